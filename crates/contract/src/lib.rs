@@ -1,0 +1,1 @@
+//! What services do, whatever they speak: typed messages and the canonical model.

@@ -1,0 +1,2 @@
+//! The binary `wirelab-engine`.
+fn main() {}

@@ -1,0 +1,4 @@
+//! Runs a plan over sockets: arrivals, reactor, sessions, recorder.
+
+pub mod plan;
+pub mod result;

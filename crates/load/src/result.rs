@@ -1,0 +1,159 @@
+//! What one engine process found: JSON lines on standard output.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One line of the engine's standard output.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The window of every group is about to open, or has moved on.
+    Progress(Progress),
+    /// The last line: what was measured.
+    Result(Box<Outcome>),
+    /// The engine itself failed; exit code 2 (plan refused) or 3 (machine).
+    Error(Fault),
+}
+
+/// Where the work stands.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Progress {
+    /// `warmup`, `measure` or `drain`.
+    pub phase: String,
+    /// Seconds since the phase began.
+    pub elapsed_s: f64,
+    /// Calls completed in the phase so far.
+    pub calls: u64,
+    /// Calls failed in the phase so far.
+    pub errors: u64,
+}
+
+/// A failure of the lab, not of what it measures.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Fault {
+    /// `plan`, `limit`, `connect`, `internal`.
+    pub kind: String,
+    /// What went wrong, naming the option at fault.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// Version of the engine.
+    pub engine: String,
+    /// `release` or `debug`.
+    pub profile: String,
+    /// True when the run was interrupted before its windows closed.
+    pub interrupted: bool,
+    /// CPU and memory of the engine process.
+    pub process: Process,
+    /// One entry per group of the plan, in its order.
+    pub groups: Vec<GroupOutcome>,
+}
+
+/// CPU and memory of the engine process.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Process {
+    /// User CPU seconds within the measured window.
+    pub cpu_user_s: f64,
+    /// System CPU seconds within the measured window.
+    pub cpu_system_s: f64,
+    /// Peak resident memory of the process in bytes.
+    pub rss_max_bytes: u64,
+    /// Involuntary context switches within the window.
+    pub switches_involuntary: u64,
+    /// Steal time of the whole machine within the window, in seconds.
+    pub steal_s: f64,
+    /// Cores that the load threads were pinned to.
+    pub cores: Vec<usize>,
+}
+
+/// What one group measured. Counts are of calls whose `intended` lies in the window.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct GroupOutcome {
+    /// The group's name.
+    pub name: String,
+    /// `closed` or `open`; never compare one with the other.
+    pub load: String,
+    /// Length of the window in seconds, as it was.
+    pub window_s: f64,
+    /// Start of the window, nanoseconds of CLOCK_MONOTONIC.
+    pub window_start_ns: u64,
+    /// Calls that ended, well or not.
+    pub calls: u64,
+    /// Calls that ended well.
+    pub ok: u64,
+    /// Calls that did not.
+    pub errors: u64,
+    /// Failed calls by kind: `refused`, `reset`, `closed`, `timeout`,
+    /// `protocol`, `wrong`, `application`, `unfinished`.
+    pub errors_by_kind: BTreeMap<String, u64>,
+    /// The first few failures in words.
+    pub error_examples: Vec<String>,
+    /// Successful calls per second of the window.
+    pub rate_per_s: f64,
+    /// Rate that the plan asked for (open loads).
+    pub rate_planned_per_s: Option<f64>,
+    /// Calls in flight, averaged over the window (Little's law: sum of
+    /// service times over the window's length).
+    pub concurrency: f64,
+    /// Highest number of arrivals that waited for a free place.
+    pub queue_max: u64,
+    /// Connections opened in the whole run, warm-up included.
+    pub connections_opened: u64,
+    /// Most connections open at one time.
+    pub connections_peak: u64,
+    /// Bytes written and read in the window, as the sockets took and gave them.
+    pub bytes_sent: u64,
+    /// Bytes read.
+    pub bytes_received: u64,
+    /// Messages received in streams.
+    pub messages: u64,
+    /// Calls made in the whole run, warm-up and drain included: what the
+    /// service's own counter must show.
+    pub calls_whole_run: u64,
+    /// How the warm-up went.
+    pub warmup: WarmupOutcome,
+    /// Times, nanoseconds: `response`, `service`, `queueing`, `write`, `wait`,
+    /// `read`, `connect`, `lag`, `backlog`.
+    pub times: BTreeMap<String, Times>,
+    /// Successful calls per tenth of a second of the window.
+    pub series: Vec<u64>,
+    /// CPU seconds of the load threads within the window (all groups share them).
+    pub cpu_s: f64,
+}
+
+/// How the warm-up went.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct WarmupOutcome {
+    /// Seconds it took.
+    pub seconds: f64,
+    /// Calls made in it.
+    pub calls: u64,
+    /// True when the series was stationary before the window opened.
+    pub stationary: bool,
+}
+
+/// One distribution of times. Failed calls are in `response` with the time
+/// after which they were given up (censored).
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Times {
+    /// Number of samples.
+    pub count: u64,
+    /// Arithmetic mean, ns.
+    pub mean_ns: f64,
+    /// Smallest, ns.
+    pub min_ns: u64,
+    /// Largest, ns.
+    pub max_ns: u64,
+    /// Percentiles, ns, by name (`p50`, `p90`, `p99`, `p99.9`, `p99.99`), only
+    /// those with at least 10 samples above.
+    pub percentiles_ns: BTreeMap<String, u64>,
+    /// The whole histogram: HdrHistogram V2, deflated, base64.
+    pub hdr: String,
+}

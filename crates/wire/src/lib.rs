@@ -1,0 +1,8 @@
+//! Codecs and protocol state machines, sans-IO: bytes in, bytes out.
+//! No socket, no clock, no thread.
+
+mod session;
+
+pub use session::{
+    CallId, ContentType, Encoding, End, Failure, Head, ProtocolError, Replies, Request, Session,
+};

@@ -1,0 +1,161 @@
+//! What every protocol's client side looks like to the one who owns the socket.
+//!
+//! A [`Session`] is one connection's state machine without the connection:
+//! calls go in, bytes for the socket come out; bytes from the socket go in,
+//! [`Replies`] come out. It never blocks, reads no clock and owns no thread.
+
+use std::sync::Arc;
+
+/// Names one call on one session; chosen by the user of the session and
+/// handed back in every event. Free for reuse once the call has ended.
+pub type CallId = u32;
+
+/// One request as any HTTP binding needs it, prepared once and sent many times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Distinguishes requests on one session, so that encoders can memoise.
+    pub id: u32,
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// Path and query, starting with `/`.
+    pub path: String,
+    /// Host and port, as in `Host` and `:authority`.
+    pub authority: String,
+    /// Further fields in lower case, without `host`, `content-length`, `connection`.
+    pub fields: Vec<(String, String)>,
+    /// The body as it goes on the wire (encoded, compressed, gRPC-framed).
+    pub body: Arc<[u8]>,
+}
+
+/// `content-encoding` or `grpc-encoding` of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Encoding {
+    /// Absent or `identity`.
+    #[default]
+    Identity,
+    /// `gzip`.
+    Gzip,
+    /// Anything else.
+    Other,
+}
+
+/// `content-type`, as far as a reply's judge must tell types apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContentType {
+    /// No such field.
+    #[default]
+    Absent,
+    /// `text/plain` with or without parameters.
+    Text,
+    /// `application/json` with or without parameters.
+    Json,
+    /// `application/grpc`, also with `+proto`.
+    Grpc,
+    /// Anything else.
+    Other,
+}
+
+/// Status and fields of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// HTTP status code.
+    pub status: u16,
+    /// `content-length`, where given.
+    pub content_length: Option<u64>,
+    /// `content-encoding` (HTTP) or `grpc-encoding` (gRPC).
+    pub encoding: Encoding,
+    /// `content-type`.
+    pub content_type: ContentType,
+}
+
+/// How a reply ended that the protocol calls complete.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct End {
+    /// `grpc-status` from the trailers, or from a trailers-only reply.
+    pub grpc_status: Option<u32>,
+    /// `grpc-message`, percent-decoded; kept only when the status is not 0.
+    pub grpc_message: Option<Box<str>>,
+}
+
+/// Why a call ended without a complete reply.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The peer reset this call (`RST_STREAM`) with that error code.
+    #[error("stream reset by peer, HTTP/2 error code {0}")]
+    Reset(u32),
+    /// The peer went away and says it did not process this call.
+    #[error("not processed by a peer that went away")]
+    Unprocessed,
+    /// The connection ended in the middle of the reply.
+    #[error("connection closed in mid-reply")]
+    Truncated,
+    /// The connection ended before the first byte of the reply.
+    #[error("connection closed before the reply")]
+    Closed,
+    /// The peer broke the protocol.
+    #[error("protocol error: {0}")]
+    Protocol(ProtocolError),
+}
+
+/// The peer broke the protocol; the connection must be closed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{rule}: {found}")]
+pub struct ProtocolError {
+    /// The rule that was broken, with its source (`RFC 9113 section 6.5`).
+    pub rule: &'static str,
+    /// What was found instead.
+    pub found: String,
+}
+
+/// Receives the events of a session, in the order of the bytes.
+///
+/// For one call: `first`, `head`, any number of `body`, then `end`; or
+/// `failed` at any point, after which nothing more comes for that call.
+pub trait Replies {
+    /// The first byte of the reply has been seen.
+    fn first(&mut self, call: CallId);
+    /// Status and fields are complete (informational 1xx are passed over).
+    fn head(&mut self, call: CallId, head: &Head);
+    /// The next bytes of the body, without transfer framing.
+    fn body(&mut self, call: CallId, chunk: &[u8]);
+    /// The reply is complete.
+    fn end(&mut self, call: CallId, end: End);
+    /// The reply will never be complete.
+    fn failed(&mut self, call: CallId, failure: Failure);
+}
+
+/// One connection's client side.
+pub trait Session {
+    /// How many more calls this session takes now; 0 once it must not be used
+    /// any more or while the peer's limit is reached.
+    fn capacity(&self) -> usize;
+
+    /// True when the connection must be closed once the calls in flight ended.
+    fn finished(&self) -> bool;
+
+    /// Starts a call; its bytes come out of [`Session::pump`].
+    /// Must not be called with `capacity() == 0`.
+    fn send(&mut self, call: CallId, request: &Arc<Request>);
+
+    /// Appends the bytes of the next send to `out` (at most about 256 KiB a
+    /// time) and returns true while more are ready now. With split writes a
+    /// head and its body come from two calls, so that they are two sends.
+    fn pump(&mut self, out: &mut Vec<u8>) -> bool;
+
+    /// True when every byte of `call`'s request has come out of `pump`.
+    fn flushed(&self, call: CallId) -> bool;
+
+    /// Takes bytes that arrived. After an error the connection must be closed;
+    /// calls in flight have then been told by [`Replies::failed`].
+    ///
+    /// # Errors
+    /// When the peer broke the protocol.
+    fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError>;
+
+    /// The peer closed its side, or the connection broke.
+    fn closed(&mut self, replies: &mut impl Replies);
+
+    /// Gives a call up. Returns false when the connection cannot go on
+    /// without it (HTTP/1.x) and must be closed.
+    fn cancel(&mut self, call: CallId) -> bool;
+}

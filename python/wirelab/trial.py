@@ -1,0 +1,96 @@
+"""A trial: one measured execution of one point of an experiment.
+
+This is the record that the journal holds (one JSON line per trial) and that
+statistics, verdicts, explanations and the report read. Times in nanoseconds,
+rates per second, sizes in bytes, CPU in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Json = dict[str, Any]
+Status = Literal["measured", "failed"]
+Outcome = Literal["ok", "marked", "not-measurable"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell of the experiment's matrix, without the repeat."""
+
+    stack: str
+    """Canonical stack reference, e.g. ``rest@go?codec=text&connection=close``."""
+    axes: dict[str, str]
+    """Every axis with its value, defaults included (``binding``, ``language``, ``codec``, ...)."""
+    operation: str
+    """Operation of the contract, e.g. ``Hello``."""
+    bytes: int
+    """Size of the operation's large part."""
+    load: Json
+    """``{"kind": "closed", "users": 10}``, ``{"kind": "constant", "rate": 1000, ...}``, ..."""
+    link: str = "loopback"
+    contract: str = "transfer"
+    options: Json = field(default_factory=dict)
+    """Anything else that belongs to the point: faults, chunk size, placement, seed of a load."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One verdict on a trial's validity, with its reason."""
+
+    name: str
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One finished trial, whether it measured something or failed."""
+
+    id: str
+    """Stable within a run: the same experiment and seed give the same ids."""
+    point: Point
+    repeat: int
+    order: int
+    """Position in the random interleaved order, from 0."""
+    status: Status
+    reason: str = ""
+    """Why it failed; empty when measured."""
+    started: str = ""
+    """ISO 8601, UTC."""
+    seconds: float = 0.0
+    """Wall-clock seconds of the whole trial, preparation included."""
+    result: Json = field(default_factory=dict)
+    """The engine's result for the first group, histograms left out (they are in trials/<id>/)."""
+    engine: Json = field(default_factory=dict)
+    """The engine's process figures (``cpu_user_s``, ``rss_max_bytes``, ...)."""
+    service: Json = field(default_factory=dict)
+    """The ready line, ``sha256`` of the binary, ``cpu_s``, ``rss_max_bytes``, ``calls_seen``,
+    ``concurrency_seen``, runtime metrics."""
+    placement: Json = field(default_factory=dict)
+    """Which process on which cores."""
+    checks: tuple[Check, ...] = ()
+
+    def to_json(self) -> Json:
+        """The journal line as an object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, line: Json) -> Trial:
+        """The inverse of :meth:`to_json`; unknown keys are refused by ``TypeError``."""
+        known = dict(line)
+        known["point"] = Point(**known["point"])
+        known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
+        return cls(**known)
+
+    def time_ns(self, which: str, percentile: str) -> float | None:
+        """A percentile (``p50``, ``mean``, ...) of ``response``, ``service``, ...; None when
+        it was not recorded or too few samples lie above it."""
+        times = self.result.get("times", {}).get(which)
+        if not times or not times.get("count"):
+            return None
+        if percentile in ("mean", "min", "max"):
+            return float(times[f"{percentile}_ns"])
+        value = times["percentiles_ns"].get(percentile)
+        return None if value is None else float(value)
