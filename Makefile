@@ -1,0 +1,108 @@
+# Every command that the project has. `make help` lists them; CI calls the same ones.
+
+UV_VERSION := 0.13.8
+PYTHON     ?= python3
+TOOLS      := .tools
+UV         := $(TOOLS)/bin/uv
+BIN        := .venv/bin
+GO_SERVICE := .cache/bin/wirelab-go
+
+# uv must build with the Python that `make` found, never with one that it downloads.
+export UV_PYTHON_DOWNLOADS := never
+export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
+
+# What the engine is made of: when one of these is newer, .venv is brought up to date.
+ENGINE_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml \
+	$(shell find crates services/rust contracts \
+		-name '*.rs' -o -name Cargo.toml -o -name '*.proto')
+GO_SOURCES := $(shell find services/go -name '*.go' -o -name go.mod -o -name go.sum)
+VENV  := .venv/.up-to-date
+STAMP := $(TOOLS)/.uv-$(UV_VERSION)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo setup service-go test test-rust test-go test-python lint lint-rust lint-go \
+	lint-python fmt generate fresh audit bench clean
+
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: setup ## measure REST beside gRPC on embedded services, end with a report
+	$(BIN)/wirelab demo
+
+setup: $(VENV) ## build wirelab and wirelab-engine into .venv/bin
+
+# -- what is built ---------------------------------------------------------
+
+$(STAMP):
+	@PYTHON="$(PYTHON)" .ci/need python
+	$(PYTHON) -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+$(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_SOURCES)
+	@PYTHON="$(PYTHON)" .ci/need python rust
+	$(UV) sync --frozen --python $(TOOLS)/bin/python
+	@test -x $(BIN)/wirelab && test -x $(BIN)/wirelab-engine
+	@touch $@
+
+service-go: $(GO_SERVICE) ## build the Go service
+
+$(GO_SERVICE): $(GO_SOURCES)
+	@.ci/need go
+	cd services/go && go build -trimpath -o $(CURDIR)/$@ .
+
+# -- tests -----------------------------------------------------------------
+
+test: test-rust test-go test-python ## all tests, the real binaries included
+
+test-rust:
+	@.ci/need rust
+	cargo test --workspace --locked
+
+test-go:
+	@.ci/need go
+	cd services/go && go test ./...
+
+test-python: setup service-go
+	$(BIN)/python -m pytest
+
+# -- checks ----------------------------------------------------------------
+
+lint: lint-rust lint-go lint-python fresh audit ## formatting, lints, types, fresh generated code, advisories
+
+lint-rust:
+	@.ci/need rust
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+lint-go:
+	@.ci/need go
+	cd services/go && go vet ./...
+	@unformatted=$$(gofmt -l services/go); \
+	test -z "$$unformatted" || { echo "gofmt: run make fmt for" $$unformatted; exit 1; }
+
+lint-python: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+fmt: setup ## format all sources
+	cargo fmt --all
+	gofmt -w services/go
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix --exit-zero
+
+generate: setup ## write the generated files again: protobuf for Go, schemas
+	.ci/generate
+
+fresh: setup
+	.ci/fresh
+
+audit: setup
+	.ci/audit
+
+bench: setup ## the engine beside wrk, h2load, ab and ghz: ratios, saved as JSON
+	$(BIN)/python -m bench.run
+
+clean: ## remove everything that was built
+	rm -rf target .venv $(TOOLS) .cache .mypy_cache .ruff_cache .pytest_cache bench/out
