@@ -1,0 +1,170 @@
+"""The axis table: every factor by which two stacks can differ, as data.
+
+A stack is one point in this table. Only axes and values that can be measured
+today are in it; adding one means adding a row here, and honouring it in the
+engine's plan or in a service's configuration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from wirelab.errors import StackError, UnitError
+from wirelab.spelling import did_you_mean
+from wirelab.units import parse_bytes
+
+COUNT_MAX = 1_000_000
+"""The largest N in ``pool=N``, ``pipeline=N`` and ``multiplex=N``."""
+WINDOW_BYTES_MAX = 2**31 - 1
+"""The largest window: RFC 9113 section 6.9.1, and ``int`` of setsockopt(2)."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One factor."""
+
+    name: str
+    about: str
+    default: str
+    """The value when unnamed; of a binding's own axes, see :data:`BINDING_DEFAULTS`."""
+    values: tuple[str, ...] = ()
+    """Values that are words."""
+    counted: tuple[str, ...] = ()
+    """Words that take a number, as ``pool`` in ``pool=8``."""
+    is_bytes: bool = False
+    """True when a number of bytes is a value too."""
+
+    def canonical(self, text: str) -> str:
+        """The value as it is written in references. Raises :class:`StackError`."""
+        if text in self.values:
+            return text
+        word, equals, number = text.partition("=")
+        if equals and word in self.counted:
+            return f"{word}={self._count(text, number)}"
+        if self.is_bytes:
+            return str(self._bytes(text))
+        raise StackError(
+            f"axis {self.name!r} has no value {text!r}",
+            did_you_mean(text, (*self.values, *(f"{word}=N" for word in self.counted))),
+        )
+
+    def _count(self, text: str, number: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,7}", number) or not 1 <= int(number) <= COUNT_MAX:
+            raise StackError(
+                f"axis {self.name!r}: {text!r} needs a whole number from 1 to {COUNT_MAX:,}",
+                f"write for example {text.partition('=')[0]}=8",
+            )
+        return int(number)
+
+    def _bytes(self, text: str) -> int:
+        try:
+            size = int(text) if re.fullmatch(r"[0-9]{1,12}", text) else parse_bytes(text)
+        except UnitError as error:
+            raise StackError(
+                f"axis {self.name!r}: {error.message}",
+                f"write a number of bytes, or {self.default!r}",
+            ) from None
+        if not 1 <= size <= WINDOW_BYTES_MAX:
+            raise StackError(
+                f"axis {self.name!r}: {size} bytes is not a window",
+                f"choose 1 to {WINDOW_BYTES_MAX:,} bytes",
+            )
+        return size
+
+
+TABLE: tuple[Axis, ...] = (
+    Axis("codec", "how messages become bytes", "json", ("text", "json", "protobuf")),
+    Axis("compression", "of message bodies", "none", ("none", "gzip")),
+    Axis("transport", "what carries them", "http/1.1", ("http/1.0", "http/1.1", "http/2")),
+    Axis(
+        "connection",
+        "close: one per call; keep: one per user; pool=N: N for all users",
+        "keep",
+        ("close", "keep"),
+        ("pool",),
+    ),
+    Axis(
+        "in_flight",
+        "calls under way per connection",
+        "1",
+        ("1",),
+        ("pipeline", "multiplex"),
+    ),
+    Axis(
+        "end_of_message",
+        "how HTTP/1.x replies end",
+        "content-length",
+        ("content-length", "chunked"),
+    ),
+    Axis("client.writes", "header and body in one send, or two", "joined", ("joined", "split")),
+    Axis("server.writes", "header and body in one send, or two", "joined", ("joined", "split")),
+    Axis("client.nagle", "Nagle's algorithm (RFC 896)", "off", ("off", "on")),
+    Axis("server.nagle", "Nagle's algorithm (RFC 896)", "off", ("off", "on")),
+    Axis(
+        "client.quickack",
+        "TCP_QUICKACK set again after every receive",
+        "kernel",
+        ("kernel", "off", "on"),
+    ),
+    Axis("client.tcp_window", "SO_RCVBUF in bytes", "kernel", ("kernel",), is_bytes=True),
+    Axis(
+        "client.h2_window",
+        "HTTP/2 window offered for replies, bytes; engine: 2^30 - 1, never the limit",
+        "engine",
+        ("engine",),
+        is_bytes=True,
+    ),
+    Axis(
+        "server.h2_window",
+        "HTTP/2 window offered for requests, bytes",
+        "library",
+        ("library",),
+        is_bytes=True,
+    ),
+    Axis("security", "of the transport", "none", ("none",)),
+    Axis(
+        "work",
+        "decode: every reply in full; frame: status, length and frame only",
+        "decode",
+        ("decode", "frame"),
+    ),
+    Axis(
+        "start", "cold: measured from the first call of a fresh process", "warm", ("warm", "cold")
+    ),
+    Axis("caller", "who makes the calls", "engine", ("engine",)),
+)
+"""All axes but binding and language, in the order of references."""
+
+BY_NAME: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in TABLE})
+
+BINDINGS = ("rest", "grpc")
+"""Values of the axis ``binding``."""
+
+BINDING_DEFAULTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "rest": MappingProxyType({"codec": "json", "transport": "http/1.1"}),
+        "grpc": MappingProxyType({"codec": "protobuf", "transport": "http/2"}),
+    }
+)
+"""Where a binding's default is not the axis's."""
+
+MEANT = MappingProxyType({"http": "transport", "pool": "connection", "writes": "client.writes"})
+"""Words that people write for an axis and that spelling alone would not lead to."""
+
+
+def default(binding: str, axis: str) -> str:
+    """The value of an unnamed axis."""
+    return BINDING_DEFAULTS[binding].get(axis, BY_NAME[axis].default)
+
+
+def axis(name: str) -> Axis:
+    """The axis of that name. Raises :class:`StackError` with a guess."""
+    found = BY_NAME.get(name)
+    if found is None:
+        guess = MEANT.get(name)
+        remedy = f"Did you mean {guess!r}?" if guess else did_you_mean(name, BY_NAME)
+        raise StackError(f"there is no axis {name!r}", remedy)
+    return found

@@ -1,0 +1,15 @@
+"""What the user probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``Did you mean 'users'? Known are think, users.``, or only the second where none is near."""
+    names = sorted(known)
+    lower = {name.lower(): name for name in names}
+    near = get_close_matches(word.lower(), list(lower), n=1, cutoff=0.6)
+    listing = f"Known are {', '.join(names)}." if names else "There is none."
+    return f"Did you mean {lower[near[0]]!r}? {listing}" if near else listing

@@ -1,0 +1,69 @@
+"""Sizes and times as people write them: ``150 kB``, ``20 ms``.
+
+Decimal and binary prefixes are told apart: 1 kB = 1,000 B, 1 KiB = 1,024 B
+(IEC 80000-13). A bare number is refused, for nobody can see its unit.
+"""
+
+from __future__ import annotations
+
+import re
+
+from wirelab.errors import UnitError
+
+BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "KiB": 1024, "MiB": 1024**2}
+"""Units of size, in bytes."""
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+"""Units of time, in seconds."""
+
+SIZE_PATTERN = r"^\s*\d+(\.\d+)?\s*(B|kB|MB|KiB|MiB)\s*$"
+"""What :func:`parse_bytes` accepts, for the JSON Schema."""
+DURATION_PATTERN = r"^\s*\d+(\.\d+)?\s*(us|ms|s|min)\s*$"
+"""What :func:`parse_seconds` accepts, for the JSON Schema."""
+
+
+def parse_bytes(text: object) -> int:
+    """``"150 kB"`` -> 150000. Raises :class:`UnitError` for fractions of a byte too."""
+    number, unit = _split(text, tuple(BYTES), "a size", "14 B, 150 kB, 3 MB or 64 KiB")
+    size = number * BYTES[unit]
+    if size != round(size):
+        raise UnitError(f"{text!r} is not a whole number of bytes")
+    return round(size)
+
+
+def parse_seconds(text: object) -> float:
+    """``"200 us"`` -> 0.0002."""
+    number, unit = _split(text, tuple(SECONDS), "a time", "200 us, 50 ms, 2 s or 1 min")
+    return number * SECONDS[unit]
+
+
+def format_bytes(size: int) -> str:
+    """The shortest exact form: 150000 -> ``150 kB``, 1500 -> ``1.5 kB``, 65536 -> ``65536 B``."""
+    for unit in ("MB", "kB"):
+        number = size / BYTES[unit]
+        if number >= 1 and round(number, 1) == number:
+            return f"{number:g} {unit}"
+    return f"{size} B"
+
+
+def format_seconds(seconds: float) -> str:
+    """A time for people: ``850 us``, ``1.2 ms``, ``42 s``, ``3 min 5 s``."""
+    if seconds >= 60:
+        whole = round(seconds)
+        return f"{whole // 60} min {whole % 60} s"
+    for unit in ("s", "ms"):
+        if seconds >= SECONDS[unit]:
+            return f"{seconds / SECONDS[unit]:.3g} {unit}"
+    return f"{seconds / SECONDS['us']:.3g} us"
+
+
+def _split(text: object, units: tuple[str, ...], noun: str, example: str) -> tuple[float, str]:
+    if not isinstance(text, str):
+        raise UnitError(f"{text!r} has no unit: {noun} is written {example}")
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*", text)
+    if not found:
+        raise UnitError(f"{text!r} is not {noun}: write {example}")
+    if not found[2]:
+        raise UnitError(f"{text!r} has no unit: {noun} is written {example}")
+    if found[2] not in units:
+        raise UnitError(f"{text!r}: unknown unit {found[2]!r}; known are {', '.join(units)}")
+    return float(found[1]), found[2]
