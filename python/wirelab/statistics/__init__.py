@@ -1,0 +1,81 @@
+"""From trials to figures with intervals, and from figures to verdicts.
+
+Everything here works on whole trials: the repeats of a cell are the sample, and the
+percentiles of a trial are its figures. Calls within one trial share a process, a
+connection and a moment, so they are never taken for independent samples. Formulas name
+their source; docs/methodology.md tells what they mean.
+"""
+
+from __future__ import annotations
+
+from wirelab.statistics.cell import Cell, cells, point_key, setting_key
+from wirelab.statistics.comparison import THRESHOLD, Comparison, Verdict, family, holm, ratio
+from wirelab.statistics.errors import (
+    NotFinite,
+    NotPositive,
+    NoValues,
+    OutOfRange,
+    StatisticsError,
+    TooFewValues,
+    UnequalLengths,
+)
+from wirelab.statistics.exponential import ExponentialFit, anderson_darling_exponential
+from wirelab.statistics.figure import (
+    CLIENT_CPU,
+    FIGURES,
+    RATE,
+    RESPONSE_MEAN,
+    RESPONSE_P50,
+    RESPONSE_P99,
+    SERVICE_CPU,
+    SERVICE_P50,
+    SERVICE_P99,
+    Figure,
+)
+from wirelab.statistics.interval import Interval, mean_interval
+from wirelab.statistics.percentile import percentile_printable
+from wirelab.statistics.proportion import binomial_interval
+from wirelab.statistics.queueing import little_ratio, littles_law
+from wirelab.statistics.resampling import resampled_aa
+from wirelab.statistics.stationarity import Stationarity, stationary
+
+__all__ = [
+    "CLIENT_CPU",
+    "FIGURES",
+    "RATE",
+    "RESPONSE_MEAN",
+    "RESPONSE_P50",
+    "RESPONSE_P99",
+    "SERVICE_CPU",
+    "SERVICE_P50",
+    "SERVICE_P99",
+    "THRESHOLD",
+    "Cell",
+    "Comparison",
+    "ExponentialFit",
+    "Figure",
+    "Interval",
+    "NoValues",
+    "NotFinite",
+    "NotPositive",
+    "OutOfRange",
+    "Stationarity",
+    "StatisticsError",
+    "TooFewValues",
+    "UnequalLengths",
+    "Verdict",
+    "anderson_darling_exponential",
+    "binomial_interval",
+    "cells",
+    "family",
+    "holm",
+    "little_ratio",
+    "littles_law",
+    "mean_interval",
+    "percentile_printable",
+    "point_key",
+    "ratio",
+    "resampled_aa",
+    "setting_key",
+    "stationary",
+]

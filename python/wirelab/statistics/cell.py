@@ -1,0 +1,110 @@
+"""A cell: the repeats of one point, and the figures over them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wirelab.statistics.errors import NoValues
+from wirelab.statistics.figure import Figure
+from wirelab.statistics.interval import Interval, mean_interval
+from wirelab.trial import Point, Trial
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All trials of one point of the matrix, in the order of their repeats."""
+
+    point: Point
+    trials: tuple[Trial, ...]
+
+    @property
+    def measured(self) -> tuple[Trial, ...]:
+        """Trials that measured something."""
+        return tuple(trial for trial in self.trials if trial.status == "measured")
+
+    @property
+    def failed(self) -> tuple[Trial, ...]:
+        """Trials that failed, each with its reason."""
+        return tuple(trial for trial in self.trials if trial.status == "failed")
+
+    def values(self, figure: Figure) -> list[float]:
+        """The figure of every measured trial that has it, in its unit."""
+        return [value for trial in self.measured if (value := figure.of(trial)) is not None]
+
+    def interval(self, figure: Figure) -> Interval | None:
+        """The figure over the trials; None where no trial has it."""
+        try:
+            return mean_interval(self.values(figure))
+        except NoValues:
+            return None
+
+    def marks(self, name: str) -> tuple[Trial, ...]:
+        """Trials that the check of this name marked."""
+        return tuple(
+            trial
+            for trial in self.trials
+            if any(check.name == name and check.outcome == "marked" for check in trial.checks)
+        )
+
+
+def point_key(point: Point) -> str:
+    """One string per distinct point, the same in every process."""
+    return json.dumps(
+        [
+            point.contract,
+            point.operation,
+            point.bytes,
+            point.link,
+            point.load,
+            point.options,
+            point.stack,
+        ],
+        sort_keys=True,
+    )
+
+
+def setting_key(point: Point) -> str:
+    """One string per distinct message, load, link and options: what two stacks must
+    share to be compared."""
+    return json.dumps(
+        [
+            point.contract,
+            point.operation,
+            point.bytes,
+            point.link,
+            point.load,
+            point.options,
+        ],
+        sort_keys=True,
+    )
+
+
+def cells(trials: Iterable[Trial]) -> list[Cell]:
+    """The trials by point, ordered as a reader expects: operation, size, link, load, stack.
+
+    The order of ``trials`` does not matter: rows and colours must not depend on the
+    random order of a run.
+    """
+    grouped: dict[str, list[Trial]] = {}
+    for trial in trials:
+        grouped.setdefault(point_key(trial.point), []).append(trial)
+    found = [
+        Cell(group[0].point, tuple(sorted(group, key=lambda t: (t.repeat, t.order))))
+        for group in grouped.values()
+    ]
+    return sorted(found, key=lambda cell: _reading_order(cell.point))
+
+
+def _reading_order(point: Point) -> tuple[str, int, str, str, float, str, str]:
+    level = point.load.get("users") or point.load.get("rate") or 0
+    return (
+        point.operation,
+        point.bytes,
+        point.link,
+        str(point.load.get("kind", "")),
+        float(level),
+        json.dumps(point.options, sort_keys=True),
+        point.stack,
+    )

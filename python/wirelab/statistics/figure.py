@@ -1,0 +1,74 @@
+"""The figures of a trial that are shown and compared, one entry each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from wirelab.trial import Trial
+
+Unit = Literal["1/s", "ns", "s", "B", ""]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number per trial."""
+
+    name: str
+    """Key in exports."""
+    title: str
+    """As a reader sees it."""
+    unit: Unit
+    better: Literal["higher", "lower"]
+    of: Callable[[Trial], float | None]
+    """The number in ``unit``; None where the trial does not have it, or it is zero."""
+
+
+def _rate(trial: Trial) -> float | None:
+    value = trial.result.get("rate_per_s")
+    return float(value) if value else None
+
+
+def _time(which: str, percentile: str) -> Callable[[Trial], float | None]:
+    def of(trial: Trial) -> float | None:
+        return trial.time_ns(which, percentile) or None
+
+    return of
+
+
+def client_cpu_s_per_call(trial: Trial) -> float | None:
+    """CPU of the engine process within the window, over the calls of the window."""
+    cpu = trial.engine.get("cpu_user_s", 0.0) + trial.engine.get("cpu_system_s", 0.0)
+    return _share(cpu, trial.result.get("calls"))
+
+
+def service_cpu_s_per_call(trial: Trial) -> float | None:
+    """CPU of the service process over the calls that it counted, both over the whole run."""
+    return _share(trial.service.get("cpu_s"), trial.service.get("calls_seen"))
+
+
+def _share(amount: float | None, calls: int | None) -> float | None:
+    return float(amount) / calls if amount and calls else None
+
+
+RATE = Figure("rate", "successful calls", "1/s", "higher", _rate)
+RESPONSE_P50 = Figure("response_p50", "response p50", "ns", "lower", _time("response", "p50"))
+RESPONSE_P99 = Figure("response_p99", "response p99", "ns", "lower", _time("response", "p99"))
+RESPONSE_MEAN = Figure("response_mean", "response mean", "ns", "lower", _time("response", "mean"))
+SERVICE_P50 = Figure("service_p50", "service p50", "ns", "lower", _time("service", "p50"))
+SERVICE_P99 = Figure("service_p99", "service p99", "ns", "lower", _time("service", "p99"))
+CLIENT_CPU = Figure("client_cpu", "client CPU per call", "s", "lower", client_cpu_s_per_call)
+SERVICE_CPU = Figure("service_cpu", "service CPU per call", "s", "lower", service_cpu_s_per_call)
+
+FIGURES = (
+    RATE,
+    RESPONSE_P50,
+    RESPONSE_P99,
+    RESPONSE_MEAN,
+    SERVICE_P50,
+    SERVICE_P99,
+    CLIENT_CPU,
+    SERVICE_CPU,
+)
+"""Every figure, in the order in which tables show them."""
