@@ -1,0 +1,286 @@
+//! The head of a reply, and what it says about the body (RFC 9112 sections 4 to 6).
+
+use std::mem::MaybeUninit;
+
+use memchr::memchr_iter;
+
+use crate::excerpt::excerpt;
+use crate::session::{ContentType, Encoding, Head, ProtocolError};
+
+/// Bytes that a head may have.
+pub(super) const HEAD_BYTES_MAX: usize = 64 << 10;
+
+/// Fields that a head may have.
+pub(super) const FIELDS_MAX: usize = 64;
+
+/// How the end of the body is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// There is none.
+    Absent,
+    /// After that many bytes.
+    Length(u64),
+    /// By the last chunk.
+    Chunked,
+    /// By the end of the connection.
+    UntilClose,
+}
+
+/// A head as far as a client needs it.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) head: Head,
+    pub(super) framing: Framing,
+    /// The connection outlives this reply.
+    pub(super) persistent: bool,
+    /// Length of the head, its empty line included.
+    pub(super) bytes: usize,
+}
+
+impl Parsed {
+    /// RFC 9110 section 15.2.
+    pub(super) fn is_informational(&self) -> bool {
+        self.head.status < 200
+    }
+}
+
+/// Parses the head that `input` begins with; `None` when it is not whole yet.
+pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, ProtocolError> {
+    if !b"HTTP/1.".starts_with(&input[..input.len().min(7)]) {
+        return Err(broken(
+            "status line must begin with HTTP/1. (RFC 9112 section 4)",
+            input,
+        ));
+    }
+    let mut storage = [MaybeUninit::<httparse::Header>::uninit(); FIELDS_MAX];
+    let mut reply = httparse::Response::new(&mut []);
+    let parsed = httparse::ParserConfig::default()
+        .parse_response_with_uninit_headers(&mut reply, input, &mut storage)
+        .map_err(|error| broken(rule_of(error), input))?;
+    let bytes = match parsed {
+        httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
+        httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
+        _ => {
+            return Err(broken(
+                "head of at most 65536 bytes (limit of this client)",
+                input,
+            ));
+        }
+    };
+    let status = reply.code.unwrap_or_default();
+    check_status(status, input)?;
+    let mut fields = Fields::default();
+    for field in reply.headers.iter() {
+        fields.take(field.name, field.value)?;
+    }
+    let is_http11 = reply.version == Some(1);
+    let framing = fields.framing(status, head_only, is_http11, input)?;
+    Ok(Some(Parsed {
+        head: Head {
+            status,
+            content_length: fields.length,
+            encoding: fields.encoding,
+            content_type: fields.content_type,
+        },
+        framing,
+        persistent: fields.persistent(is_http11) && framing != Framing::UntilClose,
+        bytes,
+    }))
+}
+
+/// Whether `head` has an empty line that ends at or after `from`.
+pub(super) fn has_empty_line(head: &[u8], from: usize) -> bool {
+    // The line before it may end just before `from`, or within the last two bytes.
+    let start = from.saturating_sub(2);
+    memchr_iter(b'\n', &head[start..]).any(|at| {
+        let after = &head[start + at + 1..];
+        after.starts_with(b"\n") || after.starts_with(b"\r\n")
+    })
+}
+
+fn broken(rule: &'static str, found: &[u8]) -> ProtocolError {
+    ProtocolError {
+        rule,
+        found: excerpt(found),
+    }
+}
+
+fn rule_of(error: httparse::Error) -> &'static str {
+    match error {
+        httparse::Error::HeaderName => {
+            "field names are tokens followed by a colon (RFC 9112 section 5)"
+        }
+        httparse::Error::HeaderValue => {
+            "field values hold no control character and are not folded (RFC 9112 section 5)"
+        }
+        httparse::Error::NewLine => {
+            "lines end with CRLF, no CR stands alone (RFC 9112 section 2.2)"
+        }
+        httparse::Error::Status => {
+            "status line: version, three digits, reason (RFC 9112 section 4)"
+        }
+        httparse::Error::Token => "reason phrases hold no control character (RFC 9112 section 4)",
+        httparse::Error::TooManyHeaders => "at most 64 fields in a head (limit of this client)",
+        httparse::Error::Version => "version HTTP/1.0 or HTTP/1.1 (RFC 9112 section 2.3)",
+    }
+}
+
+fn check_status(status: u16, input: &[u8]) -> Result<(), ProtocolError> {
+    match status {
+        0..=99 => Err(broken(
+            "status codes begin with 1 to 5 (RFC 9110 section 15)",
+            input,
+        )),
+        101 => Err(broken(
+            "101 only after a request to upgrade (RFC 9110 section 15.2.2)",
+            input,
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The fields that a client needs.
+#[derive(Debug, Default)]
+struct Fields {
+    length: Option<u64>,
+    chunked: bool,
+    close: bool,
+    keep_alive: bool,
+    encoding: Encoding,
+    content_type: ContentType,
+}
+
+impl Fields {
+    /// Tells names apart by their lengths first: most fields are none of these.
+    fn take(&mut self, name: &str, value: &[u8]) -> Result<(), ProtocolError> {
+        match name.len() {
+            10 if name.eq_ignore_ascii_case("connection") => self.take_connection(value),
+            12 if name.eq_ignore_ascii_case("content-type") => {
+                self.content_type = content_type(value);
+            }
+            14 if name.eq_ignore_ascii_case("content-length") => self.take_length(value)?,
+            16 if name.eq_ignore_ascii_case("content-encoding") => {
+                self.encoding = encoding(value);
+            }
+            17 if name.eq_ignore_ascii_case("transfer-encoding") => {
+                self.take_transfer_encoding(value)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_connection(&mut self, value: &[u8]) {
+        for option in elements(value) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// The same length may be given several times (RFC 9110 section 8.6).
+    fn take_length(&mut self, value: &[u8]) -> Result<(), ProtocolError> {
+        for element in elements(value) {
+            let length = decimal(element).ok_or_else(|| {
+                broken(
+                    "content-length is a decimal number below 2^64 (RFC 9110 section 8.6)",
+                    value,
+                )
+            })?;
+            if self.length.is_some_and(|before| before != length) {
+                return Err(broken(
+                    "one content-length only (RFC 9112 section 6.3)",
+                    value,
+                ));
+            }
+            self.length = Some(length);
+        }
+        Ok(())
+    }
+
+    /// Only `chunked` may come unasked (RFC 9112 section 7.4), and only once.
+    fn take_transfer_encoding(&mut self, value: &[u8]) -> Result<(), ProtocolError> {
+        for coding in elements(value) {
+            if self.chunked || !coding.eq_ignore_ascii_case(b"chunked") {
+                let rule = "no transfer coding but chunked, once (RFC 9112 sections 6.1 and 7.4)";
+                return Err(broken(rule, value));
+            }
+            self.chunked = true;
+        }
+        Ok(())
+    }
+
+    /// RFC 9112 section 6.3, in its order.
+    fn framing(
+        &self,
+        status: u16,
+        head_only: bool,
+        is_http11: bool,
+        input: &[u8],
+    ) -> Result<Framing, ProtocolError> {
+        if self.chunked && self.length.is_some() {
+            let rule = "not both transfer-encoding and content-length (RFC 9112 section 6.3)";
+            return Err(broken(rule, input));
+        }
+        if self.chunked && !is_http11 {
+            return Err(broken(
+                "no transfer-encoding in HTTP/1.0 (RFC 9112 section 6.1)",
+                input,
+            ));
+        }
+        if head_only || status < 200 || status == 204 || status == 304 {
+            return Ok(Framing::Absent);
+        }
+        Ok(match (self.chunked, self.length) {
+            (true, _) => Framing::Chunked,
+            (false, Some(length)) => Framing::Length(length),
+            (false, None) => Framing::UntilClose,
+        })
+    }
+
+    /// RFC 9112 section 9.3.
+    fn persistent(&self, is_http11: bool) -> bool {
+        !self.close && (is_http11 || self.keep_alive)
+    }
+}
+
+/// The elements of a list (RFC 9110 section 5.6.1), without whitespace.
+fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
+}
+
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+fn encoding(value: &[u8]) -> Encoding {
+    // `x-gzip` is the same (RFC 9110 section 8.4.1.3).
+    if value.eq_ignore_ascii_case(b"gzip") || value.eq_ignore_ascii_case(b"x-gzip") {
+        Encoding::Gzip
+    } else if value.is_empty() || value.eq_ignore_ascii_case(b"identity") {
+        Encoding::Identity
+    } else {
+        Encoding::Other
+    }
+}
+
+fn content_type(value: &[u8]) -> ContentType {
+    let end = memchr::memchr(b';', value).unwrap_or(value.len());
+    let name = value[..end].trim_ascii();
+    if name.eq_ignore_ascii_case(b"application/json") {
+        ContentType::Json
+    } else if name.eq_ignore_ascii_case(b"text/plain") {
+        ContentType::Text
+    } else if name.eq_ignore_ascii_case(b"application/grpc")
+        || name.eq_ignore_ascii_case(b"application/grpc+proto")
+    {
+        ContentType::Grpc
+    } else {
+        ContentType::Other
+    }
+}

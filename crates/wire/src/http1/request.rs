@@ -1,0 +1,114 @@
+//! The head of a request, written out (RFC 9112 sections 3 and 5).
+
+use super::options::{Options, Version};
+use crate::session::Request;
+
+const USER_AGENT: &str = concat!("wirelab/", env!("CARGO_PKG_VERSION"));
+
+/// Fields that the session writes itself.
+const OWN_FIELDS: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
+
+/// A request that cannot be written without breaking HTTP/1.1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// Not a token, or `CONNECT`, which asks for a tunnel.
+    #[error("method {0:?}: must be a token of RFC 9110 section 5.6.2 and not CONNECT")]
+    Method(String),
+    /// Not in origin form.
+    #[error("path {0:?}: must start with / and hold visible ASCII only (RFC 9112 section 3.2.1)")]
+    Path(String),
+    /// Not a host with an optional port.
+    #[error("authority {0:?}: must be host or host:port in visible ASCII (RFC 9110 section 7.2)")]
+    Authority(String),
+    /// The session writes this field.
+    #[error("field {0:?}: is written by the session itself; leave it out")]
+    OwnField(String),
+    /// Not a token.
+    #[error("field {0:?}: its name must be a token (RFC 9110 section 5.1)")]
+    FieldName(String),
+    /// Could end the line or the head.
+    #[error("field {0:?}: its value must not hold CR, LF or NUL (RFC 9110 section 5.5)")]
+    FieldValue(String),
+}
+
+/// Checks that a request can be written as HTTP/1.x; [`super::Http1`] expects
+/// that of every request it is given.
+///
+/// # Errors
+/// Names the first part that is at fault.
+pub fn check_request(request: &Request) -> Result<(), RequestError> {
+    if !is_token(&request.method) || request.method == "CONNECT" {
+        return Err(RequestError::Method(request.method.clone()));
+    }
+    if !request.path.starts_with('/') || !is_visible(&request.path) {
+        return Err(RequestError::Path(request.path.clone()));
+    }
+    if !is_visible(&request.authority) {
+        return Err(RequestError::Authority(request.authority.clone()));
+    }
+    for (name, value) in &request.fields {
+        if OWN_FIELDS.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+            return Err(RequestError::OwnField(name.clone()));
+        }
+        if !is_token(name) {
+            return Err(RequestError::FieldName(name.clone()));
+        }
+        if value.contains(['\r', '\n', '\0']) {
+            return Err(RequestError::FieldValue(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn is_visible(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// RFC 9110 section 5.6.2.
+fn is_token(text: &str) -> bool {
+    let is_tchar = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_tchar)
+}
+
+/// The head of `request`, up to and with the empty line.
+pub(super) fn write_head(request: &Request, options: &Options) -> Vec<u8> {
+    let version = match options.version {
+        Version::Http10 => "HTTP/1.0",
+        Version::Http11 => "HTTP/1.1",
+    };
+    let mut head = format!(
+        "{} {} {version}\r\nHost: {}\r\n",
+        request.method, request.path, request.authority
+    );
+    let mut field = |name: &str, value: &str| {
+        head.push_str(name);
+        head.push_str(": ");
+        head.push_str(value);
+        head.push_str("\r\n");
+    };
+    if !request
+        .fields
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case("user-agent"))
+    {
+        field("User-Agent", USER_AGENT);
+    }
+    match (options.version, options.close) {
+        (Version::Http11, true) => field("Connection", "close"),
+        (Version::Http10, false) => field("Connection", "keep-alive"),
+        (Version::Http11, false) | (Version::Http10, true) => {}
+    }
+    for (name, value) in &request.fields {
+        field(name, value);
+    }
+    if announces_length(request) {
+        field("Content-Length", &request.body.len().to_string());
+    }
+    head.push_str("\r\n");
+    head.into_bytes()
+}
+
+/// RFC 9110 section 8.6: also without a body where the method expects one.
+fn announces_length(request: &Request) -> bool {
+    !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
+}
