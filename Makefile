@@ -49,7 +49,7 @@ service-go: $(GO_SERVICE) ## build the Go service
 
 $(GO_SERVICE): $(GO_SOURCES)
 	@.ci/need go
-	cd services/go && go build -trimpath -o $(CURDIR)/$@ .
+	cd services/go && go build -trimpath -o $(CURDIR)/$@ ./cmd/serve
 
 # -- tests -----------------------------------------------------------------
 

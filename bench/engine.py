@@ -1,0 +1,75 @@
+"""The engine as a contender: its plan and its answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from bench.process import BenchError, Finished
+from bench.reading import Count
+from bench.servers import ENGINE, Service
+
+COMMAND = (str(ENGINE), "drive")
+
+
+@dataclass(frozen=True)
+class Load:
+    """A closed load: connections, and calls in flight on each."""
+
+    connections: int
+    in_flight: int = 1
+
+
+def plan(
+    service: Service, address: str, load: Load, work: str, window: dict[str, Any]
+) -> dict[str, Any]:
+    """One group without a warm-up, so that the whole process is what is measured."""
+    stack = {
+        "binding": service.binding,
+        "codec": service.codec,
+        "transport": service.transport,
+        "connection": {"count": load.connections, "in_flight": load.in_flight},
+        "work": work,
+    }
+    group = {
+        "name": "bench",
+        "target": address,
+        "stack": stack,
+        "workload": {
+            "kind": "contract",
+            "contract": "transfer",
+            "operation": "Hello",
+            "bytes": service.hello_bytes,
+        },
+        "load": {"kind": "closed", "users": load.connections * load.in_flight},
+        "window": window,
+        "warmup": {"min_s": 0.0, "max_s": 0.0},
+    }
+    return {"threads": 1, "progress_ms": 0, "groups": [group]}
+
+
+def given(service: Service, address: str, load: Load, work: str, window: dict[str, Any]) -> str:
+    """The plan as the engine reads it: one line of JSON."""
+    return json.dumps(plan(service, address, load, work, window)) + "\n"
+
+
+def outcome(finished: Finished) -> dict[str, Any]:
+    """The group's result.
+
+    Raises:
+        BenchError: the engine gave none.
+    """
+    lines = finished.output.splitlines()
+    last = json.loads(lines[-1]) if lines else {}
+    if finished.exit_code != 0 or last.get("event") != "result":
+        said = last.get("message") or finished.errors.strip() or "nothing"
+        raise BenchError(f"wirelab-engine drive ended with {finished.exit_code}: {said}")
+    group: dict[str, Any] = last["groups"][0]
+    return group
+
+
+def count(finished: Finished) -> Count:
+    """What the engine counted in the whole run, as the CPU is the whole run's."""
+    group = outcome(finished)
+    return Count(group["calls_whole_run"] - group["errors"], group["errors"], group["rate_per_s"])

@@ -1,0 +1,154 @@
+"""The tools that people use today: how each is called, and how its answer is read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.engine import Load
+from bench.process import BenchError, Finished
+from bench.reading import Count
+
+CONTRACTS = Path(__file__).resolve().parent.parent / "contracts"
+HELLO_REST = "/transfer/hello"
+HELLO_GRPC = "/wirelab.transfer.v1.Transfer/Hello"
+EMPTY_MESSAGE = b"\0\0\0\0\0"
+"""A gRPC message of no bytes: compressed flag 0, length 0 (gRPC over HTTP2, Requests)."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One tool, called one way."""
+
+    name: str
+    program: str
+    version: tuple[str, ...]
+    """Arguments that print its version."""
+    command: Callable[[str, Load, int], list[str]]
+    """Arguments for an address, a load and a number of seconds."""
+    count: Callable[[Finished], Count]
+
+
+def wrk_command(address: str, load: Load, seconds: int) -> list[str]:
+    """One thread: all contenders have one core."""
+    return ["-t1", f"-c{load.connections}", f"-d{seconds}s", f"http://{address}{HELLO_REST}"]
+
+
+def wrk_count(finished: Finished) -> Count:
+    """Reads `N requests in`, `Requests/sec:` and its two kinds of error."""
+    calls = int(_found(r"(\d+) requests in", finished))
+    bad = sum(map(int, re.findall(r"Non-2xx or 3xx responses: (\d+)", finished.output)))
+    socket = re.search(r"Socket errors: (.*)", finished.output)
+    bad += sum(map(int, re.findall(r"\d+", socket[1]))) if socket else 0
+    return Count(calls, bad, float(_found(r"Requests/sec:\s+([\d.]+)", finished)))
+
+
+def ab_command(address: str, load: Load, seconds: int) -> list[str]:
+    """-t sets -n to 50,000, so that -n must come after it."""
+    return [
+        *("-q", "-k", "-c", str(load.connections), "-t", str(seconds), "-n", "10000000"),
+        f"http://{address}{HELLO_REST}",
+    ]
+
+
+def ab_count(finished: Finished) -> Count:
+    """Reads `Complete requests`, `Failed requests`, `Requests per second`."""
+    calls = int(_found(r"Complete requests:\s+(\d+)", finished))
+    bad = int(_found(r"Failed requests:\s+(\d+)", finished))
+    bad += sum(map(int, re.findall(r"Non-2xx responses:\s+(\d+)", finished.output)))
+    return Count(calls, bad, float(_found(r"Requests per second:\s+([\d.]+)", finished)))
+
+
+def h2load_h1_command(address: str, load: Load, seconds: int) -> list[str]:
+    """HTTP/1.1 instead of its default."""
+    return [
+        "--h1",
+        "-c",
+        str(load.connections),
+        "-D",
+        str(seconds),
+        f"http://{address}{HELLO_REST}",
+    ]
+
+
+def h2load_grpc_command(body: Path) -> Callable[[str, Load, int], list[str]]:
+    """The same bytes that a gRPC client sends; `body` holds the framed message."""
+
+    def command(address: str, load: Load, seconds: int) -> list[str]:
+        return [
+            *("-c", str(load.connections), "-m", str(load.in_flight), "-D", str(seconds)),
+            *("-d", str(body), "-H", "content-type: application/grpc", "-H", "te: trailers"),
+            f"http://{address}{HELLO_GRPC}",
+        ]
+
+    return command
+
+
+def h2load_count(finished: Finished) -> Count:
+    """Reads its line `requests: …`. The HTTP status is all that it checks."""
+    words = r"requests: .* (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout"
+    match = re.search(words, finished.output)
+    if match is None:
+        raise _unread(finished)
+    succeeded, *bad = map(int, match.groups())
+    return Count(succeeded, sum(bad), float(_found(r"([\d.]+) req/s,", finished)))
+
+
+def ghz_command(address: str, load: Load, seconds: int) -> list[str]:
+    """-c counts calls in flight over all connections."""
+    return [
+        *("--insecure", "--proto", str(CONTRACTS / "transfer.proto")),
+        *("--call", "wirelab.transfer.v1.Transfer.Hello", "-d", "{}"),
+        *("-c", str(load.connections * load.in_flight), "--connections", str(load.connections)),
+        *("-z", f"{seconds}s", "-O", "json", address),
+    ]
+
+
+def ghz_count(finished: Finished) -> Count:
+    """Calls that its end cut off (Canceled, Unavailable) are no errors of the service."""
+    try:
+        report = json.loads(finished.output)
+    except ValueError as error:
+        raise _unread(finished) from error
+    statuses = {str(name): int(n) for name, n in report["statusCodeDistribution"].items()}
+    good = statuses.pop("OK", 0)
+    cut = statuses.pop("Canceled", 0) + statuses.pop("Unavailable", 0)
+    if good == 0:
+        raise _unread(finished)
+    return Count(good, sum(statuses.values()), float(report["rps"]) * good / (good + cut))
+
+
+def rest_peers() -> dict[str, Peer]:
+    """The peers that call Hello over HTTP/1.1."""
+    return {
+        "wrk": Peer("wrk", "wrk", ("-v",), wrk_command, wrk_count),
+        "h2load --h1": Peer(
+            "h2load --h1", "h2load", ("--version",), h2load_h1_command, h2load_count
+        ),
+        "ab -k": Peer("ab -k", "ab", ("-V",), ab_command, ab_count),
+    }
+
+
+def grpc_peers(body: Path) -> dict[str, Peer]:
+    """The peers that call Hello over gRPC; `body` is written here."""
+    body.write_bytes(EMPTY_MESSAGE)
+    h2load = h2load_grpc_command(body)
+    return {
+        "h2load": Peer("h2load", "h2load", ("--version",), h2load, h2load_count),
+        "ghz": Peer("ghz", "ghz", ("--version",), ghz_command, ghz_count),
+    }
+
+
+def _found(pattern: str, finished: Finished) -> str:
+    match = re.search(pattern, finished.output)
+    if match is None:
+        raise _unread(finished)
+    return match[1]
+
+
+def _unread(finished: Finished) -> BenchError:
+    said = (finished.errors.strip() or finished.output.strip() or "nothing").splitlines()[-1]
+    return BenchError(f"{finished.command[0]} ended with {finished.exit_code} and said: {said}")

@@ -1,0 +1,113 @@
+"""A race: contenders that take turns on one running service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench import engine
+from bench.bounds import Bound, Ratio, Round
+from bench.engine import Load
+from bench.peers import Peer
+from bench.process import BenchError, Finished, run_on_core
+from bench.reading import Count, Reading
+from bench.servers import Running, Service, running
+
+SERVER_CORE, CLIENT_CORE = 0, 1
+OURS, OURS_DECODE = "ours", "ours, decode"
+
+
+@dataclass(frozen=True)
+class Race:
+    """One service, one load, and who is compared under it."""
+
+    key: str
+    title: str
+    service: Service
+    load: Load
+    peers: tuple[Peer, ...]
+    bounds: tuple[Bound, ...]
+
+
+@dataclass(frozen=True)
+class Raced:
+    """Every reading of a race, and the ratios that follow from them."""
+
+    race: Race
+    rounds: list[Round]
+    ratios: list[Ratio]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """How one side is started, and how its answer is read."""
+
+    name: str
+    command: tuple[str, ...]
+    given: str
+    count: Callable[[Finished], Count]
+
+
+def run_race(race: Race, programs: dict[str, str], pairs: int, seconds: int) -> Raced:
+    """`pairs` rounds, each with every contender once; every second round in reverse order.
+
+    `programs` maps a peer's program to its path; peers that are not in it are left out.
+    """
+    with running(race.service, SERVER_CORE) as service:
+        field = contenders(race, programs, service.address, seconds)
+        warm_up(race, service)
+        rounds = []
+        for number in range(pairs):
+            order = field if number % 2 == 0 else field[::-1]
+            rounds.append({one.name: measure(one, service) for one in order})
+    ratios = [bound.ratio(rounds) for bound in race.bounds]
+    return Raced(race, rounds, [ratio for ratio in ratios if ratio is not None])
+
+
+def contenders(race: Race, programs: dict[str, str], address: str, seconds: int) -> list[Contender]:
+    """Ours with work=frame and work=decode, then the peers that could be had."""
+    field = [
+        _ours(race, address, work, {"duration_s": float(seconds)}) for work in ("frame", "decode")
+    ]
+    for peer in race.peers:
+        if peer.program in programs:
+            arguments = peer.command(address, race.load, seconds)
+            field.append(Contender(peer.name, (programs[peer.program], *arguments), "", peer.count))
+    return field
+
+
+def warm_up(race: Race, service: Running) -> None:
+    """Half a second that is not counted, so that the first contender meets a warm service."""
+    measure(_ours(race, service.address, "frame", {"duration_s": 0.5}), service)
+
+
+def measure(contender: Contender, service: Running) -> Reading:
+    """One run of one contender.
+
+    Raises:
+        BenchError: it made no call, or some of its calls failed.
+    """
+    before = service.cpu_s()
+    finished = run_on_core(CLIENT_CORE, contender.command, contender.given)
+    server_cpu_s = service.cpu_s() - before
+    count = contender.count(finished)
+    if count.calls == 0 or count.errors:
+        raise BenchError(
+            f"{contender.name}: {count.calls} calls ended well, {count.errors} did not"
+        )
+    return Reading(
+        contender.name,
+        contender.command,
+        count.calls,
+        count.errors,
+        count.rate_per_s,
+        finished.cpu_s,
+        server_cpu_s,
+        finished.wall_s,
+    )
+
+
+def _ours(race: Race, address: str, work: str, window: dict[str, float]) -> Contender:
+    given = engine.given(race.service, address, race.load, work, window)
+    name = OURS if work == "frame" else OURS_DECODE
+    return Contender(name, engine.COMMAND, given, engine.count)

@@ -1,0 +1,44 @@
+"""One run of one tool against the service: what it did and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BUSY = 0.85
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a tool says of its own run."""
+
+    calls: int
+    """Calls that ended well: the divisor of CPU per call."""
+    errors: int
+    rate_per_s: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A tool's own count, and what the kernel says of both processes."""
+
+    tool: str
+    command: tuple[str, ...]
+    calls: int
+    errors: int
+    rate_per_s: float
+    client_cpu_s: float
+    server_cpu_s: float
+    wall_s: float
+
+    @property
+    def client_us_per_call(self) -> float:
+        """Client CPU per call in microseconds, start and end of the process included."""
+        return self.client_cpu_s / self.calls * 1e6
+
+    @property
+    def bound(self) -> str:
+        """Which process was the limit: the busier one, if it was busy 85 % of the time."""
+        client, server = self.client_cpu_s / self.wall_s, self.server_cpu_s / self.wall_s
+        if max(client, server) < BUSY:
+            return "latency-bound"
+        return "server-bound" if server >= client else "client-bound"

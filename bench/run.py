@@ -1,0 +1,205 @@
+"""`make bench`: races the engine against its peers, prints ratios, saves every figure."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench import machine, memory, rows, table
+from bench.bounds import Ratio
+from bench.install import find
+from bench.process import BenchError
+from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
+from bench.servers import ENGINE
+
+OUT = Path(__file__).resolve().parent / "out"
+MEMORY_KEYS = ("connections", "calls")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured: pairs per race, seconds per run, calls of the memory row."""
+
+    pairs: int
+    seconds: int
+    memory_pairs: int
+    calls: tuple[int, int]
+
+
+FULL = Scale(pairs=5, seconds=2, memory_pairs=1, calls=(1_000_000, 5_000_000))
+QUICK = Scale(pairs=1, seconds=1, memory_pairs=1, calls=(20_000, 100_000))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row's lines for the terminal, its ratios, and everything for the file."""
+
+    key: str
+    lines: list[str]
+    ratios: list[Ratio]
+    raw: dict[str, Any]
+
+
+def main() -> int:
+    """0 when every bound holds, 1 when one is broken or a row could not be taken, 2 before that."""
+    if missing := _missing():
+        print(f"bench: {missing}", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as scratch:
+        races = rows.races(Path(scratch))
+        options = _options([race.key for race in races])
+        scale = QUICK if options.quick else FULL
+        wanted = [race for race in races if race.key in options.rows]
+        programs = _programs(wanted)
+        done, failed = _take(_jobs(wanted, options.rows, programs, scale))
+    path = _save(options.out, done, failed, programs, wanted)
+    return _verdict(done, failed, path, quick=options.quick)
+
+
+def _missing() -> str | None:
+    """What keeps the bench from running here, and the remedy."""
+    if not ENGINE.exists():
+        return f"{ENGINE} is not there: run make setup"
+    if not {SERVER_CORE, CLIENT_CORE} <= os.sched_getaffinity(0):
+        return "cores 0 and 1 are needed, one for the server and one for the client"
+    return None
+
+
+def _options(races: list[str]) -> argparse.Namespace:
+    keys = [*races, *MEMORY_KEYS]
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
+    parser.add_argument("--rows", default=",".join(keys), help=f"of {', '.join(keys)}")
+    parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
+    options = parser.parse_args()
+    options.rows = options.rows.split(",")
+    if unknown := [key for key in options.rows if key not in keys]:
+        parser.error(f"--rows: no row {', '.join(unknown)}; there are {', '.join(keys)}")
+    return options
+
+
+def _programs(races: list[Race]) -> dict[str, str]:
+    """Paths of the peers that the races need, as far as they could be had."""
+    names = sorted({peer.program for race in races for peer in race.peers})
+    found = {name: find(name) for name in names}
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def _jobs(
+    races: list[Race], keys: list[str], programs: dict[str, str], scale: Scale
+) -> dict[str, Callable[[], Row]]:
+    """What is to be taken, by the row's key."""
+    jobs: dict[str, Callable[[], Row]] = {
+        race.key: partial(_race_row, race, programs, scale) for race in races
+    }
+    if "connections" in keys:
+        jobs["connections"] = lambda: _memory_row(
+            memory.connections(scale.memory_pairs, max(3, scale.seconds))
+        )
+    if "calls" in keys:
+        jobs["calls"] = lambda: _memory_row(memory.calls(scale.memory_pairs, *scale.calls))
+    return jobs
+
+
+def _race_row(race: Race, programs: dict[str, str], scale: Scale) -> Row:
+    raced = run_race(race, programs, scale.pairs, scale.seconds)
+    raw = {
+        "title": race.title,
+        "rounds": [
+            {
+                name: {
+                    **asdict(one),
+                    "client_us_per_call": one.client_us_per_call,
+                    "bound": one.bound,
+                }
+                for name, one in rnd.items()
+            }
+            for rnd in raced.rounds
+        ],
+    }
+    return Row(race.key, table.race_lines(raced), raced.ratios, raw)
+
+
+def _memory_row(weighed: memory.Weighed) -> Row:
+    raw = {"title": weighed.title, "runs": [asdict(held) for held in weighed.runs]}
+    return Row(weighed.key, table.memory_lines(weighed), weighed.figures, raw)
+
+
+def _take(jobs: dict[str, Callable[[], Row]]) -> tuple[list[Row], dict[str, str]]:
+    """Takes the rows one by one; one that fails does not keep the others from running."""
+    done: list[Row] = []
+    failed: dict[str, str] = {}
+    for key, job in jobs.items():
+        try:
+            row = job()
+        except BenchError as error:
+            failed[key] = str(error)
+            print(f"\n{key}: not taken: {error}", flush=True)
+            continue
+        done.append(row)
+        print("\n".join(row.lines), flush=True)
+    return done, failed
+
+
+def _save(
+    out: Path | None,
+    done: list[Row],
+    failed: dict[str, str],
+    programs: dict[str, str],
+    races: list[Race],
+) -> Path:
+    """Writes every raw figure, with what it depends on."""
+    taken = datetime.now(UTC)
+    path = out or OUT / f"{taken:%Y%m%dT%H%M%SZ}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    versions = {
+        peer.program: (programs[peer.program], peer.version)
+        for race in races
+        for peer in race.peers
+        if peer.program in programs
+    }
+    document = {
+        "taken": taken.isoformat(),
+        "machine": machine.facts(versions),
+        "rows": {
+            row.key: {**row.raw, "ratios": [_ratio(one) for one in row.ratios]} for row in done
+        },
+        "failed": failed,
+    }
+    path.write_text(json.dumps(document, indent=1) + "\n")
+    return path
+
+
+def _ratio(ratio: Ratio) -> dict[str, Any]:
+    return {**asdict(ratio), "median": ratio.median, "broken": ratio.broken}
+
+
+def _verdict(done: list[Row], failed: dict[str, str], path: Path, quick: bool) -> int:
+    """Says which bounds are broken; a quick run has too few pairs to judge any."""
+    print(f"\nevery figure: {path}")
+    broken = [
+        f"{row.key}: {table.ratio_line(one).strip()}"
+        for row in done
+        for one in row.ratios
+        if one.broken
+    ]
+    if quick:
+        print("quick: one short pair judges no bound")
+    elif broken:
+        print("broken bounds:", *broken, sep="\n  ")
+    else:
+        print("every bound that could be judged holds")
+    return int(bool(failed) or (bool(broken) and not quick))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
