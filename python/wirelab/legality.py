@@ -100,3 +100,26 @@ def _repaired(old: str, new: str) -> str:
     """``pipeline=8`` repaired to ``multiplex`` stays 8."""
     _, counted, number = old.partition("=")
     return f"{new}={number}" if counted and new in ("pipeline", "multiplex") else new
+
+
+OPERATIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "Hello": {"rest": ("text", "json"), "grpc": ("protobuf",)},
+    "HelloBytes": {"rest": ("json",), "grpc": ("protobuf",)},
+    "Submit": {"rest": ("json",), "grpc": ("protobuf",)},
+    "Upload": {"rest": ("json",), "grpc": ("protobuf",)},
+    "UploadStream": {"grpc": ("protobuf",)},
+    "Download": {"grpc": ("protobuf",)},
+}
+"""Operation -> binding -> codecs that carry it (contracts/README.md)."""
+
+
+def operation_refusal(operation: str, axes: Axes) -> str:
+    """Why this stack cannot carry the operation; empty when it can."""
+    binding, codec = axes["binding"], axes["codec"]
+    codecs = OPERATIONS[operation].get(binding)
+    if codecs is None:
+        others = ", ".join(OPERATIONS[operation])
+        return f"{operation} does not exist over {binding}, only over {others}"
+    if codec not in codecs:
+        return f"{operation} over {binding} has no codec {codec}, only {', '.join(codecs)}"
+    return ""

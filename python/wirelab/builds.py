@@ -1,0 +1,87 @@
+"""Builds services, once per state of their sources."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wirelab import checkout
+from wirelab.errors import BuildError
+from wirelab.interruption import Interruption
+from wirelab.manifests import Manifest
+from wirelab.processes import Child, describe_exit, run_to_end
+
+BUILD_S_MAX = 1800.0
+"""A build that takes longer is ended; dependencies may have to be fetched first."""
+
+
+def build(manifest: Manifest, folder: Path, interruption: Interruption) -> Path:
+    """Builds the service in ``folder`` unless these sources were built before, and returns
+    the folder built into. Raises :class:`BuildError`."""
+    if not manifest.build:
+        return folder
+    _require(manifest)
+    cache = checkout.root() / ".cache" / "services"
+    cache.mkdir(parents=True, exist_ok=True)
+    built = cache / f"{manifest.language}-{digest(folder, manifest)[:16]}"
+    with _locked(cache / f"{manifest.language}.lock"):
+        if not built.is_dir():
+            _build_into(built, manifest, folder, interruption)
+    return built
+
+
+def digest(folder: Path, manifest: Manifest) -> str:
+    """SHA-256 over the names and contents of all sources, and the build command."""
+    total = hashlib.sha256(repr(manifest.build).encode())
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        total.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def binary_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _require(manifest: Manifest) -> None:
+    missing = [program for program in manifest.requires if shutil.which(program) is None]
+    if missing:
+        raise BuildError(
+            f"the service in {manifest.language} needs {missing[0]}, which is not in PATH",
+            manifest.remedy or f"install {missing[0]}",
+        )
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Two runs that start together build once."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _build_into(built: Path, manifest: Manifest, folder: Path, interruption: Interruption) -> None:
+    unfinished = built.with_name(f"{built.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    log = built.with_suffix(".log")
+    log.unlink(missing_ok=True)
+    command = [part.replace("{out}", str(unfinished)) for part in manifest.build]
+    child = Child(["env", "-C", str(folder), *command], log=log)
+    try:
+        code = run_to_end(child, BUILD_S_MAX, interruption)
+    finally:
+        child.kill()
+    if code != 0:
+        how = f"took over {BUILD_S_MAX:.0f} s" if code is None else describe_exit(code)
+        raise BuildError(
+            f"building the service in {manifest.language} failed ({how}): {child.log_tail()}",
+            f"the whole log is {log}",
+        )
+    unfinished.rename(built)

@@ -1,0 +1,93 @@
+"""What a result must say of the machine that it was measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from wirelab import checkout
+
+KERNEL_FILES = {
+    "clocksource": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    "congestion_control": "/proc/sys/net/ipv4/tcp_congestion_control",
+    "governor": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    "tcp_rmem": "/proc/sys/net/ipv4/tcp_rmem",
+    "tcp_wmem": "/proc/sys/net/ipv4/tcp_wmem",
+    "somaxconn": "/proc/sys/net/core/somaxconn",
+}
+"""Settings of the kernel that shape what is measured, by the file that tells them."""
+LIBRARIES = ("numpy", "scipy", "pydantic", "PyYAML")
+
+
+def describe() -> dict[str, Any]:
+    """The machine, its kernel and settings; None where the kernel does not tell."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return {
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "cpu": cpu_model(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_bytes": psutil.virtual_memory().total,
+        "open_files_max": soft,
+        "open_files_hard_max": hard,
+        **{name: kernel_setting(name) for name in KERNEL_FILES},
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of Python, the lab and the libraries that compute figures."""
+    found = {"python": platform.python_version(), "implementation": sys.implementation.name}
+    for name in ("wirelab", *LIBRARIES):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed as a package"
+    return found
+
+
+def kernel_setting(name: str) -> str | None:
+    """One of :data:`KERNEL_FILES`."""
+    try:
+        return Path(KERNEL_FILES[name]).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def cpu_model() -> str | None:
+    """The model's name, as the kernel has it."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    for line in text.splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in ("model name", "Model", "cpu model"):
+            return value.strip()
+    return None
+
+
+def git_revision() -> str | None:
+    """Revision of the checkout, with ``+changes`` when files differ from it; None outside."""
+    folder = checkout.find()
+    if folder is None:
+        return None
+    try:
+        revision = _git(folder, "rev-parse", "HEAD")
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return f"{revision}+changes" if changed else revision
+
+
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    return done.stdout.strip()

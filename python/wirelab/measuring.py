@@ -1,0 +1,207 @@
+"""One trial from start to end: prepare, warm up, measure, drain, collect, check."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from wirelab import placement, verdicts
+from wirelab.engine import Drive
+from wirelab.errors import TrialFailed
+from wirelab.experiment import Experiment
+from wirelab.interruption import Interruption
+from wirelab.observer import Observer
+from wirelab.placement import Table
+from wirelab.planning import PlannedTrial
+from wirelab.run_directory import now
+from wirelab.services import Programs, Service, Settings
+from wirelab.trial import Trial
+
+DEFAULT_COLLECTORS: dict[str, dict[str, Any]] = {"go": {"gogc": 100}}
+"""Set explicitly, so that results name them; Go's own default, runtime/debug.SetGCPercent."""
+PROGRESS_MS = 100
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """What all trials of a run share."""
+
+    experiment: Experiment
+    programs: Programs
+    interruption: Interruption
+    on_progress: Callable[[Json], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a trial gave before it is judged."""
+
+    outcome: Json
+    service: Json
+
+
+def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
+    """Measures one trial into ``folder``. A trial that fails is returned as failed, with
+    its reason. Raises :class:`LabError`, :class:`Interrupted`, :class:`OSError`."""
+    table = placement.choose(planned.cell.placement)
+    trial = Trial(
+        id=planned.id,
+        point=planned.cell.point,
+        repeat=planned.repeat,
+        order=planned.order,
+        status="failed",
+        started=now(),
+        placement=table.to_json(),
+    )
+    began = time.monotonic()
+    try:
+        with placement.front_on(table):
+            finished = _finished(trial, _measured(lab, planned, table, folder))
+    except TrialFailed as failure:
+        finished = replace(trial, reason=failure.reason)
+    finished = replace(finished, seconds=time.monotonic() - began)
+    return replace(finished, checks=verdicts.check(finished))
+
+
+def settings(experiment: Experiment, planned: PlannedTrial, table: Table) -> Settings:
+    """How the trial's service is configured."""
+    language = planned.cell.stack.axes["language"]
+    message = planned.cell.message
+    return Settings(
+        hello_bytes=message.bytes if message.operation.startswith("Hello") else 14,
+        processors=experiment.processors or table.processors(),
+        collector=experiment.collector.get(language, DEFAULT_COLLECTORS.get(language, {})),
+        faults=experiment.faults.given(),
+    )
+
+
+def plan(experiment: Experiment, planned: PlannedTrial, table: Table, address: str) -> Json:
+    """The engine's plan for the trial."""
+    cell = planned.cell
+    workload: Json = {
+        "kind": "contract",
+        "contract": experiment.contract,
+        "operation": cell.message.operation,
+        "bytes": cell.message.bytes,
+    }
+    if cell.message.chunk is not None:
+        workload["chunk_bytes"] = cell.message.chunk
+    load = cell.load.point()
+    if load["kind"] == "poisson":
+        load["seed"] = planned.seed
+    cold = cell.stack.axes["start"] == "cold"
+    group = {
+        "name": "main",
+        "target": address,
+        "stack": cell.stack.engine_stack(),
+        "workload": workload,
+        "load": load,
+        "window": experiment.window.for_size(cell.message.bytes),
+        "warmup": {
+            "min_s": 0.0 if cold else experiment.warmup.min,
+            "max_s": 0.0 if cold else experiment.warmup.max,
+        },
+        "timeout_s": experiment.timeout,
+        "drain_s": experiment.drain,
+    }
+    return {
+        "threads": table.threads(),
+        "cores": list(table.engine),
+        "progress_ms": PROGRESS_MS,
+        "groups": [group],
+    }
+
+
+def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
+    program = lab.programs.program(planned.cell.stack, lab.interruption)
+    configured = settings(lab.experiment, planned, table)
+    configuration = configured.configuration(planned.cell.stack, lab.experiment.contract)
+    with Service(
+        program,
+        configuration,
+        log=folder / "service.log",
+        cores=table.service,
+        interruption=lab.interruption,
+    ) as service:
+        ready = service.ready.model_dump(mode="json")
+        _write(folder / "service.json", {"configuration": configuration, "ready": ready})
+        engine_plan = plan(lab.experiment, planned, table, service.ready.address)
+        _write(folder / "plan.json", engine_plan)
+        outcome, seen = _driven(lab, service, engine_plan, table, folder)
+    return Measured(outcome, {**ready, "sha256": program.sha256, **seen})
+
+
+def _driven(
+    lab: Lab, service: Service, engine_plan: Json, table: Table, folder: Path
+) -> tuple[Json, Json]:
+    observer = Observer(service)
+    (folder / "metrics-before.txt").write_text(observer.text_before, encoding="utf-8")
+
+    def heard(event: Json) -> None:
+        observer.progress(event)
+        lab.on_progress(event)
+
+    drive = Drive(
+        engine_plan,
+        log=folder / "engine.log",
+        cores=table.engine,
+        interruption=lab.interruption,
+        on_progress=heard,
+        on_tick=observer.tick,
+    )
+    outcome = drive.outcome()
+    _write(folder / "result.json", outcome)
+    group = outcome["groups"][0]
+    (folder / "histograms.hlog").write_text(histogram_log(group), encoding="utf-8")
+    death = service.death()
+    if death:
+        raise TrialFailed(f"{death} in mid-trial, after {group['ok']} good calls")
+    observer.finish()
+    (folder / "metrics-after.txt").write_text(observer.text_after, encoding="utf-8")
+    return outcome, observer.findings(group)
+
+
+def _finished(trial: Trial, measured: Measured) -> Trial:
+    group = dict(measured.outcome["groups"][0])
+    group["times"] = {
+        name: {key: value for key, value in times.items() if key != "hdr"}
+        for name, times in group["times"].items()
+    }
+    process = measured.outcome["process"]
+    return replace(
+        trial,
+        status="measured",
+        result=group,
+        engine={
+            **process,
+            "version": measured.outcome["engine"],
+            "profile": measured.outcome["profile"],
+        },
+        service=measured.service,
+    )
+
+
+def histogram_log(group: Json) -> str:
+    """The group's histograms in the HdrHistogram log format, version 1.3, one tagged line
+    each; the maximum is in milliseconds, as the format has it."""
+    start_s = group["window_start_ns"] / 1e9
+    lines = [
+        "#[Histogram log format version 1.3]",
+        f"#[StartTime: {start_s:.3f} (seconds of CLOCK_MONOTONIC)]",
+        '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
+    ]
+    for name, times in group["times"].items():
+        if times.get("hdr"):
+            extent = f"{start_s:.3f},{group['window_s']:.3f},{times['max_ns'] / 1e6:.3f}"
+            lines.append(f"Tag={name},{extent},{times['hdr']}")
+    return "\n".join(lines) + "\n"
+
+
+def _write(path: Path, content: Json) -> None:
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

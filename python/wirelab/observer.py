@@ -1,0 +1,92 @@
+"""Watches a service from outside while the engine drives it: CPU, memory, its own counters."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from wirelab import metrics
+from wirelab.metrics import Metrics, Sample
+from wirelab.services import Service
+
+FIRST_GAP_S = 0.1
+"""Between the first two scrapes inside a window; doubles from then on, so that the share of
+the service's time that scraping takes shrinks and short windows still hold two."""
+
+Json = dict[str, Any]
+
+
+class Observer:
+    """Collects samples between ``before`` and ``after`` one drive."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._pid = service.ready.pid
+        self._cpu: list[Sample] = []
+        self._busy: list[Sample] = []
+        self._measuring = False
+        self._gap_s = FIRST_GAP_S
+        self._due_ns = 0
+        self.text_before = service.scrape()
+        self.text_after = ""
+        self.tick()
+
+    def tick(self) -> None:
+        """Takes what is due. Called often."""
+        cpu = metrics.cpu_seconds(self._pid)
+        now = time.monotonic_ns()
+        if cpu is not None:
+            self._cpu.append(Sample(now, cpu))
+        if self._measuring and now >= self._due_ns:
+            self._scrape()
+
+    def progress(self, event: Json) -> None:
+        """Hears the engine's progress lines."""
+        if event.get("phase") == "measure" and not self._measuring:
+            self._measuring = True
+            self.tick()
+        elif event.get("phase") == "drain":
+            self._measuring = False
+
+    def finish(self) -> None:
+        """Takes the last samples, while the service still runs."""
+        self.tick()
+        self.text_after = self._service.scrape()
+
+    def findings(self, group: Json) -> Json:
+        """What a trial's ``service`` holds, given the engine's figures for the window."""
+        before, after = metrics.parse(self.text_before), metrics.parse(self.text_after)
+        start_ns = int(group["window_start_ns"])
+        end_ns = start_ns + round(group["window_s"] * 1e9)
+        return {
+            "cpu_s": self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
+            "cpu_window_s": metrics.growth(self._cpu, start_ns, end_ns),
+            "rss_max_bytes": metrics.rss_max_bytes(self._pid),
+            "calls_seen": round(_grown(before, after, "wirelab_calls_total")),
+            "errors_seen": round(_grown(before, after, "wirelab_errors_total")),
+            "connections_seen": round(_grown(before, after, "wirelab_connections_total")),
+            "concurrency_seen": self._concurrency(start_ns, end_ns),
+            "metrics": after,
+        }
+
+    def _scrape(self) -> None:
+        began = time.monotonic_ns()
+        counters = metrics.parse(self._service.scrape())
+        ended = time.monotonic_ns()
+        busy = metrics.total(counters, "wirelab_call_seconds_total")
+        self._busy.append(Sample((began + ended) // 2, busy))
+        self._due_ns = ended + round(self._gap_s * 1e9)
+        self._gap_s *= 2
+
+    def _concurrency(self, start_ns: int, end_ns: int) -> float | None:
+        """Calls inside the service's own code, averaged between the first and the last scrape
+        of the window (Little's law, from outside); None when the window held no two."""
+        inside = [sample for sample in self._busy if start_ns <= sample.at_ns <= end_ns]
+        if len(inside) < 2:
+            return None
+        first, last = inside[0], inside[-1]
+        return (last.value - first.value) * 1e9 / (last.at_ns - first.at_ns)
+
+
+def _grown(before: Metrics, after: Metrics, name: str) -> float:
+    return metrics.total(after, name) - metrics.total(before, name)

@@ -1,0 +1,91 @@
+"""Which process runs on which cores.
+
+The rule ``pinned``: the service on the first core, the engine on the second,
+the front on whatever is left, so that neither side of a measurement shares a
+core with the other. On one core nothing can be kept apart, and nothing is
+pinned. Every result carries the table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.errors import UsageError
+from wirelab.experiment import Placement, PlacementChoice
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cores per process; an empty tuple: not pinned."""
+
+    rule: str
+    service: tuple[int, ...]
+    engine: tuple[int, ...]
+    front: tuple[int, ...]
+    available: tuple[int, ...]
+
+    def processors(self) -> int:
+        """Threads of service code that its cores can carry."""
+        return len(self.service or self.available)
+
+    def threads(self) -> int:
+        """Threads of the engine: one per core it is pinned to."""
+        return max(1, len(self.engine))
+
+    def to_json(self) -> dict[str, Any]:
+        """As results carry it; ``"unpinned"`` in place of no cores."""
+        sides = {"service": self.service, "engine": self.engine, "front": self.front}
+        table: dict[str, Any] = {name: list(cores) or "unpinned" for name, cores in sides.items()}
+        return {"rule": self.rule, **table, "processors": self.processors()}
+
+
+def available_cores() -> tuple[int, ...]:
+    """The cores that this process may use."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def choose(choice: PlacementChoice, cores: tuple[int, ...] | None = None) -> Table:
+    """The table for a choice on these cores (default: the machine's).
+    Raises :class:`UsageError` for a core that is not there."""
+    cores = available_cores() if cores is None else cores
+    if isinstance(choice, Placement):
+        return _named(choice, cores)
+    if choice == "unpinned" or len(cores) < 2:
+        return Table(choice, (), (), (), cores)
+    return Table(choice, cores[:1], cores[1:2], cores[2:], cores)
+
+
+def name(choice: PlacementChoice) -> str:
+    """Short and stable, for the options of a point: ``unpinned``, ``service 0, engine 1``."""
+    if isinstance(choice, str):
+        return choice
+    sides = (("service", choice.service), ("engine", choice.engine))
+    return ", ".join(f"{side} {' '.join(map(str, cores)) or 'unpinned'}" for side, cores in sides)
+
+
+def _named(choice: Placement, cores: tuple[int, ...]) -> Table:
+    wanted = {*choice.service, *choice.engine}
+    missing = sorted(wanted - set(cores))
+    if missing:
+        raise UsageError(
+            f"placement names core {missing[0]}, and this machine offers {list(cores)}",
+            "name cores that exist, or write placement: pinned",
+        )
+    rest = tuple(core for core in cores if core not in wanted)
+    return Table("cores", choice.service, choice.engine, rest, cores)
+
+
+@contextmanager
+def front_on(table: Table) -> Iterator[None]:
+    """Keeps this process on its own cores for as long as it lasts."""
+    before = os.sched_getaffinity(0)
+    if table.front:
+        os.sched_setaffinity(0, table.front)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

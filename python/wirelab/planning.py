@@ -1,0 +1,182 @@
+"""From an experiment's matrix to trials in a random, interleaved order.
+
+Blocks: every repeat is one complete random permutation of all points, so that
+whatever drifts with time meets every point alike (randomised complete block
+design; Montgomery, *Design and Analysis of Experiments*, chapter 4). The order
+and the ids follow from the experiment and its seed alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from wirelab import legality, placement
+from wirelab.errors import ExperimentError, StackError
+from wirelab.experiment import Experiment, Load, Message, PlacementChoice
+from wirelab.manifests import Catalogue
+from wirelab.stacks import Stack
+from wirelab.trial import Point
+from wirelab.units import format_bytes
+
+OVERHEAD_S = 0.35
+"""Seconds per trial beside warm-up and window: two process starts, collecting, syncing."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A point, with what is needed to measure it."""
+
+    point: Point
+    stack: Stack
+    message: Message
+    load: Load
+    placement: PlacementChoice
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One trial to come."""
+
+    id: str
+    cell: Cell
+    repeat: int
+    order: int
+    seed: int
+    """Of the load's arrivals; differs from trial to trial, follows from the experiment's."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All trials in their order, and the combinations left out, each with its reason."""
+
+    trials: tuple[PlannedTrial, ...]
+    skipped: tuple[str, ...]
+
+
+def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
+    """The experiment's trials. Raises :class:`ExperimentError` for a combination that
+    cannot exist, unless the experiment says ``skip_illegal``."""
+    found: dict[str, Cell] = {}
+    skipped: list[str] = []
+    for combination in _combinations(experiment):
+        try:
+            cell = _cell(experiment, catalogue, *combination)
+        except StackError as error:
+            skipped.append(f"{error.message}. {error.remedy}".rstrip(". "))
+        else:
+            found.setdefault(_digest(cell.point), cell)
+    _accept(experiment, found, list(dict.fromkeys(skipped)))
+    trials = tuple(_ordered(experiment, list(found.values())))
+    return Schedule(trials, tuple(dict.fromkeys(skipped)))
+
+
+def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
+    """A guess at the trial's length: exact for a duration, a bound for a number of calls."""
+    window = experiment.window.for_size(trial.cell.message.bytes)
+    length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
+    cold = trial.cell.stack.axes["start"] == "cold"
+    return float(length) + (0.0 if cold else experiment.warmup.min) + OVERHEAD_S
+
+
+def _combinations(
+    experiment: Experiment,
+) -> Iterator[tuple[str, dict[str, str], Message, Load, PlacementChoice]]:
+    for reference in experiment.services:
+        for changes in _changes(experiment.axes):
+            for message in experiment.messages:
+                for load in experiment.loads:
+                    for choice in experiment.placement:
+                        yield reference, changes, message, load, choice
+
+
+def _changes(axes: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
+    product: list[dict[str, str]] = [{}]
+    for name, values in axes.items():
+        product = [{**made, name: value} for made in product for value in values]
+    return product
+
+
+def _cell(
+    experiment: Experiment,
+    catalogue: Catalogue,
+    reference: str,
+    changes: dict[str, str],
+    message: Message,
+    load: Load,
+    choice: PlacementChoice,
+) -> Cell:
+    stack = Stack.parse(reference).with_axes(changes)
+    manifest = catalogue.manifest(stack)
+    refusal = legality.operation_refusal(message.operation, stack.axes)
+    if refusal:
+        raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
+    faults = experiment.faults.given()
+    unknown = sorted(set(faults) - set(manifest.faults))
+    if unknown:
+        raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")
+    point = Point(
+        stack=stack.reference,
+        axes=dict(stack.axes),
+        operation=message.operation,
+        bytes=message.bytes,
+        load=load.point(),
+        contract=experiment.contract,
+        options=_options(message, choice, faults),
+    )
+    return Cell(point, stack, message, load, choice)
+
+
+def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) -> dict[str, Any]:
+    """What belongs to the point and no axis names."""
+    options: dict[str, Any] = {"placement": placement.name(choice)}
+    if message.chunk is not None:
+        options["chunk_bytes"] = message.chunk
+    if faults:
+        options["faults"] = faults
+    return options
+
+
+def _accept(experiment: Experiment, found: dict[str, Cell], skipped: list[str]) -> None:
+    if skipped and not experiment.skip_illegal:
+        remedy = "take them out, or write `skip_illegal: true` to leave them out"
+        raise ExperimentError([*skipped, f"{experiment.name}: {remedy}"])
+    if not found:
+        raise ExperimentError([*skipped, f"{experiment.name}: no combination is left to measure"])
+
+
+def _ordered(experiment: Experiment, cells: list[Cell]) -> Iterator[PlannedTrial]:
+    order = 0
+    for repeat in range(1, experiment.repeats + 1):
+        block = list(cells)
+        random.Random(f"{experiment.seed}/order/{repeat}").shuffle(block)
+        for cell in block:
+            digest = _digest(cell.point)
+            seed = random.Random(f"{experiment.seed}/{digest}/{repeat}").getrandbits(63)
+            yield PlannedTrial(_id(cell, repeat, digest), cell, repeat, order, seed)
+            order += 1
+
+
+def _digest(point: Point) -> str:
+    return hashlib.sha256(json.dumps(asdict(point), sort_keys=True).encode()).hexdigest()
+
+
+def _id(cell: Cell, repeat: int, digest: str) -> str:
+    """``rest-rust-hello-14b-closed32-r1-3fa9c1d2``: readable, safe as a file name, unique."""
+    point, load = cell.point, cell.point.load
+    amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}"
+    words = (
+        point.axes["binding"],
+        point.axes["language"],
+        point.operation,
+        format_bytes(point.bytes).replace(" ", ""),
+        f"{load['kind']}{amount}",
+        f"r{repeat}",
+        digest[:8],
+    )
+    return re.sub(r"[^a-z0-9.-]+", "", "-".join(map(str, words)).lower())

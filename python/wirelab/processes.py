@@ -1,0 +1,162 @@
+"""Starting and ending the lab's child processes so that none outlives it.
+
+Each child gets its own session (Ctrl-C reaches the lab alone, which passes it
+on where it should), dies with the lab (PR_SET_PDEATHSIG, prctl(2)), and is
+ended by its process group.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from wirelab.errors import TrialFailed
+from wirelab.interruption import Interruption
+
+PR_SET_PDEATHSIG = 1
+POLL_S = 0.05
+"""How often a wait looks whether it should stop."""
+LINE_BYTES_MAX = 64 * 1024 * 1024
+"""A longer line of standard output is not the lab's protocol."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Child:
+    """One child process: lines out, a log file for standard error, ended for certain."""
+
+    def __init__(self, command: Sequence[str], *, log: Path, cores: Sequence[int] = ()) -> None:
+        """Starts ``command``, pinned to ``cores`` where given. Raises :class:`OSError`."""
+        self.command = list(command)
+        self.log = log
+        self._buffer = bytearray()
+        with log.open("ab") as stderr:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                bufsize=0,
+                start_new_session=True,
+                preexec_fn=_Setup(cores, os.getpid()),
+            )
+        self._selector = selectors.DefaultSelector()
+        assert self.process.stdout is not None  # PIPE above
+        self._selector.register(self.process.stdout, selectors.EVENT_READ)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def say(self, line: bytes) -> None:
+        """Writes to standard input; a child that is gone already is found out by its silence."""
+        assert self.process.stdin is not None
+        view = memoryview(line)
+        with contextlib.suppress(BrokenPipeError):
+            while view:
+                view = view[self.process.stdin.write(view) :]
+
+    def close_input(self) -> None:
+        """Ends standard input."""
+        if self.process.stdin and not self.process.stdin.closed:
+            self.process.stdin.close()
+
+    def line(self, seconds: float) -> bytes | None:
+        """The next line of standard output; None after ``seconds`` without one. The empty
+        line ``b""`` is the end of the output."""
+        deadline = time.monotonic() + seconds
+        while (end := self._buffer.find(b"\n")) < 0:
+            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+                return None
+            assert self.process.stdout is not None
+            chunk = os.read(self.process.stdout.fileno(), 1 << 20)
+            if not chunk:
+                rest, self._buffer = bytes(self._buffer), bytearray()
+                return rest
+            self._buffer += chunk
+            if len(self._buffer) > LINE_BYTES_MAX:
+                raise TrialFailed(f"{self.command[0]} wrote a line of over {LINE_BYTES_MAX} bytes")
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line or b" "
+
+    def wait(self, seconds: float) -> int | None:
+        """The exit code, negative for a signal; None when it is still running."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the process alone."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+
+    def end(self, grace_s: float) -> int:
+        """Ends it: input closed, then SIGTERM, then SIGKILL to its group. Returns its code."""
+        self.close_input()
+        if self.wait(grace_s) is None:
+            self.signal(signal.SIGTERM)
+            self.wait(1.0)
+        self._kill_group()
+        code = self.process.wait()
+        self._selector.close()
+        if self.process.stdout:
+            self.process.stdout.close()
+        return code
+
+    def kill(self) -> int:
+        """Ends it at once."""
+        self._kill_group()
+        return self.end(0.0)
+
+    def _kill_group(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # all ended already
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def log_tail(self, lines: int = 3) -> str:
+        """The last lines of the log, for messages."""
+        text = self.log.read_bytes()[-4000:].decode("utf-8", "replace")
+        return " | ".join(line.strip() for line in text.splitlines()[-lines:] if line.strip())
+
+
+def describe_exit(code: int) -> str:
+    """``exit code 70`` or ``signal SIGKILL``."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def run_to_end(child: Child, seconds: float, interruption: Interruption) -> int | None:
+    """Waits for a child; None after ``seconds``. Raises :class:`Interrupted` on request."""
+    deadline = time.monotonic() + seconds
+    while (code := child.wait(POLL_S)) is None:
+        interruption.check()
+        if time.monotonic() > deadline:
+            return None
+    return code
+
+
+class _Setup:
+    """Runs in the child between fork and exec; touches nothing that needs a lock."""
+
+    def __init__(self, cores: Sequence[int], parent: int) -> None:
+        self.cores = set(cores)
+        self.parent = parent
+
+    def __call__(self) -> None:
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != self.parent:
+            os._exit(1)  # the lab died before the order above was given
+        if self.cores:
+            os.sched_setaffinity(0, self.cores)

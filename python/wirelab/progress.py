@@ -1,0 +1,159 @@
+"""What a person sees while trials run: a live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from wirelab.planning import PlannedTrial
+from wirelab.trial import Trial
+from wirelab.units import format_bytes, format_seconds
+
+Json = dict[str, Any]
+
+
+class Progress(Protocol):
+    """Hears how a run gets on."""
+
+    def begin(self, planned: Sequence[float], finished: int) -> None:
+        """The lengths in seconds that were planned for the trials still to come, in their
+        order, and how many are finished already."""
+
+    def note(self, text: str) -> None:
+        """Something worth a line."""
+
+    def trial(self, planned: PlannedTrial) -> None:
+        """A trial begins."""
+
+    def inside(self, event: Json) -> None:
+        """A progress line of the engine."""
+
+    def finished(self, trial: Trial) -> None:
+        """A trial has ended."""
+
+    def end(self) -> None:
+        """No more comes."""
+
+
+class TimeLeft:
+    """Seconds left: the planned lengths of what is to come, times how much longer than
+    planned the finished trials took (the ratio of the sums)."""
+
+    def __init__(self, planned: Sequence[float]) -> None:
+        self._planned = list(planned)
+        self._done_planned = 0.0
+        self._done_taken = 0.0
+
+    def took(self, seconds: float) -> None:
+        """The next trial has ended after ``seconds``."""
+        self._done_planned += self._planned.pop(0)
+        self._done_taken += seconds
+
+    def seconds(self, into_trial: float = 0.0) -> float:
+        """For everything that is left, ``into_trial`` seconds into the current trial."""
+        ratio = self._done_taken / self._done_planned if self._done_planned else 1.0
+        return max(0.0, sum(self._planned) * ratio - into_trial)
+
+
+class Silent:
+    """Says nothing; for scripts and for measurements inside other commands."""
+
+    def begin(self, planned: Sequence[float], finished: int) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def trial(self, planned: PlannedTrial) -> None: ...
+
+    def inside(self, event: Json) -> None: ...
+
+    def finished(self, trial: Trial) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class OnConsole:
+    """For people: on a terminal one line that moves, elsewhere a line per trial."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live: Live | None = None
+        self._left = TimeLeft(())
+        self._total = self._done = self._failed = 0
+        self._words = self._phase = ""
+        self._began = time.monotonic()
+
+    def begin(self, planned: Sequence[float], finished: int) -> None:
+        self._left = TimeLeft(planned)
+        self._total, self._done = len(planned) + finished, finished
+        if finished:
+            self.note(f"{finished} of {self._total} trials are there already; going on")
+        self.note(f"{len(planned)} trials, about {format_seconds(self._left.seconds())}")
+        if self._console.is_terminal:
+            # No thread of rich's own: the lab forks processes (auto_refresh off).
+            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live.start()
+
+    def note(self, text: str) -> None:
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def trial(self, planned: PlannedTrial) -> None:
+        self._began = time.monotonic()
+        self._words = words(planned)
+        self._phase = "starting"
+        self._show()
+
+    def inside(self, event: Json) -> None:
+        calls, errors = event.get("calls", 0), event.get("errors", 0)
+        failed = f", {errors:,} failed" if errors else ""
+        self._phase = f"{event.get('phase')}, {calls:,} calls{failed}"
+        self._show()
+
+    def finished(self, trial: Trial) -> None:
+        self._left.took(trial.seconds)
+        self._done += 1
+        self._failed += trial.status == "failed"
+        if trial.status == "failed":
+            self.note(f"failed: {trial.id}: {trial.reason}")
+        elif self._live is None:
+            rate = trial.result.get("rate_per_s", 0.0)
+            left = format_seconds(self._left.seconds())
+            self.note(f"[{self._done}/{self._total}] {self._words}: {rate:,.0f}/s, {left} left")
+
+    def end(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _show(self) -> None:
+        if self._live is None:
+            return
+        left = format_seconds(self._left.seconds(time.monotonic() - self._began))
+        width = max(20, self._console.width - 1)
+        failed = f", {self._failed} failed" if self._failed else ""
+        first = Text(
+            f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left} left",
+            style="bold",
+        )
+        second = Text(f"{self._words} · {self._phase}"[:width], style="dim")
+        self._live.update(Text("\n").join((first, second)), refresh=True)
+
+
+def words(planned: PlannedTrial) -> str:
+    """``grpc@rust Hello 150 kB, closed 32, repeat 2``."""
+    point = planned.cell.point
+    load = point.load
+    amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}/s"
+    size = format_bytes(point.bytes)
+    return (
+        f"{point.stack} {point.operation} {size}, {load['kind']} {amount}, repeat {planned.repeat}"
+    )
+
+
+def _bar(done: int, total: int, width: int = 24) -> str:
+    full = width * done // max(1, total)
+    return "━" * full + "╌" * (width - full)

@@ -1,0 +1,124 @@
+"""Runs an experiment into a run directory, and goes on where an earlier run was cut short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from wirelab import engine_binary, journal, manifests, placement, planning, run_directory
+from wirelab.errors import Interrupted, LabError
+from wirelab.experiment import Experiment
+from wirelab.interruption import Interruption
+from wirelab.measuring import Lab, measure
+from wirelab.planning import PlannedTrial, Schedule
+from wirelab.progress import Progress, Silent
+from wirelab.run_directory import RunDirectory
+from wirelab.services import Programs
+from wirelab.trial import Trial
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has come to its end."""
+
+    folder: Path
+    trials: tuple[Trial, ...]
+    """In the order of the journal."""
+    skipped: tuple[str, ...] = ()
+    """Combinations that cannot exist, each with its reason."""
+
+    @property
+    def failed(self) -> tuple[Trial, ...]:
+        """Trials that measured nothing."""
+        return tuple(trial for trial in self.trials if trial.status == "failed")
+
+
+def read(folder: Path) -> Run:
+    """The run in a directory, finished or not. Raises :class:`RunDirectoryError`."""
+    manifest = run_directory.read_manifest(folder)
+    skipped = tuple(manifest.get("skipped", ()))
+    return Run(folder, journal.read(folder / journal.NAME), skipped)
+
+
+def run(
+    experiment: Experiment,
+    out: Path,
+    *,
+    source: str,
+    progress: Progress | None = None,
+    interruption: Interruption | None = None,
+) -> Run:
+    """Runs what ``out`` does not hold yet. ``source`` is the text of the experiment file.
+
+    Trials that fail are journalled and the run goes on. Raises :class:`ExperimentError`,
+    :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`, and
+    :class:`Interrupted` after Ctrl-C; finished trials are on the disk in every case.
+    """
+    progress = progress or Silent()
+    engine_binary.find()
+    catalogue = manifests.load()
+    planned = planning.schedule(experiment, catalogue)
+    for choice in experiment.placement:
+        placement.choose(choice)
+    with (
+        interruption or Interruption() as stop,
+        RunDirectory(out, experiment, source) as directory,
+    ):
+        lab = Lab(experiment, Programs(catalogue), stop, progress.inside)
+        _prepare(lab, planned, directory, progress)
+        _measure_all(lab, planned, directory, progress)
+        return Run(out, tuple(directory.journal.trials), planned.skipped)
+
+
+def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Progress) -> None:
+    if directory.journal.torn:
+        progress.note("the journal's last line was torn; its trial is repeated")
+    for reason in planned.skipped:
+        progress.note(f"left out: {reason}")
+    for stack in {trial.cell.stack.axes["language"]: trial.cell.stack for trial in planned.trials}:
+        progress.note(f"preparing the service in {stack}")
+    _guarded(directory.folder, lambda: directory.note(skipped=list(planned.skipped)))
+    for trial in planned.trials:
+        lab.programs.program(trial.cell.stack, lab.interruption)
+
+
+def _measure_all(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Progress) -> None:
+    done = {trial.id for trial in directory.journal.trials}
+    todo = [trial for trial in planned.trials if trial.id not in done]
+    progress.begin([planning.seconds(lab.experiment, trial) for trial in todo], len(done))
+    try:
+        for trial in todo:
+            lab.interruption.check()
+            progress.trial(trial)
+            progress.finished(_one(lab, trial, directory))
+    except Interrupted as error:
+        kept = len(directory.journal.trials)
+        raise Interrupted(
+            f"interrupted; {kept} of {len(planned.trials)} trials are kept in {directory.folder}",
+            "give the same command with the same --out to go on",
+        ) from error
+    finally:
+        progress.end()
+
+
+def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory) -> Trial:
+    def measured() -> Trial:
+        return measure(lab, planned, directory.fresh_folder(planned.id))
+
+    trial = _guarded(directory.folder, measured)
+    directory.journal.append(trial)
+    return trial
+
+
+def _guarded(folder: Path, work: Callable[[], T]) -> T:
+    """Tells a full disk from the lab's other troubles."""
+    try:
+        return work()
+    except OSError as error:
+        if error.errno in journal.FULL:
+            raise journal.storage_error(error, folder) from error
+        raise LabError(f"the lab cannot go on: {error}") from error

@@ -1,0 +1,175 @@
+"""A service under measurement: a process by the contract of docs/reference/process.md."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wirelab import builds, engine_binary, metrics
+from wirelab.errors import BuildError, TrialFailed
+from wirelab.interruption import Interruption
+from wirelab.manifests import Catalogue, Manifest
+from wirelab.processes import POLL_S, Child, describe_exit
+from wirelab.stacks import Stack
+
+READY_S_MAX = 20.0
+"""Seconds from start to the ready line."""
+STOP_S = 2.5
+"""Seconds from the end of its input to its own end; calls in flight get one of them."""
+
+Json = dict[str, Any]
+
+
+class Ready(BaseModel):
+    """The ready line."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    ready: bool
+    address: str
+    metrics: str
+    pid: int
+    language: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """A built service: what to start, and its identity."""
+
+    manifest: Manifest
+    command: tuple[str, ...]
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a service is configured with, beside its stack."""
+
+    hello_bytes: int = 14
+    processors: int = 1
+    collector: Json = field(default_factory=dict)
+    faults: Json = field(default_factory=dict)
+
+    def configuration(self, stack: Stack, contract: str = "transfer") -> Json:
+        """The JSON object for the service's standard input."""
+        return {
+            "contract": contract,
+            "stack": stack.service_stack(),
+            "listen": "127.0.0.1:0",
+            "metrics_listen": "127.0.0.1:0",
+            "store": {"hello_bytes": self.hello_bytes},
+            "socket": stack.service_socket(),
+            "processors": self.processors,
+            "collector": self.collector,
+            "faults": self.faults,
+        }
+
+
+class Programs:
+    """Builds each language's service once per run."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._built: dict[str, Program] = {}
+
+    def program(self, stack: Stack, interruption: Interruption) -> Program:
+        """The built service for a stack. Raises :class:`BuildError`, :class:`StackError`."""
+        manifest = self._catalogue.manifest(stack)
+        if manifest.language not in self._built:
+            folder = self._catalogue.folders[manifest.language]
+            out = builds.build(manifest, folder, interruption)
+            self._built[manifest.language] = _program(manifest, out)
+        return self._built[manifest.language]
+
+
+def _program(manifest: Manifest, out: Path) -> Program:
+    engine = str(engine_binary.find()) if any("{engine}" in part for part in manifest.start) else ""
+    command = tuple(
+        part.replace("{out}", str(out)).replace("{engine}", engine) for part in manifest.start
+    )
+    binary = Path(command[0])
+    if not binary.is_file():
+        raise BuildError(
+            f"the service in {manifest.language} was built, but {binary} is not there",
+            "correct `build` and `start` in its service.json",
+        )
+    return Program(manifest, command, builds.binary_digest(binary))
+
+
+class Service:
+    """A running service. Use as a context manager; it ends with the block."""
+
+    def __init__(
+        self,
+        program: Program,
+        configuration: Json,
+        *,
+        log: Path,
+        cores: tuple[int, ...] = (),
+        interruption: Interruption,
+    ) -> None:
+        """Starts it and waits for its ready line. Raises :class:`TrialFailed` when it
+        refuses, dies, is silent for 20 s or says something else."""
+        self.program = program
+        self.child = Child(program.command, log=log, cores=cores)
+        try:
+            self.child.say(json.dumps(configuration).encode() + b"\n")
+            self.ready = self._ready(interruption)
+        except BaseException:
+            self.child.kill()
+            raise
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.child.end(STOP_S)
+
+    def scrape(self) -> str:
+        """The metrics as text. Raises :class:`TrialFailed` when they cannot be had."""
+        try:
+            return metrics.scrape(self.ready.metrics)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise TrialFailed(self.death() or f"the service's metrics: {error}") from error
+
+    def death(self) -> str:
+        """How the process ended; empty while it runs."""
+        code = self.child.wait(0.0)
+        return "" if code is None else f"the service ended with {describe_exit(code)}{self._tail()}"
+
+    def _tail(self) -> str:
+        tail = self.child.log_tail()
+        return f" ({tail})" if tail else ""
+
+    def _ready(self, interruption: Interruption) -> Ready:
+        deadline = time.monotonic() + READY_S_MAX
+        while (line := self.child.line(POLL_S)) is None:
+            interruption.check()
+            if time.monotonic() > deadline:
+                raise TrialFailed(f"the service was not ready after {READY_S_MAX:.0f} s")
+        if not line:
+            code = self.child.end(1.0)
+            raise TrialFailed(
+                f"the service ended with {describe_exit(code)} before it was ready{self._tail()}"
+            )
+        return self._read(line)
+
+    def _read(self, line: bytes) -> Ready:
+        try:
+            said = json.loads(line)
+            if isinstance(said, dict) and "refused" in said:
+                refused = said["refused"]
+                raise TrialFailed(
+                    f"the service refused {refused.get('option')}: {refused.get('message')};"
+                    f" {refused.get('remedy')}"
+                )
+            return Ready.model_validate(said)
+        except (ValueError, ValidationError, AttributeError) as error:
+            start = line[:200].decode("utf-8", "replace")
+            raise TrialFailed(f"the service said no ready line but {start!r}: {error}") from error
