@@ -1,0 +1,69 @@
+#!/bin/sh
+# Makes transferpb/ from contracts/transfer.proto.
+#
+#   generate.sh           writes the code
+#   generate.sh --check   fails when the committed code is not what would be written
+#
+# PROTOC names the compiler (default: grpcio-tools of the checkout's .venv, else
+# protoc from PATH). The two Go generators are built from their pinned sources
+# into .cache/, so only PROTOC can vary; the line in which they name its version
+# is left out, so that it cannot make the code stale.
+set -eu
+
+protoc_gen_go=v1.36.12
+protoc_gen_go_grpc=v1.6.2
+
+service=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$service/../.." && pwd)
+tools="$root/.cache/go-tools/$protoc_gen_go-$protoc_gen_go_grpc"
+
+fail() {
+    echo "generate.sh: $1" >&2
+    exit 1
+}
+
+find_protoc() {
+    if [ -n "${PROTOC:-}" ]; then
+        echo "$PROTOC"
+    elif [ -x "$root/.venv/bin/python" ] && "$root/.venv/bin/python" -c 'import grpc_tools' 2>/dev/null; then
+        echo "$root/.venv/bin/python -m grpc_tools.protoc"
+    elif command -v protoc >/dev/null; then
+        echo protoc
+    else
+        fail "no protoc: run 'make setup' (it installs grpcio-tools), or set PROTOC"
+    fi
+}
+
+install_generators() {
+    [ -x "$tools/protoc-gen-go" ] ||
+        GOBIN="$tools" go install "google.golang.org/protobuf/cmd/protoc-gen-go@$protoc_gen_go"
+    [ -x "$tools/protoc-gen-go-grpc" ] ||
+        GOBIN="$tools" go install "google.golang.org/grpc/cmd/protoc-gen-go-grpc@$protoc_gen_go_grpc"
+}
+
+write_into() {
+    # $protoc may be a command of several words.
+    $protoc --proto_path="$root/contracts" \
+        --plugin="protoc-gen-go=$tools/protoc-gen-go" \
+        --plugin="protoc-gen-go-grpc=$tools/protoc-gen-go-grpc" \
+        --go_out="$1" --go_opt=module=wirelab/services/go \
+        --go-grpc_out="$1" --go-grpc_opt=module=wirelab/services/go \
+        transfer.proto
+    for file in "$1"/transferpb/*.go; do
+        sed '/^\/\/ .*[[:space:]]protoc  *v[0-9]/d' "$file" >"$file.tmp"
+        mv "$file.tmp" "$file"
+    done
+}
+
+[ $# -eq 0 ] || [ "$*" = "--check" ] || fail "unknown option '$*': the only one is --check"
+protoc=$(find_protoc)
+install_generators
+if [ $# -eq 0 ]; then
+    write_into "$service"
+    exit 0
+fi
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+write_into "$fresh"
+diff -ru "$service/transferpb" "$fresh/transferpb" >&2 ||
+    fail "services/go/transferpb is stale: run 'make generate' and commit it"

@@ -1,0 +1,178 @@
+package service
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strings"
+
+	"wirelab/services/go/internal/transfer"
+)
+
+const (
+	processorsMax = 1024
+	// h2WindowMin: HTTP/2 gives every connection 65,535 bytes, which SETTINGS
+	// cannot take back (RFC 9113 section 6.9.2); grpc-go and net/http ignore
+	// anything smaller.
+	h2WindowMin = 65_535
+)
+
+// served are the legal words of a binding's axes.
+var served = map[string]struct{ codecs, transports []string }{
+	"rest": {[]string{"text", "json"}, []string{"http/1.1", "http/2"}},
+	"grpc": {[]string{"protobuf"}, []string{"http/2"}},
+}
+
+// check finds the first option that the service cannot honour.
+func (c *Config) check() *Refusal {
+	checks := []func() *Refusal{c.checkStack, c.checkEndOfMessage, c.checkListen, c.checkStore,
+		c.checkSocket, c.checkWindows, c.checkRuntime, c.checkFaults}
+	for _, check := range checks {
+		if refusal := check(); refusal != nil {
+			return refusal
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkStack() *Refusal {
+	if refusal := c.checkWord("contract", c.Contract, "transfer"); refusal != nil {
+		return refusal
+	}
+	if refusal := c.checkWord("stack.binding", c.Stack.Binding, "rest", "grpc"); refusal != nil {
+		return refusal
+	}
+	offer := served[c.Stack.Binding]
+	if refusal := c.checkWord("stack.codec", c.Stack.Codec, offer.codecs...); refusal != nil {
+		return refusal
+	}
+	if refusal := c.checkWord("stack.transport", c.Stack.Transport, offer.transports...); refusal != nil {
+		return refusal
+	}
+	if refusal := c.checkWord("stack.compression", c.Stack.Compression, "none", "gzip"); refusal != nil {
+		return refusal
+	}
+	return c.checkWord("stack.security", c.Stack.Security, "none")
+}
+
+// checkWord refuses a value that is none of the legal words, the first of
+// which is the remedy.
+func (c *Config) checkWord(option, value string, legal ...string) *Refusal {
+	if slices.Contains(legal, value) {
+		return nil
+	}
+	who := "the Go service"
+	if _, known := served[c.Stack.Binding]; known {
+		who = c.Stack.Binding + "@go"
+	}
+	axis := option[strings.LastIndex(option, ".")+1:]
+	return &Refusal{option, fmt.Sprintf("%s serves %s, not %q", who, strings.Join(legal, " and "), value),
+		fmt.Sprintf("use %s=%s", axis, strings.Join(legal, " or "+axis+"="))}
+}
+
+func (c *Config) checkEndOfMessage() *Refusal {
+	const option = "stack.end_of_message"
+	end := c.Stack.EndOfMessage
+	switch {
+	case c.Stack.Binding == "grpc" && end != "":
+		return &Refusal{option, "gRPC messages carry their own length", "leave it out"}
+	case c.Stack.Binding == "grpc" || end == "content-length":
+		return nil
+	case end != "chunked":
+		return c.checkWord(option, end, "content-length", "chunked")
+	case c.Stack.Transport == "http/2":
+		return &Refusal{option, "HTTP/2 has no chunked coding (RFC 9113 section 8.1)",
+			"use end_of_message=content-length or transport=http/1.1"}
+	}
+	return nil
+}
+
+func (c *Config) checkListen() *Refusal {
+	for option, address := range map[string]string{"listen": c.Listen, "metrics_listen": c.MetricsListen} {
+		if !local(address) {
+			return &Refusal{option, fmt.Sprintf("%q is neither a loopback address nor a Unix socket", address),
+				"use 127.0.0.1:0, [::1]:0 or unix:/path"}
+		}
+	}
+	return nil
+}
+
+func local(address string) bool {
+	if path, isUnix := strings.CutPrefix(address, unixPrefix); isUnix {
+		return path != ""
+	}
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
+}
+
+func (c *Config) checkStore() *Refusal {
+	const option = "store.hello_bytes"
+	bytes := c.Store.HelloBytes
+	if bytes == nil {
+		return &Refusal{option, "is missing", "give the size of Hello's text in bytes, such as 14"}
+	}
+	if *bytes < 0 || *bytes > transfer.BytesMax {
+		return &Refusal{option, fmt.Sprintf("must be 0 to %d, not %d", transfer.BytesMax, *bytes),
+			"choose a size within that range"}
+	}
+	return nil
+}
+
+func (c *Config) checkSocket() *Refusal {
+	if c.Socket.Writes == "split" {
+		return &Refusal{"socket.writes", "net/http and grpc-go buffer header and body together and decide " +
+			"themselves when to send", "use writes=joined, or a service in Rust for writes=split"}
+	}
+	if refusal := c.checkWord("socket.writes", c.Socket.Writes, "joined"); refusal != nil {
+		return refusal
+	}
+	if c.Socket.QuickACK != nil {
+		return &Refusal{"socket.quickack", "the kernel clears TCP_QUICKACK by itself (tcp(7)): it must be set " +
+			"again after every read, and the reads are inside Go's runtime", "use null, or a service in Rust"}
+	}
+	return nil
+}
+
+func (c *Config) checkWindows() *Refusal {
+	overUnix := strings.HasPrefix(c.Listen, unixPrefix)
+	if overUnix && (c.Socket.Nagle || c.Socket.TCPWindow != nil) {
+		return &Refusal{"socket", "a Unix socket has neither Nagle's algorithm nor a TCP window",
+			"leave nagle and tcp_window out, or listen on 127.0.0.1:0"}
+	}
+	if window := c.Socket.TCPWindow; window != nil && (*window < 1 || *window > math.MaxInt32/2) {
+		return &Refusal{"socket.tcp_window", fmt.Sprintf("must be 1 to %d bytes, not %d", math.MaxInt32/2, *window),
+			"choose a size within that range, or null for the kernel's"}
+	}
+	window := c.Socket.H2Window
+	if window == nil {
+		return nil
+	}
+	if c.Stack.Transport != "http/2" {
+		return &Refusal{"socket.h2_window", c.Stack.Transport + " has no window of its own",
+			"use transport=http/2, or null"}
+	}
+	if *window < h2WindowMin || *window > math.MaxInt32 {
+		return &Refusal{"socket.h2_window", fmt.Sprintf("must be %d to %d bytes, not %d: HTTP/2 connections "+
+			"start with %[1]d (RFC 9113 section 6.9.2)", h2WindowMin, math.MaxInt32, *window),
+			"choose a size within that range, or null for the library's"}
+	}
+	return nil
+}
+
+func (c *Config) checkRuntime() *Refusal {
+	if n := c.Processors; n != nil && (*n < 1 || *n > processorsMax) {
+		return &Refusal{"processors", fmt.Sprintf("must be 1 to %d, not %d", processorsMax, *n),
+			"give the number of threads that run service code"}
+	}
+	if gogc := c.Collector.GOGC; gogc != nil && (*gogc < -1 || *gogc > math.MaxInt32) {
+		return &Refusal{"collector.gogc", fmt.Sprintf("must be -1 (off) or 0 to %d, not %d", math.MaxInt32, *gogc),
+			"use 100, Go's default"}
+	}
+	if limit := c.Collector.MemoryLimitBytes; limit != nil && *limit < 1 {
+		return &Refusal{"collector.memory_limit_bytes", fmt.Sprintf("must be at least 1, not %d", *limit),
+			"give a number of bytes, or leave it out for no limit"}
+	}
+	return nil
+}

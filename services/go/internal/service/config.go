@@ -1,0 +1,143 @@
+package service
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// configBytesMax bounds the configuration line.
+const configBytesMax = 1 << 20
+
+// Config is what the service is asked to be (docs/reference/process.md).
+type Config struct {
+	Contract      string    `json:"contract"`
+	Stack         Stack     `json:"stack"`
+	Listen        string    `json:"listen"`
+	MetricsListen string    `json:"metrics_listen"`
+	Store         Store     `json:"store"`
+	Socket        Socket    `json:"socket"`
+	Processors    *int      `json:"processors"`
+	Collector     Collector `json:"collector"`
+	Faults        Faults    `json:"faults"`
+}
+
+// Stack is the service's side of a stack.
+type Stack struct {
+	Binding      string `json:"binding"`
+	Codec        string `json:"codec"`
+	Compression  string `json:"compression"`
+	Transport    string `json:"transport"`
+	Security     string `json:"security"`
+	EndOfMessage string `json:"end_of_message"`
+}
+
+// Store is what the service holds.
+type Store struct {
+	HelloBytes *int `json:"hello_bytes"`
+}
+
+// Socket holds the options of accepted sockets; windows in bytes, nil: the
+// kernel's or the library's.
+type Socket struct {
+	Nagle     bool   `json:"nagle"`
+	Writes    string `json:"writes"`
+	QuickACK  *bool  `json:"quickack"`
+	TCPWindow *int   `json:"tcp_window"`
+	H2Window  *int   `json:"h2_window"`
+}
+
+// Collector sets the garbage collector; nil: Go's own default.
+type Collector struct {
+	GOGC             *int   `json:"gogc"`
+	MemoryLimitBytes *int64 `json:"memory_limit_bytes"`
+}
+
+// ReadConfig takes the configuration from the first line of input, completes it
+// by defaults and checks that the service can honour it; else a *Refusal.
+func ReadConfig(input *bufio.Reader) (*Config, error) {
+	line, err := readLine(input)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKeys(line); err != nil {
+		return nil, err
+	}
+	config := &Config{}
+	if err := json.Unmarshal(line, config); err != nil {
+		return nil, typeRefusal(err)
+	}
+	config.complete()
+	if refusal := config.check(); refusal != nil {
+		return nil, refusal
+	}
+	return config, nil
+}
+
+func readLine(input *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := input.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > configBytesMax {
+			return nil, configRefusal(fmt.Sprintf("the line is longer than %d bytes", configBytesMax))
+		}
+		if err == nil || errors.Is(err, io.EOF) {
+			break
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, fmt.Errorf("reading the configuration from standard input: %w", err)
+		}
+	}
+	if len(strings.TrimSpace(string(line))) == 0 {
+		return nil, configRefusal("standard input holds none")
+	}
+	return line, nil
+}
+
+func configRefusal(message string) *Refusal {
+	return &Refusal{"configuration", message,
+		"write one JSON object on one line of standard input (docs/reference/process.md)"}
+}
+
+func typeRefusal(err error) *Refusal {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return configRefusal(err.Error())
+	}
+	option := wrong.Field
+	if option == "" {
+		option = "configuration"
+	}
+	return &Refusal{option, "must be a JSON value for " + wrong.Type.String() + ", not " + wrong.Value,
+		"see docs/reference/process.md for its type"}
+}
+
+// complete fills in the defaults of keys that were left out.
+func (c *Config) complete() {
+	codec, transport := "json", "http/1.1"
+	if c.Stack.Binding == "grpc" {
+		codec, transport = "protobuf", "http/2"
+	}
+	for _, field := range []struct {
+		value *string
+		unset string
+	}{
+		{&c.Stack.Codec, codec},
+		{&c.Stack.Transport, transport},
+		{&c.Stack.Compression, "none"},
+		{&c.Stack.Security, "none"},
+		{&c.Socket.Writes, "joined"},
+		{&c.MetricsListen, "127.0.0.1:0"},
+	} {
+		if *field.value == "" {
+			*field.value = field.unset
+		}
+	}
+	if c.Stack.Binding == "rest" && c.Stack.EndOfMessage == "" {
+		c.Stack.EndOfMessage = "content-length"
+	}
+}

@@ -1,0 +1,72 @@
+package service
+
+import (
+	"net"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"wirelab/services/go/internal/transfer"
+)
+
+// Names and meanings are those of docs/reference/process.md.
+var (
+	callsDesc = prometheus.NewDesc("wirelab_calls_total",
+		"Calls that reached the service's own code.", []string{"operation"}, nil)
+	errorsDesc = prometheus.NewDesc("wirelab_errors_total",
+		"Calls answered with an application error.", []string{"operation"}, nil)
+	inFlightDesc = prometheus.NewDesc("wirelab_calls_in_flight",
+		"Calls under way now.", nil, nil)
+	secondsDesc = prometheus.NewDesc("wirelab_call_seconds_total",
+		"Time spent in calls, from entry into the service's code to its return.", nil, nil)
+	connectionsDesc = prometheus.NewDesc("wirelab_connections_total",
+		"Connections accepted.", nil, nil)
+	delayDesc = prometheus.NewDesc("wirelab_delay_seconds",
+		"What the injected delays really were.", nil, nil)
+)
+
+// callsCollector shows Calls to Prometheus.
+type callsCollector struct{ *Calls }
+
+// Describe implements prometheus.Collector.
+func (callsCollector) Describe(into chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{callsDesc, errorsDesc, inFlightDesc, secondsDesc,
+		connectionsDesc, delayDesc} {
+		into <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c callsCollector) Collect(into chan<- prometheus.Metric) {
+	counter := func(desc *prometheus.Desc, value float64, labels ...string) {
+		into <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labels...)
+	}
+	for _, operation := range transfer.Operations() {
+		counter(callsDesc, float64(c.begun[operation].Load()), operation.String())
+		counter(errorsDesc, float64(c.failed[operation].Load()), operation.String())
+	}
+	counter(secondsDesc, float64(c.spentNs.Load())/1e9)
+	counter(connectionsDesc, float64(c.connections.Load()))
+	into <- prometheus.MustNewConstMetric(inFlightDesc, prometheus.GaugeValue, float64(c.inFlight()))
+	into <- c.delays()
+}
+
+func (c callsCollector) delays() prometheus.Metric {
+	if c.delay == nil {
+		return prometheus.MustNewConstSummary(delayDesc, 0, 0, nil)
+	}
+	count, sumS, quantiles := c.delay.given.summary(0.5, 0.99)
+	return prometheus.MustNewConstSummary(delayDesc, count, sumS, quantiles)
+}
+
+// serveMetrics answers GET /metrics on listener until it is closed.
+func serveMetrics(listener net.Listener, calls *Calls) error {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(callsCollector{calls}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return (&http.Server{Handler: mux}).Serve(listener)
+}

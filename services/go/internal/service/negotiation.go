@@ -1,0 +1,81 @@
+package service
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// accepts says whether the Accept fields of a request allow a media type such
+// as application/json; none at all allow every type. Of several ranges that
+// match, the most specific decides (RFC 9110 section 12.5.1).
+func accepts(header http.Header, mediaType string) bool {
+	fields := header.Values("Accept")
+	if len(fields) == 0 {
+		return true
+	}
+	kind, _, _ := strings.Cut(mediaType, "/")
+	best, allowed := 0, false
+	for name, quality := range weighted(fields) {
+		specificity := 0
+		switch name {
+		case mediaType:
+			specificity = 3
+		case kind + "/*":
+			specificity = 2
+		case "*/*":
+			specificity = 1
+		}
+		if specificity > best {
+			best, allowed = specificity, quality > 0
+		}
+	}
+	return allowed
+}
+
+// acceptsGzip says whether a request allows a reply in gzip
+// (RFC 9110 section 12.5.3). Without the field, any coding would be allowed,
+// but a client that does not ask for gzip is not given it.
+func acceptsGzip(header http.Header) bool {
+	qualities := weighted(header.Values("Accept-Encoding"))
+	for _, name := range []string{"gzip", "x-gzip", "*"} {
+		if quality, named := qualities[name]; named {
+			return quality > 0
+		}
+	}
+	return false
+}
+
+// weighted reads a list such as `a, b;q=0.5` into names, in lower case, with
+// their weights.
+func weighted(fields []string) map[string]float64 {
+	qualities := map[string]float64{}
+	for _, field := range fields {
+		for part := range strings.SplitSeq(field, ",") {
+			name, parameters, _ := strings.Cut(part, ";")
+			if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
+				qualities[name] = quality(parameters)
+			}
+		}
+	}
+	return qualities
+}
+
+// quality is the weight among parameters; 1 when there is none that can be read.
+func quality(parameters string) float64 {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(parameter), "=")
+		if weight, err := strconv.ParseFloat(value, 64); strings.EqualFold(name, "q") && err == nil {
+			return weight
+		}
+	}
+	return 1
+}
+
+// hasMediaType says whether the request's body is declared to be of that type,
+// parameters aside.
+func hasMediaType(header http.Header, mediaType string) bool {
+	declared, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	return err == nil && declared == mediaType
+}

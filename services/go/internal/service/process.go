@@ -1,0 +1,135 @@
+// Package service is the Go service as a process: configuration on standard
+// input, one line of `ready` or `refused` on standard output, metrics on a
+// second port, and an end with the end of standard input
+// (docs/reference/process.md).
+package service
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"wirelab/services/go/internal/transfer"
+)
+
+// Exit codes of the process.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitRefused = 2
+)
+
+// grace is the time that calls in flight get when the service is to stop.
+const grace = time.Second
+
+// server is what the process asks of a binding.
+type server interface {
+	// serveOn serves until stop, and then returns nil.
+	serveOn(net.Listener) error
+	// stop returns when all calls have ended, or after the grace.
+	stop(grace time.Duration)
+}
+
+// Run is the process from its configuration to its exit code.
+func Run(stdin io.Reader, stdout io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	err := run(ctx, stdin, stdout)
+	refusal := new(Refusal)
+	switch {
+	case err == nil:
+		return exitOK
+	case !errors.As(err, &refusal):
+		log.Print(err)
+		return exitFailed
+	}
+	if err := writeLine(stdout, map[string]*Refusal{"refused": refusal}); err != nil {
+		log.Printf("%v; and standard output does not take the refusal: %v", refusal, err)
+	}
+	return exitRefused
+}
+
+func run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	input := bufio.NewReader(stdin)
+	config, err := ReadConfig(input)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		// However it ends, nobody is left who could order the stop.
+		_, _ = io.Copy(io.Discard, input)
+		stop()
+	}()
+	return serve(ctx, config, stdout)
+}
+
+// serve starts what the configuration asks for, says so, and waits for ctx.
+func serve(ctx context.Context, config *Config, stdout io.Writer) error {
+	setRuntime(config)
+	calls := &Calls{delay: newDelay(config.Faults)}
+	text := transfer.Text(*config.Store.HelloBytes)
+	listener, err := listen(ctx, config, &calls.connections)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	metrics, err := open(ctx, net.ListenConfig{}, "metrics_listen", config.MetricsListen)
+	if err != nil {
+		return err
+	}
+	defer metrics.Close()
+	server := newServer(config, calls, text)
+	broken := make(chan error, 2)
+	go func() { broken <- serveMetrics(metrics, calls) }()
+	go func() { broken <- server.serveOn(listener) }()
+	if err := callSelf(ctx, config, address(listener), text); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	forgetSelfCall(calls)
+	if err := writeLine(stdout, newReady(config, listener, metrics)); err != nil {
+		return err
+	}
+	select {
+	case err := <-broken:
+		return err
+	case <-ctx.Done():
+		server.stop(grace)
+		return nil
+	}
+}
+
+func newServer(config *Config, calls *Calls, text string) server {
+	if config.Stack.Binding == "grpc" {
+		return newGRPC(config, calls, text)
+	}
+	return newREST(config, calls, text)
+}
+
+// unlessStopped passes over errors that only say that the stop came early.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// forgetSelfCall leaves the counters and the heap as if the first real call
+// were the first call.
+func forgetSelfCall(calls *Calls) {
+	calls.reset()
+	debug.FreeOSMemory()
+}
+
+func writeLine(stdout io.Writer, line any) error {
+	return json.NewEncoder(stdout).Encode(line)
+}

@@ -1,0 +1,65 @@
+package service
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+const gogcDefault = 100
+
+// setRuntime sets processors and collector, also where the configuration
+// leaves them to Go, so that GOMAXPROCS, GOGC and GOMEMLIMIT of the
+// environment have no say.
+func setRuntime(config *Config) {
+	processors, gogc, limit := runtime.NumCPU(), gogcDefault, int64(math.MaxInt64)
+	if config.Processors != nil {
+		processors = *config.Processors
+	}
+	if config.Collector.GOGC != nil {
+		gogc = *config.Collector.GOGC
+	}
+	if config.Collector.MemoryLimitBytes != nil {
+		limit = *config.Collector.MemoryLimitBytes
+	}
+	runtime.GOMAXPROCS(processors)
+	debug.SetGCPercent(gogc)
+	debug.SetMemoryLimit(limit)
+}
+
+// runtimeState is what the runtime says is set now.
+func runtimeState() (processors int, gogc int64, memoryLimitBytes *int64) {
+	samples := []metrics.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/gomemlimit:bytes"}}
+	metrics.Read(samples)
+	// Off is -1 as SetGCPercent has it, but the largest uint64 here.
+	gogc = int64(samples[0].Value.Uint64())
+	if limit := int64(samples[1].Value.Uint64()); limit != math.MaxInt64 {
+		memoryLimitBytes = &limit
+	}
+	return runtime.GOMAXPROCS(0), gogc, memoryLimitBytes
+}
+
+// libraries are the modules that are linked into this binary, with versions.
+func libraries() map[string]string {
+	versions := map[string]string{}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return versions
+	}
+	for _, module := range build.Deps {
+		versions[module.Path] = plainVersion(module)
+	}
+	return versions
+}
+
+func plainVersion(module *debug.Module) string {
+	version := module.Version
+	if module.Replace != nil {
+		version = module.Replace.Version
+	}
+	if len(version) > 1 && version[0] == 'v' {
+		return version[1:]
+	}
+	return version
+}
