@@ -39,6 +39,21 @@ class Comparison:
         """True when a difference was found."""
         return self.verdict in ("higher", "lower")
 
+    def inverted(self) -> Comparison:
+        """The same comparison told from the other side: b / a."""
+        turned: dict[Verdict, Verdict] = {"higher": "lower", "lower": "higher"}
+        low, high = self.ratio.bounds or (None, None)
+        return replace(
+            self,
+            ratio=replace(
+                self.ratio,
+                estimate=1.0 / self.ratio.estimate,
+                low=None if high is None else _reciprocal(high),
+                high=None if low is None else _reciprocal(low),
+            ),
+            verdict=turned.get(self.verdict, self.verdict),
+        )
+
 
 @dataclass(frozen=True)
 class _Difference:
@@ -128,6 +143,10 @@ def family(comparisons: Sequence[Comparison], alpha: float = 0.05) -> list[Compa
             )
         judged.append(comparison)
     return judged
+
+
+def _reciprocal(value: float) -> float:
+    return inf if value == 0.0 else 1.0 / value
 
 
 def _untold(a_logs: Floats, b_logs: Floats, threshold: float) -> Comparison:

@@ -44,8 +44,8 @@ def client_cpu_s_per_call(trial: Trial) -> float | None:
 
 
 def service_cpu_s_per_call(trial: Trial) -> float | None:
-    """CPU of the service process over the calls that it counted, both over the whole run."""
-    return _share(trial.service.get("cpu_s"), trial.service.get("calls_seen"))
+    """CPU of the service process within the window, over the calls of the window."""
+    return _share(trial.service.get("cpu_s"), trial.result.get("calls"))
 
 
 def _share(amount: float | None, calls: int | None) -> float | None:

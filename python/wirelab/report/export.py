@@ -1,0 +1,144 @@
+"""The shown figures as JSON and CSV, for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from wirelab.report.contest import Contest, contests
+from wirelab.report.sentences import sentences
+from wirelab.statistics import (
+    CLIENT_CPU,
+    FIGURES,
+    RATE,
+    RESPONSE_P50,
+    RESPONSE_P99,
+    SERVICE_CPU,
+    THRESHOLD,
+    Cell,
+    Figure,
+    cells,
+)
+from wirelab.trial import Json, Trial
+from wirelab.verdicts import client_bound, marked
+
+COMPARED = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
+"""Figures in which stacks are compared."""
+
+_COLUMNS = (
+    "stack",
+    "operation",
+    "bytes",
+    "load",
+    "link",
+    "options",
+    "figure",
+    "unit",
+    "estimate",
+    "low",
+    "high",
+    "n",
+    "method",
+    "reason",
+    "trials",
+    "failed",
+    "marked",
+    "errors",
+    "client_bound",
+)
+
+
+def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:
+    """Cells with their figures, comparisons and sentences, ready for ``json.dumps``."""
+    return {
+        "threshold": threshold,
+        "sentences": sentences(trials, threshold),
+        "cells": [_cell(cell) for cell in cells(trials)],
+        "comparisons": [
+            row
+            for figure in COMPARED
+            for contest in contests(trials, figure, threshold)
+            for row in _comparisons(contest)
+        ],
+    }
+
+
+def to_csv(trials: Sequence[Trial]) -> str:
+    """One line per cell and figure, with a header; times in the unit of their column."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for cell in cells(trials):
+        for figure in FIGURES:
+            writer.writerow({key: _guarded(value) for key, value in _line(cell, figure).items()})
+    return text.getvalue()
+
+
+def _cell(cell: Cell) -> Json:
+    return {
+        **_point(cell),
+        **_counts(cell),
+        "figures": {figure.name: _figure(cell, figure) for figure in FIGURES},
+    }
+
+
+def _point(cell: Cell) -> Json:
+    point = cell.point
+    return {
+        "stack": point.stack,
+        "operation": point.operation,
+        "bytes": point.bytes,
+        "load": point.load,
+        "link": point.link,
+        "options": point.options,
+    }
+
+
+def _counts(cell: Cell) -> Json:
+    return {
+        "trials": len(cell.trials),
+        "failed": len(cell.failed),
+        "marked": sum(1 for trial in cell.measured if marked(trial)),
+        "errors": sum(int(trial.result.get("errors", 0)) for trial in cell.measured),
+        "client_bound": any(map(client_bound, cell.measured)),
+    }
+
+
+def _figure(cell: Cell, figure: Figure) -> Json:
+    interval = cell.interval(figure)
+    shown = {"unit": figure.unit, "better": figure.better, "values": cell.values(figure)}
+    return {**shown, **({"estimate": None} if interval is None else asdict(interval))}
+
+
+def _comparisons(contest: Contest) -> list[Json]:
+    rows = []
+    for pair in contest.pairs:
+        shared = _point(pair.first)
+        shared.pop("stack")
+        row = {
+            **shared,
+            "figure": contest.figure.name,
+            "first": pair.first.point.stack,
+            "second": pair.second.point.stack,
+            "ranked": not contest.barred,
+        }
+        told = None if pair.comparison is None else asdict(pair.comparison)
+        rows.append({**row, **(told or {"verdict": "cannot be told", "reason": "no value"})})
+    return rows
+
+
+def _line(cell: Cell, figure: Figure) -> Json:
+    interval = cell.interval(figure)
+    shown = {} if interval is None else asdict(interval)
+    point = _point(cell)
+    point["load"] = json.dumps(point["load"], sort_keys=True)
+    point["options"] = json.dumps(point["options"], sort_keys=True)
+    return {**point, "figure": figure.name, "unit": figure.unit, **shown, **_counts(cell)}
+
+
+def _guarded(value: object) -> object:
+    """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value

@@ -1,0 +1,314 @@
+"""Whether a trial may be believed: one check per way in which it could mislead.
+
+Each check reads the trial's record alone and says `ok`, `marked` (the figures need the
+stated caution) or `not-measurable` (with the reason); a check that does not apply to the
+trial is left out. A marked trial is never dropped: it is shown with its marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil
+from typing import Any
+
+from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
+from wirelab.trial import Check, Outcome, Trial
+
+SHARE_OF_RESPONSE = 0.05
+"""Backlog p99 and lag p99.9 may be at most this share of the response p99."""
+WITHIN = 0.01
+"""Allowed distance of concurrency, rate and steal time from what they should be."""
+SATURATED = 0.90
+"""Share of its cores from which on a side is taken for the limit."""
+BOUND = "bound"
+"""Name of the check that tells which side was the limit."""
+
+
+def check(trial: Trial) -> tuple[Check, ...]:
+    """Every check that applies to a measured trial; none for one that failed."""
+    if trial.status != "measured":
+        return ()
+    return tuple(found for judge in _CHECKS if (found := judge(trial)) is not None)
+
+
+def client_bound(trial: Trial) -> bool:
+    """True when the client was the limit: the rate is then a lower bound of what the
+    service can do, the times an upper bound, and neither is ranked."""
+    return any(mark.name == BOUND and mark.outcome == "marked" for mark in _known(trial))
+
+
+def marked(trial: Trial) -> tuple[Check, ...]:
+    """The checks that marked the trial."""
+    return tuple(mark for mark in _known(trial) if mark.outcome == "marked")
+
+
+def _known(trial: Trial) -> tuple[Check, ...]:
+    return trial.checks or check(trial)
+
+
+def _build(trial: Trial) -> Check:
+    profile = trial.engine.get("profile")
+    if profile is None:
+        return _unmeasurable("engine build", "the record does not name the engine's profile")
+    return _judged(
+        "engine build",
+        profile == "release",
+        f"the engine is a {profile} build"
+        + ("" if profile == "release" else "; its times and CPU are not the product's"),
+    )
+
+
+def _interrupted(trial: Trial) -> Check:
+    stopped = bool(trial.engine.get("interrupted", False))
+    reason = "stopped before its window closed" if stopped else "the window was completed"
+    return _judged("interrupted", not stopped, reason)
+
+
+def _errors(trial: Trial) -> Check:
+    calls, errors = _count(trial, "calls"), _count(trial, "errors")
+    if calls == 0:
+        return _marked("errors", "no call ended within the window")
+    share = binomial_interval(errors, calls)
+    kinds = trial.result.get("errors_by_kind", {})
+    named = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()) if count)
+    reason = f"{errors} of {calls} calls failed ({_percent(share.estimate)}; 95 % interval "
+    reason += f"{_percent(share.low or 0.0)} to {_percent(share.high or 0.0)})"
+    return _judged("errors", errors == 0, reason + (f": {named}" if named else ""))
+
+
+def _backlog(trial: Trial) -> Check:
+    return _of_response(trial, "engine backlog", "backlog", "p99")
+
+
+def _lag(trial: Trial) -> Check | None:
+    if _is_closed(trial):
+        return None
+    return _of_response(trial, "schedule lag", "lag", "p99.9")
+
+
+def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
+    own, response = trial.time_ns(which, percentile), trial.time_ns("response", "p99")
+    if own is None or response is None or response <= 0.0:
+        missing, wanted = (which, percentile) if own is None else ("response", "p99")
+        count = trial.result.get("times", {}).get(missing, {}).get("count", 0)
+        return _unmeasurable(name, f"{missing}: {count} samples are too few for {wanted}")
+    share = own / response
+    reason = (
+        f"{which} {percentile} {_us(own)} is {_percent(share)} of the response p99 "
+        f"{_us(response)} (at most {_percent(SHARE_OF_RESPONSE)})"
+    )
+    return _judged(name, share <= SHARE_OF_RESPONSE, reason)
+
+
+def _bound(trial: Trial) -> Check | None:
+    """Which side was the limit of a closed load that leaves no pause."""
+    if not _is_saturating(trial):
+        return None
+    client, service = client_use(trial), service_use(trial)
+    if client is None:
+        return _unmeasurable(BOUND, "the engine's CPU time within the window is not in the record")
+    reason = f"engine threads {_percent(client)} busy, "
+    if service is None:
+        reason += "service's CPU time unknown"
+        if client > SATURATED:
+            return _marked(BOUND, f"{reason}: client-bound as far as is known, a lower bound")
+        return _unmeasurable(BOUND, reason)
+    reason += f"service {_percent(service)} of its processors"
+    if client > SATURATED and service <= SATURATED:
+        return _marked(BOUND, f"{reason}: client-bound, a lower bound, never a ranking")
+    limit = "server-bound" if service > SATURATED else "neither is the limit; waiting is"
+    return Check(BOUND, "ok", f"{reason}: {limit}")
+
+
+def client_use(trial: Trial) -> float | None:
+    """CPU of the engine's load threads over their time in the window: 1 is all of it."""
+    return _use(trial.result.get("cpu_s"), trial, _cores(trial, "engine"))
+
+
+def service_use(trial: Trial) -> float | None:
+    """CPU of the service over its processors' time in the window: 1 is all of it."""
+    return _use(trial.service.get("cpu_s"), trial, trial.placement.get("processors"))
+
+
+def _use(cpu_s: float | None, trial: Trial, processors: int | None) -> float | None:
+    window = trial.result.get("window_s")
+    if cpu_s is None or not window or not processors:
+        return None
+    return float(cpu_s) / (float(window) * processors)
+
+
+def _concurrency(trial: Trial) -> Check | None:
+    """Little's law against the plan: users of a closed load are always in a call."""
+    if not _is_saturating(trial):
+        return None
+    users, window = int(trial.point.load.get("users", 0)), trial.result.get("window_s")
+    mean = trial.time_ns("response", "mean")
+    if not users or not window or mean is None:
+        return _unmeasurable("concurrency", "no response time within the window")
+    under_way = littles_law(_count(trial, "calls") / float(window), mean * 1e-9)
+    seen = trial.service.get("concurrency_seen")
+    reason = f"rate x mean response time gives {under_way:.2f} calls under way, planned {users}"
+    if seen is not None:
+        reason += f"; the service's own code saw {float(seen):.2f}"
+        if float(seen) > users * (1.0 + WITHIN):
+            return _marked("concurrency", f"{reason}, which is more than were sent")
+    off = abs(little_ratio(under_way, users) - 1.0)
+    return _judged("concurrency", off <= WITHIN, f"{reason} (off by {_percent(off)})")
+
+
+def _rate(trial: Trial) -> Check | None:
+    """Achieved against planned arrivals of an open load."""
+    planned = trial.result.get("rate_planned_per_s")
+    window = trial.result.get("window_s")
+    if _is_closed(trial) or not planned or not window:
+        return None
+    achieved = _count(trial, "calls") / float(window)
+    off = abs(little_ratio(achieved, float(planned)) - 1.0)
+    # Poisson counts vary by their root: a short window cannot be held to 1 %.
+    noise = 3.3 / max(1.0, (float(planned) * float(window)) ** 0.5)
+    allowed = max(WITHIN, noise) if trial.point.load.get("kind") == "poisson" else WITHIN
+    reason = (
+        f"{achieved:,.1f} calls/s arrived, {float(planned):,.1f} planned "
+        f"(off by {_percent(off)}, at most {_percent(allowed)})"
+    )
+    return _judged("achieved rate", off <= allowed, reason)
+
+
+def _counters(trial: Trial) -> Check:
+    """The service's own counter against the engine's, over the whole run."""
+    seen, made = trial.service.get("calls_seen"), trial.result.get("calls_whole_run")
+    if seen is None or made is None:
+        side = "service" if seen is None else "engine"
+        return _unmeasurable("calls counted", f"the {side}'s count is not in the record")
+    reason = f"the service counted {int(seen)} calls, the engine made {int(made)}"
+    missing, errors = int(made) - int(seen), _count(trial, "errors")
+    if missing > 0 and errors > 0:
+        return _judged(
+            "calls counted",
+            missing <= errors,
+            f"{reason}; {errors} failed calls may not have reached the service's code",
+        )
+    return _judged("calls counted", missing == 0, reason)
+
+
+def _stationarity(trial: Trial) -> Check:
+    found = stationary(trial.result.get("series", ()))
+    if found.stationary is None:
+        return _unmeasurable("stationarity", found.reason)
+    return _judged("stationarity", found.stationary, found.reason)
+
+
+def _warmup(trial: Trial) -> Check:
+    warmup = trial.result.get("warmup", {})
+    if trial.point.axes.get("start") == "cold":
+        return Check("warm-up", "ok", "left out on purpose: start=cold")
+    if "stationary" not in warmup:
+        return _unmeasurable("warm-up", "the engine did not report on it")
+    took = f"after {float(warmup.get('seconds', 0.0)):.2f} s and {warmup.get('calls', 0)} calls"
+    if warmup["stationary"]:
+        return Check("warm-up", "ok", f"the rate was stationary {took}")
+    return _marked("warm-up", f"the rate was still moving {took}; the window may hold warm-up")
+
+
+def _connections(trial: Trial) -> Check:
+    """The declared policy against the counters: packets are not captured."""
+    opened, policy = trial.result.get("connections_opened"), trial.point.axes.get("connection")
+    if opened is None or policy is None:
+        return _unmeasurable("connections", "the engine's count or the policy is not in the record")
+    expected = _connections_expected(trial, policy)
+    if expected is None:
+        return _unmeasurable("connections", f"{policy} fixes no number under this load")
+    low, high = expected
+    wanted = f"{low}" if low == high else f"{low} to {high}"
+    reason = f"{int(opened)} opened, {wanted} expected by connection={policy}"
+    seen = trial.service.get("connections_seen")
+    reason += f", the service accepted {int(seen)}" if seen is not None else ""
+    reason += " (by the counters of both sides; no packets were captured)"
+    # A failed call may cost its connection, and then another one is opened.
+    spare = _count(trial, "errors")
+    right = low <= int(opened) <= high + spare
+    agreed = seen is None or abs(int(seen) - int(opened)) <= spare
+    return _judged("connections", right and agreed, reason)
+
+
+def _connections_expected(trial: Trial, policy: str) -> tuple[int, int] | None:
+    """Fewest and most connections that the policy allows without an error."""
+    users = trial.point.load.get("users")
+    if policy == "close":
+        calls = _count(trial, "calls_whole_run")
+        return calls, calls
+    if policy.startswith("pool="):
+        pool = int(policy.removeprefix("pool="))
+        return (pool if users is None else min(pool, int(users))), pool
+    if policy != "keep" or users is None:
+        return None
+    _, _, shared = trial.point.axes.get("in_flight", "1").partition("=")
+    return ceil(int(users) / int(shared or 1)), int(users)
+
+
+def _steal(trial: Trial) -> Check:
+    steal, window = trial.engine.get("steal_s"), trial.result.get("window_s")
+    if steal is None or not window:
+        return _unmeasurable("steal time", "the engine did not report it")
+    share = float(steal) / float(window)
+    reason = f"the hypervisor took {float(steal):.3f} core-seconds, {_percent(share)} of the window"
+    return _judged("steal time", share <= WITHIN, reason)
+
+
+_CHECKS: Sequence[Callable[[Trial], Check | None]] = (
+    _build,
+    _interrupted,
+    _errors,
+    _counters,
+    _bound,
+    _concurrency,
+    _rate,
+    _backlog,
+    _lag,
+    _warmup,
+    _stationarity,
+    _connections,
+    _steal,
+)
+"""Every check, in the order in which they are shown."""
+
+
+def _is_closed(trial: Trial) -> bool:
+    return trial.point.load.get("kind") == "closed"
+
+
+def _is_saturating(trial: Trial) -> bool:
+    return _is_closed(trial) and not trial.point.load.get("think_s")
+
+
+def _cores(trial: Trial, side: str) -> int | None:
+    """Cores of a side by the placement table; an unpinned engine has one load thread."""
+    cores: Any = trial.placement.get(side)
+    if cores is None:
+        return None
+    return len(cores) if isinstance(cores, list | tuple) and cores else 1
+
+
+def _count(trial: Trial, name: str) -> int:
+    return int(trial.result.get(name) or 0)
+
+
+def _judged(name: str, right: bool, reason: str) -> Check:
+    outcome: Outcome = "ok" if right else "marked"
+    return Check(name, outcome, reason)
+
+
+def _marked(name: str, reason: str) -> Check:
+    return Check(name, "marked", reason)
+
+
+def _unmeasurable(name: str, reason: str) -> Check:
+    return Check(name, "not-measurable", f"not measurable here, because {reason}")
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.3g} %"
+
+
+def _us(time_ns: float) -> str:
+    return f"{time_ns / 1e3:.4g} us"
