@@ -1,0 +1,172 @@
+"""What may be said of a ladder: sentences, each with what it rests on.
+
+**No sentence about a cause without a rung whose interval excludes no effect.**
+The rule is kept by the type: a :class:`Conclusion` of such a kind cannot be made
+without the comparison that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from wirelab import figures
+from wirelab.climb import Balance, Cells, Climbed
+from wirelab.ladders import Ladder
+from wirelab.statistics import Comparison, Interval, NoValues, mean_interval
+
+Kind = Literal["gap", "cause", "against", "effect", "no effect", "unknown", "sum", "limit"]
+
+
+class UnfoundedConclusion(ValueError):
+    """A cause was to be named without an interval that shows it. A fault of the lab."""
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """One sentence and what it rests on."""
+
+    kind: Kind
+    text: str
+    rung: str = ""
+    """Id of the rung; empty for the whole."""
+    evidence: Comparison | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind in ("cause", "against", "effect") and not _shown(self.evidence):
+            raise UnfoundedConclusion(
+                f"{self.text!r} names an effect of {self.rung!r} that no interval shows"
+            )
+
+
+def conclude(
+    ladder: Ladder,
+    cells: Cells,
+    whole: Comparison | None,
+    climbed: Sequence[Climbed],
+    balance: Balance | None,
+) -> tuple[Conclusion, ...]:
+    """The gap first, then each rung, then the sum, then who was the limit."""
+    return (
+        *_gap(ladder, whole),
+        *(_of_rung(ladder, step) for step in climbed),
+        *_none_found(climbed),
+        *_sum(balance),
+        *_limits(ladder, cells),
+    )
+
+
+def factor(interval: Interval) -> str:
+    """``×1.52 (1.44 to 1.61)``."""
+    if interval.bounds is None:
+        return f"×{interval.estimate:.3g} (no interval: {interval.reason})"
+    low, high = interval.bounds
+    return f"×{interval.estimate:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _shown(evidence: Comparison | None) -> bool:
+    """True when a difference was found and its own interval leaves 1 outside."""
+    if evidence is None or not evidence.found or evidence.ratio.bounds is None:
+        return False
+    low, high = evidence.ratio.bounds
+    return low > 1.0 + evidence.threshold or high < 1.0 / (1.0 + evidence.threshold)
+
+
+def _gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:
+    if ladder.goal is None:
+        return
+    title = figures.named(ladder.figure).title
+    path = f"from {ladder.start} to {ladder.goal}"
+    if whole is None:
+        yield Conclusion("unknown", f"The gap {path} was not measured.")
+    elif whole.found:
+        yield Conclusion(
+            "gap", f"Going {path} changes {title} by {factor(whole.ratio)}.", evidence=whole
+        )
+    else:
+        yield Conclusion(
+            "unknown",
+            f"No gap in {title} was found {path}: {factor(whole.ratio)}; {whole.reason}. "
+            "There is nothing to explain.",
+            evidence=whole,
+        )
+
+
+def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
+    name, words = step.rung.id, step.rung.words
+    title = figures.named(ladder.figure).title
+    if step.effect is None:
+        return Conclusion("unknown", f"{_capital(words)}: not measured, {step.reason}.", name)
+    size = factor(step.effect.ratio)
+    if step.outcome == "cause":
+        text = f"{_capital(words)} is a cause: changing it alone changes {title} by {size}"
+        return Conclusion("cause", text + _share(step) + _bundle(step), name, step.effect)
+    if step.outcome == "against":
+        text = (
+            f"{_capital(words)} is no cause but the opposite: changing it moves {title} by {size}"
+        )
+        return Conclusion("against", f"{text}.", name, step.effect)
+    if step.outcome == "effect":
+        text = f"{_capital(words)} has an effect of {size} on {title}, with no gap to explain by it"
+        return Conclusion("effect", f"{text}.", name, step.effect)
+    if step.outcome == "no effect":
+        limit = f"{100 * step.effect.threshold:g} %"
+        text = f"{_capital(words)} is ruled out: its effect, {size}, is smaller than {limit}."
+        return Conclusion("no effect", text, name, step.effect)
+    text = f"{_capital(words)}: cannot be told, {size}; {step.reason}."
+    return Conclusion("unknown", text, name, step.effect)
+
+
+def _share(step: Climbed) -> str:
+    if step.share is None or step.share.bounds is None:
+        return ""
+    low, high = (100 * bound for bound in step.share.bounds)
+    value = 100 * step.share.estimate
+    return f", which is {value:.0f} % ({low:.0f} to {high:.0f} %) of the gap on the log scale"
+
+
+def _bundle(step: Climbed) -> str:
+    """A rung that changes several things at once shows a difference, not a mechanism."""
+    changed = step.rung.changes
+    if len(changed) == 1:
+        return "."
+    return f". It changes {', '.join(changed)} at once; which of them matters is not shown."
+
+
+def _none_found(climbed: Sequence[Climbed]) -> Iterator[Conclusion]:
+    if not any(step.outcome in ("cause", "effect") for step in climbed):
+        yield Conclusion("unknown", "No rung of this ladder was found to be a cause.")
+
+
+def _sum(balance: Balance | None) -> Iterator[Conclusion]:
+    if balance is None:
+        return
+    text = f"The rungs of the path multiply to {factor(balance.rungs)}"
+    text += f"; what the near ones do only in company is {factor(balance.interaction)}"
+    rest = balance.unexplained
+    if rest.bounds is not None and rest.bounds == (rest.estimate, rest.estimate):
+        text += "; with that they make up the whole, for every step between its ends was measured."
+    else:
+        text += f"; {factor(rest)} stays unexplained."
+    yield Conclusion("sum", text)
+
+
+def _limits(ladder: Ladder, cells: Cells) -> Iterator[Conclusion]:
+    """How busy each side was: a measured fact that names no cause."""
+    for end in (ladder.start, ladder.goal):
+        if end is None or end not in cells:
+            continue
+        try:
+            sides = [
+                mean_interval(cells[end].values(figures.named(name))).estimate
+                for name in ("service_cores", "client_cores")
+            ]
+        except NoValues:
+            continue
+        text = f"With {end} the service kept {sides[0]:.2f} cores busy, the client {sides[1]:.2f}."
+        yield Conclusion("limit", text)
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

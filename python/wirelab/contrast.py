@@ -1,0 +1,142 @@
+"""Contrasts of cells: weighted sums of their means, with t-intervals.
+
+A comparison of two cells, a growth from one load to another, the interaction
+of two changes and the slope of a trend line are all of this one form. Trials
+run on fresh processes in random order, so the cells are independent and their
+variances add; the degrees of freedom are those of Satterthwaite 1946
+(Biometrics Bulletin 2(6), equation 17). For two cells and weights 1 and -1,
+:func:`product` is :func:`wirelab.statistics.ratio`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, inf, sqrt
+
+import numpy as np
+from scipy import stats
+
+from wirelab.statistics import Interval, TooFewValues
+from wirelab.statistics.sample import Floats, confidence_checked, finite, logarithms
+
+CONFIDENCE = 0.95
+"""Of every interval that is printed."""
+
+Term = tuple[float, Sequence[float]]
+"""A weight, and one figure per trial of a cell."""
+
+
+def total(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
+    """Sum of weight x arithmetic mean, in the unit of the figures.
+
+    Without an interval where a cell has fewer than two trials; the reason says so.
+    Raises :class:`NoValues`, :class:`NotFinite`.
+    """
+    return _sum([(weight, finite(values)) for weight, values in terms], confidence)
+
+
+def product(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
+    """Product of the cells' geometric means, each to the power of its weight.
+
+    Raises :class:`NoValues`, :class:`NotPositive`, :class:`NotFinite`.
+    """
+    return exponential(_sum([(weight, logarithms(values)) for weight, values in terms], confidence))
+
+
+def weighted_average(
+    numerators: Sequence[Sequence[float]],
+    denominators: Sequence[Sequence[float]],
+    power: float,
+    confidence: float = CONFIDENCE,
+) -> Interval:
+    """Power mean of the ratios of paired cells: power 1 is the arithmetic mean of the
+    ratios, -1 one over the mean of their inverses, 0 the geometric mean.
+
+    The interval is that of the logarithm by the delta method: the derivative of
+    ``ln M`` by ``ln r_i`` is ``r_i^p / sum(r^p)``, which weighs the cells.
+    """
+    tops = [logarithms(values) for values in numerators]
+    bottoms = [logarithms(values) for values in denominators]
+    ratios = np.array([t.mean() - b.mean() for t, b in zip(tops, bottoms, strict=True)])
+    powers = np.exp(power * (ratios - ratios.max()))
+    weights = powers / powers.sum()
+    terms = [(float(w), top) for w, top in zip(weights, tops, strict=True)]
+    terms += [(-float(w), bottom) for w, bottom in zip(weights, bottoms, strict=True)]
+    linear = _sum(terms, confidence)
+    mean = float(ratios.mean()) if power == 0 else _log_mean_power(ratios, power)
+    shift = mean - linear.estimate
+    low, high = linear.bounds or (None, None)
+    return exponential(
+        Interval(
+            mean,
+            None if low is None else low + shift,
+            None if high is None else high + shift,
+            linear.n,
+            "delta method, t on logarithms",
+            linear.reason,
+        )
+    )
+
+
+def slope(
+    levels: Sequence[float], cells: Sequence[Sequence[float]], sign: float = 1.0
+) -> list[Term]:
+    """The terms of the least-squares slope of the cells' means over ``levels``:
+    weights ``(x - mean(x)) / sum((x - mean(x))^2)``, times ``sign``."""
+    x = np.asarray(levels, dtype=float)
+    centred = x - x.mean()
+    weights = sign * centred / float(centred @ centred)
+    return [(float(weight), cell) for weight, cell in zip(weights, cells, strict=True)]
+
+
+def gathered(terms: Sequence[tuple[float, str, Sequence[float]]]) -> list[Term]:
+    """Terms that name the same cell become one, for its error is one error."""
+    weights: dict[str, float] = {}
+    values: dict[str, Sequence[float]] = {}
+    for weight, name, sample in terms:
+        weights[name] = weights.get(name, 0.0) + weight
+        values[name] = sample
+    return [(weight, values[name]) for name, weight in weights.items()]
+
+
+def exponential(logarithm: Interval) -> Interval:
+    """From the scale of logarithms back to ratios."""
+    low, high = logarithm.bounds or (None, None)
+    return Interval(
+        exp(logarithm.estimate),
+        None if low is None else exp(max(low, -700.0)),
+        None if high is None else exp(high) if high < 700.0 else inf,
+        logarithm.n,
+        logarithm.method,
+        logarithm.reason,
+    )
+
+
+def bounds(interval: Interval) -> tuple[float, float]:
+    """The limits. Raises :class:`TooFewValues` where there are none."""
+    if interval.bounds is None:
+        raise TooFewValues(interval.reason)
+    return interval.bounds
+
+
+def _sum(terms: Sequence[tuple[float, Floats]], confidence: float) -> Interval:
+    confidence_checked(confidence)
+    used = [(weight, values) for weight, values in terms if abs(weight) > 1e-12]
+    estimate = float(sum(weight * values.mean() for weight, values in used))
+    n = sum(values.size for _, values in used)
+    if any(values.size < 2 for _, values in used):
+        return Interval(estimate, None, None, n, "none", "every cell needs at least 2 trials")
+    parts = [(float(w**2 * v.var(ddof=1) / v.size), v.size - 1) for w, v in used]
+    variance = sum(part for part, _ in parts)
+    if variance <= 0.0:
+        return Interval(estimate, estimate, estimate, n, "no spread between trials")
+    # Shares of the total, so that tiny variances do not underflow when squared.
+    freedom = 1.0 / sum((part / variance) ** 2 / df for part, df in parts)
+    reach = float(stats.t.ppf(0.5 + confidence / 2.0, freedom)) * sqrt(variance)
+    return Interval(estimate, estimate - reach, estimate + reach, n, "t, variances added")
+
+
+def _log_mean_power(logs: Floats, power: float) -> float:
+    scaled = power * logs
+    peak = float(scaled.max())
+    return (peak + float(np.log(np.mean(np.exp(scaled - peak))))) / power

@@ -1,0 +1,51 @@
+"""What a claim says of a figure, and when an interval bears it out.
+
+A claim allows a region. It stands when the whole interval lies inside, does not
+stand when the whole interval lies outside, and cannot be told otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+from wirelab.statistics import Interval
+
+Outcome = Literal["stands", "does not stand", "cannot be told"]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Exactly one of the three is given."""
+
+    above: float | None = None
+    below: float | None = None
+    within: tuple[float, float] | None = None
+    margin: float = 0.0
+    """A difference of no interest, as ratio minus 1: ``above 1`` begins at ``1 + margin``."""
+
+    def region(self) -> tuple[float, float]:
+        """The allowed region."""
+        if self.above is not None:
+            return self.above * (1.0 + self.margin), inf
+        if self.below is not None:
+            return 0.0, self.below / (1.0 + self.margin)
+        if self.within is not None:
+            return self.within
+        raise ValueError("an expectation has one of above, below, within")
+
+    def judge(self, interval: Interval) -> Outcome:
+        """Where the interval lies."""
+        if interval.bounds is None:
+            return "cannot be told"
+        (low, high), (least, most) = interval.bounds, self.region()
+        if low >= least and high <= most:
+            return "stands"
+        return "does not stand" if high < least or low > most else "cannot be told"
+
+    def __str__(self) -> str:
+        least, most = self.region()
+        if most == inf:
+            return f"above {least:g}"
+        return f"below {most:.3g}" if least == 0.0 else f"within {least:g} to {most:g}"

@@ -1,0 +1,67 @@
+"""The figures that study files may name, each by one word.
+
+The table of :mod:`wirelab.statistics.figure`, and those that published studies
+use beside it.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from wirelab.errors import UsageError
+from wirelab.spelling import did_you_mean
+from wirelab.statistics import FIGURES, Cell, Figure
+from wirelab.trial import Trial
+from wirelab.verdicts import client_bound
+
+TIMES = ("response", "service")
+"""Words that begin the name of a time."""
+
+
+def _service_mean(trial: Trial) -> float | None:
+    return trial.time_ns("service", "mean") or None
+
+
+def _service_cores(trial: Trial) -> float | None:
+    """CPU of the service per call, times calls per second of the window."""
+    per_call = NAMED["service_cpu"].of(trial)
+    rate = NAMED["rate"].of(trial)
+    return per_call * rate if per_call and rate else None
+
+
+def _client_cores(trial: Trial) -> float | None:
+    per_call, window = NAMED["client_cpu"].of(trial), trial.result.get("window_s")
+    calls = trial.result.get("calls")
+    return per_call * calls / window if per_call and calls and window else None
+
+
+def _little(trial: Trial) -> float | None:
+    """Users over (mean service time x rate): 1 where a user does nothing but wait for replies."""
+    users, mean, rate = trial.point.load.get("users"), _service_mean(trial), NAMED["rate"].of(trial)
+    return users / (mean * 1e-9 * rate) if users and mean and rate else None
+
+
+_MORE = (
+    Figure("service_mean", "service mean", "ns", "lower", _service_mean),
+    Figure("service_cores", "cores that the service kept busy", "", "lower", _service_cores),
+    Figure("client_cores", "cores that the client kept busy", "", "lower", _client_cores),
+    Figure("little", "users ÷ (mean service time × rate)", "", "lower", _little),
+)
+
+NAMED = MappingProxyType({figure.name: figure for figure in (*FIGURES, *_MORE)})
+"""Every figure by its name."""
+
+
+def named(name: str) -> Figure:
+    """The figure of that name. Raises :class:`UsageError` with the nearest one."""
+    found = NAMED.get(name)
+    if found is None:
+        raise UsageError(f"there is no metric {name!r}", did_you_mean(name, NAMED))
+    return found
+
+
+def only_a_bound(figure: Figure, cell: Cell) -> bool:
+    """True where a client at its limit makes the figure a mere bound of what the service
+    can do: rates are then too low and times too long; CPU per call is not touched."""
+    touched = figure.name == "rate" or (figure.unit == "ns" and figure.name.startswith(TIMES))
+    return touched and any(client_bound(trial) for trial in cell.measured)

@@ -1,0 +1,214 @@
+"""Published findings, put to the test on measured trials.
+
+A finding is data: a product of cells' figures, each to the power 1 or -1, and
+what is claimed of it, at every one of its levels. Absolute figures of another
+machine are never "reproduced"; ratios, orders and shapes are what is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product as cartesian
+from math import inf
+from typing import Any
+
+from wirelab import contrast, figures
+from wirelab.expectations import Expectation, Outcome
+from wirelab.statistics import Cell, Figure, Interval, StatisticsError
+from wirelab.trial import Trial
+from wirelab.units import format_bytes
+from wirelab.wanted import Wanted
+
+Level = Mapping[str, Any]
+"""Properties of cells, ``{"users": 10}``."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim in one sentence, with its source."""
+
+    id: str
+    claim: str
+    source: str
+    """Table or section of the study."""
+    figure: str
+    over: tuple[Wanted, ...]
+    """Cells in the numerator."""
+    under: tuple[Wanted, ...]
+    """Cells in the denominator; empty: the claim is about a figure, not about a ratio."""
+    levels: tuple[Level, ...]
+    """The claim must hold at every one of them."""
+    expect: Expectation
+    growth: tuple[Level, Level] | None = None
+    """Every cell stands for its figure at the second level over that at the first."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The claim at one of its levels."""
+
+    level: Level
+    interval: Interval | None
+    """At 95 %, opened where the client was the limit; None where nothing was measured."""
+    outcome: Outcome
+    reason: str
+
+    @property
+    def where(self) -> str:
+        """``150 kB, 10 users``."""
+        return level_words(self.level)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the lab says of a finding."""
+
+    finding: Finding
+    outcome: Outcome
+    reason: str
+    parts: tuple[Part, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For exports."""
+        return {
+            "id": self.finding.id,
+            "claim": self.finding.claim,
+            "source": self.finding.source,
+            "expected": str(self.finding.expect),
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "parts": [_part(part) for part in self.parts],
+        }
+
+
+def evaluate(trials: Iterable[Trial], finding: Finding) -> Judgement:
+    """Judges a finding. It stands when it stands at every level, at 95 % each (an
+    intersection of tests, Berger 1982, Technometrics 24(4)); it does not stand when one
+    level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it cannot be told."""
+    listed = list(trials)
+    parts = tuple(_at(listed, finding, level) for level in finding.levels)
+    denied = [part for part in parts if part.outcome == "does not stand"]
+    open_parts = [part for part in parts if part.outcome == "cannot be told"]
+    if denied:
+        return Judgement(finding, "does not stand", _named(denied, len(parts)), parts)
+    if open_parts:
+        return Judgement(finding, "cannot be told", _named(open_parts, len(parts)), parts)
+    return Judgement(finding, "stands", _named(parts, len(parts)), parts)
+
+
+def levels(each: Mapping[str, Sequence[Any]]) -> tuple[Level, ...]:
+    """``{users: [1, 10], bytes: [14]}`` -> every combination."""
+    names = list(each)
+    return tuple(dict(zip(names, values, strict=True)) for values in cartesian(*each.values()))
+
+
+def level_words(level: Level) -> str:
+    """A level for people."""
+    forms = {
+        "bytes": lambda value: format_bytes(value) if isinstance(value, int) else str(value),
+        "users": lambda value: f"{value} {'user' if value == 1 else 'users'}",
+        "rate": lambda value: f"{value} calls/s",
+    }
+    words = [forms.get(name, lambda v, n=name: f"{n} {v}")(v) for name, v in level.items()]
+    return ", ".join(words) or "there"
+
+
+Powered = tuple[float, Wanted, Cell]
+
+
+def _at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
+    figure = figures.named(finding.figure)
+    cells = [(power, wanted, wanted.find(trials)) for power, wanted in _terms(finding, level)]
+    missing = [str(wanted) for _, wanted, cell in cells if not (cell and cell.values(figure))]
+    if missing:
+        return Part(level, None, "cannot be told", f"not measured: {'; '.join(missing)}")
+    powered: list[Powered] = [(p, w, c) for p, w, c in cells if c is not None]
+    try:
+        usual = _interval(powered, figure, contrast.CONFIDENCE)
+        strict = _interval(powered, figure, 1 - (1 - contrast.CONFIDENCE) / len(finding.levels))
+    except StatisticsError as error:
+        return Part(level, None, "cannot be told", str(error))
+    outcome = finding.expect.judge(usual)
+    if outcome == "does not stand" and finding.expect.judge(strict) != "does not stand":
+        reason = f"{_range(usual)}, outside, but not surely so among {len(finding.levels)} levels"
+        return Part(level, usual, "cannot be told", reason)
+    return Part(level, usual, outcome, _reason(finding, usual, outcome, powered, figure))
+
+
+def _terms(finding: Finding, level: Level) -> list[tuple[float, Wanted]]:
+    terms = [(1.0, cell) for cell in finding.over] + [(-1.0, cell) for cell in finding.under]
+    terms = [(power, cell.changed(level)) for power, cell in terms]
+    if finding.growth is None:
+        return terms
+    first, last = finding.growth
+    return [
+        end
+        for power, cell in terms
+        for end in ((power, cell.changed(last)), (-power, cell.changed(first)))
+    ]
+
+
+def _interval(powered: Sequence[Powered], figure: Figure, confidence: float) -> Interval:
+    terms = [(power, str(wanted), cell.values(figure)) for power, wanted, cell in powered]
+    return opened(contrast.product(contrast.gathered(terms), confidence), powered, figure)
+
+
+def opened(interval: Interval, powered: Sequence[Powered], figure: Figure) -> Interval:
+    """A client that was the limit makes a rate a lower bound and a time an upper bound of
+    what the service can do, so the interval has no end on that side."""
+    if interval.bounds is None:
+        return interval
+    low, high = interval.bounds
+    for power, _, cell in powered:
+        if not figures.only_a_bound(figure, cell):
+            continue
+        if (power > 0) == (figure.better == "higher"):
+            high = inf
+        else:
+            low = 0.0
+    return replace(interval, low=low, high=high)
+
+
+def _reason(
+    finding: Finding,
+    interval: Interval,
+    outcome: Outcome,
+    powered: Sequence[Powered],
+    figure: Figure,
+) -> str:
+    said = f"{_range(interval)}, claimed {finding.expect}"
+    bound = [str(wanted) for _, wanted, cell in powered if figures.only_a_bound(figure, cell)]
+    if bound:
+        said += f"; the client was the limit in {'; '.join(bound)}, so this is a bound"
+    if outcome == "cannot be told" and interval.bounds is None:
+        said += f"; {interval.reason}"
+    return said
+
+
+def _range(interval: Interval) -> str:
+    if interval.bounds is None:
+        return f"{interval.estimate:.3g} without an interval"
+    low, high = interval.bounds
+    return f"{interval.estimate:.3g} ({low:.3g} to {'any' if high == inf else f'{high:.3g}'})"
+
+
+def _named(parts: Sequence[Part], count: int) -> str:
+    if count == 1:
+        return parts[0].reason
+    if len(parts) == count:
+        return "at every level: " + "; ".join(f"{part.where}: {part.reason}" for part in parts)
+    listed = "; ".join(f"{part.where}: {part.reason}" for part in parts)
+    return f"at {len(parts)} of {count} levels: {listed}"
+
+
+def _part(part: Part) -> dict[str, Any]:
+    low, high = (part.interval.bounds if part.interval else None) or (None, None)
+    return {
+        "level": dict(part.level),
+        "estimate": part.interval.estimate if part.interval else None,
+        "low": low,
+        "high": None if high == inf else high,
+        "outcome": part.outcome,
+        "reason": part.reason,
+    }
