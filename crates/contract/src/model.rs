@@ -91,7 +91,7 @@ impl Call {
             Call::Submit(request) => Reply::Submit(submit(request)?),
             Call::Upload(request) => Reply::Upload(upload(&request.data)?),
             Call::UploadStream { data, .. } => Reply::Upload(upload(data)?),
-            Call::Download(request) => Reply::Download(download(request)?.collect()),
+            Call::Download(request) => Reply::Download(download(request)?),
         })
     }
 }
@@ -107,8 +107,8 @@ pub enum Reply {
     Submit(SubmitReply),
     /// To Upload and UploadStream.
     Upload(UploadReply),
-    /// To Download: every chunk, in order.
-    Download(Vec<DownloadChunk>),
+    /// To Download: the chunks in order.
+    Download(Chunks),
 }
 
 /// Hello of a service that holds `bytes` bytes of text.
@@ -225,11 +225,25 @@ pub fn download(request: &DownloadRequest) -> Result<Chunks, ApplicationError> {
 }
 
 /// The chunks of a download, made one at a time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunks {
     sent: u64,
     length: u64,
     chunk_bytes: u64,
+}
+
+impl Chunks {
+    /// Bytes of the whole download.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Bytes per chunk; the last may be shorter.
+    #[must_use]
+    pub fn chunk_bytes(&self) -> u64 {
+        self.chunk_bytes
+    }
 }
 
 impl Iterator for Chunks {

@@ -1,8 +1,12 @@
 //! Codecs and protocol state machines, sans-IO: bytes in, bytes out.
 //! No socket, no clock, no thread.
 
+pub mod codec;
 mod excerpt;
+pub mod grpc;
+pub mod gzip;
 pub mod http1;
+pub mod http2;
 mod session;
 
 pub use session::{

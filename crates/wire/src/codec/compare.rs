@@ -1,0 +1,98 @@
+//! Decoded replies against what the contract says.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use wirelab_contract::transfer::{SubmitReply, UploadReply};
+
+use super::views::{SubmitView, UploadView};
+use super::{Codec, Mismatch};
+
+/// Characters of base64 that are decoded at a time, on the stack.
+const BASE64_BLOCK: usize = 4096;
+
+pub(super) fn text(field: &str, expected: &str, found: &str) -> Result<(), Mismatch> {
+    bytes(field, expected.as_bytes(), found.as_bytes())
+}
+
+pub(super) fn bytes(field: &str, expected: &[u8], found: &[u8]) -> Result<(), Mismatch> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(Mismatch::differs(field, expected, found))
+    }
+}
+
+fn number(field: &str, expected: i64, found: i64) -> Result<(), Mismatch> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(Mismatch::number(field, expected, found))
+    }
+}
+
+/// Bytes that come as padded base64 (RFC 4648 section 4).
+pub(super) fn base64(field: &str, expected: &[u8], found: &str) -> Result<(), Mismatch> {
+    let mut decoded = [0_u8; BASE64_BLOCK / 4 * 3];
+    let mut at = 0;
+    for (k, block) in found.as_bytes().chunks(BASE64_BLOCK).enumerate() {
+        let last = (k + 1) * BASE64_BLOCK >= found.len();
+        let count = STANDARD
+            .decode_slice(block, &mut decoded)
+            .map_err(|error| {
+                Mismatch::malformed(Codec::Json, k * BASE64_BLOCK, &format!("{field}: {error}"))
+            })?;
+        if !last && count < decoded.len() {
+            let why = format!("{field}: base64 padding before the end");
+            return Err(Mismatch::malformed(Codec::Json, k * BASE64_BLOCK, &why));
+        }
+        let part = &expected[at..expected.len().min(at + count)];
+        if part != &decoded[..count] {
+            let common = part
+                .iter()
+                .zip(&decoded)
+                .take_while(|(a, b)| a == b)
+                .count();
+            let (expected, found) = (&expected[at + common..], &decoded[common..count]);
+            return Err(Mismatch::differs_from(field, at + common, expected, found));
+        }
+        at += count;
+    }
+    if at < expected.len() {
+        return Err(Mismatch::differs_from(field, at, &expected[at..], &[]));
+    }
+    Ok(())
+}
+
+pub(super) fn upload(expected: &UploadReply, found: &UploadView<'_>) -> Result<(), Mismatch> {
+    number("length", expected.length, found.length)?;
+    text("sha256", &expected.sha256, &found.sha256)
+}
+
+pub(super) fn submit(expected: &SubmitReply, found: &SubmitView<'_>) -> Result<(), Mismatch> {
+    text("batch", &expected.batch, &found.batch)?;
+    number("accepted", expected.accepted.into(), found.accepted.into())?;
+    number(
+        "quantity_total",
+        expected.quantity_total,
+        found.quantity_total,
+    )?;
+    for (k, (said, seen)) in expected.refused.iter().zip(&found.refused).enumerate() {
+        if said.id != seen.id {
+            return Err(Mismatch::number(
+                format!("refused[{k}].id"),
+                said.id,
+                seen.id,
+            ));
+        }
+        if said.reason != seen.reason {
+            let (said, seen) = (said.reason.as_bytes(), seen.reason.as_bytes());
+            return Err(Mismatch::differs(
+                format!("refused[{k}].reason"),
+                said,
+                seen,
+            ));
+        }
+    }
+    let [said, seen] = [expected.refused.len(), found.refused.len()].map(|count| count as i64);
+    number("number of refused records", said, seen)
+}

@@ -1,0 +1,93 @@
+//! What is wrong with a reply, in few words.
+
+use super::Codec;
+use crate::excerpt::excerpt;
+
+/// What is wrong with a reply.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// It is not a message of that codec.
+    #[error("not a message in {codec}, byte {offset}: {why}")]
+    Malformed {
+        /// The codec that the reply should be in.
+        codec: Codec,
+        /// Where decoding failed, in bytes from the start of the message.
+        offset: usize,
+        /// What failed; at most 200 bytes.
+        why: String,
+    },
+    /// A field has another content than the contract says.
+    #[error("{field}: expected {expected}, found {found} (from byte {offset} of the field on)")]
+    Differs {
+        /// The field, as in `refused[3].reason`.
+        field: String,
+        /// First differing byte of the field's content; 0 for numbers.
+        offset: usize,
+        /// What the contract says, from there on; escaped, at most some 140 bytes.
+        expected: String,
+        /// What the reply holds; escaped, likewise bounded.
+        found: String,
+    },
+    /// A stream has more messages than the contract says.
+    #[error("message {index} in a stream of {messages} (counted from 0)")]
+    Surplus {
+        /// Number of the message, from 0.
+        index: usize,
+        /// Messages that the contract says.
+        messages: usize,
+    },
+}
+
+/// Bytes of another library's message that are kept.
+const WHY_BYTES_MAX: usize = 200;
+
+impl Mismatch {
+    pub(super) fn malformed(codec: Codec, offset: usize, why: &str) -> Self {
+        let end = (0..=why.len().min(WHY_BYTES_MAX))
+            .rev()
+            .find(|&end| why.is_char_boundary(end));
+        let why = why[..end.unwrap_or(0)].to_owned();
+        Mismatch::Malformed { codec, offset, why }
+    }
+
+    /// Two contents of one field that are not equal.
+    pub(super) fn differs(field: impl Into<String>, expected: &[u8], found: &[u8]) -> Self {
+        let common = expected
+            .iter()
+            .zip(found)
+            .take_while(|(a, b)| a == b)
+            .count();
+        Mismatch::differs_from(field, common, &expected[common..], &found[common..])
+    }
+
+    /// The same, where the common part has been cut off already.
+    pub(super) fn differs_from(
+        field: impl Into<String>,
+        offset: usize,
+        expected: &[u8],
+        found: &[u8],
+    ) -> Self {
+        let [expected, found] = [expected, found].map(|rest| {
+            if rest.is_empty() {
+                "its end".to_owned()
+            } else {
+                excerpt(rest)
+            }
+        });
+        Mismatch::Differs {
+            field: field.into(),
+            offset,
+            expected,
+            found,
+        }
+    }
+
+    pub(super) fn number(field: impl Into<String>, expected: i64, found: i64) -> Self {
+        Mismatch::Differs {
+            field: field.into(),
+            offset: 0,
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
+    }
+}
