@@ -1,0 +1,234 @@
+//! Length-prefixed messages of gRPC over HTTP/2 (gRPC's PROTOCOL-HTTP2.md,
+//! "Length-Prefixed-Message"): one byte that says whether the message is
+//! compressed, four bytes of length, the message.
+
+use crate::ProtocolError;
+
+/// Bytes in front of every message.
+pub const PREFIX_LEN: usize = 5;
+
+/// The next thing in a call's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// A message begins.
+    Start {
+        /// Its length in bytes, as sent.
+        length: u32,
+        /// Whether it is compressed by the call's `grpc-encoding`.
+        compressed: bool,
+    },
+    /// The next bytes of the message; never empty.
+    Data(&'a [u8]),
+    /// The message is complete.
+    End,
+}
+
+/// Finds the messages in the body of one call, whatever its chunks are.
+///
+/// No input makes it panic; it holds no more than a prefix.
+#[derive(Debug, Clone)]
+pub struct Deframer {
+    message_max: u32,
+    prefix: [u8; PREFIX_LEN],
+    /// Bytes of the prefix that have come; [`PREFIX_LEN`] within a message.
+    prefix_len: usize,
+    /// Bytes of the message that are to come.
+    left: u32,
+}
+
+impl Deframer {
+    /// Messages longer than `message_max` bytes are refused.
+    pub fn new(message_max: u32) -> Deframer {
+        Deframer {
+            message_max,
+            prefix: [0; PREFIX_LEN],
+            prefix_len: 0,
+            left: 0,
+        }
+    }
+
+    /// Takes the next piece off the front of `chunk`; None when `chunk` is used up.
+    ///
+    /// # Errors
+    /// When a prefix is malformed or its message too long; the call has failed.
+    #[inline]
+    pub fn next<'a>(&mut self, chunk: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ProtocolError> {
+        if self.prefix_len < PREFIX_LEN {
+            return self.start(chunk);
+        }
+        if self.left == 0 {
+            self.prefix_len = 0;
+            return Ok(Some(Piece::End));
+        }
+        let (data, rest) = chunk.split_at(chunk.len().min(self.left as usize));
+        *chunk = rest;
+        self.left -= data.len() as u32;
+        Ok((!data.is_empty()).then_some(Piece::Data(data)))
+    }
+
+    fn start<'a>(&mut self, chunk: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ProtocolError> {
+        let missing = PREFIX_LEN - self.prefix_len;
+        let (taken, rest) = chunk.split_at(chunk.len().min(missing));
+        *chunk = rest;
+        self.prefix[self.prefix_len..][..taken.len()].copy_from_slice(taken);
+        self.prefix_len += taken.len();
+        if taken.len() < missing {
+            return Ok(None);
+        }
+        let [compressed, a, b, c, d] = self.prefix;
+        let length = u32::from_be_bytes([a, b, c, d]);
+        self.check(compressed, length)?;
+        self.left = length;
+        Ok(Some(Piece::Start {
+            length,
+            compressed: compressed == 1,
+        }))
+    }
+
+    fn check(&self, compressed: u8, length: u32) -> Result<(), ProtocolError> {
+        if compressed > 1 {
+            return Err(ProtocolError {
+                rule: "a message begins with 0 or 1 (gRPC over HTTP/2, Compressed-Flag)",
+                found: format!("byte {compressed}"),
+            });
+        }
+        if length > self.message_max {
+            return Err(ProtocolError {
+                rule: "a message stays within the largest size accepted",
+                found: format!("{length} bytes, {} accepted", self.message_max),
+            });
+        }
+        Ok(())
+    }
+
+    /// Counts the messages that end in `chunk`, without handing them out.
+    ///
+    /// # Errors
+    /// As [`Deframer::next`].
+    pub fn count(&mut self, mut chunk: &[u8]) -> Result<u32, ProtocolError> {
+        let mut ended = 0;
+        while let Some(piece) = self.next(&mut chunk)? {
+            ended += u32::from(piece == Piece::End);
+        }
+        Ok(ended)
+    }
+
+    /// To be asked at the end of the body.
+    ///
+    /// # Errors
+    /// When the body ended within a message.
+    pub fn finish(&self) -> Result<(), ProtocolError> {
+        if self.prefix_len == 0 {
+            return Ok(());
+        }
+        let found = match self.prefix_len {
+            PREFIX_LEN => format!("{} bytes missing", self.left),
+            length => format!("{length} of {PREFIX_LEN} bytes of a prefix"),
+        };
+        Err(ProtocolError {
+            rule: "a body ends at the end of a message (gRPC over HTTP/2, \
+                   Length-Prefixed-Message)",
+            found,
+        })
+    }
+}
+
+/// A message with its prefix.
+///
+/// # Panics
+/// When the message has 2^32 bytes or more, which the prefix cannot say.
+pub fn frame(message: &[u8], compressed: bool) -> Vec<u8> {
+    let length = u32::try_from(message.len()).expect("gRPC messages are shorter than 4 GiB");
+    let mut framed = Vec::with_capacity(PREFIX_LEN + message.len());
+    framed.push(u8::from(compressed));
+    framed.extend_from_slice(&length.to_be_bytes());
+    framed.extend_from_slice(message);
+    framed
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Messages found when `body` comes in chunks that end at `cuts`.
+    fn messages(body: &[u8], cuts: &[usize]) -> Vec<(bool, Vec<u8>)> {
+        let mut deframer = Deframer::new(1_000);
+        let mut found = Vec::new();
+        let mut open = None;
+        let mut ends: Vec<usize> = cuts.iter().map(|&cut| cut.min(body.len())).collect();
+        ends.push(body.len());
+        ends.sort_unstable();
+        let mut from = 0;
+        for to in ends {
+            let mut chunk = &body[from..to];
+            from = to;
+            while let Some(piece) = deframer.next(&mut chunk).unwrap() {
+                match (piece, &mut open) {
+                    (Piece::Start { length, compressed }, None) => {
+                        open = Some((length, compressed, Vec::new()));
+                    }
+                    (Piece::Data(data), Some((_, _, bytes))) => bytes.extend_from_slice(data),
+                    (Piece::End, Some(_)) => {
+                        let (length, compressed, bytes) = open.take().unwrap();
+                        assert_eq!(bytes.len() as u32, length);
+                        found.push((compressed, bytes));
+                    }
+                    (piece, open) => panic!("{piece:?} after {open:?}"),
+                }
+            }
+        }
+        deframer.finish().unwrap();
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_do_not_matter(
+            sent in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..40)), 0..6),
+            cuts in prop::collection::vec(0_usize..300, 0..20),
+        ) {
+            let body: Vec<u8> = sent.iter().flat_map(|(flag, bytes)| frame(bytes, *flag)).collect();
+            prop_assert_eq!(&messages(&body, &cuts), &sent);
+            let mut deframer = Deframer::new(1_000);
+            prop_assert_eq!(deframer.count(&body).unwrap() as usize, sent.len());
+        }
+
+        #[test]
+        fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Deframer::new(100).count(&bytes);
+        }
+    }
+
+    #[test]
+    fn an_empty_message_starts_and_ends_within_its_prefix() {
+        let mut deframer = Deframer::new(0);
+        let mut chunk = &[0, 0, 0, 0, 0][..];
+        let start = Piece::Start {
+            length: 0,
+            compressed: false,
+        };
+        assert_eq!(deframer.next(&mut chunk).unwrap(), Some(start));
+        assert_eq!(deframer.next(&mut chunk).unwrap(), Some(Piece::End));
+        assert_eq!(deframer.next(&mut chunk).unwrap(), None);
+        deframer.finish().unwrap();
+    }
+
+    #[test]
+    fn a_body_cut_anywhere_within_a_message_is_found_out() {
+        let body = frame(b"hello", false);
+        for cut in 1..body.len() {
+            let mut deframer = Deframer::new(100);
+            assert_eq!(deframer.count(&body[..cut]).unwrap(), 0);
+            assert!(deframer.finish().is_err(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn other_flags_and_long_messages_are_refused() {
+        assert!(Deframer::new(100).count(&[2, 0, 0, 0, 0]).is_err());
+        assert!(Deframer::new(100).count(&[0, 0, 0, 0, 101]).is_err());
+        assert!(Deframer::new(100).count(&[0, 0, 0, 0, 100]).is_ok());
+    }
+}

@@ -1,0 +1,220 @@
+//! One connection.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::cancelled::Cancelled;
+use super::fault::Fault;
+use super::fields::Blocks;
+use super::flow::{ReceiveWindow, SendWindow};
+use super::frame::{STREAM_MAX, WINDOW_DEFAULT, code, kind, put, put_reset};
+use super::options::Options;
+use super::receive::{Continuing, Reading};
+use super::requests::Requests;
+use super::settings::PeerSettings;
+use super::streams::{Stream, Streams};
+use crate::{CallId, Failure, ProtocolError, Replies, Request, Session};
+
+/// The client side of one HTTP/2 connection with prior knowledge.
+///
+/// The greeting comes out of the first [`Session::pump`], whether or not a call
+/// has been made. Errors of a single reply (RFC 9113 section 8.1.1) fail that
+/// call and reset its stream; all others end the connection, and the GOAWAY
+/// that says so comes out of the next pump.
+#[derive(Debug)]
+pub struct Client {
+    pub(super) options: Options,
+    pub(super) peer: PeerSettings,
+    pub(super) streams: Streams,
+    pub(super) cancelled: Cancelled,
+
+    pub(super) requests: Requests,
+    /// Frames to send before any other.
+    pub(super) control: Vec<u8>,
+    /// Acknowledgements in `control`.
+    pub(super) acks: u32,
+    /// Slots of calls without HEADERS yet, in the order they were made.
+    pub(super) opening: VecDeque<u32>,
+    /// Slots with DATA to send and credit to send it, as far as the stream goes.
+    pub(super) sending: VecDeque<u32>,
+    /// Slots that owe a WINDOW_UPDATE.
+    pub(super) owing: Vec<u32>,
+    /// Calls whose request has not been sent in full.
+    pub(super) unsent: usize,
+    pub(super) next_id: u32,
+    pub(super) send_window: SendWindow,
+    /// With split writes: the last pump was of heads.
+    pub(super) heads_last: bool,
+
+    pub(super) blocks: Blocks,
+    pub(super) reading: Reading,
+    /// The beginning of a frame's head, or of a payload that is not DATA.
+    pub(super) partial: Vec<u8>,
+    pub(super) continuing: Option<Continuing>,
+    pub(super) receive_window: ReceiveWindow,
+    /// The peer's first SETTINGS has begun.
+    pub(super) greeted: bool,
+    /// DATA frames without content since the last with some.
+    pub(super) empty_data: u32,
+
+    /// Last stream that the peer will process, once it has said so.
+    pub(super) goaway: Option<u32>,
+    fault: Option<ProtocolError>,
+    closed: bool,
+}
+
+impl Client {
+    /// A connection on which nothing has been sent.
+    pub fn new(options: Options) -> Client {
+        let options = options.legal();
+        Client {
+            peer: PeerSettings::new(),
+            streams: Streams::default(),
+            cancelled: Cancelled::default(),
+            requests: Requests::new(),
+            control: options.greeting(),
+            acks: 0,
+            opening: VecDeque::new(),
+            sending: VecDeque::new(),
+            owing: Vec::new(),
+            unsent: 0,
+            next_id: 1,
+            send_window: SendWindow::new(WINDOW_DEFAULT),
+            heads_last: false,
+            blocks: Blocks::new(options.header_list_max),
+            reading: Reading::Head,
+            partial: Vec::new(),
+            continuing: None,
+            receive_window: ReceiveWindow::connection(options.connection_window),
+            greeted: false,
+            empty_data: 0,
+            goaway: None,
+            fault: None,
+            closed: false,
+            options,
+        }
+    }
+
+    /// True when nothing more may be sent or understood.
+    pub(super) fn is_over(&self) -> bool {
+        self.closed || self.fault.is_some()
+    }
+
+    /// Stream identifiers that are left (RFC 9113 section 5.1.1).
+    fn ids_left(&self) -> usize {
+        let left = STREAM_MAX
+            .checked_sub(self.next_id)
+            .map_or(0, |range| range / 2 + 1);
+        (left as usize).saturating_sub(self.opening.len())
+    }
+
+    /// Takes the stream in `slot` out of every list.
+    pub(super) fn remove(&mut self, slot: u32) -> Option<Stream> {
+        let stream = self.streams.remove(slot)?;
+        if stream.id == 0 {
+            self.opening.retain(|&other| other != slot);
+        }
+        if stream.queued {
+            self.sending.retain(|&other| other != slot);
+        }
+        if stream.owing {
+            self.owing.retain(|&other| other != slot);
+        }
+        if stream.request.is_some() {
+            self.unsent -= 1;
+        }
+        self.reading.forget(slot);
+        Some(stream)
+    }
+
+    /// Removes the stream and tells the peer, if it knows of the stream.
+    pub(super) fn reset(&mut self, slot: u32, code: u32) -> Option<Stream> {
+        let stream = self.remove(slot)?;
+        if stream.id != 0 {
+            put_reset(&mut self.control, stream.id, code);
+            self.cancelled.add(stream.id);
+        }
+        Some(stream)
+    }
+
+    /// Every call in flight ends as `failure` says for it.
+    fn fail_all(&mut self, replies: &mut impl Replies, failure: impl Fn(&Stream) -> Failure) {
+        for slot in self.streams.slots_where(|_| true) {
+            if let Some(stream) = self.remove(slot) {
+                replies.failed(stream.call, failure(&stream));
+            }
+        }
+    }
+
+    /// RFC 9113 section 5.4.1: say why, then close.
+    fn give_up(&mut self, fault: Fault, replies: &mut impl Replies) -> ProtocolError {
+        let Fault { code, error } = fault;
+        let last_stream = 0_u32.to_be_bytes();
+        let payload = [&last_stream, &code.to_be_bytes()[..], error.rule.as_bytes()].concat();
+        put(&mut self.control, kind::GOAWAY, 0, 0, &payload);
+        self.partial = Vec::new();
+        self.continuing = None;
+        self.fail_all(replies, |_| Failure::Protocol(error.clone()));
+        self.fault = Some(error.clone());
+        error
+    }
+}
+
+impl Session for Client {
+    fn capacity(&self) -> usize {
+        if self.is_over() || self.goaway.is_some() {
+            return 0;
+        }
+        let allowed = self.options.max_streams.min(self.peer.streams_max) as usize;
+        allowed
+            .saturating_sub(self.streams.len())
+            .min(self.ids_left())
+    }
+
+    fn finished(&self) -> bool {
+        self.is_over() || self.goaway.is_some() || self.ids_left() == 0
+    }
+
+    fn send(&mut self, call: CallId, request: &Arc<Request>) {
+        let slot = self.streams.insert(Stream::new(call, request));
+        self.opening.push_back(slot);
+        self.unsent += 1;
+    }
+
+    fn pump(&mut self, out: &mut Vec<u8>) -> bool {
+        self.emit(out)
+    }
+
+    fn flushed(&self, call: CallId) -> bool {
+        let unsent = |slot| {
+            self.streams
+                .get(slot)
+                .is_some_and(|stream| stream.request.is_some())
+        };
+        self.unsent == 0 || !self.streams.slot_of_call(call).is_some_and(unsent)
+    }
+
+    fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
+        match &self.fault {
+            Some(error) => Err(error.clone()),
+            None => self
+                .feed(input, replies)
+                .map_err(|fault| self.give_up(fault, replies)),
+        }
+    }
+
+    fn closed(&mut self, replies: &mut impl Replies) {
+        self.closed = true;
+        self.fail_all(replies, |stream| match stream.first_seen {
+            true => Failure::Truncated,
+            false => Failure::Closed,
+        });
+    }
+
+    fn cancel(&mut self, call: CallId) -> bool {
+        if let Some(slot) = self.streams.slot_of_call(call) {
+            self.reset(slot, code::CANCEL);
+        }
+        true
+    }
+}

@@ -1,0 +1,39 @@
+//! Connection errors: a broken rule, and the code that GOAWAY gives for it.
+
+use super::frame::code;
+use crate::ProtocolError;
+
+/// The peer broke a rule in a way that ends the connection (RFC 9113 section 5.4.1).
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) code: u32,
+    pub(super) error: ProtocolError,
+}
+
+impl Fault {
+    #[cold]
+    pub(super) fn new(code: u32, rule: &'static str, found: impl Into<String>) -> Fault {
+        Fault {
+            code,
+            error: ProtocolError {
+                rule,
+                found: found.into(),
+            },
+        }
+    }
+
+    #[cold]
+    pub(super) fn protocol(rule: &'static str, found: impl Into<String>) -> Fault {
+        Fault::new(code::PROTOCOL_ERROR, rule, found)
+    }
+
+    #[cold]
+    pub(super) fn frame_size(rule: &'static str, found: impl Into<String>) -> Fault {
+        Fault::new(code::FRAME_SIZE_ERROR, rule, found)
+    }
+
+    #[cold]
+    pub(super) fn flood(rule: &'static str, found: impl Into<String>) -> Fault {
+        Fault::new(code::ENHANCE_YOUR_CALM, rule, found)
+    }
+}

@@ -1,0 +1,279 @@
+//! Reply fields, judged and classified while they are decoded.
+
+use super::fault::Fault;
+use super::frame::code;
+use super::hpack::{DecodeError, Decoder, TABLE_SIZE_DEFAULT};
+use crate::{ContentType, Encoding, End, Head, ProtocolError};
+
+/// Blocks kept: heads and trailers of a few operations.
+const MEMOS_MAX: usize = 4;
+/// Longer blocks are not worth keeping, bytes.
+const MEMO_LEN_MAX: usize = 512;
+
+/// What a field section says, as far as a caller wants to know.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fields {
+    /// Status 0 where the section has none: trailers.
+    pub(super) head: Head,
+    pub(super) end: End,
+    /// Why the message is malformed (RFC 9113 section 8.1.1).
+    pub(super) malformed: Option<Box<ProtocolError>>,
+}
+
+/// A block that changed nothing when it was read: it means the same while the
+/// version stands.
+#[derive(Debug)]
+struct Memo {
+    version: u64,
+    block: Vec<u8>,
+    fields: Fields,
+}
+
+/// The decoder of a connection's replies.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    decoder: Decoder,
+    memos: Vec<Memo>,
+    victim: usize,
+    fresh: Fields,
+}
+
+impl Blocks {
+    pub(super) fn new(section_max: u32) -> Blocks {
+        Blocks {
+            decoder: Decoder::new(TABLE_SIZE_DEFAULT, section_max),
+            memos: Vec::new(),
+            victim: 0,
+            fresh: Fields::default(),
+        }
+    }
+
+    /// What `block` says. Blocks must come in the order of the wire.
+    #[inline]
+    pub(super) fn read(&mut self, block: &[u8]) -> Result<&Fields, Fault> {
+        let version = self.decoder.table().version();
+        let known = |memo: &Memo| memo.version == version && memo.block == block;
+        match self.memos.iter().position(known) {
+            Some(at) => Ok(&self.memos[at].fields),
+            None => self.decode(block, version),
+        }
+    }
+
+    fn decode(&mut self, block: &[u8], version: u64) -> Result<&Fields, Fault> {
+        let mut reading = Reading::default();
+        self.decoder
+            .decode(block, |name, value| reading.field(name, value))
+            .map_err(fault)?;
+        self.fresh = reading.finish();
+        let plain = self.fresh.malformed.is_none() && self.fresh.end.grpc_message.is_none();
+        if plain && block.len() <= MEMO_LEN_MAX && self.decoder.table().version() == version {
+            self.remember(block, version);
+        }
+        Ok(&self.fresh)
+    }
+
+    fn remember(&mut self, block: &[u8], version: u64) {
+        let memo = Memo {
+            version,
+            block: block.to_vec(),
+            fields: self.fresh.clone(),
+        };
+        if let Some(stale) = self.memos.iter_mut().find(|old| old.version != version) {
+            *stale = memo;
+        } else if self.memos.len() < MEMOS_MAX {
+            self.memos.push(memo);
+        } else {
+            self.memos[self.victim] = memo;
+            self.victim = (self.victim + 1) % MEMOS_MAX;
+        }
+    }
+}
+
+fn fault(error: DecodeError) -> Fault {
+    match error {
+        DecodeError::Compression(error) => Fault {
+            code: code::COMPRESSION_ERROR,
+            error,
+        },
+        DecodeError::TooLarge(_) => Fault::flood(
+            "a field section stays within SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 section 6.5.2)",
+            error.to_string(),
+        ),
+    }
+}
+
+/// A field section while it is read.
+#[derive(Default)]
+struct Reading {
+    fields: Fields,
+    /// A regular field has been seen: no pseudo-header field may follow.
+    regular: bool,
+    message: Option<Box<str>>,
+}
+
+impl Reading {
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        if let Err(error) = self.judge(name, value) {
+            self.fields.malformed.get_or_insert(Box::new(error));
+        }
+    }
+
+    fn judge(&mut self, name: &[u8], value: &[u8]) -> Result<(), ProtocolError> {
+        if name.first() == Some(&b':') {
+            return self.pseudo(name, value);
+        }
+        self.regular = true;
+        check_name(name)?;
+        check_value(name, value)?;
+        let head = &mut self.fields.head;
+        match name {
+            b"content-length" => head.content_length = Some(length(head.content_length, value)?),
+            b"content-type" => head.content_type = content_type(value),
+            b"content-encoding" | b"grpc-encoding" => head.encoding = encoding(value),
+            b"grpc-status" => self.fields.end.grpc_status = decimal(value),
+            b"grpc-message" => self.message = Some(percent_decoded(value)),
+            b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding"
+            | b"upgrade" => return Err(connection_specific(name)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// RFC 9113 sections 8.3 and 8.3.2.
+    fn pseudo(&mut self, name: &[u8], value: &[u8]) -> Result<(), ProtocolError> {
+        let found = if self.regular {
+            "after a regular field"
+        } else if name != b":status" {
+            "a field that replies do not have"
+        } else if self.fields.head.status != 0 {
+            "a second :status"
+        } else if let &[a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] = value {
+            let digit = |byte: u8| u16::from(byte - b'0');
+            self.fields.head.status = digit(a) * 100 + digit(b) * 10 + digit(c);
+            return Ok(());
+        } else {
+            ":status without three digits"
+        };
+        Err(ProtocolError {
+            rule: "a reply has one pseudo-header field, a three-digit :status, before all others \
+                   (RFC 9113 section 8.3)",
+            found: format!("{}: {}, {found}", text(name), text(value)),
+        })
+    }
+
+    fn finish(mut self) -> Fields {
+        let end = &mut self.fields.end;
+        end.grpc_message = self.message.filter(|_| end.grpc_status != Some(0));
+        self.fields
+    }
+}
+
+/// RFC 9113 section 8.2.1.
+fn check_name(name: &[u8]) -> Result<(), ProtocolError> {
+    let legal = |byte: &u8| matches!(byte, 0x21..=0x39 | 0x3b..=0x40 | 0x5b..=0x7e);
+    if !name.is_empty() && name.iter().all(legal) {
+        return Ok(());
+    }
+    Err(ProtocolError {
+        rule: "field names are visible ASCII without capitals and colons (RFC 9113 section 8.2.1)",
+        found: format!("the name {:?}", text(name)),
+    })
+}
+
+/// RFC 9113 section 8.2.1.
+fn check_value(name: &[u8], value: &[u8]) -> Result<(), ProtocolError> {
+    let blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    let control = value.iter().any(|byte| matches!(byte, 0 | b'\n' | b'\r'));
+    if !control && !blank(value.first()) && !blank(value.last()) {
+        return Ok(());
+    }
+    Err(ProtocolError {
+        rule: "field values hold no NUL, LF, CR and do not begin or end blank \
+               (RFC 9113 section 8.2.1)",
+        found: format!("{}: {:?}", text(name), text(value)),
+    })
+}
+
+fn connection_specific(name: &[u8]) -> ProtocolError {
+    ProtocolError {
+        rule: "HTTP/2 has no connection-specific fields (RFC 9113 section 8.2.2)",
+        found: text(name),
+    }
+}
+
+/// RFC 9110 section 8.6; a second one must agree.
+fn length(known: Option<u64>, value: &[u8]) -> Result<u64, ProtocolError> {
+    decimal(value)
+        .filter(|&length| known.is_none_or(|known| known == length))
+        .ok_or_else(|| ProtocolError {
+            rule: "content-length is one decimal number (RFC 9110 section 8.6)",
+            found: match known {
+                Some(known) => format!("{known} and then {:?}", text(value)),
+                None => format!("{:?}", text(value)),
+            },
+        })
+}
+
+/// A number written in nothing but digits.
+fn decimal<T: std::str::FromStr>(value: &[u8]) -> Option<T> {
+    let digits = value.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(value)
+        .ok()
+        .filter(|_| digits)?
+        .parse()
+        .ok()
+}
+
+fn content_type(value: &[u8]) -> ContentType {
+    let essence = value
+        .split(|&byte| byte == b';')
+        .next()
+        .unwrap_or(value)
+        .trim_ascii();
+    let is = |name: &[u8]| essence.eq_ignore_ascii_case(name);
+    if is(b"text/plain") {
+        ContentType::Text
+    } else if is(b"application/json") {
+        ContentType::Json
+    } else if is(b"application/grpc") || is(b"application/grpc+proto") {
+        ContentType::Grpc
+    } else {
+        ContentType::Other
+    }
+}
+
+fn encoding(value: &[u8]) -> Encoding {
+    if value.eq_ignore_ascii_case(b"identity") {
+        Encoding::Identity
+    } else if value.eq_ignore_ascii_case(b"gzip") {
+        Encoding::Gzip
+    } else {
+        Encoding::Other
+    }
+}
+
+/// `grpc-message` is UTF-8, percent-encoded; what is not stays as it came
+/// (gRPC over HTTP/2, "Responses").
+fn percent_decoded(value: &[u8]) -> Box<str> {
+    let hex = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let mut plain = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        let mut byte = *first;
+        if let (b'%', [high, low, after @ ..]) = (byte, tail)
+            && let (Some(high), Some(low)) = (hex(*high), hex(*low))
+        {
+            byte = high << 4 | low;
+            rest = after;
+        }
+        plain.push(byte);
+    }
+    String::from_utf8_lossy(&plain).into()
+}
+
+/// The beginning of untrusted bytes, for messages.
+fn text(bytes: &[u8]) -> String {
+    let shown = &bytes[..bytes.len().min(100)];
+    String::from_utf8_lossy(shown).into_owned()
+}

@@ -1,0 +1,147 @@
+//! Requests as field blocks, remembered once they are all indices.
+
+use super::hpack::{Encoder, Huffman, Indexing, TABLE_SIZE_DEFAULT};
+use crate::Request;
+
+/// Blocks kept; a load rarely has more kinds of requests on one connection.
+const MEMOS_MAX: usize = 16;
+
+/// A block that changed nothing when it was made: good while the version stands.
+#[derive(Debug)]
+struct Memo {
+    request: u32,
+    version: u64,
+    block: Vec<u8>,
+}
+
+/// The encoder of a connection's requests.
+#[derive(Debug)]
+pub(super) struct Requests {
+    encoder: Encoder,
+    memos: Vec<Memo>,
+    /// The memo used last, which is the likeliest.
+    hot: usize,
+    /// The memo to replace when there are [`MEMOS_MAX`].
+    victim: usize,
+    scratch: Vec<u8>,
+}
+
+impl Requests {
+    pub(super) fn new() -> Requests {
+        Requests {
+            encoder: Encoder::new(TABLE_SIZE_DEFAULT, Huffman::NotLonger),
+            memos: Vec::new(),
+            hot: 0,
+            victim: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Takes the peer's `SETTINGS_HEADER_TABLE_SIZE`.
+    pub(super) fn limit(&mut self, peer_max: u32) {
+        self.encoder.limit(peer_max);
+    }
+
+    /// The field block of `request`, to be sent next: blocks must be sent in the
+    /// order in which they are asked for.
+    #[inline]
+    pub(super) fn block(&mut self, request: &Request) -> &[u8] {
+        if !self.is_fresh(self.hot, request.id) {
+            match (0..self.memos.len()).find(|&at| self.is_fresh(at, request.id)) {
+                Some(at) => self.hot = at,
+                None => return self.encode(request),
+            }
+        }
+        &self.memos[self.hot].block
+    }
+
+    #[inline]
+    fn is_fresh(&self, at: usize, request: u32) -> bool {
+        let version = self.encoder.table().version();
+        self.memos
+            .get(at)
+            .is_some_and(|memo| memo.request == request && memo.version == version)
+    }
+
+    fn encode(&mut self, request: &Request) -> &[u8] {
+        let passing = self.encoder.resizing();
+        let version = self.encoder.table().version();
+        self.scratch.clear();
+        self.encoder.begin(&mut self.scratch);
+        write_fields(&mut self.encoder, request, &mut self.scratch);
+        if !passing && self.encoder.table().version() == version {
+            self.remember(request.id, version);
+        }
+        &self.scratch
+    }
+
+    fn remember(&mut self, request: u32, version: u64) {
+        let memo = Memo {
+            request,
+            version,
+            block: self.scratch.clone(),
+        };
+        let stale = |old: &Memo| old.request == request || old.version != version;
+        self.hot = match self.memos.iter().position(stale) {
+            Some(at) => at,
+            None if self.memos.len() < MEMOS_MAX => {
+                self.memos.push(memo);
+                self.hot = self.memos.len() - 1;
+                return;
+            }
+            None => {
+                self.victim = (self.victim + 1) % MEMOS_MAX;
+                self.victim
+            }
+        };
+        self.memos[self.hot] = memo;
+    }
+}
+
+/// Pseudo-header fields first (RFC 9113 section 8.3), then the request's own.
+fn write_fields(encoder: &mut Encoder, request: &Request, out: &mut Vec<u8>) {
+    for (name, value) in [
+        (":method", request.method.as_str()),
+        (":scheme", "http"),
+        (":path", &request.path),
+        (":authority", &request.authority),
+    ] {
+        encoder.field(
+            name.as_bytes(),
+            value.as_bytes(),
+            Indexing::Incremental,
+            out,
+        );
+    }
+    for (name, value) in &request.fields {
+        encoder.field(name.as_bytes(), value.as_bytes(), indexing(name), out);
+    }
+    if states_length(request) {
+        let length = request.body.len().to_string();
+        encoder.field(
+            b"content-length",
+            length.as_bytes(),
+            Indexing::Incremental,
+            out,
+        );
+    }
+}
+
+/// Secrets stay out of tables (RFC 7541 section 7.1.3).
+fn indexing(name: &str) -> Indexing {
+    match name {
+        "authorization" | "proxy-authorization" | "cookie" => Indexing::Never,
+        _ => Indexing::Incremental,
+    }
+}
+
+/// `content-length` is sent wherever a server may expect content (RFC 9110
+/// section 8.6), but not in gRPC, whose clients send none.
+fn states_length(request: &Request) -> bool {
+    let grpc = request
+        .fields
+        .iter()
+        .any(|(name, value)| name == "content-type" && value.starts_with("application/grpc"));
+    let expected = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
+    !grpc && (expected || !request.body.is_empty())
+}

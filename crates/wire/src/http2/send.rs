@@ -1,0 +1,206 @@
+//! Bytes out: acknowledgements, credit, heads and bodies.
+
+use super::client::Client;
+use super::flow::{ReceiveWindow, SendWindow};
+use super::frame::{flag, kind, put, put_window_update};
+use super::streams::Stream;
+
+/// Bytes after which a pump leaves the rest to the next.
+const PUMP_BYTES: usize = 256 << 10;
+
+/// How far a stream's body has got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// All of it has been sent.
+    Done,
+    /// The stream has credit for more.
+    More,
+    /// The stream's window is used up.
+    Blocked,
+}
+
+impl Client {
+    /// The bytes of one send; true while more are ready.
+    pub(super) fn emit(&mut self, out: &mut Vec<u8>) -> bool {
+        let limit = out.len() + PUMP_BYTES;
+        self.emit_control(out);
+        if self.is_over() {
+            return false;
+        }
+        if !self.options.split_writes {
+            self.emit_heads(out, limit);
+            self.emit_bodies(out, limit);
+        } else if self.can_send() && (self.heads_last || !self.can_open()) {
+            self.emit_bodies(out, limit);
+            self.heads_last = false;
+        } else {
+            self.emit_heads(out, limit);
+            self.heads_last = true;
+        }
+        self.can_open() || self.can_send()
+    }
+
+    fn emit_control(&mut self, out: &mut Vec<u8>) {
+        out.append(&mut self.control);
+        self.acks = 0;
+        if self.is_over() {
+            return;
+        }
+        if self.receive_window.is_low() {
+            put_window_update(out, 0, self.receive_window.refill());
+        }
+        for slot in self.owing.drain(..) {
+            if let Some(stream) = self.streams.get_mut(slot) {
+                stream.owing = false;
+                put_window_update(out, stream.id, stream.receive_window.refill());
+            }
+        }
+    }
+
+    /// True when a call waits that may have a stream (RFC 9113 section 5.1.2).
+    fn can_open(&self) -> bool {
+        let open = self.streams.len() - self.opening.len();
+        !self.opening.is_empty() && open < self.peer.streams_max as usize
+    }
+
+    fn can_send(&self) -> bool {
+        !self.sending.is_empty() && self.send_window.available() > 0
+    }
+
+    fn emit_heads(&mut self, out: &mut Vec<u8>, limit: usize) {
+        while out.len() < limit && self.can_open() {
+            if let Some(slot) = self.opening.pop_front() {
+                self.open(slot, out);
+            }
+        }
+    }
+
+    /// Opens a stream: HEADERS, and what may go with them in the same send.
+    fn open(&mut self, slot: u32, out: &mut Vec<u8>) {
+        let id = self.next_id;
+        self.next_id += 2;
+        self.streams.open(slot, id);
+        let Some(stream) = self.streams.get_mut(slot) else {
+            return;
+        };
+        let Some(request) = &stream.request else {
+            return;
+        };
+        stream.send_window = SendWindow::new(self.peer.window);
+        stream.receive_window = ReceiveWindow::stream(self.options.stream_window);
+        let block = self.requests.block(request);
+        put_block(
+            out,
+            id,
+            block,
+            request.body.is_empty(),
+            self.peer.frame_max as usize,
+        );
+        if request.body.is_empty() {
+            stream.request = None;
+            self.unsent -= 1;
+        } else if self.options.split_writes {
+            self.queue(slot);
+        } else {
+            self.emit_data(slot, out);
+        }
+    }
+
+    /// DATA of all streams in turn, a frame each.
+    fn emit_bodies(&mut self, out: &mut Vec<u8>, limit: usize) {
+        while out.len() < limit && self.send_window.available() > 0 {
+            let Some(slot) = self.sending.pop_front() else {
+                return;
+            };
+            if let Some(stream) = self.streams.get_mut(slot) {
+                stream.queued = false;
+            }
+            self.emit_data(slot, out);
+        }
+    }
+
+    fn emit_data(&mut self, slot: u32, out: &mut Vec<u8>) {
+        let Some(stream) = self.streams.get_mut(slot) else {
+            return;
+        };
+        let frame_max = (self.peer.frame_max as usize).min(PUMP_BYTES);
+        match put_data(stream, &mut self.send_window, frame_max, out) {
+            Progress::Done => {
+                stream.request = None;
+                self.unsent -= 1;
+            }
+            Progress::More => self.queue(slot),
+            Progress::Blocked => {}
+        }
+    }
+
+    /// Puts a stream in the queue for DATA, if it has any and credit for it.
+    pub(super) fn queue(&mut self, slot: u32) {
+        let Some(stream) = self.streams.get_mut(slot) else {
+            return;
+        };
+        let ready = stream.id != 0 && stream.request.is_some();
+        if ready && !stream.queued && stream.send_window.available() > 0 {
+            stream.queued = true;
+            self.sending.push_back(slot);
+        }
+    }
+}
+
+/// Appends the next DATA frame of `stream`, as large as every limit allows.
+fn put_data(
+    stream: &mut Stream,
+    connection: &mut SendWindow,
+    frame_max: usize,
+    out: &mut Vec<u8>,
+) -> Progress {
+    let Some(request) = &stream.request else {
+        return Progress::Done;
+    };
+    let rest = &request.body[stream.sent..];
+    let credit = stream.send_window.available();
+    let length = rest
+        .len()
+        .min(credit)
+        .min(connection.available())
+        .min(frame_max);
+    if length > 0 {
+        let last = if length == rest.len() {
+            flag::END_STREAM
+        } else {
+            0
+        };
+        put(out, kind::DATA, last, stream.id, &rest[..length]);
+        stream.sent += length;
+        stream.send_window.consume(length);
+        connection.consume(length);
+    }
+    match (length == rest.len(), length == credit) {
+        (true, _) => Progress::Done,
+        (false, true) => Progress::Blocked,
+        (false, false) => Progress::More,
+    }
+}
+
+/// Appends HEADERS, with CONTINUATION where the block is longer than a frame
+/// may be (RFC 9113 section 6.10).
+fn put_block(out: &mut Vec<u8>, stream: u32, block: &[u8], last: bool, frame_max: usize) {
+    let end_stream = if last { flag::END_STREAM } else { 0 };
+    if block.len() <= frame_max {
+        return put(
+            out,
+            kind::HEADERS,
+            end_stream | flag::END_HEADERS,
+            stream,
+            block,
+        );
+    }
+    let (first, rest) = block.split_at(frame_max);
+    put(out, kind::HEADERS, end_stream, stream, first);
+    let mut left = rest.len();
+    for part in rest.chunks(frame_max) {
+        left -= part.len();
+        let flags = if left == 0 { flag::END_HEADERS } else { 0 };
+        put(out, kind::CONTINUATION, flags, stream, part);
+    }
+}
