@@ -34,15 +34,15 @@ type Set struct {
 	Writes string `json:"writes"`
 	// ReceiveBytes is SO_RCVBUF of an accepted socket as the kernel reports it:
 	// twice what was set.
-	ReceiveBytes     int    `json:"so_rcvbuf,omitempty"`
-	H2Window         int    `json:"h2_window,omitempty"`
-	H2WindowDynamic  bool   `json:"h2_window_dynamic,omitempty"`
-	EndOfMessage     string `json:"end_of_message,omitempty"`
-	ChunkedFromBytes int    `json:"chunked_from_bytes,omitempty"`
-	Processors       int    `json:"processors"`
-	GOGC             int64  `json:"gogc"`
-	MemoryLimitBytes *int64 `json:"memory_limit_bytes"`
-	DelayUs          int64  `json:"delay_us,omitempty"`
+	ReceiveBytes      int    `json:"so_rcvbuf,omitempty"`
+	H2Window          int    `json:"h2_window,omitempty"`
+	H2WindowDynamic   bool   `json:"h2_window_dynamic,omitempty"`
+	EndOfMessage      string `json:"end_of_message,omitempty"`
+	ChunkedAboveBytes int    `json:"chunked_above_bytes,omitempty"`
+	Processors        int    `json:"processors"`
+	GOGC              int64  `json:"gogc"`
+	MemoryLimitBytes  *int64 `json:"memory_limit_bytes"`
+	DelayUs           int64  `json:"delay_us,omitempty"`
 }
 
 func newReady(config *Config, listener *Listener, metrics net.Listener) Ready {
@@ -65,7 +65,7 @@ func newSet(config *Config, socket *socketState) Set {
 		set.Nagle, set.ReceiveBytes = socket.Nagle, socket.ReceiveBytes
 	}
 	if set.EndOfMessage == "chunked" {
-		set.ChunkedFromBytes = chunkedFromBytes
+		set.ChunkedAboveBytes = chunkedAboveBytes
 	}
 	if config.Stack.Transport == "http/2" {
 		set.H2Window, set.H2WindowDynamic = h2Window(config)

@@ -22,9 +22,9 @@ const (
 	jsonType     = "application/json"
 )
 
-// chunkedFromBytes: without Content-Length, a body of this size or more goes out
-// in chunks; net/http holds that much back and sets the length of a shorter one.
-const chunkedFromBytes = 2048
+// chunkedAboveBytes: without Content-Length, a larger body goes out in chunks;
+// net/http holds that much back and sets the length where it has seen the end.
+const chunkedAboveBytes = 2048
 
 // rest serves the contract with package net/http.
 type rest struct {

@@ -1,0 +1,406 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"wirelab/services/go/internal/transfer"
+)
+
+// reply is an answer over HTTP, its body as sent.
+type reply struct {
+	*http.Response
+	body []byte
+}
+
+func dialer(p *process) func(context.Context) (net.Conn, error) {
+	network, where := "tcp", p.Address
+	if path, isUnix := strings.CutPrefix(p.Address, "unix:"); isUnix {
+		network, where = "unix", path
+	}
+	return func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, where)
+	}
+}
+
+// call makes one request on a connection of its own; header holds name and
+// value in turn.
+func call(p *process, transport, method, path string, body []byte, header ...string) (*reply, error) {
+	dial := dialer(p)
+	client := &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		DisableCompression: true,
+		Protocols:          new(http.Protocols),
+	}
+	defer client.CloseIdleConnections()
+	client.Protocols.SetHTTP1(transport == "http/1.1")
+	client.Protocols.SetUnencryptedHTTP2(transport == "http/2")
+	request, err := http.NewRequest(method, "http://localhost"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Add(header[i], header[i+1])
+	}
+	response, err := client.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(response.Body)
+	return &reply{response, text}, errors.Join(err, response.Body.Close())
+}
+
+func mustCall(t *testing.T, p *process, transport, method, path string, body []byte, header ...string) *reply {
+	t.Helper()
+	answer, err := call(p, transport, method, path, body, header...)
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", method, path, err, p.stderr)
+	}
+	return answer
+}
+
+// hello calls Hello over whatever the service speaks.
+func hello(p *process, config options) error {
+	if config["stack.binding"] == "grpc" {
+		return helloGRPC(p, config)
+	}
+	answer, err := call(p, config["stack.transport"].(string), "GET", "/transfer/hello", nil)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != 200 || !bytes.Contains(answer.body, []byte("Hello, wirelab")) {
+		return fmt.Errorf("status %d, body %q", answer.StatusCode, answer.body)
+	}
+	return nil
+}
+
+func TestHelloAsText(t *testing.T) {
+	for _, bytes := range []int{0, 1, 14, 2047, 2048, 150_000, 3_000_000} {
+		for _, transport := range []string{"http/1.1", "http/2"} {
+			p := start(t, stack("rest", "text", transport).with("store.hello_bytes", bytes))
+			answer := mustCall(t, p, transport, "GET", "/transfer/hello", nil)
+			if string(answer.body) != transfer.Text(bytes) {
+				t.Errorf("%d bytes over %s: another text, of %d bytes", bytes, transport, len(answer.body))
+			}
+			if kind := answer.Header.Get("Content-Type"); kind != "text/plain; charset=utf-8" {
+				t.Errorf("content type %q", kind)
+			}
+			if answer.ContentLength != int64(bytes) || answer.TransferEncoding != nil {
+				t.Errorf("content-length %d, coding %v", answer.ContentLength, answer.TransferEncoding)
+			}
+		}
+	}
+}
+
+// TestEndOfMessageChunked: net/http sets the length of a body that it can hold
+// back, and `set` says up to which size.
+func TestEndOfMessageChunked(t *testing.T) {
+	for bytes, chunked := range map[int]bool{14: false, 2048: false, 2049: true, 3_000_000: true} {
+		p := start(t, restText.with("stack.end_of_message", "chunked").with("store.hello_bytes", bytes))
+		if p.Set["end_of_message"] != "chunked" || p.Set["chunked_above_bytes"] != 2048.0 {
+			t.Errorf("set %v", p.Set)
+		}
+		answer := mustCall(t, p, "http/1.1", "GET", "/transfer/hello", nil)
+		if (answer.TransferEncoding != nil) != chunked || string(answer.body) != transfer.Text(bytes) {
+			t.Errorf("%d bytes: coding %v, %d bytes", bytes, answer.TransferEncoding, len(answer.body))
+		}
+	}
+}
+
+func TestHTTP10IsAnswered(t *testing.T) {
+	p := start(t, restText.with("store.hello_bytes", 150_000))
+	conn, err := dialer(p)(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /transfer/hello HTTP/1.0\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(answer, []byte("Content-Length: 150000\r\n")) || !bytes.HasSuffix(answer, []byte(transfer.Text(150_000))) {
+		t.Errorf("%.300q", answer)
+	}
+}
+
+func TestHelloAsJSON(t *testing.T) {
+	for _, transport := range []string{"http/1.1", "http/2"} {
+		p := start(t, stack("rest", "json", transport).with("store.hello_bytes", 150_000))
+		for path, want := range map[string]string{
+			"/transfer/hello":       transfer.Text(150_000),
+			"/transfer/hello-bytes": base64.StdEncoding.EncodeToString([]byte(transfer.Text(150_000))),
+		} {
+			answer := mustCall(t, p, transport, "GET", path, nil, "Accept", "application/json")
+			if string(answer.body) != `{"text":"`+want+`"}` {
+				t.Errorf("%s: %.60s", path, answer.body)
+			}
+			if kind := answer.Header.Get("Content-Type"); kind != "application/json" {
+				t.Errorf("content type %q", kind)
+			}
+			if answer.ContentLength != int64(len(answer.body)) {
+				t.Errorf("content-length %d of %d", answer.ContentLength, len(answer.body))
+			}
+		}
+	}
+}
+
+// jsonRow is one request in JSON and what must come back.
+type jsonRow struct {
+	path, body string
+	status     int
+	want       string
+}
+
+var jsonRows = map[string]jsonRow{
+	"accepted and refused": {"/transfer/submit",
+		`{"batch":"b<1>","records":[{"id":9223372036854775807,"quantity":2147483647,"item":"ü","remark":""},` +
+			`{"id":-9223372036854775808,"quantity":0,"item":"","remark":"r"},{"id":3,"quantity":1,"item":""},` +
+			`{"id":4,"quantity":-5,"item":"x"},{"id":5,"quantity":2147483647,"item":"y","unknown":[1]}]}`,
+		200, `{"batch":"b<1>","accepted":2,"quantity_total":4294967294,"refused":[` +
+			`{"id":-9223372036854775808,"reason":"quantity must be positive"},` +
+			`{"id":3,"reason":"item must not be empty"},{"id":4,"reason":"quantity must be positive"}]}`},
+	"no records":            {"/transfer/submit", `{"batch":"b"}`, 200, `{"batch":"b","accepted":0,"quantity_total":0,"refused":[]}`},
+	"empty batch":           {"/transfer/submit", `{"batch":"","records":[]}`, 400, `{"error":"batch must not be empty"}`},
+	"nothing given":         {"/transfer/submit", `{}`, 400, `{"error":"batch must not be empty"}`},
+	"too many records":      {"/transfer/submit", `{"batch":"b","records":[` + strings.Repeat("{},", 100_000) + `{}]}`, 400, `{"error":"at most 100000 records"}`},
+	"empty batch, too many": {"/transfer/submit", `{"records":[` + strings.Repeat("{},", 100_000) + `{}]}`, 400, `{"error":"batch must not be empty"}`},
+	"a file": {"/transfer/upload", `{"data":"aGVsbG8="}`, 200,
+		`{"length":5,"sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"}`},
+	"an empty file": {"/transfer/upload", `{}`, 200,
+		`{"length":0,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}`},
+	"not JSON":           {"/transfer/submit", `{"batch":`, 400, ""},
+	"empty body":         {"/transfer/submit", ``, 400, ""},
+	"more than JSON":     {"/transfer/submit", `{"batch":"b"} x`, 400, ""},
+	"not UTF-8":          {"/transfer/submit", "{\"batch\":\"\xff\"}", 400, ""},
+	"int32 overflow":     {"/transfer/submit", `{"batch":"b","records":[{"quantity":2147483648}]}`, 400, ""},
+	"int64 overflow":     {"/transfer/submit", `{"batch":"b","records":[{"id":9223372036854775808}]}`, 400, ""},
+	"fraction":           {"/transfer/submit", `{"batch":"b","records":[{"quantity":1.5}]}`, 400, ""},
+	"number as a string": {"/transfer/submit", `{"batch":"b","records":[{"id":"1"}]}`, 400, ""},
+	"not base64":         {"/transfer/upload", `{"data":"%%%"}`, 400, ""},
+	"base64, no padding": {"/transfer/upload", `{"data":"aGVsbG8"}`, 400, ""},
+}
+
+func TestJSONOperations(t *testing.T) {
+	for _, transport := range []string{"http/1.1", "http/2"} {
+		p := start(t, stack("rest", "json", transport))
+		for name, row := range jsonRows {
+			t.Run(name, func(t *testing.T) {
+				answer := mustCall(t, p, transport, "POST", row.path, []byte(row.body), "Content-Type", "application/json")
+				checkJSON(t, answer, row)
+			})
+		}
+	}
+}
+
+func checkJSON(t *testing.T, answer *reply, row jsonRow) {
+	t.Helper()
+	if answer.StatusCode != row.status {
+		t.Errorf("status %d, want %d: %.200s", answer.StatusCode, row.status, answer.body)
+	}
+	if kind := answer.Header.Get("Content-Type"); kind != "application/json" {
+		t.Errorf("content type %q", kind)
+	}
+	if row.want == "" {
+		var problem struct{ Error string }
+		if err := json.Unmarshal(answer.body, &problem); err != nil || problem.Error == "" {
+			t.Errorf("no error in %s", answer.body)
+		}
+		return
+	}
+	var got, want any
+	if err := json.Unmarshal(answer.body, &got); err != nil {
+		t.Fatalf("%v in %.200s", err, answer.body)
+	}
+	if err := json.Unmarshal([]byte(row.want), &want); err != nil {
+		t.Fatal(err)
+	}
+	// Compared as text too: a float64 does not hold every int64.
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(unescape(answer.body)) != len(row.want) {
+		t.Errorf("got  %s\nwant %s", answer.body, row.want)
+	}
+}
+
+// unescape undoes what encoding/json escapes for the sake of HTML.
+func unescape(text []byte) string {
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(text))
+}
+
+func TestUploadLimits(t *testing.T) {
+	p := start(t, restJSON)
+	for _, row := range []struct {
+		bytes, status int
+		want          string
+	}{
+		{25_000_000, 200, `{"length":25000000,`},
+		{64 << 20, 200, `{"length":67108864,`},
+		{64<<20 + 1, 400, `{"error":"at most 67108864 bytes"}`},
+		{110 << 20, 413, `{"error":"a body has at most 134217728 bytes"}`},
+	} {
+		body := `{"data":"` + base64.StdEncoding.EncodeToString(make([]byte, row.bytes)) + `"}`
+		answer := mustCall(t, p, "http/1.1", "POST", "/transfer/upload", []byte(body), "Content-Type", "application/json")
+		if answer.StatusCode != row.status || !strings.HasPrefix(string(answer.body), row.want) {
+			t.Errorf("%d bytes: status %d, %s", row.bytes, answer.StatusCode, answer.body)
+		}
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	submit := []byte(`{"batch":"b"}`)
+	services := map[string]*process{}
+	for _, codec := range []string{"text", "json"} {
+		for _, transport := range []string{"http/1.1", "http/2"} {
+			services[codec+transport] = start(t, stack("rest", codec, transport))
+		}
+	}
+	for name, row := range map[string]struct {
+		codec, method, path string
+		body                []byte
+		header              []string
+		status              int
+	}{
+		"unknown path":            {"json", "GET", "/transfer/helo", nil, nil, 404},
+		"trailing slash":          {"json", "GET", "/transfer/hello/", nil, nil, 404},
+		"double slash":            {"json", "GET", "//transfer/hello", nil, nil, 404},
+		"dots":                    {"json", "GET", "/transfer/../transfer/hello", nil, nil, 404},
+		"root":                    {"text", "GET", "/", nil, nil, 404},
+		"no bytes as text":        {"text", "GET", "/transfer/hello-bytes", nil, nil, 404},
+		"no batch as text":        {"text", "POST", "/transfer/submit", submit, nil, 404},
+		"POST to hello":           {"text", "POST", "/transfer/hello", nil, nil, 405},
+		"HEAD of hello":           {"json", "HEAD", "/transfer/hello", nil, nil, 405},
+		"GET of submit":           {"json", "GET", "/transfer/submit", nil, nil, 405},
+		"PUT to upload":           {"json", "PUT", "/transfer/upload", nil, nil, 405},
+		"JSON from text":          {"text", "GET", "/transfer/hello", nil, []string{"Accept", "application/json"}, 406},
+		"text from JSON":          {"json", "GET", "/transfer/hello", nil, []string{"Accept", "text/plain"}, 406},
+		"weight 0":                {"json", "GET", "/transfer/hello", nil, []string{"Accept", "application/json;q=0, */*"}, 406},
+		"anything":                {"json", "GET", "/transfer/hello", nil, []string{"Accept", "*/*"}, 200},
+		"any text":                {"text", "GET", "/transfer/hello", nil, []string{"Accept", "text/*;q=0.1"}, 200},
+		"one of several":          {"json", "GET", "/transfer/hello", nil, []string{"Accept", "text/html", "Accept", "Application/JSON;q=0.5"}, 200},
+		"query":                   {"json", "GET", "/transfer/hello?x=1", nil, nil, 200},
+		"no type":                 {"json", "POST", "/transfer/submit", submit, nil, 415},
+		"form":                    {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
+		"text to JSON":            {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "text/plain"}, 415},
+		"JSON with a charset":     {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/json; charset=utf-8"}, 200},
+		"406 before 415":          {"json", "POST", "/transfer/submit", submit, []string{"Accept", "text/xml", "Content-Type", "text/xml"}, 406},
+		"gzip where there's none": {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/json", "Content-Encoding", "gzip"}, 415},
+	} {
+		for _, transport := range []string{"http/1.1", "http/2"} {
+			t.Run(name, func(t *testing.T) {
+				p := services[row.codec+transport]
+				answer := mustCall(t, p, transport, row.method, row.path, row.body, row.header...)
+				if answer.StatusCode != row.status {
+					t.Errorf("status %d, want %d: %s", answer.StatusCode, row.status, answer.body)
+				}
+				if row.status == 405 && answer.Header.Get("Allow") == "" {
+					t.Error("405 without Allow (RFC 9110 section 15.5.6)")
+				}
+				if isJSON := json.Valid(answer.body); row.method != "HEAD" && isJSON != (row.codec == "json") {
+					t.Errorf("body %q of codec %s", answer.body, row.codec)
+				}
+			})
+		}
+	}
+}
+
+func pack(t *testing.T, text string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(writer, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+func unpack(t *testing.T, packed []byte) string {
+	t.Helper()
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestGzipReplies(t *testing.T) {
+	p := start(t, restText.with("stack.compression", "gzip").with("store.hello_bytes", 150_000))
+	for accept, packed := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "*": true,
+		"identity": false, "gzip;q=0, *": false, "": false} {
+		answer := mustCall(t, p, "http/1.1", "GET", "/transfer/hello", nil, "Accept-Encoding", accept)
+		if isPacked := answer.Header.Get("Content-Encoding") == "gzip"; isPacked != packed {
+			t.Errorf("Accept-Encoding %q: packed %v", accept, isPacked)
+		}
+		if answer.ContentLength != int64(len(answer.body)) || answer.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("content-length %d of %d, %v", answer.ContentLength, len(answer.body), answer.Header)
+		}
+		text := string(answer.body)
+		if packed {
+			text = unpack(t, answer.body)
+		}
+		if text != transfer.Text(150_000) {
+			t.Errorf("Accept-Encoding %q: another text", accept)
+		}
+	}
+}
+
+func TestNoGzipRepliesUnlessConfigured(t *testing.T) {
+	p := start(t, restText)
+	answer := mustCall(t, p, "http/1.1", "GET", "/transfer/hello", nil, "Accept-Encoding", "gzip")
+	if answer.Header.Get("Content-Encoding") != "" || string(answer.body) != "Hello, wirelab" {
+		t.Errorf("%v %q", answer.Header, answer.body)
+	}
+}
+
+func TestGzipRequests(t *testing.T) {
+	p := start(t, restJSON.with("stack.compression", "gzip"))
+	for name, row := range map[string]struct {
+		body   []byte
+		coding string
+		status int
+	}{
+		"packed":         {pack(t, `{"batch":"b"}`), "gzip", 200},
+		"packed again":   {pack(t, `{"batch":"c"}`), "GZIP", 200},
+		"plain":          {[]byte(`{"batch":"b"}`), "identity", 200},
+		"not gzip":       {[]byte(`{"batch":"b"}`), "gzip", 400},
+		"cut off":        {pack(t, `{"batch":"b"}`)[:20], "gzip", 400},
+		"brotli":         {[]byte(`{"batch":"b"}`), "br", 415},
+		"bomb of 256 MB": {pack(t, strings.Repeat(" ", 256<<20)), "gzip", 413},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := mustCall(t, p, "http/1.1", "POST", "/transfer/submit", row.body,
+				"Content-Type", "application/json", "Content-Encoding", row.coding)
+			if answer.StatusCode != row.status {
+				t.Errorf("status %d, want %d: %s", answer.StatusCode, row.status, answer.body)
+			}
+		})
+	}
+}
+
+// TestOnlyTheConfiguredTransportIsServed: memory figures need that only the
+// stack asked for runs.
+func TestOnlyTheConfiguredTransportIsServed(t *testing.T) {
+	for transport, other := range map[string]string{"http/1.1": "http/2", "http/2": "http/1.1"} {
+		p := start(t, stack("rest", "text", transport))
+		if answer, err := call(p, other, "GET", "/transfer/hello", nil); err == nil && answer.StatusCode == 200 {
+			t.Errorf("a service of %s answered over %s", transport, other)
+		}
+	}
+}
