@@ -17,6 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .field_attribute(UPLOAD_DATA, BASE64)
         .field_attribute(UPLOAD_CHUNK_DATA, BASE64)
         .field_attribute(DOWNLOAD_CHUNK_DATA, BASE64)
+        .field_attribute(SUBMIT_RECORDS, OBJECTS)
+        .field_attribute(SUBMIT_REFUSED, OBJECTS)
         .compile_fds(files)?;
     Ok(())
 }
@@ -26,3 +28,7 @@ const UPLOAD_DATA: &str = ".wirelab.transfer.v1.UploadRequest.data";
 const UPLOAD_CHUNK_DATA: &str = ".wirelab.transfer.v1.UploadChunk.data";
 const DOWNLOAD_CHUNK_DATA: &str = ".wirelab.transfer.v1.DownloadChunk.data";
 const BASE64: &str = "#[serde(with = \"crate::json_bytes\")]";
+
+const SUBMIT_RECORDS: &str = ".wirelab.transfer.v1.SubmitRequest.records";
+const SUBMIT_REFUSED: &str = ".wirelab.transfer.v1.SubmitReply.refused";
+const OBJECTS: &str = "#[serde(deserialize_with = \"crate::json::objects\")]";

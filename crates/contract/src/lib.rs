@@ -7,12 +7,14 @@
 //!
 //! - [`transfer`]: the messages, made from `contracts/transfer.proto`, with
 //!   the JSON mapping of `contracts/README.md` as their serde form;
+//! - [`json`]: messages read as JSON objects only;
 //! - [`texts`]: the texts and patterns that the contract speaks of;
 //! - [`model`]: what each operation must answer;
 //! - [`workload`]: requests to send, made from a size and a seed.
 
 #![deny(missing_docs)]
 
+pub mod json;
 mod json_bytes;
 pub mod model;
 mod operation;

@@ -1,5 +1,6 @@
 //! The serde form of the messages is the JSON mapping of contracts/README.md.
 
+use wirelab_contract::json::Object;
 use wirelab_contract::transfer::{
     Record, Refusal, SubmitReply, SubmitRequest, UploadReply, UploadRequest,
 };
@@ -89,5 +90,27 @@ fn integers_out_of_range_are_refused() {
         r#"{"records":[{"id":1.5}]}"#,
     ] {
         assert!(serde_json::from_str::<SubmitRequest>(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn messages_are_objects_and_nothing_else() {
+    let parse = serde_json::from_str::<Object<SubmitRequest>>;
+    let request = SubmitRequest {
+        batch: "b".into(),
+        records: vec![Record::default()],
+    };
+    assert_eq!(
+        parse(r#"{"batch":"b","records":[{}]}"#).unwrap(),
+        Object(request)
+    );
+    for bad in [
+        r#"["b",[]]"#,
+        r#"{"records":[[1,2,"x",""]]}"#,
+        r#"{"records":{}}"#,
+        "null",
+        "1",
+    ] {
+        assert!(parse(bad).is_err(), "{bad}");
     }
 }

@@ -93,13 +93,12 @@ fn json_may_be_ordered_spaced_and_escaped_otherwise() {
         }],
     };
     let expected = Expected::of(Codec::Json, &Call::Submit(request)).unwrap();
+    // No double holds 1e400, but it is JSON and only passed over here.
     let body = r#" {
         "more": [{"x": null}, 1e400, "\u0000"], "refused": [ {"reason": "quantity must b\u0065 positive",
         "z": 1, "id": 9223372036854775807} ],
         "batch": "\u00fc\/\"\ud83d\udd29" }
     "#;
-    // `1e400` is JSON although no double holds it; the readers of the services
-    // may refuse it, so it stands only where it is passed over.
     assert_eq!(expected.check(body.as_bytes()), Ok(()));
 }
 
@@ -305,12 +304,9 @@ fn assert_mutants_die(expected: &Expected, body: &[u8], says_the_same: impl Fn(&
         }
         mutant[at] = body[at];
     }
-    // What survives is another spelling of the same message; most are not.
-    assert!(
-        survivors < body.len() * 16,
-        "{survivors} of {}",
-        body.len() * 255
-    );
+    // What survives says the same: an unknown name for a zero, an escape, a space.
+    let mutants = body.len() * 255;
+    assert!(survivors * 4 <= mutants, "{survivors} of {mutants} survive");
 }
 
 fn assert_message_mutants_die<M>(call: &Call, reply: &M)
@@ -320,7 +316,6 @@ where
     let expected = Expected::of(Codec::Protobuf, call).unwrap();
     let body = reply.encode_to_vec();
     assert_mutants_die(&expected, &body, |mutant| {
-        // prost passes unknown groups over; proto3 has none.
         M::decode(mutant).is_ok_and(|found| found == *reply)
     });
     if Codec::Json.supports(call.operation()) {

@@ -2,7 +2,7 @@
 
 use wirelab_contract::model::Chunks;
 use wirelab_contract::transfer::{SubmitReply, UploadReply};
-use wirelab_contract::{ApplicationError, Call, Reply, texts};
+use wirelab_contract::{ApplicationError, Call, Operation, Reply, texts};
 
 use super::views::{ErrorView, HelloView, SubmitView, UploadView};
 use super::{Codec, Mismatch, Unsupported, compare, json, protobuf};
@@ -31,8 +31,20 @@ impl Expected {
     /// # Errors
     /// When the operation has no form in this codec.
     pub fn of(codec: Codec, call: &Call) -> Result<Self, Unsupported> {
-        codec.require(call.operation())?;
-        let answer = match call.answer() {
+        Expected::answered(codec, call.operation(), call.answer())
+    }
+
+    /// A given answer to `operation`.
+    ///
+    /// # Errors
+    /// When the operation has no form in this codec.
+    pub fn answered(
+        codec: Codec,
+        operation: Operation,
+        answer: Result<Reply, ApplicationError>,
+    ) -> Result<Self, Unsupported> {
+        codec.require(operation)?;
+        let answer = match answer {
             Ok(Reply::Hello(reply)) => Answer::Hello(reply.text),
             Ok(Reply::HelloBytes(reply)) => Answer::HelloBytes(reply.text),
             Ok(Reply::Submit(reply)) => Answer::Submit(reply),

@@ -1,10 +1,7 @@
 //! Replies in JSON (RFC 8259), by the mapping of contracts/README.md.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::Deserialize;
+use wirelab_contract::json::Object;
 
 use super::{Codec, Mismatch};
 
@@ -34,38 +31,4 @@ fn offset_of(body: &[u8], line: usize, column: usize) -> usize {
         .checked_sub(2)
         .and_then(|before| ends.into_iter().nth(before));
     line_start.map_or(0, |end| end + 1) + column.saturating_sub(1)
-}
-
-/// A message, which is an object. The derived readers would take an array of
-/// the fields' values as well.
-struct Object<M>(M);
-
-impl<'de, M: Deserialize<'de>> Deserialize<'de> for Object<M> {
-    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        input.deserialize_map(ObjectVisitor(PhantomData))
-    }
-}
-
-struct ObjectVisitor<M>(PhantomData<M>);
-
-impl<'de, M: Deserialize<'de>> Visitor<'de> for ObjectVisitor<M> {
-    type Value = Object<M>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<M>, A::Error> {
-        M::deserialize(MapAccessDeserializer::new(map)).map(Object)
-    }
-}
-
-/// Reads an array of messages.
-pub(super) fn objects<'de, D, M>(input: D) -> Result<Vec<M>, D::Error>
-where
-    D: Deserializer<'de>,
-    M: Deserialize<'de>,
-{
-    let objects = Vec::<Object<M>>::deserialize(input)?;
-    Ok(objects.into_iter().map(|object| object.0).collect())
 }

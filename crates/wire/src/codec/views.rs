@@ -21,7 +21,7 @@ pub(super) struct SubmitView<'a> {
     pub(super) batch: Cow<'a, str>,
     pub(super) accepted: i32,
     pub(super) quantity_total: i64,
-    #[serde(borrow, deserialize_with = "super::json::objects")]
+    #[serde(borrow, deserialize_with = "wirelab_contract::json::objects")]
     pub(super) refused: Vec<RefusalView<'a>>,
 }
 

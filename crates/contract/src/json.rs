@@ -1,0 +1,45 @@
+//! Messages as JSON objects.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+/// A message read as an object and nothing else: the derived readers would
+/// take an array of the fields' values as well.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Object<M>(pub M);
+
+impl<'de, M: Deserialize<'de>> Deserialize<'de> for Object<M> {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        input.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<M>(PhantomData<M>);
+
+impl<'de, M: Deserialize<'de>> Visitor<'de> for ObjectVisitor<M> {
+    type Value = Object<M>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<M>, A::Error> {
+        M::deserialize(MapAccessDeserializer::new(map)).map(Object)
+    }
+}
+
+/// Reads an array of messages, for `#[serde(deserialize_with)]`.
+///
+/// # Errors
+/// Where the reader fails, or an element is not an object.
+pub fn objects<'de, D, M>(input: D) -> Result<Vec<M>, D::Error>
+where
+    D: Deserializer<'de>,
+    M: Deserialize<'de>,
+{
+    let objects = Vec::<Object<M>>::deserialize(input)?;
+    Ok(objects.into_iter().map(|object| object.0).collect())
+}
