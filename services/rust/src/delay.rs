@@ -1,0 +1,75 @@
+//! Pauses that last as long as they were asked to.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Below this a pause spins, so that it is exact.
+const SPIN_BELOW: Duration = Duration::from_millis(2);
+
+/// A longer pause sleeps this much less than asked for and spins the rest:
+/// more than a timer is usually late, and little enough that 50 pauses at a
+/// time do not wait for each other.
+const SPIN_LAST: Duration = Duration::from_micros(80);
+
+/// Waits for `given` and returns how long it really was. Below 2 ms this
+/// blocks the thread on purpose.
+pub(crate) async fn pause(given: Duration) -> Duration {
+    let start = Instant::now();
+    if given >= SPIN_BELOW
+        && let Err(error) = sleep(given - SPIN_LAST).await
+    {
+        eprintln!("wirelab: no timer for a delay ({error}), it will be up to 1 ms late");
+        tokio::time::sleep(given.saturating_sub(start.elapsed())).await;
+    }
+    spin_until(start, given);
+    start.elapsed()
+}
+
+/// Keeps the thread busy for `given`.
+pub(crate) fn spin(given: Duration) {
+    spin_until(Instant::now(), given);
+}
+
+fn spin_until(start: Instant, given: Duration) {
+    while start.elapsed() < given {
+        std::hint::spin_loop();
+    }
+}
+
+/// Sleeps by a timer of its own: tokio's timers have a granularity of 1 ms,
+/// timerfd_create(2) has that of the clock.
+async fn sleep(given: Duration) -> io::Result<()> {
+    let timer = timer(given)?;
+    // SAFETY: an OwnedFd names the same open descriptor until it is dropped.
+    let timer = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE)? };
+    let _expired = timer.readable().await?;
+    Ok(())
+}
+
+fn timer(given: Duration) -> io::Result<OwnedFd> {
+    let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
+    // SAFETY: timerfd_create takes no pointers.
+    let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: fd was just opened and belongs to nobody else.
+    let timer = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: itimerspec is plain data, for which all zeros is a value.
+    let mut setting: libc::itimerspec = unsafe { MaybeUninit::zeroed().assume_init() };
+    setting.it_value.tv_sec = given.as_secs() as libc::time_t;
+    setting.it_value.tv_nsec = libc::c_long::from(given.subsec_nanos());
+    // SAFETY: the descriptor is open, the setting lives, the old one is not asked for.
+    let set =
+        unsafe { libc::timerfd_settime(timer.as_raw_fd(), 0, &setting, std::ptr::null_mut()) };
+    if set < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(timer)
+    }
+}

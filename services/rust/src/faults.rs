@@ -1,0 +1,199 @@
+//! Fault switches: what a service does wrong on purpose, and to which call.
+
+use std::num::NonZeroU64;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Fault switches, all off by default. A call that several switches choose
+/// suffers the first of: exit, hang, reset, garbage, endless, close, wrong.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FaultSwitches {
+    /// Added to every call, in microseconds.
+    pub delay_us: Option<u64>,
+    /// The whole service stops for a while.
+    pub freeze: Option<Freeze>,
+    /// Replies that are wrong.
+    pub wrong: Option<WrongReplies>,
+    /// The connection is closed after half of the reply.
+    pub close_mid_reply: Option<Every>,
+    /// The connection is reset instead of a reply.
+    pub reset: Option<Every>,
+    /// No reply, ever.
+    pub hang: Option<Every>,
+    /// The reply begins and never ends.
+    pub endless: Option<Every>,
+    /// Random bytes instead of a reply.
+    pub garbage: Option<Every>,
+    /// The process exits with code 70 when this call arrives.
+    pub exit_at_call: Option<NonZeroU64>,
+    /// The process exits with code 70 before it is ready.
+    pub fail_start: bool,
+    /// Hello spins so many nanoseconds per 1,000 bytes of its text.
+    pub text_check_ns_per_kb: Option<u64>,
+}
+
+/// The N-th, 2N-th, … call to reach the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Every {
+    /// N.
+    pub every: NonZeroU64,
+}
+
+/// When one call arrives, the whole service stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Freeze {
+    /// The number of the call, from 1.
+    pub at_call: NonZeroU64,
+    /// For how many milliseconds.
+    pub ms: u64,
+}
+
+/// Replies that are wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrongReplies {
+    /// The N-th, 2N-th, … call.
+    pub every: NonZeroU64,
+    /// In which way.
+    pub what: Wrong,
+}
+
+/// In which way a reply is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Wrong {
+    /// One letter changed.
+    Content,
+    /// Shorter by one byte, consistent in its framing.
+    Length,
+    /// HTTP status 500 (REST) or grpc-status 2 (gRPC).
+    Status,
+    /// No grpc-status (gRPC only).
+    Trailers,
+}
+
+/// What happens to one call besides delays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// A correct reply.
+    Served,
+    /// The process exits.
+    Exit,
+    /// No reply.
+    Hang,
+    /// A reset connection.
+    Reset,
+    /// Random bytes.
+    Garbage,
+    /// A reply without an end.
+    Endless,
+    /// Half a reply.
+    Close,
+    /// A wrong reply.
+    Wrong(Wrong),
+}
+
+impl Fate {
+    /// Fates that a call can suffer, as metrics name them.
+    pub(crate) const NAMES: [&str; 10] = [
+        "hang",
+        "reset",
+        "garbage",
+        "endless",
+        "close_mid_reply",
+        "wrong_content",
+        "wrong_length",
+        "wrong_status",
+        "wrong_trailers",
+        "freeze",
+    ];
+
+    /// Place in [`Fate::NAMES`]; none for what cannot be counted.
+    pub(crate) fn index(self) -> Option<usize> {
+        match self {
+            Fate::Served | Fate::Exit => None,
+            Fate::Hang => Some(0),
+            Fate::Reset => Some(1),
+            Fate::Garbage => Some(2),
+            Fate::Endless => Some(3),
+            Fate::Close => Some(4),
+            Fate::Wrong(Wrong::Content) => Some(5),
+            Fate::Wrong(Wrong::Length) => Some(6),
+            Fate::Wrong(Wrong::Status) => Some(7),
+            Fate::Wrong(Wrong::Trailers) => Some(8),
+        }
+    }
+
+    /// Place of a freeze in [`Fate::NAMES`].
+    pub(crate) const FREEZE: usize = 9;
+}
+
+impl FaultSwitches {
+    /// What happens to the call with that number, counted from 1.
+    pub(crate) fn fate(&self, call: u64) -> Fate {
+        let chosen = |switch: Option<Every>| switch.is_some_and(|s| call % s.every == 0);
+        if self.exit_at_call.is_some_and(|n| n.get() == call) {
+            Fate::Exit
+        } else if chosen(self.hang) {
+            Fate::Hang
+        } else if chosen(self.reset) {
+            Fate::Reset
+        } else if chosen(self.garbage) {
+            Fate::Garbage
+        } else if chosen(self.endless) {
+            Fate::Endless
+        } else if chosen(self.close_mid_reply) {
+            Fate::Close
+        } else {
+            match self.wrong {
+                Some(wrong) if call % wrong.every == 0 => Fate::Wrong(wrong.what),
+                _ => Fate::Served,
+            }
+        }
+    }
+
+    /// True when a fault needs power over the bytes or the time of a connection.
+    pub(crate) fn touch_connections(&self) -> bool {
+        self.freeze.is_some()
+            || self.reset.is_some()
+            || self.garbage.is_some()
+            || self.close_mid_reply.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every(n: u64) -> Option<Every> {
+        NonZeroU64::new(n).map(|every| Every { every })
+    }
+
+    #[test]
+    fn every_nth_call_is_chosen_counted_from_one() {
+        let switches = FaultSwitches {
+            reset: every(3),
+            ..FaultSwitches::default()
+        };
+        let chosen: Vec<u64> = (1..10)
+            .filter(|&n| switches.fate(n) == Fate::Reset)
+            .collect();
+        assert_eq!(chosen, [3, 6, 9]);
+    }
+
+    #[test]
+    fn a_call_suffers_the_first_of_several_fates() {
+        let switches = FaultSwitches {
+            hang: every(6),
+            garbage: every(2),
+            ..FaultSwitches::default()
+        };
+        let fates: Vec<Fate> = (1..=6).map(|n| switches.fate(n)).collect();
+        let (ok, garbage) = (Fate::Served, Fate::Garbage);
+        assert_eq!(fates, [ok, garbage, ok, garbage, ok, Fate::Hang]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Where a service listens, and how it accepts.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
+
+use crate::config::{ServiceConfig, SocketOptions, Writes};
+use crate::fault_io::FaultIo;
+use crate::metrics::Metrics;
+use crate::orders::{Gate, Orders};
+use crate::refusal::Refusal;
+use crate::socket::Socket;
+use crate::split::{Http1, Http2, Splitter};
+
+/// Connections that may wait to be accepted: 10,000 that come at once must
+/// not be turned away while the kernel's own limit (somaxconn) allows it.
+pub(crate) const BACKLOG: u32 = 4096;
+
+/// Pause after an accept that failed for want of descriptors or memory. The
+/// connection stays in the queue, so without a pause the loop would spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+
+/// A listening socket with the options of what it accepts.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    socket: Listening,
+    options: SocketOptions,
+    http2: bool,
+    gate: Option<Arc<Gate>>,
+    metrics: Arc<Metrics>,
+}
+
+#[derive(Debug)]
+enum Listening {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+/// An address of the loopback interface, or a refusal of `option`.
+pub(crate) fn loopback(option: &str, text: &str) -> Result<SocketAddr, Refusal> {
+    let address: SocketAddr = text.parse().map_err(|_| {
+        let message = format!("{text:?} is not an address");
+        Refusal::new(
+            option,
+            message,
+            "use 127.0.0.1:0, [::1]:0 or, to listen, unix:/path",
+        )
+    })?;
+    if address.ip().is_loopback() {
+        return Ok(address);
+    }
+    let message = format!("{address} is not an address of the loopback interface");
+    Err(Refusal::new(
+        option,
+        message,
+        "use 127.0.0.1 or [::1]: this service has no protection",
+    ))
+}
+
+/// A TCP socket that listens on `address`.
+pub(crate) fn listen_tcp(
+    option: &str,
+    address: SocketAddr,
+    window: Option<u32>,
+) -> Result<TcpListener, Refusal> {
+    let open = || {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        socket.set_reuseaddr(true)?;
+        if let Some(bytes) = window {
+            socket.set_recv_buffer_size(bytes)?;
+        }
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    open().map_err(|error: io::Error| unusable(option, &address.to_string(), &error))
+}
+
+fn unusable(option: &str, address: &str, error: &io::Error) -> Refusal {
+    let remedy = match error.kind() {
+        io::ErrorKind::AddrInUse => "choose another port, or port 0 for a free one",
+        io::ErrorKind::PermissionDenied => "choose a port from 1024 on, or a folder of your own",
+        _ => "choose an address of this machine",
+    };
+    Refusal::new(
+        option,
+        format!("cannot listen on {address}: {error}"),
+        remedy,
+    )
+}
+
+/// A Unix socket at `path`; one that a dead process left there is replaced.
+fn listen_unix(path: &Path) -> Result<UnixListener, Refusal> {
+    let name = format!("unix:{}", path.display());
+    let left_over = path
+        .symlink_metadata()
+        .is_ok_and(|found| found.file_type().is_socket())
+        && std::os::unix::net::UnixStream::connect(path)
+            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    if left_over {
+        std::fs::remove_file(path).map_err(|error| unusable("listen", &name, &error))?;
+    }
+    UnixListener::bind(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            let message = format!("{name} exists and is in use");
+            Refusal::new("listen", message, "choose another path")
+        }
+        _ => unusable("listen", &name, &error),
+    })
+}
+
+impl Listener {
+    /// Listens where `config` says. Connections stop at `gate`, if there is one.
+    ///
+    /// # Errors
+    /// When the address cannot be had.
+    pub(crate) fn open(
+        config: &ServiceConfig,
+        http2: bool,
+        gate: Option<Arc<Gate>>,
+        metrics: Arc<Metrics>,
+    ) -> Result<Self, Refusal> {
+        let socket = match config.listen.strip_prefix("unix:") {
+            Some(path) => Listening::Unix(listen_unix(Path::new(path))?, PathBuf::from(path)),
+            None => {
+                let address = loopback("listen", &config.listen)?;
+                Listening::Tcp(listen_tcp("listen", address, config.socket.tcp_window)?)
+            }
+        };
+        Ok(Listener {
+            socket,
+            options: config.socket.clone(),
+            http2,
+            gate,
+            metrics,
+        })
+    }
+
+    /// Where it listens, with the port that it got.
+    pub(crate) fn address(&self) -> io::Result<String> {
+        match &self.socket {
+            Listening::Tcp(listener) => Ok(listener.local_addr()?.to_string()),
+            Listening::Unix(_, path) => Ok(format!("unix:{}", path.display())),
+        }
+    }
+
+    /// The path of a Unix socket, to be removed at the end.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.socket {
+            Listening::Tcp(_) => None,
+            Listening::Unix(_, path) => Some(path),
+        }
+    }
+
+    /// Nagle's algorithm on accepted sockets; none on a Unix socket.
+    pub(crate) fn nagle(&self) -> Option<bool> {
+        match &self.socket {
+            Listening::Tcp(_) => Some(self.options.nagle),
+            Listening::Unix(..) => None,
+        }
+    }
+
+    /// `SO_RCVBUF` of accepted sockets in bytes, as the kernel has it: twice
+    /// what was asked for (socket(7)). None when it was not asked for.
+    pub(crate) fn receive_buffer(&self) -> io::Result<Option<u32>> {
+        match (&self.socket, self.options.tcp_window) {
+            (Listening::Tcp(listener), Some(_)) => receive_buffer(listener).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The next connection. Errors are counted and outlived.
+    pub(crate) async fn accept(&self) -> FaultIo {
+        loop {
+            match self.try_accept().await {
+                Ok(connection) => return connection,
+                Err(error) => {
+                    self.metrics.accept_error();
+                    if exhausted(&error) {
+                        eprintln!("wirelab: cannot accept: {error}");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn try_accept(&self) -> io::Result<FaultIo> {
+        let socket = match &self.socket {
+            Listening::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(!self.options.nagle)?;
+                Socket::Tcp(stream)
+            }
+            Listening::Unix(listener, _) => Socket::Unix(listener.accept().await?.0),
+        };
+        if let Some(on) = self.options.quickack {
+            socket.set_quickack(on)?;
+        }
+        self.metrics.connection();
+        let orders = self.gate.as_ref().map(Orders::new).unwrap_or_default();
+        Ok(FaultIo::new(
+            socket,
+            self.options.quickack,
+            self.splitter(),
+            orders,
+        ))
+    }
+
+    fn splitter(&self) -> Option<Splitter> {
+        match (self.options.writes, self.http2) {
+            (Writes::Joined, _) => None,
+            (Writes::Split, false) => Some(Splitter::Http1(Http1::new())),
+            (Writes::Split, true) => Some(Splitter::Http2(Http2::default())),
+        }
+    }
+}
+
+fn receive_buffer(listener: &TcpListener) -> io::Result<u32> {
+    let mut bytes: libc::c_int = 0;
+    let mut size = size_of_val(&bytes) as libc::socklen_t;
+    // SAFETY: the descriptor is open; value and size live and belong together.
+    let result = unsafe {
+        libc::getsockopt(
+            listener.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_RCVBUF,
+            (&raw mut bytes).cast(),
+            &raw mut size,
+        )
+    };
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(bytes.unsigned_abs())
+    }
+}
+
+/// True when accepting again at once would fail again (accept(2)).
+fn exhausted(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM]
+        .map(Some)
+        .contains(&code)
+}

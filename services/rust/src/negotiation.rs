@@ -1,0 +1,209 @@
+//! Which representations a request allows and sends (RFC 9110 sections 8.3 and 12.5).
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::config::Codec;
+use crate::rest::Store;
+
+/// An answer that is no reply: a status and a sentence, in the service's codec.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    codec: Codec,
+    status: StatusCode,
+    text: String,
+}
+
+impl Problem {
+    /// An answer with that status and sentence.
+    pub(crate) fn new(codec: Codec, status: StatusCode, text: impl Into<String>) -> Self {
+        Problem {
+            codec,
+            status,
+            text: text.into(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ProblemBody {
+    error: String,
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        match self.codec {
+            Codec::Json => (self.status, Json(ProblemBody { error: self.text })).into_response(),
+            _ => (self.status, self.text).into_response(),
+        }
+    }
+}
+
+/// The media type of a codec, without parameters.
+fn media_type(codec: Codec) -> &'static str {
+    match codec {
+        Codec::Json => "application/json",
+        _ => "text/plain",
+    }
+}
+
+/// Proof that the request accepts what the service speaks.
+#[derive(Debug)]
+pub(crate) struct Acceptable;
+
+impl FromRequestParts<Arc<Store>> for Acceptable {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, store: &Arc<Store>) -> Result<Self, Problem> {
+        let codec = store.codec();
+        let served = media_type(codec);
+        if accepts(&parts.headers, served) {
+            return Ok(Acceptable);
+        }
+        let text = format!("only {served} is served here");
+        Err(Problem::new(codec, StatusCode::NOT_ACCEPTABLE, text))
+    }
+}
+
+/// A request body in JSON.
+#[derive(Debug)]
+pub(crate) struct FromJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Store>> for FromJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, store: &Arc<Store>) -> Result<Self, Problem> {
+        let codec = store.codec();
+        let sent = request.headers().get(header::CONTENT_TYPE);
+        let essence = sent.and_then(|value| value.to_str().ok()?.split(';').next());
+        if !essence.is_some_and(|text| text.trim().eq_ignore_ascii_case(media_type(codec))) {
+            let text = format!("only {} is read here", media_type(codec));
+            return Err(Problem::new(
+                codec,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                text,
+            ));
+        }
+        let body = Bytes::from_request(request, store)
+            .await
+            .map_err(|error| Problem::new(codec, error.status(), error.body_text()))?;
+        let message = serde_json::from_slice(&body)
+            .map_err(|error| Problem::new(codec, StatusCode::BAD_REQUEST, error.to_string()))?;
+        Ok(FromJson(message))
+    }
+}
+
+/// The members of a comma-separated field, over all its lines.
+fn members(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
+    let lines = headers
+        .get_all(name)
+        .into_iter()
+        .filter_map(|line| line.to_str().ok());
+    lines
+        .flat_map(|line| line.split(','))
+        .map(str::trim)
+        .filter(|member| !member.is_empty())
+}
+
+/// A member without parameters, and whether its weight is above 0.
+fn weighed(member: &str) -> (&str, bool) {
+    let mut parts = member.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let weight = parts.find_map(|part| {
+        let (key, value) = part.split_once('=')?;
+        if key.trim().eq_ignore_ascii_case("q") {
+            value.trim().parse::<f32>().ok()
+        } else {
+            None
+        }
+    });
+    (name, weight.is_none_or(|weight| weight > 0.0))
+}
+
+/// Whether `Accept` allows `served`; the most specific range decides (RFC 9110 section 12.5.1).
+fn accepts(headers: &HeaderMap, served: &str) -> bool {
+    if !headers.contains_key(header::ACCEPT) {
+        return true;
+    }
+    let group = served.split_once('/').map_or("", |(group, _)| group);
+    let specific = |range: &str| {
+        if range.eq_ignore_ascii_case(served) {
+            Some(2)
+        } else if range == "*/*" {
+            Some(0)
+        } else {
+            let of_group = range.strip_suffix("/*")?;
+            of_group.eq_ignore_ascii_case(group).then_some(1)
+        }
+    };
+    members(headers, header::ACCEPT)
+        .map(weighed)
+        .filter_map(|(range, allowed)| Some((specific(range)?, allowed)))
+        .max()
+        .is_some_and(|(_, allowed)| allowed)
+}
+
+/// Whether `Accept-Encoding` allows gzip (RFC 9110 section 12.5.3).
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let named = |wanted: &str| {
+        members(headers, header::ACCEPT_ENCODING)
+            .map(weighed)
+            .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, allowed)| allowed)
+    };
+    named("gzip").or_else(|| named("*")).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn the_most_specific_range_decides() {
+        for (accept, expected) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("*/*", true),
+            ("application/*;q=0.1", true),
+            ("text/html, application/json;q=0.9", true),
+            ("text/html", false),
+            ("application/xml, text/*", false),
+            ("*/*, application/json;q=0", false),
+            ("application/*;q=0, application/json", true),
+            ("", false),
+        ] {
+            let found = accepts(&headers(header::ACCEPT, accept), "application/json");
+            assert_eq!(found, expected, "{accept}");
+        }
+        assert!(accepts(&HeaderMap::new(), "application/json"));
+    }
+
+    #[test]
+    fn gzip_is_used_only_where_it_is_allowed() {
+        for (accept, expected) in [
+            ("gzip", true),
+            ("br, GZIP;q=0.5", true),
+            ("*", true),
+            ("identity", false),
+            ("gzip;q=0, *", false),
+            ("*;q=0", false),
+        ] {
+            let found = accepts_gzip(&headers(header::ACCEPT_ENCODING, accept));
+            assert_eq!(found, expected, "{accept}");
+        }
+        assert!(!accepts_gzip(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,146 @@
+//! Wrong replies: one letter changed, or one byte missing.
+
+use std::sync::Arc;
+
+use wirelab_contract::transfer::{
+    DownloadChunk, HelloBytesReply, HelloReply, SubmitReply, UploadReply,
+};
+
+use crate::faults::{Fate, Wrong};
+use crate::metrics::Metrics;
+
+/// Travels with a call whose reply is to be wrong in its content or length.
+#[derive(Debug, Clone)]
+pub(crate) struct Spoiler {
+    wrong: Wrong,
+    metrics: Arc<Metrics>,
+}
+
+impl Spoiler {
+    /// Makes a reply wrong in that way, and counts it.
+    pub(crate) fn new(wrong: Wrong, metrics: &Arc<Metrics>) -> Self {
+        Spoiler {
+            wrong,
+            metrics: Arc::clone(metrics),
+        }
+    }
+
+    fn commit(&self, reply: &mut (impl Spoil + ?Sized)) {
+        match self.wrong {
+            Wrong::Length => reply.shorten(),
+            Wrong::Content | Wrong::Status | Wrong::Trailers => reply.change(),
+        }
+        if let Some(fault) = Fate::Wrong(self.wrong).index() {
+            self.metrics.fault(fault);
+        }
+    }
+}
+
+/// Makes `reply` wrong where a spoiler came with the call.
+pub(crate) fn spoil<T: Spoil>(mut reply: T, spoiler: Option<&Spoiler>) -> T {
+    if let Some(spoiler) = spoiler {
+        spoiler.commit(&mut reply);
+    }
+    reply
+}
+
+/// What can be made wrong. Where there is nothing to change or to take away,
+/// something is added.
+pub(crate) trait Spoil {
+    /// Changes one letter.
+    fn change(&mut self);
+    /// Takes one byte away.
+    fn shorten(&mut self);
+}
+
+impl Spoil for String {
+    fn change(&mut self) {
+        let middle = self.char_indices().nth(self.chars().count() / 2);
+        match middle {
+            Some((at, old)) => {
+                let new = if old == 'x' { "y" } else { "x" };
+                self.replace_range(at..at + old.len_utf8(), new);
+            }
+            None => self.push('x'),
+        }
+    }
+
+    fn shorten(&mut self) {
+        match self.pop() {
+            Some(last) => self.extend(std::iter::repeat_n('x', last.len_utf8() - 1)),
+            None => self.push('x'),
+        }
+    }
+}
+
+impl Spoil for Vec<u8> {
+    fn change(&mut self) {
+        let middle = self.len() / 2;
+        match self.get_mut(middle) {
+            Some(byte) => *byte ^= 1,
+            None => self.push(b'x'),
+        }
+    }
+
+    fn shorten(&mut self) {
+        if self.pop().is_none() {
+            self.push(b'x');
+        }
+    }
+}
+
+/// Spoils a message by one of its fields.
+macro_rules! by_field {
+    ($($message:ty: $field:ident),* $(,)?) => {$(
+        impl Spoil for $message {
+            fn change(&mut self) {
+                self.$field.change();
+            }
+
+            fn shorten(&mut self) {
+                self.$field.shorten();
+            }
+        }
+    )*};
+}
+
+by_field! {
+    HelloReply: text,
+    HelloBytesReply: text,
+    SubmitReply: batch,
+    UploadReply: sha256,
+    DownloadChunk: data,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_text_has_its_length_and_another_letter() {
+        for text in ["a", "x", "Hello, wirelab", "xxxx"] {
+            let mut changed = text.to_owned();
+            changed.change();
+            assert_eq!(changed.len(), text.len());
+            let differing = changed.chars().zip(text.chars()).filter(|(a, b)| a != b);
+            assert_eq!(differing.count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_shortened_text_has_one_byte_less() {
+        for text in ["a", "Hello", "naï", "日本", "🔩"] {
+            let mut shortened = text.to_owned();
+            shortened.shorten();
+            assert_eq!(shortened.len() + 1, text.len());
+        }
+    }
+
+    #[test]
+    fn nothing_becomes_something() {
+        let (mut text, mut bytes) = (String::new(), Vec::new());
+        text.change();
+        bytes.shorten();
+        assert_eq!((text.len(), bytes.len()), (1, 1));
+    }
+}
