@@ -127,7 +127,7 @@ def client_use(trial: Trial) -> float | None:
 
 def service_use(trial: Trial) -> float | None:
     """CPU of the service over its processors' time in the window: 1 is all of it."""
-    return _use(trial.service.get("cpu_s"), trial, trial.placement.get("processors"))
+    return _use(trial.service.get("cpu_window_s"), trial, trial.placement.get("processors"))
 
 
 def _use(cpu_s: float | None, trial: Trial, processors: int | None) -> float | None:

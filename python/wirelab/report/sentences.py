@@ -67,13 +67,13 @@ def _part(
         for figure in (RESPONSE_P50, RESPONSE_P99)
         if figure is not primary
     ]
-    found = [_overview(main, names)]
+    found = [_overview(main, names, threshold)]
     for index, contest in enumerate(main):
         found.append(_setting(contest, [row[index] for row in beside], names))
     return found
 
 
-def _overview(main: list[Contest], names: dict[str, str]) -> str:
+def _overview(main: list[Contest], names: dict[str, str], threshold: float) -> str:
     wins = Counter(names[c.winner.point.stack] for c in main if c.winner is not None)
     barred = sum(1 for contest in main if contest.barred)
     told = [
@@ -87,7 +87,9 @@ def _overview(main: list[Contest], names: dict[str, str]) -> str:
     if not wins:
         told.insert(0, "no stack was found to be the fastest in any of them")
     unit = _NOUN[main[0].figure.name]
-    return f"By {unit}, in {len(main)} setting{'s' * (len(main) > 1)}: {'; '.join(told)}."
+    where = f"{len(main)} setting{'s' * (len(main) > 1)}"
+    limit = f"differences of less than {digits(100.0 * threshold)} % do not count"
+    return f"By {unit}, in {where}: {'; '.join(told)} ({limit})."
 
 
 def _setting(contest: Contest, beside: list[Contest], names: dict[str, str]) -> str:

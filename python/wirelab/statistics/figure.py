@@ -45,7 +45,7 @@ def client_cpu_s_per_call(trial: Trial) -> float | None:
 
 def service_cpu_s_per_call(trial: Trial) -> float | None:
     """CPU of the service process within the window, over the calls of the window."""
-    return _share(trial.service.get("cpu_s"), trial.result.get("calls"))
+    return _share(trial.service.get("cpu_window_s"), trial.result.get("calls"))
 
 
 def _share(amount: float | None, calls: int | None) -> float | None:

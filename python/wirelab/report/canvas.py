@@ -1,0 +1,127 @@
+"""A small picture: matplotlib set up once, and turned into SVG that can stand in a page."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from wirelab.report.quantity import digits
+
+WIDTH, HEIGHT = 420.0, 300.0
+"""Of a small multiple, in CSS pixels."""
+POINTS = 11.0
+"""Size of text at full width, in CSS pixels."""
+
+_STYLE: Any = {
+    # Outlines: no label is clipped because a reader's machine has another font.
+    "svg.fonttype": "path",
+    "font.family": ["DejaVu Sans"],
+    "font.size": POINTS,
+    "axes.titlesize": 12.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": POINTS,
+    "axes.edgecolor": "#666666",
+    "axes.labelcolor": "#333333",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.8,
+    "xtick.color": "#666666",
+    "ytick.color": "#666666",
+    "xtick.labelcolor": "#333333",
+    "ytick.labelcolor": "#333333",
+    "lines.linewidth": 1.6,
+    "text.parse_math": False,
+}
+
+
+@contextmanager
+def canvas(width: float = WIDTH, height: float = HEIGHT) -> Iterator[tuple[Canvas, Axes]]:
+    """A figure of that size with one pair of axes, in the style of the report."""
+    with mpl.rc_context(_STYLE):
+        figure = Canvas(figsize=(width / 72.0, height / 72.0), dpi=72)
+        yield figure, figure.add_subplot()
+
+
+def to_svg(figure: Canvas, title: str) -> str:
+    """The figure as an SVG element without size, date, comments or clashing ids.
+
+    Ids start with a digest of ``title`` and the content, so the same data give the same
+    bytes, and two pictures of one page never share an id.
+    """
+    text = io.StringIO()
+    salt = hashlib.sha256(title.encode()).hexdigest()[:8]
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}):
+        figure.savefig(text, format="svg", metadata=nothing, transparent=True)
+    drawn = text.getvalue()
+    drawn = drawn[drawn.index("<svg") :]
+    drawn = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
+    drawn = re.sub(r'^<svg ([^>]*?)(?:width|height)="[^"]*" ?', r"<svg \1", drawn)
+    drawn = re.sub(r'^(<svg [^>]*?)(?:width|height)="[^"]*" ?', r"\1", drawn)
+    prefix = f"p{hashlib.sha256((title + drawn).encode()).hexdigest()[:8]}-"
+    drawn = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}\1"', drawn)
+    drawn = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}\1"', drawn)
+    return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}\1)", drawn).strip()
+
+
+def text_width(text: str, size: float = POINTS) -> float:
+    """Width of a text in CSS pixels at full width."""
+    if not text.strip():
+        return 0.0
+    font = FontProperties(family="DejaVu Sans")
+    return float(TextPath((0, 0), text, size=size, prop=font).get_extents().width)
+
+
+def scale_values(axes: Axes, values: Sequence[float], axis: str = "y") -> None:
+    """A logarithmic axis where values differ by more than 20, else a linear one from 0."""
+    low, high = min(values), max(values)
+    along = axes.yaxis if axis == "y" else axes.xaxis
+    if low > 0.0 and high / low > 20.0:
+        (axes.set_yscale if axis == "y" else axes.set_xscale)("log")
+        few = high / low > 2000.0
+        along.set_major_locator(LogLocator(subs=(1.0,) if few else (1.0, 3.0), numticks=12))
+        along.set_minor_locator(NullLocator())
+        limits = (low / 1.3, high * 1.4)
+    else:
+        along.set_major_locator(MaxNLocator(5))
+        limits = (0.0, high * 1.08)
+    (axes.set_ylim if axis == "y" else axes.set_xlim)(*limits)
+    along.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+
+
+def tick(value: float) -> str:
+    """A tick without needless digits: ``0.5``, ``20``, ``3,000``."""
+    shown = digits(value)
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places moved as little as needed to lie ``gap`` apart and between ``low`` and ``high``,
+    in their order; where there is no room the gap shrinks."""
+    if not places:
+        return []
+    gap = min(gap, (high - low) / max(1, len(places) - 1))
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    moved = [places[i] for i in order]
+    for i in range(len(moved)):
+        moved[i] = max(moved[i], low if i == 0 else moved[i - 1] + gap)
+    for i in reversed(range(len(moved))):
+        moved[i] = min(moved[i], high if i == len(moved) - 1 else moved[i + 1] - gap)
+    result = [0.0] * len(places)
+    for i, place in zip(order, moved, strict=True):
+        result[i] = place
+    return result

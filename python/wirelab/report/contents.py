@@ -1,0 +1,169 @@
+"""The standard contents of a page, section by section."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from wirelab.report import panels, tables
+from wirelab.report.distribution import UnreadableHistogram
+from wirelab.report.quantity import digits
+from wirelab.report.section import Section, Table
+from wirelab.report.sentences import sentences
+from wirelab.report.source import Source
+
+_WORDS = """
+Response time runs from the moment at which the load wanted the call to the end of its reply;
+waiting for a free connection is in it, so a service that stalls cannot hide it. Service time
+runs from the first byte written to the end of the reply.
+
+In a closed load a user makes the next call when the last has ended; the rate is a result. In an
+open load calls arrive by a schedule whether or not the service keeps up; the rate is given.
+Figures of the one are never compared with figures of the other.
+
+Failed calls stay in response times with the time after which they were given up, and are counted
+by kind. A wrong answer is a failed call. Percentiles are shown only where at least 10 samples lie
+above.
+
+Every figure is computed per trial; a trial is one execution on fresh processes. The estimate is
+the geometric mean of the trials, the 95 % interval is Student's t on logarithms (2 to 19 trials)
+or the percentile-t bootstrap (20 and more). One trial has no interval.
+
+A comparison is a ratio with its interval: Welch's t on logarithms. A difference is stated only
+where the interval excludes 1 by more than the threshold that was declared, and where Holm's method
+upholds it among all comparisons of that figure in this run.
+
+Client-bound: the threads of the engine were busy for more than 90 % of the window and the service
+was not. The rate is then a lower bound, drawn hollow and shown with ≥, and no stack is ranked by
+it.
+
+CPU per call is the CPU time of the process within the window over the calls of the window. On
+loopback the kernel's work for the receiver may be charged to the sender.
+"""
+
+
+def before(source: Source) -> list[Section]:
+    """Findings and the main picture."""
+    told = (
+        "Points are estimates over the trials, bars their 95 % intervals; "
+        "hollow points are lower bounds (client-bound)."
+    )
+    drawn = panels.panels(source, panels.SHOWN)
+    picture = Section("Rate and response over the load", (told,), figures=drawn)
+    found = Section("Findings", points=sentences(source.trials, source.threshold))
+    return [found, picture] if picture.figures else [found]
+
+
+def after(source: Source) -> list[Section]:
+    """Everything else: every figure, every check, and how to repeat the run."""
+    every = [
+        _cells(source),
+        _costs(source),
+        _comparisons(source),
+        _distributions(source),
+        _checks(source),
+        _placement(source),
+        _machine(source),
+        _repeat(source),
+        Section("What the words mean", points=_meanings()),
+        _raw(source),
+    ]
+    return [section for section in every if not _is_empty(section)]
+
+
+def _is_empty(section: Section) -> bool:
+    parts: Sequence[object] = (*section.figures, *section.paragraphs, *section.points)
+    return not parts and not any(table.rows for table in section.tables)
+
+
+def _meanings() -> list[str]:
+    """One item per paragraph of :data:`_WORDS`."""
+    paragraphs = _WORDS.strip().split("\n\n")
+    return [" ".join(paragraph.split()) for paragraph in paragraphs]
+
+
+def _cells(source: Source) -> Section:
+    return Section(
+        "Every cell",
+        ("Each figure stands above its 95 % interval, in the same unit.",),
+        tables.cell_tables(source),
+    )
+
+
+def _costs(source: Source) -> Section:
+    return Section("CPU per call", figures=panels.panels(source, panels.COST))
+
+
+def _comparisons(source: Source) -> Section:
+    table = tables.comparison_table(source)
+    percent = digits(100.0 * source.threshold)
+    told = f"Declared threshold: {percent} %. A ratio above 1 means that the first is higher."
+    return Section("Comparisons", (told,) if table.rows else (), (table,))
+
+
+def _distributions(source: Source) -> Section:
+    told = "One curve per trial, so that the spread between trials shows."
+    try:
+        figures = panels.distributions(source)
+    except UnreadableHistogram as error:
+        return Section("Response time by percentile", (f"Not shown: {error}",))
+    return Section("Response time by percentile", (told,) if figures else (), figures=figures)
+
+
+def _checks(source: Source) -> Section:
+    shown = [
+        tables.check_summary(source),
+        tables.failed_table(source),
+        tables.check_details(source),
+    ]
+    failed = sum(1 for trial in source.trials if trial.status == "failed")
+    told = [f"{len(source.trials)} trials, {failed} failed. Nothing is left out."]
+    if not shown[2].rows:
+        told.append("Every check of every measured trial is ok.")
+    return Section("Checks", told, [table for table in shown if table.rows])
+
+
+def _placement(source: Source) -> Section:
+    return Section("Placement", tables=(tables.placement_table(source),))
+
+
+def _machine(source: Source) -> Section:
+    manifest = source.manifest
+    shown = [
+        tables.flat_table(manifest.get("machine") or {}, "Machine"),
+        tables.flat_table(manifest.get("versions") or {}, "Versions"),
+        tables.service_table(source),
+        tables.flat_table(_identity(source), "Identity"),
+    ]
+    return Section("Machine and versions", tables=[table for table in shown if table.rows])
+
+
+def _identity(source: Source) -> dict[str, object]:
+    shown = ("seed", "experiment_sha256", "git_revision", "engine", "sessions")
+    known = {key: source.manifest[key] for key in shown if key in source.manifest}
+    profiles = sorted({str(t.engine.get("profile")) for t in source.trials if t.engine})
+    return {**known, "engine profile": profiles}
+
+
+def _repeat(source: Source) -> Section:
+    folder = shlex.quote(str(source.folder.resolve()))
+    experiment = shlex.quote(str(source.folder.resolve() / "experiment.yaml"))
+    commands = [[f"wirelab run {experiment} --out NEW"], [f"wirelab report {folder}"]]
+    told = (
+        f"The order of the trials follows from seed {source.manifest.get('seed', '—')}. Figures "
+        "differ from machine to machine; only ratios within one run count."
+    )
+    return Section("How to repeat it", (told,), (Table(["command"], commands),))
+
+
+def _raw(source: Source) -> Section:
+    rows = [
+        ["manifest.json", "experiment, seed, machine, versions, hashes"],
+        ["trials.jsonl", "one line per finished trial with every figure"],
+        ["trials/<id>/plan.json", "what the engine was told"],
+        ["trials/<id>/result.json", "what it answered, histograms included"],
+        ["trials/<id>/histograms.hlog", "HdrHistogram log, nanoseconds"],
+        ["trials/<id>/service.log, metrics-*.txt", "what the service said"],
+    ]
+    told = f"In {source.folder.resolve()}:"
+    return Section("Raw data", (told,), (Table(["file", "content"], rows),))

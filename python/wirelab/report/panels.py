@@ -1,0 +1,134 @@
+"""The main picture: rate and response over the load, one panel per message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wirelab.report import label
+from wirelab.report.distribution import Curve, Curves, distribution_picture, read_curve
+from wirelab.report.picture import Line, Row, interval_picture, line_picture
+from wirelab.report.quantity import step
+from wirelab.report.section import Picture
+from wirelab.report.source import Source
+from wirelab.statistics import (
+    CLIENT_CPU,
+    RATE,
+    RESPONSE_P50,
+    RESPONSE_P99,
+    SERVICE_CPU,
+    Cell,
+    Figure,
+)
+from wirelab.verdicts import client_bound
+
+SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99)
+"""Figures of the main picture."""
+COST = (CLIENT_CPU, SERVICE_CPU)
+"""Figures of the picture of costs."""
+
+
+def panels(source: Source, figures: Iterable[Figure]) -> list[Picture]:
+    """One panel per message and figure, messages side by side; open and closed loads apart."""
+    return [
+        picture
+        for figure in figures
+        for group in _groups(source)
+        if (picture := _panel(source, group, figure)) is not None
+    ]
+
+
+def distributions(source: Source) -> list[Picture]:
+    """One panel per setting, where the histograms are there."""
+    found: dict[str, list[Cell]] = {}
+    for cell in source.cells:
+        found.setdefault(label.setting(cell.point), []).append(cell)
+    drawn = (
+        distribution_picture([_curves(source, cell) for cell in group], setting)
+        for setting, group in found.items()
+    )
+    return [picture for picture in drawn if picture is not None]
+
+
+def _groups(source: Source) -> list[list[Cell]]:
+    """Cells that differ by stack and by level of the load alone."""
+    found: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in source.cells:
+        found.setdefault(_panel_key(cell), []).append(cell)
+    return list(found.values())
+
+
+def _panel_key(cell: Cell) -> tuple[str, ...]:
+    point = cell.point
+    shape = {k: v for k, v in point.load.items() if k not in ("users", "rate", "in_flight_max")}
+    return (label.message(point), point.link, str(sorted(shape.items())), str(point.options))
+
+
+def _level(cell: Cell) -> float:
+    return float(cell.point.load.get("users") or cell.point.load.get("rate") or 1.0)
+
+
+def _panel(source: Source, group: list[Cell], figure: Figure) -> Picture | None:
+    shown = [cell for cell in group if cell.interval(figure) is not None]
+    if not shown:
+        return None
+    middle = sorted(v for cell in shown for v in cell.values(figure))
+    divisor, unit = step(middle[len(middle) // 2], figure.unit)
+    title = label.message(group[0].point)
+    where = _where(group[0])
+    if len({_level(cell) for cell in group}) < 2:
+        rows = [_row(source, cell, figure, divisor) for cell in shown]
+        heading = f"{title}, {label.load(group[0].point.load)}{where}"
+        return interval_picture(rows, heading, _axis(figure, unit))
+    lines = [
+        _line(source, reference, shown, figure, divisor)
+        for reference in sorted({cell.point.stack for cell in shown})
+    ]
+    return line_picture(lines, f"{title}{where}", _load_axis(group[0]), _axis(figure, unit))
+
+
+def _where(cell: Cell) -> str:
+    """Link and options, where they are not the usual ones."""
+    usual = f"{label.message(cell.point)}, {label.load(cell.point.load)}"
+    return label.setting(cell.point).removeprefix(usual)
+
+
+def _axis(figure: Figure, unit: str) -> str:
+    return f"{figure.title} in {unit.replace('/s', ' per s').strip()}"
+
+
+def _load_axis(cell: Cell) -> str:
+    kind = cell.point.load.get("kind")
+    return "users (closed load)" if kind == "closed" else f"calls per s ({kind}, open load)"
+
+
+def _line(source: Source, reference: str, shown: list[Cell], figure: Figure, by: float) -> Line:
+    own = sorted((cell for cell in shown if cell.point.stack == reference), key=_level)
+    entry = source.legend[reference]
+    points = [
+        (_level(cell), interval.scaled(1.0 / by))
+        for cell in own
+        if (interval := cell.interval(figure)) is not None
+    ]
+    return Line(entry.name, entry.look, points, [_bounded(cell) for cell in own])
+
+
+def _row(source: Source, cell: Cell, figure: Figure, by: float) -> Row:
+    entry = source.legend[cell.point.stack]
+    interval = cell.interval(figure)
+    if interval is None:
+        raise ValueError(f"{cell.point.stack} has no {figure.name}")
+    return Row(entry.name, interval.scaled(1.0 / by), entry.look, _bounded(cell))
+
+
+def _bounded(cell: Cell) -> bool:
+    return any(map(client_bound, cell.measured))
+
+
+def _curves(source: Source, cell: Cell) -> Curves:
+    entry = source.legend[cell.point.stack]
+    curves: list[Curve] = []
+    for trial in cell.measured:
+        curve = read_curve(source.folder / "trials" / trial.id / "histograms.hlog")
+        if curve:
+            curves.append(curve)
+    return Curves(entry.name, entry.look, curves)

@@ -1,0 +1,95 @@
+"""What a page is made of: sections of paragraphs, tables and pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from xml.etree import ElementTree
+
+_SVG_ELEMENTS = frozenset(
+    (
+        *("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text"),
+        *("tspan", "defs", "use", "clipPath", "style", "title", "desc", "marker", "pattern"),
+    )
+)
+_OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@import|expression\(|javascript:", re.IGNORECASE)
+
+
+class UnsafePicture(ValueError):
+    """An SVG that does not parse, or reaches beyond the page: script, link or external resource."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text, of the same length as ``columns``; escaped when the page is written."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    numeric: Sequence[int] = ()
+    """Columns that are set to the right, counted from 0."""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(
+                    f"table {self.caption!r}: a row of {len(row)} under {len(self.columns)} columns"
+                )
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG with the words for those who cannot see it."""
+
+    svg: str
+    caption: str
+    alt: str = ""
+    """What the picture shows, for screen readers; the caption when empty."""
+    wide: bool = False
+    """True: the full width of the page instead of a place among small multiples."""
+
+    def __post_init__(self) -> None:
+        _check(self.svg)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page with its own heading and anchor."""
+
+    title: str
+    paragraphs: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    figures: Sequence[Picture] = ()
+    points: Sequence[str] = ()
+    """A list, one sentence an item, shown after the paragraphs."""
+    sections: Sequence[Section] = field(default_factory=tuple)
+    """Parts with headings one level lower."""
+
+    @property
+    def anchor(self) -> str:
+        """Of the heading: letters, digits and hyphens."""
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "section"
+
+
+def _check(svg: str) -> None:
+    """Raises :class:`UnsafePicture`: the page must open offline and run nothing."""
+    try:
+        root = ElementTree.fromstring(svg)
+    except ElementTree.ParseError as error:
+        raise UnsafePicture(f"the picture is no well-formed SVG: {error}") from error
+    for element in root.iter():
+        name = str(element.tag).rpartition("}")[2]
+        if name not in _SVG_ELEMENTS:
+            raise UnsafePicture(f"the picture has an element <{name}>; draw without it")
+        if _OUTSIDE.search(element.text or ""):
+            raise UnsafePicture(f"the picture's <{name}> refers to something outside the page")
+        for key, value in element.attrib.items():
+            _check_attribute(key.rpartition("}")[2], value)
+
+
+def _check_attribute(name: str, value: str) -> None:
+    if name.lower().startswith("on") or _OUTSIDE.search(value):
+        raise UnsafePicture(f"the picture's attribute {name}={value[:40]!r} could run or load")
+    if name == "href" and not value.startswith("#"):
+        raise UnsafePicture(f"the picture links to {value[:40]!r}; only its own parts may be used")

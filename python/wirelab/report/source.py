@@ -1,0 +1,61 @@
+"""A run as the report reads it: manifest and journal, and where the raw data are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wirelab import journal
+from wirelab.report import label
+from wirelab.report.legend import Entry
+from wirelab.report.palette import look
+from wirelab.run_directory import read_manifest
+from wirelab.statistics import THRESHOLD, Cell, cells
+from wirelab.trial import Trial
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was asked and what was measured."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    trials: tuple[Trial, ...]
+
+    @classmethod
+    def read(cls, folder: Path) -> Source:
+        """Reads a run directory. Raises :class:`wirelab.errors.RunDirectoryError`."""
+        manifest = read_manifest(folder)
+        return cls(folder, manifest, journal.read(folder / journal.NAME))
+
+    @property
+    def experiment(self) -> Mapping[str, Any]:
+        """The experiment as it was run."""
+        return dict(self.manifest.get("experiment") or {})
+
+    @property
+    def threshold(self) -> float:
+        """Declared before the run; the lab's own where the experiment names none."""
+        declared = self.manifest.get("threshold")
+        return THRESHOLD if declared is None else float(declared)
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """In reading order."""
+        return cells(self.trials)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Short name by stack reference."""
+        return label.stacks(trial.point for trial in self.trials)
+
+    @cached_property
+    def legend(self) -> dict[str, Entry]:
+        """By stack reference; the look depends on the set of stacks alone."""
+        return {
+            reference: Entry(look(index), name, reference)
+            for index, (reference, name) in enumerate(sorted(self.names.items()))
+        }

@@ -1,0 +1,215 @@
+"""The tables of a page: every cell, every comparison, every check, placement, machine."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from wirelab.report import label
+from wirelab.report.contest import contests
+from wirelab.report.export import COMPARED
+from wirelab.report.quantity import NONE, digits, estimate, limits, plain, span
+from wirelab.report.section import Table
+from wirelab.report.source import Source
+from wirelab.statistics import (
+    CLIENT_CPU,
+    RATE,
+    RESPONSE_P50,
+    RESPONSE_P99,
+    SERVICE_CPU,
+    Cell,
+    binomial_interval,
+)
+from wirelab.verdicts import client_bound, marked
+
+_FIGURES = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
+
+
+def cell_tables(source: Source) -> list[Table]:
+    """One table per message: estimates with their 95 % intervals below."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in source.cells:
+        groups.setdefault(label.message(cell.point), []).append(cell)
+    columns = ["stack", "load", *(figure.title for figure in _FIGURES), "errors", "trials", "marks"]
+    return [
+        Table(columns, [_cell(source, cell) for cell in group], message, range(2, 9))
+        for message, group in groups.items()
+    ]
+
+
+def _cell(source: Source, cell: Cell) -> list[str]:
+    where = label.setting(cell.point).removeprefix(f"{label.message(cell.point)}, ")
+    shown = []
+    for figure in _FIGURES:
+        interval = cell.interval(figure)
+        bound = "≥ " if figure is RATE and any(map(client_bound, cell.measured)) else ""
+        text = f"{bound}{estimate(interval, figure.unit)}"
+        shown.append(text if interval is None else f"{text}\n{limits(interval, figure.unit)}")
+    return [
+        source.names[cell.point.stack],
+        where,
+        *shown,
+        _errors(cell),
+        _trials(cell),
+        _marks(cell),
+    ]
+
+
+def _errors(cell: Cell) -> str:
+    calls = sum(int(trial.result.get("calls") or 0) for trial in cell.measured)
+    errors = sum(int(trial.result.get("errors") or 0) for trial in cell.measured)
+    if not calls or not errors:
+        return str(errors)
+    share = binomial_interval(min(errors, calls), calls)
+    return f"{errors:,}\n{100 * (share.low or 0.0):.2g}–{100 * (share.high or 0.0):.2g} %"
+
+
+def _trials(cell: Cell) -> str:
+    failed = f"\n{len(cell.failed)} failed" if cell.failed else ""
+    return f"{len(cell.measured)}{failed}"
+
+
+def _marks(cell: Cell) -> str:
+    counted = Counter(mark.name for trial in cell.measured for mark in marked(trial))
+    of = len(cell.measured)
+    return "\n".join(f"{name} {count}/{of}" for name, count in counted.items()) or NONE
+
+
+def comparison_table(source: Source) -> Table:
+    """Every pair of stacks in every setting and figure."""
+    rows = []
+    for figure in COMPARED:
+        for contest in contests(source.trials, figure, source.threshold):
+            for pair in contest.pairs:
+                told = pair.comparison
+                first, second = (source.names[c.point.stack] for c in (pair.first, pair.second))
+                verdict: str = "cannot be told" if told is None else told.verdict
+                reason = "a side has no value" if told is None else told.reason
+                if contest.barred and figure in (RATE, RESPONSE_P50, RESPONSE_P99):
+                    verdict, reason = "not ranked", "client-bound: figures are lower bounds"
+                ratio = NONE if told is None else digits(told.ratio.estimate)
+                interval = NONE if told is None else span(told.ratio)
+                where = label.setting(contest.point)
+                rows.append(
+                    [figure.title, where, f"{first} / {second}", ratio, interval, verdict, reason]
+                )
+    columns = ["figure", "setting", "ratio of", "ratio", "95 % interval", "verdict", "reason"]
+    return Table(columns, rows, "", (3, 4))
+
+
+def check_summary(source: Source) -> Table:
+    """Every check with the number of its outcomes."""
+    counts: dict[str, Counter[str]] = {}
+    for trial in source.trials:
+        for check in trial.checks:
+            counts.setdefault(check.name, Counter())[check.outcome] += 1
+    outcomes = ("ok", "marked", "not-measurable")
+    rows = [[name, *(str(count[o]) for o in outcomes)] for name, count in counts.items()]
+    return Table(["check", *outcomes], rows, "Trials by outcome", (1, 2, 3))
+
+
+def check_details(source: Source) -> Table:
+    """Every check that is not ok, trial by trial, with its reason."""
+    rows = [
+        [
+            trial.id,
+            source.names[trial.point.stack],
+            label.setting(trial.point),
+            str(trial.repeat),
+            check.name,
+            check.outcome,
+            check.reason,
+        ]
+        for trial in source.trials
+        for check in trial.checks
+        if check.outcome != "ok"
+    ]
+    columns = ["trial", "stack", "setting", "repeat", "check", "outcome", "reason"]
+    return Table(columns, _merged(rows), "Marked, and not measurable")
+
+
+def _merged(rows: list[list[str]]) -> list[list[str]]:
+    """Rows that say the same of several trials become one that counts them."""
+    groups: dict[tuple[str, ...], list[list[str]]] = {}
+    for row in rows:
+        groups.setdefault((*row[1:3], *row[4:]), []).append(row)
+    merged = []
+    for group in groups.values():
+        first = list(group[0])
+        if len(group) > 1:
+            first[0] = f"{group[0][0]} and {len(group) - 1} more"
+            first[3] = ", ".join(row[3] for row in group)
+        merged.append(first)
+    return merged
+
+
+def failed_table(source: Source) -> Table:
+    """Trials that measured nothing."""
+    rows = [
+        [
+            trial.id,
+            source.names[trial.point.stack],
+            label.setting(trial.point),
+            str(trial.repeat),
+            trial.reason,
+        ]
+        for trial in source.trials
+        if trial.status == "failed"
+    ]
+    return Table(["trial", "stack", "setting", "repeat", "reason"], rows, "Failed trials")
+
+
+def placement_table(source: Source) -> Table:
+    """Which process ran on which cores; one row per distinct placement."""
+    counts = Counter(json.dumps(trial.placement, sort_keys=True) for trial in source.trials)
+    found = [(json.loads(text), count) for text, count in counts.items()]
+    keys = list(dict.fromkeys(key for placement, _ in found for key in placement))
+    rows = [
+        [*(_value(placement.get(key)) for key in keys), str(count)] for placement, count in found
+    ]
+    return Table([*keys, "trials"], rows)
+
+
+def flat_table(entries: Mapping[str, Any], caption: str) -> Table:
+    """Names and values, nested ones with dots between their names."""
+    return Table(["", "value"], [[k, v] for k, v in _flat("", entries)], caption)
+
+
+def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        return [pair for key, inner in value.items() for pair in _flat(f"{prefix}{key}.", inner)]
+    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        return [p for i, inner in enumerate(value) for p in _flat(f"{prefix}{i}.", inner)]
+    return [(prefix.removesuffix("."), _value(value))]
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return NONE
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or NONE
+    return plain(value)
+
+
+def service_table(source: Source) -> Table:
+    """What served: language, runtime, libraries and the hash of the binary, one row per kind."""
+    rows: dict[str, list[str]] = {}
+    for trial in source.trials:
+        service = trial.service
+        if not service:
+            continue
+        libraries = ", ".join(f"{k} {v}" for k, v in sorted(service.get("libraries", {}).items()))
+        settings = ", ".join(f"{k}={v}" for k, v in sorted((service.get("set") or {}).items()))
+        row = [
+            source.names[trial.point.stack],
+            _value(service.get("language")),
+            _value(service.get("runtime")),
+            libraries or NONE,
+            settings or NONE,
+            str(service.get("sha256", NONE))[:12],
+        ]
+        rows.setdefault(json.dumps(row), row)
+    columns = ["stack", "language", "runtime", "libraries", "set", "SHA-256"]
+    return Table(columns, [rows[key] for key in sorted(rows)], "Services")

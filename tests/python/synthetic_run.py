@@ -1,0 +1,218 @@
+"""A run directory as a run would leave it, made from known numbers.
+
+Nothing here was measured: rates and times follow from a few lines of queueing arithmetic and
+seeded noise, so that tests know what a report has to say of them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+
+from wirelab import verdicts
+from wirelab.trial import Json, Point, Trial
+
+REST = "rest@rust?codec=json"
+GRPC = "grpc@rust"
+
+
+@dataclass(frozen=True)
+class World:
+    """What is true in a synthetic run."""
+
+    stacks: tuple[str, ...] = (REST, GRPC)
+    sizes: tuple[int, ...] = (14, 150_000, 3_000_000)
+    loads: tuple[Json, ...] = (
+        {"kind": "closed", "users": 1},
+        {"kind": "closed", "users": 32},
+    )
+    repeats: int = 4
+    call_us: dict[str, float] = field(default_factory=lambda: {REST: 60.0, GRPC: 84.0})
+    """Microseconds of service CPU per call, before bytes."""
+    spread: float = 0.02
+    """Relative standard deviation between trials."""
+    client_cores: float = 0.55
+    """Share of the window for which the engine's thread is busy."""
+    service_cores: float = 0.97
+    seed: int = 1
+
+
+def point(stack: str, size: int = 14, load: Json | None = None, **options: Any) -> Point:
+    """A point of the contract ``transfer``."""
+    name, _, query = stack.partition("?")
+    binding, _, language = name.partition("@")
+    axes = {"binding": binding, "language": language, "connection": "keep", "start": "warm"}
+    axes |= dict(part.split("=", 1) for part in query.split("&") if part)
+    return Point(stack, axes, "Hello", size, load or {"kind": "closed", "users": 10}, **options)
+
+
+def trial(at: Point, repeat: int, order: int, world: World) -> Trial:
+    """One measured trial with its checks."""
+    random = np.random.default_rng([world.seed, order, repeat])
+    factor = float(np.exp(random.normal(0.0, world.spread)))
+    per_call_s = (world.call_us.get(at.stack, 70.0) + at.bytes / 1500.0) * 1e-6 * factor
+    result, engine, service = _figures(at, per_call_s, world, random)
+    made = Trial(
+        id=f"{at.stack.split('?')[0].replace('@', '-')}-{at.bytes}-{order:03d}",
+        point=at,
+        repeat=repeat,
+        order=order,
+        status="measured",
+        started=f"2024-05-01T10:{order // 60:02d}:{order % 60:02d}.000+00:00",
+        seconds=1.6,
+        result=result,
+        engine=engine,
+        service=service,
+        placement={
+            "rule": "pinned",
+            "service": [0],
+            "engine": [1],
+            "front": [2, 3],
+            "processors": 1,
+        },
+    )
+    return replace(made, checks=verdicts.check(made))
+
+
+def _figures(
+    at: Point, per_call_s: float, world: World, random: np.random.Generator
+) -> tuple[Json, Json, Json]:
+    users = int(at.load.get("users", 8))
+    window = 1.0
+    rate = at.load.get("rate") or min(users / (per_call_s + 40e-6), 1.0 / per_call_s)
+    calls = max(40, round(rate * window))
+    mean = users / calls if at.load["kind"] == "closed" else per_call_s
+    samples = mean * random.gamma(12.0, 1.0 / 12.0, size=min(calls, 20_000))
+    samples[:: max(1, samples.size // 60)] *= 2.5
+    samples *= mean / samples.mean()
+    times = {name: times_of(samples * share, calls) for name, share in _SHARES.items()}
+    result = {
+        "name": "main",
+        "load": "closed" if at.load["kind"] == "closed" else "open",
+        "window_s": window,
+        "calls": calls,
+        "ok": calls,
+        "errors": 0,
+        "errors_by_kind": {},
+        "rate_per_s": calls / window,
+        "rate_planned_per_s": at.load.get("rate"),
+        "concurrency": float(users),
+        "connections_opened": users,
+        "calls_whole_run": calls + 500,
+        "warmup": {"seconds": 0.4, "calls": 500, "stationary": True},
+        "times": times,
+        "series": [int(n) for n in random.poisson(calls / 20.0, size=20)],
+        "cpu_s": world.client_cores * window,
+    }
+    engine = {
+        "cpu_user_s": 0.4 * world.client_cores,
+        "cpu_system_s": 0.6 * world.client_cores,
+        "steal_s": 0.0,
+        "profile": "release",
+        "version": "0.1.0",
+    }
+    service = {
+        "language": "rust",
+        "runtime": "rustc 1.95",
+        "libraries": {"hyper": "1.7.0"},
+        "set": {"nagle": False, "processors": 1},
+        "sha256": "ab" * 32,
+        "cpu_s": 1.4 * world.service_cores,
+        "cpu_window_s": world.service_cores,
+        "calls_seen": calls + 500,
+        "connections_seen": users,
+    }
+    return result, engine, service
+
+
+_SHARES = {"response": 1.0, "service": 0.98, "backlog": 0.004, "lag": 0.01, "queueing": 0.02}
+
+
+def times_of(seconds: np.ndarray[Any, np.dtype[np.float64]], count: int) -> Json:
+    """A distribution as the engine reports it, its histogram included."""
+    histogram = HdrHistogram(1, 3_600_000_000_000, 3)
+    nanoseconds = np.maximum(1, np.rint(seconds * 1e9)).astype(int)
+    for value in nanoseconds:
+        histogram.record_value(int(value))
+    wanted = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
+    shown = {
+        name: int(np.percentile(nanoseconds, p))
+        for name, p in wanted.items()
+        if nanoseconds.size * (1.0 - p / 100.0) >= 10
+    }
+    return {
+        "count": count,
+        "mean_ns": float(seconds.mean() * 1e9),
+        "min_ns": int(nanoseconds.min()),
+        "max_ns": int(nanoseconds.max()),
+        "percentiles_ns": shown,
+        "hdr": histogram.encode().decode(),
+    }
+
+
+def trials(world: World) -> list[Trial]:
+    """All trials of the world, in their random order."""
+    places = [
+        (point(stack, size, load), repeat)
+        for repeat in range(world.repeats)
+        for size in world.sizes
+        for load in world.loads
+        for stack in world.stacks
+    ]
+    shuffled = np.random.default_rng(world.seed).permutation(len(places))
+    return [
+        trial(places[index][0], places[index][1], order, world)
+        for order, index in enumerate(shuffled)
+    ]
+
+
+def without_histograms(measured: Trial) -> Trial:
+    """As the journal holds it."""
+    times = {
+        name: {key: value for key, value in one.items() if key != "hdr"}
+        for name, one in measured.result.get("times", {}).items()
+    }
+    return replace(measured, result={**measured.result, "times": times} if times else {})
+
+
+def write_run(folder: Path, every: list[Trial], **experiment: Any) -> Path:
+    """The directory that a run of these trials leaves."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = {
+        "format": 1,
+        "experiment": {"name": "synthetic", "about": "Which stack is faster?", **experiment},
+        "experiment_sha256": "cd" * 32,
+        "seed": 2023,
+        "threshold": 0.05,
+        "machine": {"kernel": "6.1", "cpu": "An example CPU", "cores": 4, "governor": None},
+        "versions": {"python": "3.11", "numpy": "2.0"},
+        "git_revision": "0" * 40,
+        "engine": {"sha256": "ef" * 32},
+        "sessions": [{"started": "2024-05-01T10:00:00.000+00:00", "engine_sha256": "ef" * 32}],
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with (folder / "trials.jsonl").open("w", encoding="utf-8") as journal:
+        for one in every:
+            journal.write(json.dumps(without_histograms(one).to_json()) + "\n")
+            _write_histograms(folder / "trials" / one.id, one)
+    return folder
+
+
+def _write_histograms(folder: Path, measured: Trial) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["#[Histogram log format version 1.3]"]
+    for name, times in measured.result.get("times", {}).items():
+        if "hdr" in times:
+            lines.append(f"Tag={name},0.000,1.000,{times['max_ns'] / 1e6:.3f},{times['hdr']}")
+    (folder / "histograms.hlog").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def geometric_step(value: float) -> float:
+    """Natural logarithm, for tests that compare on the scale of the statistics."""
+    return log(value)
