@@ -128,8 +128,9 @@ def _share(step: Climbed) -> str:
 
 def _bundle(step: Climbed) -> str:
     """A rung that changes several things at once shows a difference, not a mechanism."""
-    changed = step.rung.changes
-    if len(changed) == 1:
+    # A stream's chunks come with the streaming operation.
+    changed = [name for name in step.rung.changes if name != "chunk"]
+    if len(changed) <= 1:
         return "."
     return f". It changes {', '.join(changed)} at once; which of them matters is not shown."
 

@@ -23,16 +23,17 @@ def _service_mean(trial: Trial) -> float | None:
 
 
 def _service_cores(trial: Trial) -> float | None:
-    """CPU of the service per call, times calls per second of the window."""
-    per_call = NAMED["service_cpu"].of(trial)
-    rate = NAMED["rate"].of(trial)
-    return per_call * rate if per_call and rate else None
+    """CPU of the service within the window over the window."""
+    return _share(trial.service.get("cpu_window_s"), trial.result.get("window_s"))
 
 
 def _client_cores(trial: Trial) -> float | None:
-    per_call, window = NAMED["client_cpu"].of(trial), trial.result.get("window_s")
-    calls = trial.result.get("calls")
-    return per_call * calls / window if per_call and calls and window else None
+    cpu = trial.engine.get("cpu_user_s", 0.0) + trial.engine.get("cpu_system_s", 0.0)
+    return _share(cpu, trial.result.get("window_s"))
+
+
+def _share(cpu_s: float | None, window_s: float | None) -> float | None:
+    return cpu_s / window_s if cpu_s and window_s else None
 
 
 def _little(trial: Trial) -> float | None:

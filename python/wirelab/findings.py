@@ -7,21 +7,17 @@ machine are never "reproduced"; ratios, orders and shapes are what is judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product as cartesian
 from math import inf
 from typing import Any
 
 from wirelab import contrast, figures
 from wirelab.expectations import Expectation, Outcome
+from wirelab.levels import Level, level_words
 from wirelab.statistics import Cell, Figure, Interval, StatisticsError
 from wirelab.trial import Trial
-from wirelab.units import format_bytes
 from wirelab.wanted import Wanted
-
-Level = Mapping[str, Any]
-"""Properties of cells, ``{"users": 10}``."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,11 @@ def evaluate(trials: Iterable[Trial], finding: Finding) -> Judgement:
     intersection of tests, Berger 1982, Technometrics 24(4)); it does not stand when one
     level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it cannot be told."""
     listed = list(trials)
-    parts = tuple(_at(listed, finding, level) for level in finding.levels)
+    return gather(finding, tuple(at(listed, finding, level) for level in finding.levels))
+
+
+def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
+    """The judgement from its parts."""
     denied = [part for part in parts if part.outcome == "does not stand"]
     open_parts = [part for part in parts if part.outcome == "cannot be told"]
     if denied:
@@ -97,27 +97,11 @@ def evaluate(trials: Iterable[Trial], finding: Finding) -> Judgement:
     return Judgement(finding, "stands", _named(parts, len(parts)), parts)
 
 
-def levels(each: Mapping[str, Sequence[Any]]) -> tuple[Level, ...]:
-    """``{users: [1, 10], bytes: [14]}`` -> every combination."""
-    names = list(each)
-    return tuple(dict(zip(names, values, strict=True)) for values in cartesian(*each.values()))
-
-
-def level_words(level: Level) -> str:
-    """A level for people."""
-    forms = {
-        "bytes": lambda value: format_bytes(value) if isinstance(value, int) else str(value),
-        "users": lambda value: f"{value} {'user' if value == 1 else 'users'}",
-        "rate": lambda value: f"{value} calls/s",
-    }
-    words = [forms.get(name, lambda v, n=name: f"{n} {v}")(v) for name, v in level.items()]
-    return ", ".join(words) or "there"
-
-
 Powered = tuple[float, Wanted, Cell]
 
 
-def _at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
+def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
+    """The claim at one level."""
     figure = figures.named(finding.figure)
     cells = [(power, wanted, wanted.find(trials)) for power, wanted in _terms(finding, level)]
     missing = [str(wanted) for _, wanted, cell in cells if not (cell and cell.values(figure))]
@@ -131,7 +115,8 @@ def _at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
         return Part(level, None, "cannot be told", str(error))
     outcome = finding.expect.judge(usual)
     if outcome == "does not stand" and finding.expect.judge(strict) != "does not stand":
-        reason = f"{_range(usual)}, outside, but not surely so among {len(finding.levels)} levels"
+        among = f"not surely so among {len(finding.levels)} levels"
+        reason = f"{range_words(usual)}, claimed {finding.expect}: outside, but {among}"
         return Part(level, usual, "cannot be told", reason)
     return Part(level, usual, outcome, _reason(finding, usual, outcome, powered, figure))
 
@@ -177,7 +162,7 @@ def _reason(
     powered: Sequence[Powered],
     figure: Figure,
 ) -> str:
-    said = f"{_range(interval)}, claimed {finding.expect}"
+    said = f"{range_words(interval)}, claimed {finding.expect}"
     bound = [str(wanted) for _, wanted, cell in powered if figures.only_a_bound(figure, cell)]
     if bound:
         said += f"; the client was the limit in {'; '.join(bound)}, so this is a bound"
@@ -186,7 +171,8 @@ def _reason(
     return said
 
 
-def _range(interval: Interval) -> str:
+def range_words(interval: Interval) -> str:
+    """``1.52 (1.44 to 1.61)``."""
     if interval.bounds is None:
         return f"{interval.estimate:.3g} without an interval"
     low, high = interval.bounds

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from wirelab.errors import UsageError
+from wirelab.levels import Level, level_words
 from wirelab.wanted import Wanted
 
 
@@ -72,7 +73,7 @@ class Ladder:
         ends += [end for rung in self.rungs for end in (rung.before, rung.after)]
         return tuple(dict.fromkeys(ends))
 
-    def at(self, suffix: str, **level: object) -> Ladder:
+    def at(self, level: Level) -> Ladder:
         """The same ladder at another level of load or size."""
         rungs = tuple(
             replace(rung, before=rung.before.changed(level), after=rung.after.changed(level))
@@ -80,7 +81,7 @@ class Ladder:
         )
         return replace(
             self,
-            id=f"{self.id}{suffix}",
+            id=f"{self.id}, {level_words(level)}",
             start=self.start.changed(level),
             goal=self.goal.changed(level) if self.goal else None,
             together=self.together.changed(level) if self.together else None,

@@ -1,0 +1,149 @@
+"""Published figures beside measured ones, cell by cell.
+
+Absolute figures of another machine are shown, never judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wirelab import contrast, figures
+from wirelab.levels import level_words
+from wirelab.published import Figure as Printed
+from wirelab.statistics import Figure, Interval, StatisticsError
+from wirelab.study import Arm, PublishedMap, ShownFigure
+from wirelab.trial import Trial
+from wirelab.wanted import Wanted
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One published cell and its measured counterpart, in the published unit."""
+
+    arm: str
+    published: float | None
+    least: float | None
+    most: float | None
+    doubtful: bool
+    """True where a printed figure cannot be right."""
+    measured: Interval | None
+    bound: bool
+    """True where the client was the limit, so that the measured figure is a bound."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """All stacks in one cell of the study's tables."""
+
+    metric: str
+    unit: str
+    operation: str
+    level: str
+    pairs: tuple[Pair, ...]
+    published_ratio: float | None
+    """First over second stack."""
+    measured_ratio: Interval | None
+
+
+def lines(
+    printed: Sequence[Printed],
+    trials: Iterable[Trial],
+    names: PublishedMap,
+    arms: dict[str, Arm],
+) -> tuple[Line, ...]:
+    """Every published cell that the map names, in the order of the file."""
+    listed = list(trials)
+    return tuple(
+        _line(rows, listed, names, arms, shown)
+        for metric, shown in names.figures.items()
+        for rows in _by_cell(row for row in printed if row.metric == metric)
+        if rows[0].operation in names.operations
+    )
+
+
+def _by_cell(rows: Iterable[Printed]) -> list[list[Printed]]:
+    """The rows of each operation and load, whatever the stack and the statistic."""
+    cells: dict[tuple[str, tuple[tuple[str, str], ...]], list[Printed]] = {}
+    for row in rows:
+        cells.setdefault((row.operation, tuple(row.load.items())), []).append(row)
+    return list(cells.values())
+
+
+def _line(
+    rows: Sequence[Printed],
+    trials: Sequence[Trial],
+    names: PublishedMap,
+    arms: dict[str, Arm],
+    shown: ShownFigure,
+) -> Line:
+    first = rows[0]
+    level = {ours: int(first.load[theirs]) for theirs, ours in names.load.items()}
+    changes = {**names.operations[first.operation], **level}
+    cells = {
+        stack: Wanted.of({"stack": arms[arm].stack}).changed(changes)
+        for stack, arm in names.stacks.items()
+    }
+    figure = figures.named(shown.figure)
+    pairs = [
+        _pair(
+            arms[names.stacks[stack]].words,
+            [r for r in rows if r.stack == stack],
+            wanted,
+            trials,
+            figure,
+            shown,
+        )
+        for stack, wanted in cells.items()
+    ]
+    return Line(
+        first.metric,
+        first.unit,
+        first.operation,
+        level_words(level),
+        tuple(pairs),
+        _published_ratio(pairs),
+        _measured_ratio(list(cells.values()), trials, figure),
+    )
+
+
+def _pair(
+    words: str,
+    rows: Sequence[Printed],
+    wanted: Wanted,
+    trials: Sequence[Trial],
+    figure: Figure,
+    shown: ShownFigure,
+) -> Pair:
+    by_statistic = {row.statistic: row for row in rows}
+    mean, least, most = (by_statistic.get(name) for name in (shown.statistic, "min", "max"))
+    cell = wanted.find(trials)
+    interval = cell.interval(figure) if cell else None
+    return Pair(
+        words,
+        mean.value if mean else None,
+        least.value if least else None,
+        most.value if most else None,
+        any(row.doubtful for row in rows),
+        interval.scaled(1.0 / shown.per_unit) if interval else None,
+        cell is not None and figures.only_a_bound(figure, cell),
+    )
+
+
+def _published_ratio(pairs: Sequence[Pair]) -> float | None:
+    if len(pairs) != 2 or pairs[0].published is None or not pairs[1].published:
+        return None
+    return pairs[0].published / pairs[1].published
+
+
+def _measured_ratio(
+    cells: Sequence[Wanted], trials: Sequence[Trial], figure: Figure
+) -> Interval | None:
+    found = [wanted.find(trials) for wanted in cells]
+    if len(found) != 2 or None in found:
+        return None
+    samples = [cell.values(figure) for cell in found if cell is not None]
+    try:
+        return contrast.product([(1.0, samples[0]), (-1.0, samples[1])])
+    except StatisticsError:
+        return None

@@ -1,0 +1,55 @@
+"""``wirelab reproduce`` and ``wirelab studies``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wirelab import reproduction, study_page
+from wirelab import studies as published
+from wirelab.cli.edges import err, out, told
+from wirelab.cli.run import AsJson, Out, default_directory
+from wirelab.errors import EXIT_FAILED, EXIT_OK
+from wirelab.progress import OnConsole
+from wirelab.reproduction import Reproduction
+
+
+@told
+def reproduce(
+    study: Annotated[str, typer.Argument(help="Its name, e.g. hamo2023.", metavar="STUDY")],
+    scale: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="Share of the published counts; 1 is all. [default: minutes]"),
+    ] = None,
+    directory: Out = None,
+    as_json: AsJson = False,
+) -> int:
+    """Run a published study again, and say which of its findings stand."""
+    published.load(study)
+    folder: Path = directory or default_directory(study)
+    err.print(f"directory: {folder}", markup=False, soft_wrap=True)
+    made = reproduction.reproduce(study, folder, scale=scale, progress=OnConsole(err))
+    return show(made, as_json=as_json)
+
+
+def show(made: Reproduction, *, as_json: bool) -> int:
+    """Prints what came out and writes the page; returns the exit code."""
+    page = study_page.write(made)
+    if as_json:
+        print(json.dumps({**made.to_json(), "report": str(page)}, indent=1))
+    else:
+        for sentence in study_page.sentences(made):
+            out.print(f"• {sentence}", markup=False, soft_wrap=False)
+        out.print(f"\nReport: {page}", markup=False)
+    return EXIT_FAILED if made.failed else EXIT_OK
+
+
+@told
+def studies() -> int:
+    """List the published studies that can be run again."""
+    for name, title in published.listing():
+        out.print(f"{name:<20} {title}", markup=False)
+    return EXIT_OK

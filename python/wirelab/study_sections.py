@@ -1,0 +1,248 @@
+"""A reproduction as sections of the report's page, and in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from wirelab import figures, winners
+from wirelab.beside import Line, Pair
+from wirelab.climb import Climbed
+from wirelab.explanation import Explanation
+from wirelab.findings import Judgement, Part, range_words
+from wirelab.report import Row, Section, Table, interval_picture, look
+from wirelab.report.quantity import NONE, digits
+from wirelab.reproduction import Reproduction, WinnerTable
+from wirelab.statistics import Comparison, Interval
+from wirelab.study import WinnersEntry
+from wirelab.winners import Score, Square
+
+OUTCOMES = ("stands", "does not stand", "cannot be told")
+
+
+def sections(made: Reproduction) -> tuple[Section, ...]:
+    """The study's part of the page."""
+    study = made.found.study
+    every = [
+        Section(
+            f"The study {study.name}",
+            [f"{study.title}. {study.source}.", study.question, study.confound, _scale(made)],
+            points=made.notes,
+        ),
+        _findings(made.judgements),
+        *(_winners(study.winners, made.tables) if study.winners else ()),
+        *(_explanation(explanation) for explanation in made.explanations),
+        *_beside(made.lines),
+        _not_rerun(made),
+    ]
+    return tuple(every)
+
+
+def sentences(made: Reproduction) -> tuple[str, ...]:
+    """What a terminal shows."""
+    said = [f"{_count(made.judgements)}."]
+    said += [f"{j.outcome}: {j.finding.claim} [{j.finding.id}]" for j in made.judgements]
+    if made.found.study.winners:
+        said += [_tally(made.found.study.winners, table) for table in made.tables]
+    for explanation in made.explanations:
+        said.append(f"{explanation.ladder.question} ({explanation.ladder.id})")
+        said += explanation.sentences
+    return (*said, *made.notes)
+
+
+def _scale(made: Reproduction) -> str:
+    return (
+        f"Run with {made.scale:g} of the published numbers of calls. Absolute figures of another "
+        "machine are shown beside the measured ones and not judged; ratios, orders and shapes are."
+    )
+
+
+def _count(judgements: Sequence[Judgement]) -> str:
+    counts = [sum(j.outcome == outcome for j in judgements) for outcome in OUTCOMES]
+    return (
+        f"Of {len(judgements)} findings put to the test {counts[0]} stand, {counts[1]} do not, "
+        f"and {counts[2]} cannot be told"
+    )
+
+
+def _findings(judgements: Sequence[Judgement]) -> Section:
+    text = (
+        f"{_count(judgements)}. A claim stands when it does at every level, each at 95 %; it does "
+        "not stand when one level denies it at 95 % for all levels together. Where the client was "
+        "the limit, a rate is a lower bound and its ratio has an open end."
+    )
+    rows = [(j.outcome, j.finding.claim, j.finding.source, _measured(j)) for j in judgements]
+    columns = ("Verdict", "Published claim", "Source", "Measured, 95 % interval")
+    return Section("Which findings stand", [text], [Table(columns, rows)])
+
+
+def _measured(judgement: Judgement) -> str:
+    levels = "; ".join(map(_level, judgement.parts))
+    if all(part.interval is None for part in judgement.parts):
+        return levels
+    return f"{levels}; claimed {judgement.finding.expect}"
+
+
+def _level(part: Part) -> str:
+    said = part.reason if part.interval is None else range_words(part.interval)
+    return f"{part.where}: {said}" if part.level else said
+
+
+def _winners(entry: WinnersEntry, tables: Sequence[WinnerTable]) -> list[Section]:
+    ratio = f"{entry.contenders['a']} is better by"
+    parts = [
+        Section(
+            table.pair.words.capitalize(),
+            [_tally(entry, table)],
+            [
+                Table(
+                    ("Test", "Property", "Published", "Here", "Verdict", f"{ratio}, rule by rule"),
+                    [_square(entry, square) for square in table.squares],
+                )
+            ],
+        )
+        for table in tables
+    ]
+    text = (
+        "The study named a winner per test and property from an average over the levels whose kind "
+        "it did not state, and from trend lines that it judged by eye. Here the ratio per level is "
+        "averaged in three ways, and the slopes are those of least squares; a square stands only "
+        "when it does by every rule. Slopes are differences of slopes, above 0 where the first "
+        "scales better."
+    )
+    return [Section("The table of winners", [text], sections=parts)]
+
+
+def _tally(entry: WinnersEntry, table: WinnerTable) -> str:
+    count = winners.tally(table.squares)
+    published = [square.published for square in table.squares]
+    a, b = entry.contenders["a"], entry.contenders["b"]
+    standing = sum(square.verdict == "stands" for square in table.squares)
+    return (
+        f"{table.pair.words}: {a} wins {count['a']}, {b} {count['b']}, {count['neither']} cannot "
+        f"be told (published {published.count('a')} to {published.count('b')}); {standing} of "
+        f"{len(published)} published winners stand."
+    )
+
+
+def _square(entry: WinnersEntry, square: Square) -> tuple[str, ...]:
+    names = {**entry.contenders, "": "not told"}
+    scores = "; ".join(f"{score.rule} {_score(score)}" for score in square.scores)
+    prop = next(name for name, figure in entry.properties.items() if figure == square.property)
+    return (
+        square.test,
+        prop,
+        names[square.published],
+        names[square.winner],
+        square.verdict,
+        scores,
+    )
+
+
+def _score(score: Score) -> str:
+    return score.reason if score.interval is None else range_words(score.interval)
+
+
+def _explanation(explanation: Explanation) -> Section:
+    ladder = explanation.ladder
+    title = figures.named(ladder.figure).title
+    also = [f"× {figures.named(name).title}" for name in ladder.also]
+    columns = ("Rung", "Hypothesis", "Changed", f"× {title}", "Share of the gap", *also, "Verdict")
+    rows = [_rung(explanation, step) for step in explanation.climbed]
+    shown = [step for step in explanation.climbed if step.effect is not None]
+    pictures = [
+        interval_picture(
+            [Row(step.rung.words, step.effect.ratio, look(0)) for step in shown if step.effect],
+            f"What each rung changes, {ladder.id}",
+            f"ratio of {title}",
+            "After over before, with 95 % intervals; left of 1 the change costs, right it gains.",
+            reference=1.0,
+        )
+    ]
+    text = (
+        "Each rung changes one thing. It is called a cause only where its interval excludes no "
+        f"effect by more than {100 * ladder.threshold:g} %, judged together with the other rungs "
+        "(Holm). Shares are on the scale of logarithms, on which rungs add up."
+    )
+    return Section(
+        f"{ladder.question} ({ladder.id})",
+        [text],
+        [Table(columns, rows)],
+        pictures if shown else (),
+        points=explanation.sentences,
+    )
+
+
+def _rung(explanation: Explanation, step: Climbed) -> tuple[str, ...]:
+    changed = "; ".join(f"{name}: {a} → {b}" for name, (a, b) in step.rung.changes.items())
+    also = (_ratio(step.also.get(name)) for name in explanation.ladder.also)
+    return (
+        step.rung.words,
+        step.rung.hypothesis,
+        changed,
+        _ratio(step.effect),
+        _share(step.share),
+        *also,
+        step.outcome,
+    )
+
+
+def _ratio(comparison: Comparison | None) -> str:
+    return NONE if comparison is None else range_words(comparison.ratio)
+
+
+def _share(share: Interval | None) -> str:
+    if share is None or share.bounds is None:
+        return NONE
+    low, high = share.bounds
+    return f"{100 * share.estimate:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
+
+
+def _beside(lines: Sequence[Line]) -> list[Section]:
+    tables = []
+    for metric in dict.fromkeys(line.metric for line in lines):
+        rows = [line for line in lines if line.metric == metric]
+        arms = [pair.arm for pair in rows[0].pairs]
+        columns = ["Test", "Load"]
+        columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
+        columns += ["Ratio, published", "Ratio, measured"]
+        tables.append(
+            Table(
+                columns,
+                [_cells(line) for line in rows],
+                f"{metric}, {rows[0].unit}: published average (lowest, highest), measured "
+                "estimate (95 % interval); † is printed so and cannot be right, ≥ or ≤ marks a "
+                "bound, the client being the limit; ratios are first over second.",
+            )
+        )
+    return [Section("Published and measured", tables=tables)] if tables else []
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    words = [word for pair in line.pairs for word in (_published(pair), _here(line, pair))]
+    published = NONE if line.published_ratio is None else digits(line.published_ratio)
+    measured = NONE if line.measured_ratio is None else range_words(line.measured_ratio)
+    return (line.operation, line.level, *words, published, measured)
+
+
+def _published(pair: Pair) -> str:
+    if pair.published is None:
+        return NONE
+    ends = ", ".join(NONE if end is None else f"{end:,g}" for end in (pair.least, pair.most))
+    return f"{pair.published:,g} ({ends}){' †' if pair.doubtful else ''}"
+
+
+def _here(line: Line, pair: Pair) -> str:
+    if pair.measured is None:
+        return NONE
+    sign = ("≥ " if "/" in line.unit else "≤ ") if pair.bound else ""
+    if pair.measured.bounds is None:
+        return f"{sign}{digits(pair.measured.estimate)}"
+    low, high = pair.measured.bounds
+    most = "any" if high == inf else digits(high)
+    return f"{sign}{digits(pair.measured.estimate)} ({digits(low)} to {most})"
+
+
+def _not_rerun(made: Reproduction) -> Section:
+    rows = [(entry.claim, entry.source, entry.reason) for entry in made.found.study.not_rerun]
+    return Section("What was not run again", (), [Table(("Claim", "Source", "Why not"), rows)])
