@@ -17,11 +17,13 @@ from wirelab.processes import Child, describe_exit, run_to_end
 
 BUILD_S_MAX = 1800.0
 """A build that takes longer is ended; dependencies may have to be fetched first."""
+OUT = "service"
+"""Name of the file or folder that a build makes."""
 
 
 def build(manifest: Manifest, folder: Path, interruption: Interruption) -> Path:
     """Builds the service in ``folder`` unless these sources were built before, and returns
-    the folder built into. Raises :class:`BuildError`."""
+    what the manifest calls ``{out}``. Raises :class:`BuildError`."""
     if not manifest.build:
         return folder
     _require(manifest)
@@ -31,7 +33,7 @@ def build(manifest: Manifest, folder: Path, interruption: Interruption) -> Path:
     with _locked(cache / f"{manifest.language}.lock"):
         if not built.is_dir():
             _build_into(built, manifest, folder, interruption)
-    return built
+    return built / OUT
 
 
 def digest(folder: Path, manifest: Manifest) -> str:
@@ -72,7 +74,7 @@ def _build_into(built: Path, manifest: Manifest, folder: Path, interruption: Int
     unfinished.mkdir()
     log = built.with_suffix(".log")
     log.unlink(missing_ok=True)
-    command = [part.replace("{out}", str(unfinished)) for part in manifest.build]
+    command = [part.replace("{out}", str(unfinished / OUT)) for part in manifest.build]
     child = Child(["env", "-C", str(folder), *command], log=log)
     try:
         code = run_to_end(child, BUILD_S_MAX, interruption)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab import engine_binary
-from wirelab.errors import EngineRefused, Interrupted, TrialFailed
+from wirelab.errors import EngineRefused, TrialFailed
 from wirelab.interruption import Interruption
 from wirelab.processes import POLL_S, Child, describe_exit
 
@@ -60,18 +60,18 @@ class Drive:
         self._child = Child([str(engine_binary.find()), "drive"], log=log, cores=cores)
 
     def outcome(self) -> Json:
-        """Runs the plan. Raises :class:`TrialFailed` when the engine dies, hangs or cannot
-        go on, :class:`EngineRefused` when it refuses the plan, :class:`Interrupted`."""
+        """Runs the plan; the outcome says ``interrupted`` when it was cut short. Raises
+        :class:`TrialFailed` when the engine dies, hangs or cannot go on,
+        :class:`EngineRefused` when it refuses the plan, and :class:`Interrupted` when it
+        was told to stop and gave no result."""
         try:
             self._child.say(json.dumps(self.plan).encode() + b"\n")
             self._child.close_input()
             outcome = self._listen()
             self._child.wait(1.0)
+            return outcome
         finally:
             self._child.kill()
-        if outcome.get("interrupted"):
-            raise Interrupted("interrupted in mid-trial")
-        return outcome
 
     def _listen(self) -> Json:
         deadline = time.monotonic() + bound_seconds(self.plan)

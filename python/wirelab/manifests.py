@@ -7,7 +7,7 @@ and what it serves. The lab learns a new language from this file alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,15 +49,20 @@ class Manifest(BaseModel):
     requires: tuple[str, ...] = ()
     """Programs that building needs, looked up in PATH."""
     build: tuple[str, ...] = ()
-    """Command, run in the manifest's folder; ``{out}`` is the folder to build into."""
+    """Command, run in the manifest's folder; ``{out}`` is the file or folder to make."""
     start: tuple[str, ...]
     """Command; ``{out}`` as above, ``{engine}`` is the engine's binary."""
     serves: tuple[Served, ...]
     faults: tuple[str, ...] = ()
+    """Fault switches that it has; ``*`` is all of them."""
     remedy: str = ""
     """What to do when something in ``requires`` is missing."""
     collector: dict[str, Any] = Field(default_factory=dict)
     """Settings of the garbage collector when the experiment names none."""
+
+    def unknown_faults(self, faults: Iterable[str]) -> list[str]:
+        """Those that the service has no switch for."""
+        return [] if "*" in self.faults else sorted(set(faults) - set(self.faults))
 
     def refusal(self, stack: Stack) -> tuple[str, dict[str, str]] | None:
         """Why this service cannot be that stack, with the change that would do; else None."""

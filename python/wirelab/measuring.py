@@ -50,6 +50,7 @@ def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
     """Measures one trial into ``folder``. A trial that fails is returned as failed, with
     its reason. Raises :class:`LabError`, :class:`Interrupted`, :class:`OSError`."""
     table = placement.choose(planned.cell.placement)
+    processors = settings(lab.experiment, planned, table).processors
     trial = Trial(
         id=planned.id,
         point=planned.cell.point,
@@ -57,7 +58,7 @@ def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
         order=planned.order,
         status="failed",
         started=now(),
-        placement=table.to_json(),
+        placement={**table.to_json(), "processors": processors},
     )
     began = time.monotonic()
     try:
@@ -156,6 +157,7 @@ def _driven(
         on_tick=observer.tick,
     )
     outcome = drive.outcome()
+    lab.interruption.check()
     _write(folder / "result.json", outcome)
     group = outcome["groups"][0]
     (folder / "histograms.hlog").write_text(histogram_log(group), encoding="utf-8")

@@ -40,7 +40,7 @@ class Table:
         """As results carry it; ``"unpinned"`` in place of no cores."""
         sides = {"service": self.service, "engine": self.engine, "front": self.front}
         table: dict[str, Any] = {name: list(cores) or "unpinned" for name, cores in sides.items()}
-        return {"rule": self.rule, **table, "processors": self.processors()}
+        return {"rule": self.rule, **table}
 
 
 def available_cores() -> tuple[int, ...]:

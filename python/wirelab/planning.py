@@ -117,7 +117,7 @@ def _cell(
     if refusal:
         raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
     faults = experiment.faults.given()
-    unknown = sorted(set(faults) - set(manifest.faults))
+    unknown = manifest.unknown_faults(faults)
     if unknown:
         raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")
     point = Point(

@@ -60,6 +60,29 @@ class TimeLeft:
         return max(0.0, sum(self._planned) * ratio - into_trial)
 
 
+class OneLine:
+    """A line on a terminal that moves; nothing elsewhere. It has no thread of rich's own
+    (auto_refresh off), since the lab forks processes while it is shown."""
+
+    def __init__(self, console: Console) -> None:
+        live = Live(console=console, auto_refresh=False, transient=True)
+        self._live = live if console.is_terminal else None
+
+    def __enter__(self) -> OneLine:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, text: str | Text) -> None:
+        """Replaces what the line says."""
+        if self._live is not None:
+            self._live.update(Text(text) if isinstance(text, str) else text, refresh=True)
+
+
 class Silent:
     """Says nothing; for scripts and for measurements inside other commands."""
 
@@ -81,7 +104,7 @@ class OnConsole:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._live: Live | None = None
+        self._line = OneLine(console)
         self._left = TimeLeft(())
         self._total = self._done = self._failed = 0
         self._words = self._phase = ""
@@ -93,10 +116,7 @@ class OnConsole:
         if finished:
             self.note(f"{finished} of {self._total} trials are there already; going on")
         self.note(f"{len(planned)} trials, about {format_seconds(self._left.seconds())}")
-        if self._console.is_terminal:
-            # No thread of rich's own: the lab forks processes (auto_refresh off).
-            self._live = Live(console=self._console, auto_refresh=False, transient=True)
-            self._live.start()
+        self._line.__enter__()
 
     def note(self, text: str) -> None:
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
@@ -119,19 +139,15 @@ class OnConsole:
         self._failed += trial.status == "failed"
         if trial.status == "failed":
             self.note(f"failed: {trial.id}: {trial.reason}")
-        elif self._live is None:
+        elif not self._console.is_terminal:
             rate = trial.result.get("rate_per_s", 0.0)
             left = format_seconds(self._left.seconds())
             self.note(f"[{self._done}/{self._total}] {self._words}: {rate:,.0f}/s, {left} left")
 
     def end(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self._line.__exit__()
 
     def _show(self) -> None:
-        if self._live is None:
-            return
         left = format_seconds(self._left.seconds(time.monotonic() - self._began))
         width = max(20, self._console.width - 1)
         failed = f", {self._failed} failed" if self._failed else ""
@@ -140,7 +156,7 @@ class OnConsole:
             style="bold",
         )
         second = Text(f"{self._words} · {self._phase}"[:width], style="dim")
-        self._live.update(Text("\n").join((first, second)), refresh=True)
+        self._line.show(Text("\n").join((first, second)))
 
 
 def words(planned: PlannedTrial) -> str:

@@ -1,0 +1,38 @@
+"""The command ``wirelab``. Each file here holds the options of one verb and nothing else.
+
+Exit codes: 0 done, 1 done but trials or all calls failed, 2 wrong usage, 3 the lab
+failed, 4 nothing more could be written, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from wirelab.cli.doctor import doctor
+from wirelab.cli.drive import drive
+from wirelab.cli.reproduce import reproduce, studies
+from wirelab.cli.run import demo, report, run
+from wirelab.cli.schema import schema
+
+app = typer.Typer(
+    name="wirelab",
+    help="A laboratory for wire protocols: which stack is faster for your message, load and "
+    "network, by how much, how sure that is, and why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (demo, run, reproduce, drive, report, doctor, studies, schema):
+    app.command()(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line (default: this process's) and returns its exit code."""
+    try:
+        app(args=list(arguments) if arguments is not None else None, prog_name="wirelab")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0

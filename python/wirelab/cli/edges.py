@@ -1,0 +1,46 @@
+"""Where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+from rich.console import Console
+
+from wirelab.errors import EXIT_INTERRUPTED, EXIT_LAB, WirelabError
+
+P = ParamSpec("P")
+
+out = Console(highlight=False)
+"""For what was asked for."""
+err = Console(stderr=True, highlight=False)
+"""For progress and messages."""
+
+
+def told(command: Callable[P, int]) -> Callable[P, None]:
+    """Ends a command with its exit code, and every error with a message instead of a trace."""
+
+    @functools.wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        raise typer.Exit(_code(lambda: command(*args, **kwargs)))
+
+    return wrapped
+
+
+def _code(command: Callable[[], int]) -> int:
+    try:
+        return command()
+    except WirelabError as error:
+        err.print(f"wirelab: {error}", style="red", markup=False, soft_wrap=True)
+        return error.exit_code
+    except KeyboardInterrupt:
+        err.print("wirelab: interrupted", style="red")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_LAB

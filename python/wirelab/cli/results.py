@@ -1,0 +1,45 @@
+"""What a person gets to see at the end of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from wirelab import report, run_directory
+from wirelab.cli.edges import out
+from wirelab.errors import EXIT_FAILED, EXIT_OK
+from wirelab.running import Run
+
+
+def show(run: Run, *, as_json: bool) -> int:
+    """Prints the run's results and writes its report; returns the exit code."""
+    page = report.write(run.folder)
+    threshold = float(run_directory.read_manifest(run.folder)["threshold"])
+    if as_json:
+        print(json.dumps(_summary(run, page, threshold), indent=1))
+    else:
+        _print(run, page, threshold)
+    return EXIT_FAILED if run.failed or not run.trials else EXIT_OK
+
+
+def _print(run: Run, page: Path, threshold: float) -> None:
+    out.print(report.terminal_table(run.trials))
+    for sentence in report.sentences(run.trials, threshold):
+        out.print(f"• {sentence}", markup=False, soft_wrap=False)
+    for trial in run.failed:
+        out.print(f"failed: {trial.id}: {trial.reason}", markup=False)
+    out.print(
+        f"\n{len(run.trials)} trials, {len(run.failed)} failed.  Report: {page}", markup=False
+    )
+
+
+def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
+    return {
+        "directory": str(run.folder),
+        "report": str(page),
+        "trials": len(run.trials),
+        "failed": [{"id": trial.id, "reason": trial.reason} for trial in run.failed],
+        "skipped": list(run.skipped),
+        **report.to_json(run.trials, threshold),
+    }

@@ -1,0 +1,56 @@
+"""How late this machine wakes a sleeper: the floor of every schedule."""
+
+from __future__ import annotations
+
+import ctypes
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+PR_SET_TIMERSLACK, PR_GET_TIMERSLACK = 29, 30
+SLEEP_S = 100e-6
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Overshoot:
+    """Lateness of sleeps of 100 us, in microseconds."""
+
+    p50_us: float
+    p99_us: float
+
+
+def overshoot(slack_ns: int | None = None, sleeps: int = 300) -> Overshoot:
+    """Sleeps many times; ``slack_ns`` is the timer slack of prctl(2), None the kernel's 50 us."""
+    with _slack(slack_ns):
+        late = sorted(_one_us() for _ in range(sleeps))
+    cuts = statistics.quantiles(late, n=100)
+    return Overshoot(cuts[49], cuts[98])
+
+
+def read_cost_ns(reads: int = 20_000) -> float:
+    """Nanoseconds per reading of CLOCK_MONOTONIC, the interpreter's own share included."""
+    began = time.perf_counter_ns()
+    for _ in range(reads):
+        time.monotonic_ns()
+    return (time.perf_counter_ns() - began) / reads
+
+
+def _one_us() -> float:
+    began = time.monotonic_ns()
+    time.sleep(SLEEP_S)
+    return (time.monotonic_ns() - began) / 1e3 - SLEEP_S * 1e6
+
+
+@contextmanager
+def _slack(slack_ns: int | None) -> Iterator[None]:
+    before = _libc.prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)
+    if slack_ns is not None:
+        _libc.prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(slack_ns), 0, 0, 0)
+    try:
+        yield
+    finally:
+        _libc.prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(max(0, before)), 0, 0, 0)

@@ -1,0 +1,207 @@
+"""What this machine can and cannot measure, found out by trying."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from wirelab import clockprobe, engine_binary, machine, placement
+from wirelab.drive import Amount, Call, drive_stack
+from wirelab.errors import WirelabError
+from wirelab.interruption import Interruption
+from wirelab.stacks import Stack
+
+Ability = Literal["yes", "limited", "no"]
+FILES_ENOUGH = 22_000
+"""Open files for 10,000 connections with both ends on this machine, and some spare."""
+OVERSHOOT_US_MAX = 50.0
+"""Lateness of a wake-up, p99, up to which schedules of 5,000 calls/s can be kept."""
+PROBE_S_MAX = 10.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that this machine can or cannot do."""
+
+    name: str
+    ability: Ability
+    found: str
+    """What was found."""
+    means: str = ""
+    """What follows from it for measurements; empty when nothing is missing."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "name": self.name,
+            "ability": self.ability,
+            "found": self.found,
+            "means": self.means,
+        }
+
+
+def examine() -> list[Finding]:
+    """Every finding, in the order of the table."""
+    return [probe() for probe in PROBES]
+
+
+def _engine() -> Finding:
+    try:
+        path = engine_binary.find()
+        with Interruption() as interruption:
+            outcome = drive_stack(
+                Stack.parse("rest@rust"),
+                Call(),
+                Amount(calls=100, max_s=5.0),
+                interruption=interruption,
+                on_progress=lambda _: None,
+            )
+    except WirelabError as error:
+        return Finding("engine", "no", error.message, error.remedy)
+    group = outcome["groups"][0]
+    found = f"{outcome['engine']}, {outcome['profile']} build, {path}"
+    if group["ok"] != group["calls"] or not group["calls"]:
+        failed = f"{group['errors']} of {group['calls']} calls to the embedded service failed"
+        return Finding("engine", "no", found, failed)
+    if outcome["profile"] != "release":
+        return Finding("engine", "limited", found, "its times are not the product's: `make setup`")
+    return Finding("engine", "yes", found)
+
+
+def _cores() -> Finding:
+    cores = placement.available_cores()
+    found = f"{len(cores)} ({machine.cpu_model() or 'unknown model'})"
+    if len(cores) < 2:
+        means = "service and engine share it: rates say nothing of the service alone"
+        return Finding("cores", "limited", found, means)
+    if len(cores) == 2:
+        means = "service on one, engine on the other; the front and the kernel share them"
+        return Finding("cores", "limited", found, means)
+    return Finding("cores", "yes", found)
+
+
+def _files() -> Finding:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    found = f"{soft:,} open files (hard limit {hard:,})"
+    if soft >= FILES_ENOUGH:
+        return Finding("connections", "yes", found)
+    return Finding(
+        "connections", "limited", found, f"about {max(0, soft - 100):,} connections per process"
+    )
+
+
+def _governor() -> Finding:
+    governor = machine.kernel_setting("governor")
+    if governor is None:
+        return Finding("CPU frequency", "limited", "not visible", "it may vary between trials")
+    if governor == "performance":
+        return Finding("CPU frequency", "yes", governor)
+    means = "it varies; set the governor to performance for small differences"
+    return Finding("CPU frequency", "limited", governor, means)
+
+
+def _clock() -> Finding:
+    source = machine.kernel_setting("clocksource") or "unknown"
+    found = f"{source}, {clockprobe.read_cost_ns():.0f} ns a reading from Python"
+    if source in ("tsc", "arch_sys_counter"):
+        return Finding("clock", "yes", found)
+    return Finding("clock", "limited", found, "each stamp costs a system call")
+
+
+def _wakeups() -> Finding:
+    plain, tight = clockprobe.overshoot(), clockprobe.overshoot(slack_ns=1)
+    found = (
+        f"100 us sleeps end {tight.p50_us:.0f} us late, p99 {tight.p99_us:.0f} us, with timer "
+        f"slack 1 ns (default slack {plain.p50_us:.0f} and {plain.p99_us:.0f} us)"
+    )
+    if tight.p99_us <= OVERSHOOT_US_MAX:
+        return Finding("wake-ups", "yes", found)
+    return Finding("wake-ups", "limited", found, "open loads are late by so much; is it idle?")
+
+
+def _congestion() -> Finding:
+    current = machine.kernel_setting("congestion_control")
+    available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+    names = available.read_text(encoding="ascii").strip() if available.exists() else "unknown"
+    return Finding("congestion control", "yes", f"{current} (available: {names})")
+
+
+def _namespaces() -> Finding:
+    if _works(["unshare", "--net", "true"]):
+        return Finding("network namespaces", "yes", "as this user")
+    if _works(["unshare", "--user", "--map-root-user", "--net", "true"]):
+        return Finding("network namespaces", "limited", "in a user namespace", "veth, but no TUN")
+    return Finding("network namespaces", "no", "refused", "links other than loopback need root")
+
+
+def _netem() -> Finding:
+    namespace = ["unshare", "--user", "--map-root-user", "--net"]
+    if os.geteuid() == 0:
+        namespace = ["unshare", "--net"]
+    command = [*namespace, "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
+    if shutil.which("tc") is None:
+        return Finding("netem", "no", "tc is not installed", "the kernel could not be asked")
+    if _works(command):
+        return Finding("netem", "yes", "delay, jitter and loss in the kernel")
+    return Finding("netem", "no", "not in this kernel", "slow links need a userspace emulator")
+
+
+def _tun() -> Finding:
+    try:
+        os.close(os.open("/dev/net/tun", os.O_RDWR))
+    except OSError as error:
+        return Finding("TUN", "no", str(error.strerror), "no userspace emulation of links")
+    return Finding("TUN", "yes", "/dev/net/tun opens")
+
+
+def _capture() -> Finding:
+    try:
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
+    except OSError as error:
+        means = "packets cannot be watched: needs root or CAP_NET_RAW"
+        return Finding("capture", "no", str(error.strerror), means)
+    return Finding("capture", "yes", "AF_PACKET opens")
+
+
+def _go() -> Finding:
+    path = shutil.which("go")
+    if path is None:
+        means = "services in Go cannot be built: install Go 1.26 or newer"
+        return Finding("Go", "no", "not in PATH", means)
+    try:
+        said = subprocess.run(
+            [path, "version"], capture_output=True, text=True, timeout=PROBE_S_MAX, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError) as error:
+        return Finding("Go", "no", f"{path} does not run: {error}", "install Go 1.26 or newer")
+    return Finding("Go", "yes", said.removeprefix("go version "))
+
+
+def _works(command: list[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=PROBE_S_MAX).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+PROBES: tuple[Callable[[], Finding], ...] = (
+    _engine,
+    _cores,
+    _files,
+    _governor,
+    _clock,
+    _wakeups,
+    _congestion,
+    _namespaces,
+    _netem,
+    _tun,
+    _capture,
+    _go,
+)

@@ -1,0 +1,143 @@
+"""Where the tests of truth run: one service with known faults, one plan, both real."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from wirelab import manifests, placement
+from wirelab.engine import Drive
+from wirelab.interruption import Interruption
+from wirelab.measuring import PROGRESS_MS
+from wirelab.observer import Observer
+from wirelab.services import Programs, Service, Settings
+from wirelab.stacks import Stack
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One test of truth and what it found."""
+
+    name: str
+    passed: bool
+    reason: str
+    figures: Json
+
+    def to_json(self) -> Json:
+        """For ``--json``."""
+        return {
+            "name": self.name,
+            "passed": self.passed,
+            "reason": self.reason,
+            "figures": self.figures,
+        }
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What one drive gave."""
+
+    group: Json
+    """The engine's figures."""
+    service: Json
+    """As :meth:`Observer.findings` tells them."""
+
+    def percentile_ns(self, which: str, percentile: str) -> int:
+        """A percentile of ``response``, ``service`` or ``lag``."""
+        return int(self.group["times"][which]["percentiles_ns"][percentile])
+
+    def histogram(self, which: str) -> HdrHistogram:
+        """The whole distribution, ns."""
+        return HdrHistogram.decode(self.group["times"][which]["hdr"])
+
+    def count_above(self, which: str, limit_ns: float) -> int:
+        """Samples of at least ``limit_ns``, to the histogram's three digits."""
+        return sum(
+            int(bucket.count_added_in_this_iter_step)
+            for bucket in self.histogram(which).get_recorded_iterator()
+            if bucket.value_iterated_to >= limit_ns
+        )
+
+
+class Bed:
+    """Starts services and drives them, one at a time, as trials do."""
+
+    def __init__(self, folder: Path, interruption: Interruption) -> None:
+        self._folder = folder
+        self._interruption = interruption
+        self._programs = Programs(manifests.load())
+        self._table = placement.choose("pinned")
+
+    def observe(
+        self,
+        reference: str,
+        load: Json,
+        window: Json,
+        *,
+        faults: Json | None = None,
+        warmup_s: float = 0.0,
+        size: int = 14,
+    ) -> Observed:
+        """One fresh service under one load. Raises as a trial does."""
+        stack = Stack.parse(reference)
+        settings = Settings(
+            hello_bytes=size, processors=self._table.processors(), faults=faults or {}
+        )
+        group = {
+            "name": "truth",
+            "stack": stack.engine_stack(),
+            "workload": {
+                "kind": "contract",
+                "contract": "transfer",
+                "operation": "Hello",
+                "bytes": size,
+            },
+            "load": load,
+            "window": window,
+            "warmup": {"min_s": warmup_s, "max_s": warmup_s},
+        }
+        with Service(
+            self._programs.program(stack, self._interruption),
+            settings.configuration(stack),
+            log=self._folder / "service.log",
+            cores=self._table.service,
+            interruption=self._interruption,
+        ) as service:
+            return self._driven(service, {**group, "target": service.ready.address})
+
+    def _driven(self, service: Service, group: Json) -> Observed:
+        observer = Observer(service)
+        plan = {
+            "threads": self._table.threads(),
+            "cores": list(self._table.engine),
+            "progress_ms": PROGRESS_MS,
+            "groups": [group],
+        }
+        drive = Drive(
+            plan,
+            log=self._folder / "engine.log",
+            cores=self._table.engine,
+            interruption=self._interruption,
+            on_progress=observer.progress,
+            on_tick=observer.tick,
+        )
+        outcome = drive.outcome()
+        self._interruption.check()
+        observer.finish()
+        found: Json = outcome["groups"][0]
+        return Observed(found, observer.findings(found))
+
+
+@contextmanager
+def bed(interruption: Interruption) -> Iterator[Bed]:
+    """A bed with a temporary folder for logs."""
+    with tempfile.TemporaryDirectory(prefix="wirelab-") as folder:
+        yield Bed(Path(folder), interruption)

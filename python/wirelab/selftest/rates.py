@@ -1,0 +1,96 @@
+"""Loads as they really were: concurrency, rate, gaps and punctuality of arrivals."""
+
+from __future__ import annotations
+
+import subprocess
+
+import numpy as np
+
+from wirelab import engine_binary
+from wirelab.selftest.bed import Bed, Truth
+from wirelab.statistics import anderson_darling_exponential
+
+USERS = 50
+DELAY_US = 20_000
+TOLERANCE = 0.01
+LAG_NS_MAX = 50_000
+ARRIVALS = 20_000
+
+
+def concurrency(bed: Bed, reference: str) -> Truth:
+    """The service must see as many calls at a time as the plan has users.
+
+    Little's law from outside: the growth of ``wirelab_call_seconds_total`` over a part of
+    the window, divided by its length, is the mean number of calls inside the service. With
+    50 users and a delay of 20 ms a call spends all but some 100 us of its response time
+    there, which is below half a percent; so 50 must be seen within 1 %.
+    """
+    observed = bed.observe(
+        reference,
+        {"kind": "closed", "users": USERS, "think_s": 0.0},
+        {"duration_s": 2.0},
+        faults={"delay_us": DELAY_US},
+        warmup_s=0.2,
+    )
+    seen = observed.service["concurrency_seen"]
+    off = abs(seen / USERS - 1.0) if seen is not None else 1.0
+    return Truth(
+        f"concurrency, {reference}",
+        off <= TOLERANCE,
+        f"the service saw {seen:.2f} calls at a time, planned {USERS} (off by {off:.2%})"
+        if seen is not None
+        else "the service's counters were not read twice within the window",
+        {"seen": seen, "planned": USERS, "engine": observed.group["concurrency"]},
+    )
+
+
+def achieved_rate(bed: Bed, reference: str, rate: float = 2000.0) -> Truth:
+    """A constant rate that the service can carry is achieved within 1 %."""
+    observed = bed.observe(
+        reference,
+        {"kind": "constant", "rate": rate, "in_flight_max": 64},
+        {"duration_s": 2.0},
+        warmup_s=0.2,
+    )
+    achieved = float(observed.group["rate_per_s"])
+    off = abs(achieved / rate - 1.0)
+    return Truth(
+        f"achieved rate, {reference}",
+        off <= TOLERANCE,
+        f"{achieved:,.1f} calls/s for {rate:,.0f} (off by {off:.2%})",
+        {"achieved_per_s": achieved, "planned_per_s": rate},
+    )
+
+
+def poisson_gaps(seed: int = 1, rate: float = 1000.0) -> Truth:
+    """The engine's Poisson arrivals pass an Anderson-Darling test against exponential gaps
+    of exactly the mean that was asked for, at the 0.1 % level."""
+    command = [str(engine_binary.find()), "arrivals", "--rate", str(rate)]
+    command += ["--poisson-seed", str(seed), "--count", str(ARRIVALS)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    intended = np.array(said.stdout.split(), dtype=np.float64)
+    fit = anderson_darling_exponential(np.diff(intended), scale=1e9 / rate, resolution=1.0)
+    return Truth(
+        "Poisson gaps",
+        bool(fit.passed) and intended.size == ARRIVALS,
+        f"Anderson-Darling A^2 {fit.statistic:.2f}, p {fit.p_value:.3f} on {fit.n:,} gaps",
+        {"statistic": fit.statistic, "p_value": fit.p_value, "gaps": int(fit.n)},
+    )
+
+
+def schedule_lag(bed: Bed, reference: str, rate: float = 5000.0) -> Truth:
+    """At 5,000 calls/s the engine starts calls at most 50 us late, p99, on an idle machine."""
+    observed = bed.observe(
+        reference,
+        {"kind": "constant", "rate": rate, "in_flight_max": 64},
+        {"duration_s": 2.0},
+        warmup_s=0.2,
+    )
+    p99 = observed.percentile_ns("lag", "p99")
+    return Truth(
+        f"schedule lag, {reference}",
+        p99 <= LAG_NS_MAX,
+        f"p50 {observed.percentile_ns('lag', 'p50') / 1e3:.1f} us, p99 {p99 / 1e3:.1f} us "
+        f"at {rate:,.0f} calls/s (at most {LAG_NS_MAX / 1e3:.0f} us)",
+        {"p99_us": p99 / 1e3, "p50_us": observed.percentile_ns("lag", "p50") / 1e3},
+    )

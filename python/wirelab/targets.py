@@ -1,0 +1,90 @@
+"""What ``wirelab drive`` is pointed at: a service of the lab, or any server by URL."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import SplitResult, urlsplit
+
+from wirelab.errors import UsageError
+from wirelab.stacks import Stack
+
+PORTS = {"http": 80, "grpc": 50051}
+"""Default ports by scheme; gRPC's is the one its documentation uses."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that somebody else runs."""
+
+    kind: Literal["http", "grpc"]
+    address: str
+    """IP address and port."""
+    authority: str
+    """Host and port as the user wrote them."""
+    path: str
+    """Path and query; of gRPC ``/package.Service/Method``."""
+    loopback: bool
+
+
+def parse(text: str) -> Stack | Server:
+    """A stack reference or a URL. Raises :class:`UsageError`."""
+    if "://" not in text:
+        if "@" in text.partition("?")[0]:
+            return Stack.parse(text)
+        raise UsageError(
+            f"{text!r} is neither a URL nor a stack",
+            "write http://127.0.0.1:8080/path, grpc://127.0.0.1:50051/package.Service/Method "
+            "or a stack such as rest@rust",
+        )
+    try:
+        url = urlsplit(text)
+        port = url.port
+    except ValueError as error:
+        raise UsageError(f"{text!r} is not a URL: {error}", "write http://host:port/path") from None
+    return _server(text, url, port)
+
+
+def _server(text: str, url: SplitResult, port: int | None) -> Server:
+    if url.scheme == "https":
+        raise UsageError(
+            "https is not supported: security=none is the only value today", "use http"
+        )
+    if url.scheme not in PORTS:
+        raise UsageError(f"{text!r}: unknown scheme {url.scheme!r}", "use http:// or grpc://")
+    if not url.hostname:
+        raise UsageError(f"{text!r} names no host", "write for example http://127.0.0.1:8080/")
+    if url.username is not None:
+        raise UsageError(f"{text!r} has a user in it", "give credentials with --header")
+    path = url.path or "/"
+    if url.scheme == "grpc" and not re.fullmatch(r"/[\w.]+/\w+", path):
+        raise UsageError(
+            f"{text!r} names no method", "write grpc://host:port/package.Service/Method"
+        )
+    if url.query:
+        path = f"{path}?{url.query}"
+    address = _resolve(url.hostname)
+    number = port or PORTS[url.scheme]
+    written = f"[{address}]" if address.version == 6 else str(address)
+    return Server(
+        kind="grpc" if url.scheme == "grpc" else "http",
+        address=f"{written}:{number}",
+        authority=url.netloc,
+        path=path,
+        loopback=address.is_loopback,
+    )
+
+
+def _resolve(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The host's address; IPv4 where it has both, as most local servers listen there."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise UsageError(
+            f"host {host!r} cannot be resolved: {error}", "is it spelt right?"
+        ) from None
+    addresses = [ipaddress.ip_address(entry[4][0]) for entry in found]
+    return min(addresses, key=lambda address: address.version)
