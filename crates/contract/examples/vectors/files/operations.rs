@@ -170,7 +170,7 @@ fn download(name: &'static str, length: i64, chunk_bytes: i32) -> OperationVecto
     OperationVector {
         operation: "Download",
         name,
-        request: value(&request),
+        request: value(request),
         records_repeated: None,
         data_pattern_bytes: None,
         answer: Answer::of(model::download(&request), |chunks| {

@@ -1,0 +1,123 @@
+//! The common path neither allocates nor copies: counted, not believed.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use wirelab_contract::Call;
+use wirelab_wire::codec::{Codec, Expected};
+use wirelab_wire::http1::{Http1, Options};
+use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
+
+thread_local! {
+    /// Allocations of this thread, and their bytes.
+    static ALLOCATED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let (count, bytes) = ALLOCATED.get();
+        ALLOCATED.set((count + 1, bytes + layout.size()));
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocated_by(work: impl FnOnce()) -> (usize, usize) {
+    let before = ALLOCATED.get();
+    work();
+    let after = ALLOCATED.get();
+    (after.0 - before.0, after.1 - before.1)
+}
+
+/// Notes where bodies lie, and that they came.
+#[derive(Default)]
+struct Places {
+    ends: usize,
+    bodies: Vec<(usize, usize)>,
+}
+
+impl Replies for Places {
+    fn first(&mut self, _: CallId) {}
+    fn head(&mut self, _: CallId, _: &Head) {}
+    fn body(&mut self, _: CallId, chunk: &[u8]) {
+        self.bodies.push((chunk.as_ptr() as usize, chunk.len()));
+    }
+    fn end(&mut self, _: CallId, _: End) {
+        self.ends += 1;
+    }
+    fn failed(&mut self, call: CallId, failure: Failure) {
+        panic!("call {call}: {failure}");
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(
+        allocated_by(|| drop(Vec::<u8>::with_capacity(100))),
+        (1, 100)
+    );
+}
+
+#[test]
+fn a_call_whose_reply_comes_whole_allocates_nothing() {
+    let request = Arc::new(Request {
+        id: 1,
+        method: "POST".into(),
+        path: "/".into(),
+        authority: "localhost".into(),
+        fields: vec![],
+        body: Arc::from(&b"body"[..]),
+    });
+    let reply =
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nhello";
+    let mut session = Http1::new(Options::default()).unwrap();
+    let mut out = Vec::with_capacity(1024);
+    let mut places = Places {
+        bodies: Vec::with_capacity(2_000),
+        ..Places::default()
+    };
+    let mut round = |places: &mut Places| {
+        out.clear();
+        session.send(0, &request);
+        assert!(!session.pump(&mut out));
+        session.receive(reply, places).unwrap();
+    };
+    round(&mut places);
+    let allocated = allocated_by(|| (0..1_000).for_each(|_| round(&mut places)));
+    assert_eq!(allocated, (0, 0));
+    assert_eq!(places.ends, 1_001);
+    let lies_at = reply.as_ptr() as usize + reply.len() - 5;
+    assert!(
+        places.bodies.iter().all(|&place| place == (lies_at, 5)),
+        "bodies are not copied"
+    );
+}
+
+#[test]
+fn a_large_text_is_judged_without_a_copy_of_it() {
+    const BYTES: u64 = 3_000_000;
+    for codec in [Codec::Text, Codec::Json, Codec::Protobuf] {
+        let call = Call::Hello { hello_bytes: BYTES };
+        let expected = Expected::of(codec, &call).unwrap();
+        let text = wirelab_contract::texts::text(BYTES as usize);
+        let body = match codec {
+            Codec::Text => text.into_bytes(),
+            Codec::Json => format!("{{\"text\":\"{text}\"}}").into_bytes(),
+            Codec::Protobuf => [&b"\x0A\xC0\x8D\xB7\x01"[..], text.as_bytes()].concat(),
+        };
+        let (_, bytes) = allocated_by(|| expected.check(&body).unwrap());
+        assert!(bytes < 1_000, "{codec}: {bytes} bytes");
+    }
+}
