@@ -20,7 +20,7 @@ from wirelab.report.quantity import digits
 
 WIDTH, HEIGHT = 420.0, 300.0
 """Of a small multiple, in CSS pixels."""
-POINTS = 11.0
+POINTS = 12.0
 """Size of text at full width, in CSS pixels."""
 
 _STYLE: Any = {
@@ -28,7 +28,7 @@ _STYLE: Any = {
     "svg.fonttype": "path",
     "font.family": ["DejaVu Sans"],
     "font.size": POINTS,
-    "axes.titlesize": 12.0,
+    "axes.titlesize": 13.0,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.labelsize": POINTS,
@@ -97,7 +97,7 @@ def scale_values(axes: Axes, values: Sequence[float], axis: str = "y") -> None:
         along.set_minor_locator(NullLocator())
         limits = (low / 1.3, high * 1.4)
     else:
-        along.set_major_locator(MaxNLocator(5))
+        along.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         limits = (0.0, high * 1.08)
     (axes.set_ylim if axis == "y" else axes.set_xlim)(*limits)
     along.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from wirelab.report import panels, tables
 from wirelab.report.distribution import UnreadableHistogram
-from wirelab.report.quantity import digits
 from wirelab.report.section import Section, Table
 from wirelab.report.sentences import sentences
 from wirelab.report.source import Source
@@ -30,8 +29,9 @@ the geometric mean of the trials, the 95 % interval is Student's t on logarithms
 or the percentile-t bootstrap (20 and more). One trial has no interval.
 
 A comparison is a ratio with its interval: Welch's t on logarithms. A difference is stated only
-where the interval excludes 1 by more than the threshold that was declared, and where Holm's method
-upholds it among all comparisons of that figure in this run.
+where the interval excludes 1 by more than the threshold that was declared. Of many comparisons a
+few find a difference by chance; "upheld" marks those that Holm's method keeps among all
+comparisons of that figure in the run.
 
 Client-bound: the threads of the engine were busy for more than 90 % of the window and the service
 was not. The rate is then a lower bound, drawn hollow and shown with ≥, and no stack is ranked by
@@ -49,9 +49,9 @@ def before(source: Source) -> list[Section]:
         "hollow points are lower bounds (client-bound)."
     )
     drawn = panels.panels(source, panels.SHOWN)
-    picture = Section("Rate and response over the load", (told,), figures=drawn)
+    picture = Section("Rate and response over the load", (told,), sections=drawn, legend=True)
     found = Section("Findings", points=sentences(source.trials, source.threshold))
-    return [found, picture] if picture.figures else [found]
+    return [found, picture] if drawn else [found]
 
 
 def after(source: Source) -> list[Section]:
@@ -72,7 +72,12 @@ def after(source: Source) -> list[Section]:
 
 
 def _is_empty(section: Section) -> bool:
-    parts: Sequence[object] = (*section.figures, *section.paragraphs, *section.points)
+    parts: Sequence[object] = (
+        *section.figures,
+        *section.paragraphs,
+        *section.points,
+        *section.sections,
+    )
     return not parts and not any(table.rows for table in section.tables)
 
 
@@ -91,13 +96,12 @@ def _cells(source: Source) -> Section:
 
 
 def _costs(source: Source) -> Section:
-    return Section("CPU per call", figures=panels.panels(source, panels.COST))
+    return Section("CPU per call", sections=panels.panels(source, panels.COST), legend=True)
 
 
 def _comparisons(source: Source) -> Section:
     table = tables.comparison_table(source)
-    percent = digits(100.0 * source.threshold)
-    told = f"Declared threshold: {percent} %. A ratio above 1 means that the first is higher."
+    told = f"Declared threshold: {100.0 * source.threshold:g} %. A ratio above 1 means that the first is higher."
     return Section("Comparisons", (told,) if table.rows else (), (table,))
 
 
@@ -107,7 +111,9 @@ def _distributions(source: Source) -> Section:
         figures = panels.distributions(source)
     except UnreadableHistogram as error:
         return Section("Response time by percentile", (f"Not shown: {error}",))
-    return Section("Response time by percentile", (told,) if figures else (), figures=figures)
+    return Section(
+        "Response time by percentile", (told,) if figures else (), figures=figures, legend=True
+    )
 
 
 def _checks(source: Source) -> Section:

@@ -12,9 +12,9 @@ from wirelab.statistics import (
     Figure,
     NoValues,
     cells,
-    family,
     ratio,
     setting_key,
+    upheld,
 )
 from wirelab.trial import Point, Trial
 from wirelab.verdicts import client_bound
@@ -28,6 +28,8 @@ class Pair:
     second: Cell
     comparison: Comparison | None
     """first / second; None when a side has no value at all."""
+    upheld: bool
+    """True for a difference that Holm's method upholds among all of the figure in the run."""
 
     @property
     def leader(self) -> Cell | None:
@@ -84,7 +86,7 @@ class Contest:
 def contests(trials: Iterable[Trial], figure: Figure, threshold: float) -> list[Contest]:
     """One contest per setting that at least two stacks share, in reading order.
 
-    All comparisons of the figure are one family (Holm).
+    All comparisons of the figure are one family (:attr:`Pair.upheld`).
     """
     settings: dict[str, list[Cell]] = {}
     for cell in cells(trials):
@@ -92,9 +94,9 @@ def contests(trials: Iterable[Trial], figure: Figure, threshold: float) -> list[
     shared = [tuple(group) for group in settings.values() if len(group) > 1]
     pairs = [pair for group in shared for pair in combinations(group, 2)]
     raw = [_compare(first, second, figure, threshold) for first, second in pairs]
-    judged = iter(family([comparison for comparison in raw if comparison is not None]))
+    kept = iter(upheld([comparison for comparison in raw if comparison is not None]))
     found = iter(
-        Pair(first, second, None if comparison is None else next(judged))
+        Pair(first, second, comparison, comparison is not None and next(kept))
         for (first, second), comparison in zip(pairs, raw, strict=True)
     )
     return [

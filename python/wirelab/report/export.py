@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from math import isfinite
 
 from wirelab.report.contest import Contest, contests
 from wirelab.report.sentences import sentences
@@ -53,7 +54,7 @@ _COLUMNS = (
 
 def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:
     """Cells with their figures, comparisons and sentences, ready for ``json.dumps``."""
-    return {
+    shown = {
         "threshold": threshold,
         "sentences": sentences(trials, threshold),
         "cells": [_cell(cell) for cell in cells(trials)],
@@ -64,6 +65,7 @@ def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:
             for row in _comparisons(contest)
         ],
     }
+    return {key: _legal(value) for key, value in shown.items()}
 
 
 def to_csv(trials: Sequence[Trial]) -> str:
@@ -124,6 +126,7 @@ def _comparisons(contest: Contest) -> list[Json]:
             "first": pair.first.point.stack,
             "second": pair.second.point.stack,
             "ranked": not contest.barred,
+            "upheld": pair.upheld,
         }
         told = None if pair.comparison is None else asdict(pair.comparison)
         rows.append({**row, **(told or {"verdict": "cannot be told", "reason": "no value"})})
@@ -137,6 +140,15 @@ def _line(cell: Cell, figure: Figure) -> Json:
     point["load"] = json.dumps(point["load"], sort_keys=True)
     point["options"] = json.dumps(point["options"], sort_keys=True)
     return {**point, "figure": figure.name, "unit": figure.unit, **shown, **_counts(cell)}
+
+
+def _legal(value: object) -> object:
+    """JSON has no infinity: such a limit becomes null."""
+    if isinstance(value, dict):
+        return {key: _legal(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_legal(inner) for inner in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _guarded(value: object) -> object:

@@ -8,7 +8,7 @@ from wirelab.report import label
 from wirelab.report.distribution import Curve, Curves, distribution_picture, read_curve
 from wirelab.report.picture import Line, Row, interval_picture, line_picture
 from wirelab.report.quantity import step
-from wirelab.report.section import Picture
+from wirelab.report.section import Picture, Section
 from wirelab.report.source import Source
 from wirelab.statistics import (
     CLIENT_CPU,
@@ -27,14 +27,16 @@ COST = (CLIENT_CPU, SERVICE_CPU)
 """Figures of the picture of costs."""
 
 
-def panels(source: Source, figures: Iterable[Figure]) -> list[Picture]:
-    """One panel per message and figure, messages side by side; open and closed loads apart."""
-    return [
-        picture
-        for figure in figures
-        for group in _groups(source)
-        if (picture := _panel(source, group, figure)) is not None
-    ]
+def panels(source: Source, figures: Iterable[Figure]) -> list[Section]:
+    """A part per figure, with one panel per message; open and closed loads apart."""
+    parts = []
+    for figure in figures:
+        drawn = [_panel(source, group, figure) for group in _groups(source)]
+        pictures = [picture for picture in drawn if picture is not None]
+        if pictures:
+            title = figure.title[0].upper() + figure.title[1:]
+            parts.append(Section(title, figures=pictures))
+    return parts
 
 
 def distributions(source: Source) -> list[Picture]:
@@ -93,7 +95,8 @@ def _where(cell: Cell) -> str:
 
 
 def _axis(figure: Figure, unit: str) -> str:
-    return f"{figure.title} in {unit.replace('/s', ' per s').strip()}"
+    counted = {"/s": "per s", "k/s": "thousands per s", "M/s": "millions per s"}
+    return f"{figure.title}, {counted.get(unit, unit)}"
 
 
 def _load_axis(cell: Cell) -> str:

@@ -26,6 +26,9 @@ from wirelab.statistics import Interval
 LABEL_WIDTH_MAX = 112.0
 """Widest direct label, in CSS pixels; beyond, the stack's letter stands for it."""
 
+DODGE = 1.035
+"""Factor between the x of neighbouring lines, so that their intervals do not hide each other."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -62,8 +65,8 @@ def line_picture(
         axes.set_ylabel(y_label)
         scale_values(axes, [v for line in lines for _, i in line.points for v in _reach(i)])
         _users_axis(axes, sorted({x for line in lines for x, _ in line.points}))
-        for line in lines:
-            _draw(axes, line)
+        for place, line in enumerate(lines):
+            _draw(axes, line, DODGE ** (place - (len(lines) - 1) / 2.0))
         right = 1.0 - (max(map(text_width, named), default=0.0) + 22.0) / WIDTH
         figure.subplots_adjust(left=0.165, right=right, top=0.89, bottom=0.165)
         _label_ends(axes, lines, named)
@@ -121,8 +124,8 @@ def _users_axis(axes: Axes, levels: list[float]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
 
 
-def _draw(axes: Axes, line: Line) -> None:
-    xs = [x for x, _ in line.points]
+def _draw(axes: Axes, line: Line, dodge: float) -> None:
+    xs = [x * dodge for x, _ in line.points]
     bars = [_bars(interval) for _, interval in line.points]
     axes.errorbar(
         xs,
@@ -134,7 +137,7 @@ def _draw(axes: Axes, line: Line) -> None:
         elinewidth=1.2,
     )
     hollow = list(line.bounds) or [False] * len(xs)
-    for (x, interval), empty in zip(line.points, hollow, strict=True):
+    for x, (_, interval), empty in zip(xs, line.points, hollow, strict=True):
         _mark(axes, x, interval.estimate, line.look, empty)
 
 

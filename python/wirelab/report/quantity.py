@@ -48,7 +48,8 @@ def step(value: float, unit: Unit) -> tuple[float, str]:
 def quantity(value: float, unit: Unit) -> str:
     """``1.23 ms``, ``45.6 k/s``."""
     divisor, name = step(value, unit)
-    return f"{digits(value / divisor)} {name}".strip()
+    space = "" if name.startswith("/") else " "
+    return f"{digits(value / divisor)}{space}{name}".strip()
 
 
 def estimate(interval: Interval | None, unit: Unit) -> str:

@@ -65,6 +65,8 @@ class Section:
     """A list, one sentence an item, shown after the paragraphs."""
     sections: Sequence[Section] = field(default_factory=tuple)
     """Parts with headings one level lower."""
+    legend: bool = False
+    """True: the stacks' marks and colours are explained above the pictures."""
 
     @property
     def anchor(self) -> str:

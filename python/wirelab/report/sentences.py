@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from wirelab.report import label
 from wirelab.report.contest import Contest, Pair, contests
-from wirelab.report.quantity import digits, estimate, plain, span
+from wirelab.report.quantity import digits, plain, span
 from wirelab.statistics import (
     RATE,
     RESPONSE_P50,
@@ -37,7 +37,7 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
     """What the run found, how sure it is, and what cannot be told; overview first.
 
     A difference is stated only where the 95 % interval of the ratio excludes 1 by more
-    than ``threshold`` and Holm's method upholds it among all comparisons of that figure.
+    than ``threshold``; how many of them Holm's method upholds together is said beside.
     """
     if not any(trial.status == "measured" for trial in trials):
         return ["Nothing can be told: no trial measured anything.", *_failures(trials)]
@@ -70,7 +70,7 @@ def _part(
     found = [_overview(main, names, threshold)]
     for index, contest in enumerate(main):
         found.append(_setting(contest, [row[index] for row in beside], names))
-    return found
+    return [*found, _together(main)]
 
 
 def _overview(main: list[Contest], names: dict[str, str], threshold: float) -> str:
@@ -83,24 +83,35 @@ def _overview(main: list[Contest], names: dict[str, str], threshold: float) -> s
     if left:
         told.append(f"in {left} no stack was found ahead of all others")
     if barred:
-        told.append(f"{barred} could not be ranked, for the client was the limit")
+        told.append(f"in {barred} the client was the limit of at least one stack")
     if not wins:
         told.insert(0, "no stack was found to be the fastest in any of them")
     unit = _NOUN[main[0].figure.name]
     where = f"{len(main)} setting{'s' * (len(main) > 1)}"
-    limit = f"differences of less than {digits(100.0 * threshold)} % do not count"
+    limit = f"differences of less than {100.0 * threshold:g} % do not count"
     return f"By {unit}, in {where}: {'; '.join(told)} ({limit})."
+
+
+def _together(main: list[Contest]) -> str:
+    """What is left when all comparisons are judged as one family."""
+    pairs = [pair for contest in main for pair in contest.pairs if pair.comparison is not None]
+    found = [pair for pair in pairs if pair.leader is not None]
+    kept = sum(1 for pair in found if pair.upheld)
+    return (
+        f"Each comparison stands on its own 95 % interval. Of {len(pairs)} comparisons of "
+        f"{_NOUN[main[0].figure.name]}, {len(found)} found a difference, and Holm's method "
+        f"upholds {kept} of these for all together."
+    )
 
 
 def _setting(contest: Contest, beside: list[Contest], names: dict[str, str]) -> str:
     where = label.setting(contest.point)
-    if contest.empty:
-        missing = " and ".join(names[cell.point.stack] for cell in contest.empty)
-        return f"{where}: cannot be told; no trial of {missing} has this figure."
-    if contest.barred:
-        return f"{where}: {_lower_bounds(contest, names)}"
-    if len(contest.cells) > 2:
-        return f"{where}: {' '.join(_ranking(c, names) for c in [contest, *beside])}"
+    ranked = [cell for cell in contest.cells if cell not in (*contest.barred, *contest.empty)]
+    notes = _left_out(contest, names)
+    if len(ranked) < 2:
+        return f"{where}: no ranking. {notes}"
+    if len(ranked) > 2 or notes:
+        return f"{where}: {_ranking(contest, ranked, names)} {notes}".strip()
     pair = contest.pairs[0]
     first = pair.first
     if pair.comparison is not None:
@@ -110,18 +121,21 @@ def _setting(contest: Contest, beside: list[Contest], names: dict[str, str]) -> 
     return f"{where}: {'; '.join(parts)}."
 
 
-def _lower_bounds(contest: Contest, names: dict[str, str]) -> str:
+def _left_out(contest: Contest, names: dict[str, str]) -> str:
+    """Stacks that take no part in the ranking, and why; empty when all do."""
+    told = []
+    if contest.empty:
+        missing = " and ".join(names[cell.point.stack] for cell in contest.empty)
+        told.append(f"No trial of {missing} has this figure.")
     bounds = []
     for cell in contest.barred:
         count = sum(map(client_bound, cell.measured))
-        rate = estimate(cell.interval(RATE), RATE.unit)
-        bounds.append(
-            f"{names[cell.point.stack]} at least {rate} ({count} of {len(cell.measured)} trials)"
-        )
-    return (
-        f"client-bound, so figures are lower bounds and are not ranked: {', '.join(bounds)}. "
-        "Give the client more cores, or the service fewer, to tell."
-    )
+        rate = _calls(cell)
+        trials = f"{count} of {len(cell.measured)} trials"
+        bounds.append(f"{names[cell.point.stack]} at least {rate} ({trials})")
+    if bounds:
+        told.append(f"Client-bound, so a lower bound and not ranked: {', '.join(bounds)}.")
+    return " ".join(told)
 
 
 def _two(figure: Figure, pair: Pair, names: dict[str, str]) -> str:
@@ -170,34 +184,35 @@ def _ratio(comparison: Comparison) -> str:
     return f"ratio {digits(comparison.ratio.estimate)}, 95 % interval {span(comparison.ratio)}"
 
 
-def _ranking(contest: Contest, names: dict[str, str]) -> str:
-    """More than two stacks: the best estimate, and against whom it is really ahead."""
+def _ranking(contest: Contest, ranked: list[Cell], names: dict[str, str]) -> str:
+    """The best estimate among several stacks, and against whom it is really ahead."""
     noun = _NOUN[contest.figure.name]
-    if contest.empty:
-        return f"{noun} cannot be told."
     sign = -1.0 if contest.figure.better == "higher" else 1.0
-    ordered = sorted(contest.cells, key=lambda cell: sign * _estimate(cell, contest.figure))
+    ordered = sorted(ranked, key=lambda cell: sign * _estimate(cell, contest.figure))
     best, others = ordered[0], ordered[1:]
     ahead: list[str] = []
     level: list[str] = []
     for cell in others:
         pair = contest.between(best, cell)
-        if pair.comparison is None:
-            continue
-        comparison = pair.comparison if pair.first is best else pair.comparison.inverted()
-        text = f"{names[cell.point.stack]} ({_times(comparison)})"
+        text = f"{names[cell.point.stack]} ({_times(pair, best)})"
         (ahead if contest.ahead(pair) is best else level).append(text)
-    extreme = "highest" if contest.figure.better == "higher" else "lowest"
-    told = f"{names[best.point.stack]} had the {extreme} {noun}"
+    name = names[best.point.stack]
     if not ahead:
-        return (
-            f"no difference found in {noun} between {told.split(' had')[0]} and {', '.join(level)}."
-        )
-    against = f"{told}: a difference was found against {', '.join(ahead)}"
+        return f"no difference found in {noun} between {name} and {', '.join(level)}."
+    extreme = "highest" if contest.figure.better == "higher" else "lowest"
+    against = f"{name} had the {extreme} {noun}: a difference was found against {', '.join(ahead)}"
     return f"{against}; none against {', '.join(level)}." if level else f"{against}."
 
 
-def _times(comparison: Comparison) -> str:
+def _calls(cell: Cell) -> str:
+    interval = cell.interval(RATE)
+    return "no call" if interval is None else f"{digits(interval.estimate)} calls/s"
+
+
+def _times(pair: Pair, best: Cell) -> str:
+    if pair.comparison is None or pair.comparison.verdict == "cannot be told":
+        return "cannot be told"
+    comparison = pair.comparison if pair.first is best else pair.comparison.inverted()
     return f"{digits(comparison.ratio.estimate)} times, {span(comparison.ratio)}"
 
 
@@ -217,7 +232,7 @@ def _alone(trials: Sequence[Trial], names: dict[str, str]) -> list[str]:
         bounds = "no interval: one trial" if interval.bounds is None else _absolute(cell)
         found.append(
             f"{label.setting(cell.point)}: {names[cell.point.stack]} made {lower}"
-            f"{estimate(interval, RATE.unit)} ({bounds})."
+            f"{_calls(cell)} ({bounds})."
         )
     return found
 

@@ -93,9 +93,27 @@ def comparison_table(source: Source) -> Table:
                 interval = NONE if told is None else span(told.ratio)
                 where = label.setting(contest.point)
                 rows.append(
-                    [figure.title, where, f"{first} / {second}", ratio, interval, verdict, reason]
+                    [
+                        figure.title,
+                        where,
+                        f"{first} / {second}",
+                        ratio,
+                        interval,
+                        verdict,
+                        "yes" if pair.upheld else NONE,
+                        reason,
+                    ]
                 )
-    columns = ["figure", "setting", "ratio of", "ratio", "95 % interval", "verdict", "reason"]
+    columns = [
+        "figure",
+        "setting",
+        "ratio of",
+        "ratio",
+        "95 % interval",
+        "verdict",
+        "upheld",
+        "reason",
+    ]
     return Table(columns, rows, "", (3, 4))
 
 

@@ -121,28 +121,19 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def family(comparisons: Sequence[Comparison], alpha: float = 0.05) -> list[Comparison]:
-    """The comparisons judged together: findings that Holm's method does not uphold are withdrawn.
+def upheld(comparisons: Sequence[Comparison], alpha: float = 0.05) -> list[bool]:
+    """Which differences Holm's method upholds when the comparisons are judged together.
 
-    A withdrawn one says so in its reason; its interval stays, being its own.
+    A verdict stands on its own 95 % interval, so of many comparisons without a difference
+    a few find one by chance; those upheld here hold for the family as a whole. Comparisons
+    that cannot be told are not counted in the family.
     """
-    told = [c for c in comparisons if c.p_value is not None]
-    adjusted = iter(holm([c.p_value for c in told if c.p_value is not None]))
-    judged = []
-    for comparison in comparisons:
-        if comparison.p_value is None:
-            judged.append(comparison)
-            continue
-        p = next(adjusted)
-        if comparison.found and p >= alpha:
-            comparison = replace(
-                comparison,
-                verdict="no difference found",
-                reason=f"a difference on its own, but not among {len(told)} comparisons "
-                f"(Holm: p = {p:.2g})",
-            )
-        judged.append(comparison)
-    return judged
+    told = [c.p_value for c in comparisons if c.p_value is not None]
+    adjusted = iter(holm(told))
+    return [
+        comparison.p_value is not None and next(adjusted) < alpha and comparison.found
+        for comparison in comparisons
+    ]
 
 
 def _reciprocal(value: float) -> float:
