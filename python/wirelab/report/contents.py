@@ -101,7 +101,10 @@ def _costs(source: Source) -> Section:
 
 def _comparisons(source: Source) -> Section:
     table = tables.comparison_table(source)
-    told = f"Declared threshold: {100.0 * source.threshold:g} %. A ratio above 1 means that the first is higher."
+    told = (
+        f"Declared threshold: {100.0 * source.threshold:g} %. "
+        "A ratio above 1 means that the first is higher."
+    )
     return Section("Comparisons", (told,) if table.rows else (), (table,))
 
 

@@ -9,7 +9,15 @@ their source; docs/methodology.md tells what they mean.
 from __future__ import annotations
 
 from wirelab.statistics.cell import Cell, cells, point_key, setting_key
-from wirelab.statistics.comparison import THRESHOLD, Comparison, Verdict, holm, ratio, upheld
+from wirelab.statistics.comparison import (
+    THRESHOLD,
+    Comparison,
+    Verdict,
+    family,
+    holm,
+    ratio,
+    upheld,
+)
 from wirelab.statistics.errors import (
     NotFinite,
     NotPositive,
@@ -67,6 +75,7 @@ __all__ = [
     "anderson_darling_exponential",
     "binomial_interval",
     "cells",
+    "family",
     "holm",
     "little_ratio",
     "littles_law",

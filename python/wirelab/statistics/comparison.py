@@ -136,6 +136,19 @@ def upheld(comparisons: Sequence[Comparison], alpha: float = 0.05) -> list[bool]
     ]
 
 
+def family(comparisons: Sequence[Comparison], alpha: float = 0.05) -> list[Comparison]:
+    """The comparisons of one claim, judged together: differences that Holm's method does not
+    uphold are withdrawn, with the reason. Their intervals stay, being their own."""
+    members = sum(1 for comparison in comparisons if comparison.p_value is not None)
+    reason = f"a difference on its own, but not among {members} comparisons (Holm)"
+    return [
+        replace(comparison, verdict="no difference found", reason=reason)
+        if comparison.found and not kept
+        else comparison
+        for comparison, kept in zip(comparisons, upheld(comparisons, alpha), strict=True)
+    ]
+
+
 def _reciprocal(value: float) -> float:
     return inf if value == 0.0 else 1.0 / value
 
