@@ -1,2 +1,47 @@
-//! The binary `wirelab-engine`.
-fn main() {}
+//! The binary `wirelab-engine`: every verb is one process of the lab.
+//!
+//! Documents come in on standard input and go out on standard output as JSON
+//! lines; words for people go to standard error. Exit codes: 0 done, 2 the
+//! document was refused, 3 the machine failed the lab.
+
+mod arrivals;
+mod drive;
+mod interrupt;
+mod proto;
+mod schema;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The load engine and the embedded services of wirelab.
+#[derive(Parser)]
+#[command(version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run a plan (one JSON document on standard input), report as JSON lines.
+    Drive,
+    /// Be a service (its configuration is one JSON line on standard input).
+    Serve,
+    /// Print an arrival schedule, nanoseconds from its origin, one per line.
+    Arrivals(arrivals::Arguments),
+    /// Write the JSON Schemas of all documents into a folder.
+    Schema {
+        /// The folder.
+        folder: std::path::PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().verb {
+        Verb::Drive => drive::drive(),
+        Verb::Serve => wirelab_services::serve_from_stdin(),
+        Verb::Arrivals(arguments) => arrivals::print(&arguments),
+        Verb::Schema { folder } => schema::write(&folder),
+    }
+}

@@ -1,4 +1,36 @@
 //! Runs a plan over sockets: arrivals, reactor, sessions, recorder.
+//!
+//! Shape: a coordinator decides when the measured window opens and closes;
+//! load threads, one per core, each run a reactor of their own over their
+//! share of every group, so that nothing is shared on the hot path but a few
+//! relaxed counters. Protocols come from `wirelab-wire` and do no I/O, so that
+//! every system call and every clock reading is made here, alike for all.
 
+#![deny(missing_docs)]
+
+pub mod arrivals;
+mod calls;
+mod clock;
+mod connection;
+mod events;
+mod fault;
+mod group;
+mod judge;
 pub mod plan;
+mod poll;
+mod process;
+mod recorder;
 pub mod result;
+mod run;
+mod shared;
+mod socket;
+mod spec;
+pub mod target;
+mod users;
+mod warmup;
+mod worker;
+mod workload;
+
+pub use clock::now_ns;
+pub use run::run;
+pub use workload::{Prepared, prepare};

@@ -294,7 +294,7 @@ pub enum Window {
 }
 
 /// What comes before the window.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Warmup {
     /// Seconds at least.
@@ -306,7 +306,10 @@ pub struct Warmup {
 
 impl Default for Warmup {
     fn default() -> Self {
-        Warmup { min_s: 0.2, max_s: 5.0 }
+        Warmup {
+            min_s: 0.2,
+            max_s: 5.0,
+        }
     }
 }
 

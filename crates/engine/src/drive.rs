@@ -1,0 +1,90 @@
+//! `drive`: a plan in, JSON lines out.
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use wirelab_load::plan::Plan;
+use wirelab_load::result::{Event, Fault};
+use wirelab_load::{Prepared, prepare};
+
+use crate::{interrupt, proto};
+
+/// A plan is small; a larger document is a mistake or an attack.
+const PLAN_BYTES_MAX: u64 = 256 << 20;
+
+pub(crate) fn drive() -> ExitCode {
+    let interrupt = interrupt::flag();
+    interrupt::die_with_parent();
+    let outcome = read_plan().and_then(|plan| {
+        let prepared = prepare_all(&plan)?;
+        wirelab_load::run(&plan, &prepared, interrupt, |progress| {
+            // Nobody listens any more: the result will find that out.
+            let _ = print(&Event::Progress(progress));
+        })
+    });
+    let (event, code) = match outcome {
+        Ok(outcome) => (Event::Result(Box::new(outcome)), 0),
+        Err(fault) => {
+            let code = if fault.kind == "plan" { 2 } else { 3 };
+            eprintln!("wirelab-engine: {}; {}", fault.message, fault.remedy);
+            (Event::Error(fault), code)
+        }
+    };
+    match print(&event) {
+        Ok(()) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("wirelab-engine: standard output: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn print(event: &Event) -> io::Result<()> {
+    let mut line = serde_json::to_vec(event)?;
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
+    out.flush()
+}
+
+fn read_plan() -> Result<Plan, Fault> {
+    let mut text = String::new();
+    let read = io::stdin()
+        .lock()
+        .take(PLAN_BYTES_MAX)
+        .read_to_string(&mut text);
+    read.map_err(|error| refused(format!("standard input: {error}")))?;
+    let mut from = serde_json::Deserializer::from_str(&text);
+    serde_path(&mut from).map_err(|error| refused(format!("plan: {error}")))
+}
+
+fn serde_path(
+    from: &mut serde_json::Deserializer<serde_json::de::StrRead>,
+) -> Result<Plan, serde_json::Error> {
+    let plan = serde::Deserialize::deserialize(&mut *from)?;
+    from.end()?;
+    Ok(plan)
+}
+
+fn refused(message: String) -> Fault {
+    let remedy = "send one JSON document as contracts/process/plan.schema.json describes it";
+    Fault {
+        kind: "plan".into(),
+        message,
+        remedy: remedy.into(),
+    }
+}
+
+fn prepare_all(plan: &Plan) -> Result<Vec<Prepared>, Fault> {
+    plan.groups
+        .iter()
+        .map(|group| prepare(&proto::resolve(group)?).map_err(|fault| named(&group.name, fault)))
+        .collect()
+}
+
+fn named(group: &str, fault: Fault) -> Fault {
+    Fault {
+        message: format!("group {group:?}: {}", fault.message),
+        ..fault
+    }
+}

@@ -1,0 +1,36 @@
+//! SIGINT and SIGTERM end the window early; a second one ends the process.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The flag that the first signal raises.
+pub(crate) fn flag() -> &'static AtomicBool {
+    let handler = on_signal as extern "C" fn(libc::c_int);
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the handler only touches an atomic and calls async-signal-safe functions.
+        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
+    }
+    &INTERRUPTED
+}
+
+/// Ends this process with its parent, so that none is left behind.
+pub(crate) fn die_with_parent() {
+    // SAFETY: this prctl takes one number.
+    unsafe {
+        libc::prctl(
+            libc::PR_SET_PDEATHSIG,
+            libc::SIGTERM as usize,
+            0usize,
+            0usize,
+            0usize,
+        )
+    };
+}
+
+extern "C" fn on_signal(_signal: libc::c_int) {
+    if INTERRUPTED.swap(true, Ordering::SeqCst) {
+        // SAFETY: _exit is async-signal-safe.
+        unsafe { libc::_exit(130) };
+    }
+}

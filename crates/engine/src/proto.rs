@@ -1,0 +1,125 @@
+//! A gRPC message given as JSON, encoded by the .proto that defines it.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use prost::Message as _;
+use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
+use wirelab_load::plan::{Group, Workload};
+use wirelab_load::result::Fault;
+
+/// The group with a JSON message turned into prepared bytes.
+///
+/// # Errors
+/// When the .proto does not parse, or has no such method, or the message is
+/// not of its type.
+pub(crate) fn resolve(group: &Group) -> Result<Group, Fault> {
+    let mut resolved = group.clone();
+    let Workload::Grpc {
+        method,
+        proto,
+        include,
+        message,
+        body_base64,
+        ..
+    } = &mut resolved.workload
+    else {
+        return Ok(resolved);
+    };
+    match (message.take(), proto.take(), &body_base64) {
+        (None, _, _) => {}
+        (Some(_), _, Some(_)) => {
+            return Err(refused(
+                "message and body_base64 are both given",
+                "give one of them",
+            ));
+        }
+        (Some(_), None, None) => {
+            return Err(refused(
+                "message needs the .proto that defines it",
+                "name it as proto (--proto FILE)",
+            ));
+        }
+        (Some(message), Some(proto), None) => {
+            let method = find(&compile(&proto, include)?, method)?;
+            let bytes = encode(&method, &message)?;
+            *body_base64 = Some(base64::engine::general_purpose::STANDARD.encode(bytes));
+        }
+    }
+    Ok(resolved)
+}
+
+fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
+    Fault {
+        kind: "plan".into(),
+        message: message.into(),
+        remedy: remedy.into(),
+    }
+}
+
+fn compile(proto: &str, include: &[String]) -> Result<DescriptorPool, Fault> {
+    let own = Path::new(proto)
+        .parent()
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => ".".to_owned(),
+            false => folder.to_string_lossy().into_owned(),
+        });
+    let folders: Vec<String> = include.iter().cloned().chain(own).collect();
+    let remedy =
+        "see the line named; imports are looked for beside the file and in include (--import)";
+    let set = protox::compile([proto], &folders)
+        .map_err(|error| refused(format!("{proto}: {}", located(proto, &error)), remedy))?;
+    DescriptorPool::from_file_descriptor_set(set)
+        .map_err(|error| refused(format!("{proto}: {error}"), remedy))
+}
+
+/// The error with every label's line, which its one-line form leaves out.
+fn located(proto: &str, error: &protox::Error) -> String {
+    let debug = format!("{error:?}");
+    let line = debug
+        .lines()
+        .find(|line| line.contains(&format!("{proto}:")));
+    match line {
+        Some(line) if !error.to_string().contains(line.trim()) => {
+            format!("{error} ({})", line.trim())
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// `/package.Service/Method`, also without the first slash or with a dot
+/// before the method.
+fn find(pool: &DescriptorPool, path: &str) -> Result<MethodDescriptor, Fault> {
+    let name = path.trim_start_matches('/');
+    let (service, method) = name
+        .rsplit_once('/')
+        .or_else(|| name.rsplit_once('.'))
+        .unwrap_or((name, ""));
+    let all = || {
+        pool.services()
+            .flat_map(|s| s.methods().collect::<Vec<_>>())
+    };
+    let found = all().find(|m| m.parent_service().full_name() == service && m.name() == method);
+    found.ok_or_else(|| {
+        let known: Vec<String> = all()
+            .map(|m| format!("/{}/{}", m.parent_service().full_name(), m.name()))
+            .collect();
+        refused(
+            format!("the .proto has no method {path}"),
+            format!("it has {}", known.join(", ")),
+        )
+    })
+}
+
+fn encode(method: &MethodDescriptor, message: &serde_json::Value) -> Result<Vec<u8>, Fault> {
+    let input = method.input();
+    let name = input.full_name().to_owned();
+    DynamicMessage::deserialize(input, message)
+        .map(|message| message.encode_to_vec())
+        .map_err(|error| {
+            refused(
+                format!("message: not a {name}: {error}"),
+                "write it as proto3 JSON",
+            )
+        })
+}

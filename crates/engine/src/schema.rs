@@ -1,0 +1,33 @@
+//! Writes the JSON Schemas of the documents that processes exchange.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use schemars::schema_for;
+use wirelab_load::plan::Plan;
+use wirelab_load::result::Event;
+use wirelab_services::{Ready, ServiceConfig};
+
+pub(crate) fn write(folder: &Path) -> ExitCode {
+    let documents = [
+        ("plan", schema_for!(Plan)),
+        ("event", schema_for!(Event)),
+        ("service-config", schema_for!(ServiceConfig)),
+        ("service-ready", schema_for!(Ready)),
+    ];
+    let written = fs::create_dir_all(folder).and_then(|()| {
+        documents.iter().try_for_each(|(name, schema)| {
+            let mut text = serde_json::to_string_pretty(schema)?;
+            text.push('\n');
+            fs::write(folder.join(format!("{name}.schema.json")), text)
+        })
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("wirelab-engine: {}: {error}", folder.display());
+            ExitCode::from(3)
+        }
+    }
+}

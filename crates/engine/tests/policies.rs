@@ -1,0 +1,128 @@
+//! Connection policies and windows, as a server sees them.
+
+mod support;
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
+
+use serde_json::json;
+use support::{each_request, group, ok, plan, server};
+
+#[test]
+fn keep_uses_one_connection_per_user_for_all_calls() {
+    let (address, seen) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
+    let mut plan = plan(&address);
+    plan["groups"][0]["load"]["users"] = json!(7);
+    let group = group(&plan);
+    assert_eq!(seen.connections.load(SeqCst), 7);
+    assert_eq!(group["connections_opened"], 7);
+    assert_eq!(group["errors"], 0);
+    assert_eq!(group["calls_whole_run"], seen.requests.load(SeqCst));
+}
+
+#[test]
+fn close_uses_one_connection_per_call() {
+    let (address, seen) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
+    let mut plan = plan(&address);
+    plan["groups"][0]["stack"]["connection"] = json!({"close": true});
+    plan["groups"][0]["load"]["users"] = json!(3);
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 500, "max_s": 20.0}});
+    let group = group(&plan);
+    assert_eq!(
+        (&group["ok"], &group["errors"]),
+        (&json!(500), &json!(0)),
+        "{group}"
+    );
+    assert_eq!(seen.requests.load(SeqCst), 500);
+    assert_eq!(seen.connections.load(SeqCst), 500);
+    assert_eq!(group["times"]["connect"]["count"], 500);
+}
+
+#[test]
+fn a_pool_is_shared_by_more_users_than_it_has_connections() {
+    let (address, seen) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            std::thread::sleep(Duration::from_millis(10));
+            ok(s)
+        });
+    });
+    let mut plan = plan(&address);
+    plan["groups"][0]["stack"]["connection"] = json!({"count": 2});
+    plan["groups"][0]["load"]["users"] = json!(4);
+    let group = group(&plan);
+    assert_eq!(seen.connections.load(SeqCst), 2);
+    let mean = |which: &str| group["times"][which]["mean_ns"].as_f64().unwrap() / 1e6;
+    // Two users wait while two are served: about one service time each.
+    assert!(mean("queueing") > 0.7 * mean("service"), "{group}");
+    assert!((mean("response") - mean("service") - mean("queueing")).abs() < 1.0);
+}
+
+#[test]
+fn pipelining_sends_before_the_reply() {
+    let (address, seen) = server(|stream, seen| {
+        let mut held = 0;
+        each_request(stream, &seen, |s, _| {
+            held += 1;
+            // Nothing is answered before four requests have come.
+            if held == 4 {
+                held = 0;
+                return (0..4).all(|_| ok(s));
+            }
+            true
+        });
+    });
+    let mut plan = plan(&address);
+    plan["groups"][0]["stack"]["connection"] = json!({"in_flight": 4});
+    plan["groups"][0]["load"]["users"] = json!(4);
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 400, "max_s": 20.0}});
+    let group = group(&plan);
+    assert_eq!(
+        (&group["ok"], &group["errors"]),
+        (&json!(400), &json!(0)),
+        "{group}"
+    );
+    assert_eq!(seen.connections.load(SeqCst), 1);
+}
+
+#[test]
+fn a_number_of_calls_is_kept_exactly_over_threads() {
+    let (address, seen) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
+    let mut plan = plan(&address);
+    plan["threads"] = json!(3);
+    plan["groups"][0]["load"]["users"] = json!(8);
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 1001, "max_s": 20.0}});
+    let group = group(&plan);
+    assert_eq!(group["ok"], 1001);
+    assert_eq!(seen.requests.load(SeqCst), 1001);
+}
+
+#[test]
+fn a_constant_rate_is_met_exactly_and_think_time_is_kept() {
+    let (address, _) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
+    let mut constant = plan(&address);
+    constant["groups"][0]["load"] = json!({"kind": "constant", "rate": 1000.0, "in_flight_max": 4});
+    constant["groups"][0]["window"] = json!({"duration_s": 1.0});
+    let calls = group(&constant)["calls"].as_u64().unwrap();
+    assert!((999..=1001).contains(&calls), "{calls}");
+    let mut thinking = plan(&address);
+    thinking["groups"][0]["load"] = json!({"kind": "closed", "users": 2, "think_s": 0.02});
+    thinking["groups"][0]["window"] = json!({"duration_s": 0.5});
+    // Two users, a call every 20 ms and a little each.
+    let calls = group(&thinking)["calls"].as_u64().unwrap();
+    assert!((30..=50).contains(&calls), "{calls}");
+}
+
+#[test]
+fn warm_up_calls_are_not_counted_in_the_window() {
+    let (address, seen) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
+    let mut plan = plan(&address);
+    plan["groups"][0]["warmup"] = json!({"min_s": 0.5, "max_s": 3.0});
+    let group = group(&plan);
+    let (window, warmup) = (
+        group["calls"].as_u64().unwrap(),
+        group["warmup"]["calls"].as_u64().unwrap(),
+    );
+    assert!(warmup > 0);
+    assert_eq!(window + warmup, seen.requests.load(SeqCst) as u64);
+    assert_eq!(group["warmup"]["stationary"], true);
+}

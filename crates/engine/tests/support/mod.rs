@@ -1,0 +1,116 @@
+//! A scripted server on loopback, and the real engine driven against it.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// What the server did.
+#[derive(Default)]
+pub struct Seen {
+    pub connections: AtomicUsize,
+    pub requests: AtomicUsize,
+}
+
+/// Starts a server whose connections are each given to `serve`; returns its
+/// address. It lives as long as the test process.
+pub fn server(serve: impl Fn(TcpStream, Arc<Seen>) + Send + Sync + 'static) -> (String, Arc<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("bound").to_string();
+    let seen = Arc::new(Seen::default());
+    let (serve, shared) = (Arc::new(serve), Arc::clone(&seen));
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            shared.connections.fetch_add(1, Ordering::SeqCst);
+            let (serve, seen) = (Arc::clone(&serve), Arc::clone(&shared));
+            thread::spawn(move || serve(stream, seen));
+        }
+    });
+    (address, seen)
+}
+
+/// Reads request heads; calls `reply` for each with its number on this
+/// connection, until the peer closes or `reply` says false.
+pub fn each_request(
+    mut stream: TcpStream,
+    seen: &Seen,
+    mut reply: impl FnMut(&mut TcpStream, usize) -> bool,
+) {
+    let (mut input, mut buffer) = (Vec::new(), [0u8; 4096]);
+    let mut number = 0;
+    loop {
+        while let Some(end) = input.windows(4).position(|w| w == b"\r\n\r\n") {
+            input.drain(..end + 4);
+            number += 1;
+            seen.requests.fetch_add(1, Ordering::SeqCst);
+            if !reply(&mut stream, number) {
+                return;
+            }
+        }
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return,
+            Ok(length) => input.extend_from_slice(&buffer[..length]),
+        }
+    }
+}
+
+/// A correct reply.
+pub fn ok(stream: &mut TcpStream) -> bool {
+    stream
+        .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        .is_ok()
+}
+
+/// A plan of one group: GET / in a closed load of one user for 0.3 s.
+pub fn plan(target: &str) -> Value {
+    json!({
+        "progress_ms": 0,
+        "groups": [{
+            "name": "main",
+            "target": target,
+            "stack": {"binding": "rest", "codec": "text", "transport": "http/1.1"},
+            "workload": {"kind": "http", "method": "GET", "path": "/"},
+            "load": {"kind": "closed", "users": 1},
+            "window": {"duration_s": 0.3},
+            "warmup": {"min_s": 0.0, "max_s": 0.0},
+            "timeout_s": 0.25,
+            "drain_s": 1.0
+        }]
+    })
+}
+
+/// Runs the engine on `plan`; returns its exit code, last line, and output.
+pub fn drive(plan: &Value) -> (i32, Value, Output) {
+    let mut engine = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+        .arg("drive")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the engine starts");
+    let mut stdin = engine.stdin.take().expect("piped");
+    stdin
+        .write_all(plan.to_string().as_bytes())
+        .expect("the engine reads its plan");
+    drop(stdin);
+    let output = engine.wait_with_output().expect("the engine ends");
+    let last = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .last()
+        .unwrap_or("null")
+        .to_owned();
+    let event = serde_json::from_str(&last).expect("JSON lines");
+    (output.status.code().unwrap_or(-1), event, output)
+}
+
+/// The first group of a result.
+pub fn group(plan: &Value) -> Value {
+    let (code, event, output) = drive(plan);
+    assert_eq!(code, 0, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(event["event"], "result");
+    event["groups"][0].clone()
+}

@@ -1,0 +1,112 @@
+//! What a session tells about its calls, turned into stamps, verdicts and records.
+
+use wirelab_wire::{CallId, End, Failure, Head, Replies};
+
+use crate::calls::Calls;
+use crate::clock::now_ns;
+use crate::group::Totals;
+use crate::judge::{Judge, Rejection};
+use crate::recorder::{ErrorKind, Recorder, Time};
+use crate::shared::Span;
+
+/// Listens to one connection's session during one receive.
+pub(crate) struct Events<'a> {
+    pub(crate) calls: &'a mut Calls,
+    pub(crate) judge: &'a Judge,
+    pub(crate) recorder: &'a mut Recorder,
+    /// Calls that ended, in order; their ids are still taken.
+    pub(crate) ended: &'a mut Vec<CallId>,
+    pub(crate) totals: &'a mut Totals,
+    pub(crate) span: Span,
+    /// When the bytes were read.
+    pub(crate) read_at: u64,
+    /// The kind in which calls fail when the connection ends.
+    pub(crate) kind_of_closed: ErrorKind,
+}
+
+impl Replies for Events<'_> {
+    #[inline]
+    fn first(&mut self, call: CallId) {
+        self.calls.get(call).first_byte = self.read_at;
+    }
+
+    #[inline]
+    fn head(&mut self, call: CallId, head: &Head) {
+        self.judge.head(&mut self.calls.get(call).reply, head);
+    }
+
+    #[inline]
+    fn body(&mut self, call: CallId, chunk: &[u8]) {
+        let call = self.calls.get(call);
+        let messages = self.judge.body(&mut call.reply, chunk);
+        if messages > 0 && self.span.contains(call.intended) {
+            self.recorder.messages += messages;
+            let since_sent = self.read_at.saturating_sub(call.sent);
+            (0..messages).for_each(|_| self.recorder.time(Time::Message, since_sent));
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, call: CallId, end: End) {
+        let verdict = self.judge.end(&mut self.calls.get(call).reply, end);
+        self.finish(call, verdict);
+    }
+
+    fn failed(&mut self, call: CallId, failure: Failure) {
+        let kind = match &failure {
+            Failure::Reset(_) => ErrorKind::Reset,
+            Failure::Protocol(_) => ErrorKind::Protocol,
+            Failure::Unprocessed | Failure::Truncated | Failure::Closed => self.kind_of_closed,
+        };
+        let words = match kind {
+            ErrorKind::Timeout => "no complete reply in time".into(),
+            _ => failure.to_string(),
+        };
+        self.finish(call, Err(Rejection { kind, words }));
+    }
+}
+
+impl Events<'_> {
+    /// The call is over. Recorded when it was intended within the window.
+    #[inline]
+    pub(crate) fn finish(&mut self, id: CallId, verdict: Result<(), Rejection>) {
+        let done = now_ns();
+        self.totals.ended += 1;
+        self.totals.errors += u64::from(verdict.is_err());
+        self.totals.last_done = done;
+        self.ended.push(id);
+        let call = self.calls.get(id);
+        call.done = done;
+        let intended = call.intended;
+        if self.span.contains(intended) {
+            self.record(id, done, verdict);
+        } else if intended < self.span.start {
+            self.totals.warmup += 1;
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, id: CallId, done: u64, verdict: Result<(), Rejection>) {
+        let call = self.calls.get(id);
+        let recorder = &mut *self.recorder;
+        let sent = if call.sent == 0 { done } else { call.sent };
+        recorder.time(Time::Response, done.saturating_sub(call.intended));
+        recorder.service_ns_total += u128::from(done.saturating_sub(sent));
+        if let Err(rejection) = verdict {
+            return recorder.failure(rejection.kind, || rejection.words);
+        }
+        // A reply may overtake the stamp of its own request's last byte.
+        let first = call.first_byte.max(sent);
+        let flushed = if call.flushed == 0 {
+            first
+        } else {
+            call.flushed.min(first)
+        };
+        recorder.time(Time::Service, done - sent);
+        recorder.time(Time::Queueing, sent.saturating_sub(call.intended));
+        recorder.time(Time::Write, flushed.saturating_sub(sent));
+        recorder.time(Time::Wait, first - flushed);
+        recorder.time(Time::Read, done.saturating_sub(first));
+        recorder.success(done.saturating_sub(self.span.start));
+    }
+}

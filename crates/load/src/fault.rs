@@ -1,0 +1,58 @@
+//! Failures of the lab itself, each with its remedy.
+
+use std::io;
+
+use crate::result::Fault;
+
+pub(crate) fn plan(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
+    Fault {
+        kind: "plan".into(),
+        message: message.into(),
+        remedy: remedy.into(),
+    }
+}
+
+pub(crate) fn internal(message: &str) -> Fault {
+    Fault {
+        kind: "internal".into(),
+        message: message.into(),
+        remedy: "this is a defect of wirelab-engine: keep the plan and what it printed".into(),
+    }
+}
+
+pub(crate) fn too_many_connections(wanted: u64, limit: u64) -> Fault {
+    Fault {
+        kind: "limit".into(),
+        message: format!("{wanted} connections need more than the {limit} open files allowed"),
+        remedy: "ask for fewer connections, or raise the limit (ulimit -n)".into(),
+    }
+}
+
+pub(crate) fn pinning(core: usize, error: &io::Error) -> Fault {
+    plan(
+        format!("cores: cannot pin to core {core}: {error}"),
+        "name cores that this machine has, or none",
+    )
+}
+
+pub(crate) fn machine(error: &io::Error) -> Fault {
+    let (kind, remedy) = match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE) => (
+            "limit",
+            "too many open files: ask for fewer connections, or raise ulimit -n",
+        ),
+        Some(libc::EADDRNOTAVAIL) => (
+            "limit",
+            "no local port is free: with connection=close lower the rate or the users, or shorten the window",
+        ),
+        Some(libc::ENOMEM | libc::ENOBUFS) => {
+            ("limit", "the kernel has no memory for more sockets")
+        }
+        _ => ("internal", "see the message of the operating system"),
+    };
+    Fault {
+        kind: kind.into(),
+        message: error.to_string(),
+        remedy: remedy.into(),
+    }
+}

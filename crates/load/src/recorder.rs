@@ -1,0 +1,259 @@
+//! What one thread records of one group: counts and HDR histograms.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+
+use crate::result::Times;
+
+/// The kinds in which calls fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ErrorKind {
+    /// The connection could not be made.
+    Refused,
+    /// The connection or the stream was reset.
+    Reset,
+    /// The connection ended too early.
+    Closed,
+    /// No complete reply in time.
+    Timeout,
+    /// The reply broke the protocol.
+    Protocol,
+    /// The reply is well-formed and not what the contract says.
+    Wrong,
+    /// The service answered with an error.
+    Application,
+    /// Still under way when the drain ended.
+    Unfinished,
+}
+
+impl ErrorKind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Refused => "refused",
+            ErrorKind::Reset => "reset",
+            ErrorKind::Closed => "closed",
+            ErrorKind::Timeout => "timeout",
+            ErrorKind::Protocol => "protocol",
+            ErrorKind::Wrong => "wrong",
+            ErrorKind::Application => "application",
+            ErrorKind::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// The distributions that are kept; `as usize` is the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Time {
+    /// done - intended.
+    Response,
+    /// done - sent.
+    Service,
+    /// sent - intended.
+    Queueing,
+    /// flushed - sent.
+    Write,
+    /// first byte - flushed.
+    Wait,
+    /// done - first byte.
+    Read,
+    /// Connection set-up.
+    Connect,
+    /// How late the engine took an arrival from its schedule.
+    Lag,
+    /// read by us - arrived in the kernel (sampled).
+    Backlog,
+    /// Each message of a stream - sent.
+    Message,
+}
+
+const NAMES: [&str; 10] = [
+    "response", "service", "queueing", "write", "wait", "read", "connect", "lag", "backlog",
+    "message",
+];
+
+/// An hour: longer times are recorded as an hour.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// How many failures are kept in words.
+const EXAMPLES_MAX: usize = 8;
+
+/// Counts and histograms, mergeable over threads.
+pub(crate) struct Recorder {
+    times: [Option<Box<Histogram<u64>>>; NAMES.len()],
+    pub(crate) ok: u64,
+    pub(crate) errors: BTreeMap<ErrorKind, u64>,
+    pub(crate) examples: Vec<String>,
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    pub(crate) messages: u64,
+    pub(crate) service_ns_total: u128,
+    pub(crate) series: Vec<u64>,
+}
+
+/// Length of one entry of the series.
+pub(crate) const SERIES_NS: u64 = 100_000_000;
+
+/// Entries of the series at most: an hour.
+const SERIES_MAX: usize = 36_000;
+
+impl Recorder {
+    pub(crate) fn new() -> Recorder {
+        Recorder {
+            times: Default::default(),
+            ok: 0,
+            errors: BTreeMap::new(),
+            examples: Vec::new(),
+            bytes_sent: 0,
+            bytes_received: 0,
+            messages: 0,
+            service_ns_total: 0,
+            series: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn time(&mut self, which: Time, ns: u64) {
+        let histogram = self.times[which as usize].get_or_insert_with(new_histogram);
+        histogram.saturating_record(ns);
+    }
+
+    /// One success, `offset_ns` after the window's start.
+    #[inline]
+    pub(crate) fn success(&mut self, offset_ns: u64) {
+        self.ok += 1;
+        let index = (offset_ns / SERIES_NS) as usize;
+        if index >= self.series.len() {
+            self.series.resize((index + 1).min(SERIES_MAX), 0);
+        }
+        if let Some(entry) = self.series.get_mut(index) {
+            *entry += 1;
+        }
+    }
+
+    /// One failure, with a few of them in words.
+    pub(crate) fn failure(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
+        *self.errors.entry(kind).or_default() += 1;
+        if self.examples.len() < EXAMPLES_MAX {
+            self.examples.push(format!("{}: {}", kind.name(), words()));
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Recorder) {
+        for (mine, theirs) in self.times.iter_mut().zip(other.times) {
+            match (mine.as_mut(), theirs) {
+                (Some(mine), Some(theirs)) => {
+                    mine.add(*theirs)
+                        .expect("histograms of the same bounds add up");
+                }
+                (None, theirs) => *mine = theirs,
+                (_, None) => {}
+            }
+        }
+        self.ok += other.ok;
+        for (kind, count) in other.errors {
+            *self.errors.entry(kind).or_default() += count;
+        }
+        self.examples.extend(other.examples);
+        self.examples.truncate(EXAMPLES_MAX);
+        self.bytes_sent += other.bytes_sent;
+        self.bytes_received += other.bytes_received;
+        self.messages += other.messages;
+        self.service_ns_total += other.service_ns_total;
+        let length = self.series.len().max(other.series.len());
+        self.series.resize(length, 0);
+        for (mine, theirs) in self.series.iter_mut().zip(other.series) {
+            *mine += theirs;
+        }
+    }
+
+    pub(crate) fn times(&self) -> BTreeMap<String, Times> {
+        NAMES
+            .iter()
+            .zip(&self.times)
+            .filter_map(|(name, times)| Some(((*name).to_owned(), summary(times.as_ref()?))))
+            .collect()
+    }
+}
+
+fn new_histogram() -> Box<Histogram<u64>> {
+    Box::new(Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant bounds are valid"))
+}
+
+/// Percentiles with at least ten samples above, and the whole histogram.
+fn summary(histogram: &Histogram<u64>) -> Times {
+    let count = histogram.len();
+    let percentiles_ns = [
+        ("p50", 0.5),
+        ("p90", 0.9),
+        ("p99", 0.99),
+        ("p99.9", 0.999),
+        ("p99.99", 0.9999),
+    ]
+    .iter()
+    .filter(|(_, quantile)| count as f64 * (1.0 - quantile) >= 10.0 - 1e-9)
+    .map(|(name, quantile)| ((*name).to_owned(), histogram.value_at_quantile(*quantile)))
+    .collect();
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(histogram, &mut bytes)
+        .expect("writing to memory does not fail");
+    Times {
+        count,
+        mean_ns: histogram.mean(),
+        min_ns: histogram.min(),
+        max_ns: histogram.max(),
+        percentiles_ns,
+        hdr: base64::engine::general_purpose::STANDARD.encode(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_need_ten_samples_above() {
+        let mut recorder = Recorder::new();
+        (1..=999).for_each(|i| recorder.time(Time::Response, i * 1000));
+        let names: Vec<_> = recorder.times()["response"]
+            .percentiles_ns
+            .keys()
+            .cloned()
+            .collect();
+        assert_eq!(names, ["p50", "p90"]);
+        recorder.time(Time::Response, 1);
+        assert!(
+            recorder.times()["response"]
+                .percentiles_ns
+                .contains_key("p99")
+        );
+    }
+
+    #[test]
+    fn merging_threads_equals_recording_in_one() {
+        let (mut one, mut left, mut right) = (Recorder::new(), Recorder::new(), Recorder::new());
+        for i in 0..10_000u64 {
+            let part = if i % 3 == 0 { &mut left } else { &mut right };
+            for recorder in [part, &mut one] {
+                recorder.time(Time::Service, i * i);
+                recorder.success(i * 1_000_000);
+            }
+        }
+        right.failure(ErrorKind::Timeout, || "slow".into());
+        left.merge(right);
+        assert_eq!(left.times()["service"].hdr, one.times()["service"].hdr);
+        assert_eq!((left.ok, &left.series), (one.ok, &one.series));
+        assert_eq!(left.errors[&ErrorKind::Timeout], 1);
+    }
+
+    #[test]
+    fn only_a_few_failures_are_kept_in_words_and_all_are_counted() {
+        let mut recorder = Recorder::new();
+        (0..1000).for_each(|i| recorder.failure(ErrorKind::Wrong, || format!("{i}")));
+        assert_eq!(recorder.examples.len(), EXAMPLES_MAX);
+        assert_eq!(recorder.errors[&ErrorKind::Wrong], 1000);
+    }
+}

@@ -1,0 +1,454 @@
+//! Runs a plan: threads, warm-up, window, drain, and what came of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::arrivals::Arrivals;
+use crate::clock::{now_ns, ns, seconds};
+use crate::fault;
+use crate::group::{Group, Spec, Totals};
+use crate::plan::{self, Load, Plan, Window};
+use crate::process::{Usage, open_files_max, pin};
+use crate::recorder::Recorder;
+use crate::result::{Fault, GroupOutcome, Outcome, Process, Progress, WarmupOutcome};
+use crate::shared::{Shared, Span, UNSET};
+use crate::spec;
+use crate::users::Users;
+use crate::warmup::{SAMPLE_NS, Warmup};
+use crate::worker;
+use crate::workload::Prepared;
+
+/// The window opens this long after it was decided, so that every thread
+/// knows before it does.
+const NOTICE_NS: u64 = 3_000_000;
+
+/// An interrupted run waits this long for calls under way.
+const HURRY_NS: u64 = 500_000_000;
+
+/// Descriptors that are not connections.
+const SPARE_FILES: u64 = 64;
+
+/// Runs `plan`, whose workloads have been prepared in the same order.
+///
+/// `interrupt` ends the window early when it becomes true; `progress` hears
+/// of the work every `progress_ms`.
+///
+/// # Errors
+/// A [`Fault`] when the plan cannot be run or the machine fails it; what the
+/// measured system does wrong is in the [`Outcome`].
+pub fn run(
+    plan: &Plan,
+    prepared: &[Prepared],
+    interrupt: &AtomicBool,
+    progress: impl FnMut(Progress),
+) -> Result<Outcome, Fault> {
+    let specs = spec::all(plan, prepared)?;
+    check_limits(plan, &specs)?;
+    if let Some(core) = plan.cores.first() {
+        pin(*core).map_err(|error| fault::pinning(*core, &error))?;
+    }
+    let shared = Arc::new(Shared::new(plan.threads));
+    let mut coordinator = Coordinator {
+        plan,
+        shared: Arc::clone(&shared),
+        interrupt,
+        progress,
+        next_progress: 0,
+        interrupted: false,
+        marks: Marks::default(),
+    };
+    let began = now_ns();
+    if plan.groups.iter().all(|group| group.warmup.max_s <= 0.0) {
+        coordinator.open_window(began);
+    }
+    let threads = spawn(plan, &specs, &shared, began).map_err(|error| fault::machine(&error))?;
+    coordinator.conduct(began);
+    let groups = join(threads)?;
+    Ok(coordinator.outcome(groups))
+}
+
+fn check_limits(plan: &Plan, specs: &[Spec]) -> Result<(), Fault> {
+    let wanted: u64 = specs.iter().map(|spec| spec.connections_max as u64).sum();
+    let limit = open_files_max();
+    if wanted + SPARE_FILES > limit {
+        return Err(fault::too_many_connections(wanted, limit));
+    }
+    debug_assert_eq!(plan.groups.len(), specs.len());
+    Ok(())
+}
+
+type Thread = JoinHandle<std::io::Result<Vec<Group>>>;
+
+fn spawn(
+    plan: &Plan,
+    specs: &[Spec],
+    shared: &Arc<Shared>,
+    began: u64,
+) -> std::io::Result<Vec<Thread>> {
+    (0..plan.threads)
+        .map(|index| {
+            let groups = groups_of(plan, specs, index, began);
+            let core = plan
+                .cores
+                .get(index as usize % plan.cores.len().max(1))
+                .copied();
+            let shared = Arc::clone(shared);
+            thread::Builder::new()
+                .name(format!("load-{index}"))
+                .spawn(move || worker::run(groups, index as usize, core, &shared))
+        })
+        .collect()
+}
+
+/// The share of thread `index` in every group.
+fn groups_of(plan: &Plan, specs: &[Spec], index: u32, began: u64) -> Vec<Group> {
+    let both = plan.groups.iter().zip(specs).enumerate();
+    both.map(|(number, (group, spec))| {
+        let mut spec = spec.clone();
+        spec.connections_max = share(spec.connections_max as u64, index, plan.threads) as usize;
+        spec.in_flight_max = share(spec.in_flight_max as u64, index, plan.threads) as usize;
+        let users = users_of(group, &spec, index, plan.threads, began);
+        Group::new(spec, number as u32, users)
+    })
+    .collect()
+}
+
+fn users_of(group: &plan::Group, spec: &Spec, index: u32, threads: u32, began: u64) -> Users {
+    let quota = match group.window {
+        Window::DurationS(_) => None,
+        // A thread without a place for a call must not be given any.
+        Window::Calls { calls, .. } => match spec.in_flight_max {
+            0 => Some(0),
+            _ => Some(share(calls, index, threads)),
+        },
+    };
+    match (&group.load, Arrivals::of(&group.load, index, threads)) {
+        (_, Some(arrivals)) => Users::open(arrivals, quota, began),
+        (Load::Closed { users, think_s }, None) => Users::closed(
+            share(u64::from(*users), index, threads) as u32,
+            ns(*think_s),
+            quota,
+            began,
+        ),
+        (_, None) => unreachable!("open loads have arrivals"),
+    }
+}
+
+/// The part of `whole` that falls to the `index`-th of `parts`.
+fn share(whole: u64, index: u32, parts: u32) -> u64 {
+    let (index, parts) = (u64::from(index), u64::from(parts));
+    whole / parts + u64::from(index < whole % parts)
+}
+
+/// Joins the threads and adds up what each recorded, per group of the plan.
+fn join(threads: Vec<Thread>) -> Result<Vec<Merged>, Fault> {
+    let mut merged: Vec<Merged> = Vec::new();
+    for thread in threads {
+        let groups = thread
+            .join()
+            .map_err(|_| fault::internal("a load thread panicked"))?
+            .map_err(|error| fault::machine(&error))?;
+        merged.resize_with(groups.len().max(merged.len()), Merged::default);
+        merged
+            .iter_mut()
+            .zip(groups)
+            .for_each(|(sum, group)| sum.add(group));
+    }
+    Ok(merged)
+}
+
+/// One group, summed over the threads.
+struct Merged {
+    recorder: Recorder,
+    totals: Totals,
+    queue_max: usize,
+}
+
+impl Default for Merged {
+    fn default() -> Self {
+        Merged {
+            recorder: Recorder::new(),
+            totals: Totals::default(),
+            queue_max: 0,
+        }
+    }
+}
+
+impl Merged {
+    fn add(&mut self, group: Group) {
+        self.queue_max += group.users.queue_max;
+        self.totals.sent += group.totals.sent;
+        self.totals.ended += group.totals.ended;
+        self.totals.warmup += group.totals.warmup;
+        self.totals.opened += group.totals.opened;
+        self.totals.peak += group.totals.peak;
+        self.totals.last_done = self.totals.last_done.max(group.totals.last_done);
+        self.recorder.merge(group.recorder);
+    }
+}
+
+/// Figures noted at the boundaries of the window.
+#[derive(Default)]
+struct Marks {
+    warmup_s: f64,
+    stationary: bool,
+    at_start: Option<Usage>,
+    at_end: Option<Usage>,
+}
+
+/// Decides when the window opens and closes, and reports.
+struct Coordinator<'a, F: FnMut(Progress)> {
+    plan: &'a Plan,
+    shared: Arc<Shared>,
+    interrupt: &'a AtomicBool,
+    progress: F,
+    next_progress: u64,
+    interrupted: bool,
+    marks: Marks,
+}
+
+impl<F: FnMut(Progress)> Coordinator<'_, F> {
+    fn conduct(&mut self, began: u64) {
+        if self.shared.window().start == UNSET {
+            self.warm_up(began);
+        }
+        self.marks.warmup_s = seconds(self.shared.window().start.saturating_sub(began));
+        self.wait_until(self.shared.window().start, "warmup", began);
+        self.marks.at_start = Some(Usage::now());
+        self.measure();
+        self.marks.at_end = Some(Usage::now());
+        self.drain();
+    }
+
+    fn warm_up(&mut self, began: u64) {
+        let warmups = self.plan.groups.iter().map(|group| group.warmup);
+        let (min_s, max_s) = warmups.fold((0f64, 0f64), |(min, max), w| {
+            (min.max(w.min_s), max.max(w.max_s))
+        });
+        let mut series = Warmup::default();
+        let (mut sampled, mut next) = (0, began + SAMPLE_NS);
+        loop {
+            self.wait_until(next, "warmup", began);
+            let (calls, elapsed) = (self.shared.calls(), seconds(now_ns() - began));
+            series.sample(calls - sampled);
+            (sampled, next) = (calls, next + SAMPLE_NS);
+            self.marks.stationary = elapsed >= min_s && series.stationary();
+            if self.marks.stationary || elapsed >= max_s || self.stopped() {
+                return self.open_window(now_ns());
+            }
+        }
+    }
+
+    fn open_window(&mut self, now: u64) {
+        let start = if self.plan.groups.iter().all(|g| g.warmup.max_s <= 0.0) {
+            now
+        } else {
+            now + NOTICE_NS
+        };
+        let end = match self.longest_s() {
+            Some(duration_s) => start + ns(duration_s),
+            None => UNSET,
+        };
+        self.shared.open_window(start, end, self.drain_ns());
+    }
+
+    /// The window's length where time closes it. Groups share one window: the longest.
+    fn longest_s(&self) -> Option<f64> {
+        let lengths = self.plan.groups.iter().map(|group| match group.window {
+            Window::DurationS(duration_s) => Some(duration_s),
+            Window::Calls { .. } => None,
+        });
+        lengths
+            .collect::<Option<Vec<f64>>>()
+            .map(|all| all.into_iter().fold(0.0, f64::max))
+    }
+
+    /// The bound on a window that calls close.
+    fn bound_s(&self) -> f64 {
+        let bounds = self.plan.groups.iter().map(|group| match group.window {
+            Window::DurationS(bound_s) | Window::Calls { max_s: bound_s, .. } => bound_s,
+        });
+        bounds.fold(0.0, f64::max)
+    }
+
+    fn drain_ns(&self) -> u64 {
+        ns(self
+            .plan
+            .groups
+            .iter()
+            .map(|group| group.drain_s)
+            .fold(0.0, f64::max))
+    }
+
+    fn stopped(&self) -> bool {
+        self.interrupt.load(Relaxed) || self.shared.broken.load(Relaxed)
+    }
+
+    /// Until the window's end, by time or by calls, or until an interrupt.
+    fn measure(&mut self) {
+        let Span { start, end } = self.shared.window();
+        let bound = if end == UNSET {
+            start + ns(self.bound_s())
+        } else {
+            end
+        };
+        self.wait_for("measure", start, bound, |shared| {
+            end == UNSET && shared.all_finished()
+        });
+        let now = now_ns();
+        if self.stopped() && now < bound {
+            self.interrupted = true;
+            self.shared.close_window(now, HURRY_NS);
+        } else if end == UNSET && !self.shared.all_finished() {
+            self.shared.close_window(now, self.drain_ns());
+        }
+    }
+
+    fn drain(&mut self) {
+        let now = now_ns();
+        let bound = self
+            .shared
+            .drain_end
+            .load(Relaxed)
+            .saturating_add(1_000_000_000);
+        self.wait_for("drain", now, bound, Shared::all_finished);
+        if self.stopped() && !self.shared.all_finished() {
+            self.interrupted = true;
+            self.shared
+                .close_window(self.shared.window().end.min(now_ns()), HURRY_NS);
+            self.wait_for("drain", now, now_ns() + 2 * HURRY_NS, Shared::all_finished);
+        }
+    }
+
+    fn wait_until(&mut self, at: u64, phase: &str, since: u64) {
+        self.wait_for(phase, since, at, |_| false);
+    }
+
+    /// Sleeps in short steps until `until`, `enough`, or an interrupt.
+    fn wait_for(&mut self, phase: &str, since: u64, until: u64, enough: impl Fn(&Shared) -> bool) {
+        loop {
+            let now = now_ns();
+            if now >= until || enough(&self.shared) || self.stopped() {
+                return;
+            }
+            self.report(phase, now, since);
+            thread::sleep(Duration::from_nanos((until - now).min(5_000_000)));
+        }
+    }
+
+    fn report(&mut self, phase: &str, now: u64, since: u64) {
+        if self.plan.progress_ms == 0 || now < self.next_progress {
+            return;
+        }
+        self.next_progress = now + self.plan.progress_ms * 1_000_000;
+        (self.progress)(Progress {
+            phase: phase.into(),
+            elapsed_s: seconds(now.saturating_sub(since)),
+            calls: self.shared.calls(),
+            errors: self.shared.errors(),
+        });
+    }
+
+    fn outcome(&self, merged: Vec<Merged>) -> Outcome {
+        let start = self.marks.at_start.unwrap_or_default();
+        let end = self.marks.at_end.unwrap_or_default();
+        let cpu_s = end.cpu_s() - start.cpu_s();
+        let groups = self.plan.groups.iter().zip(merged);
+        Outcome {
+            engine: env!("CARGO_PKG_VERSION").into(),
+            profile: if cfg!(debug_assertions) {
+                "debug"
+            } else {
+                "release"
+            }
+            .into(),
+            interrupted: self.interrupted,
+            process: Process {
+                cpu_user_s: end.user_s - start.user_s,
+                cpu_system_s: end.system_s - start.system_s,
+                rss_max_bytes: Usage::now().rss_max_bytes,
+                switches_involuntary: end.involuntary - start.involuntary,
+                steal_s: end.steal_s - start.steal_s,
+                cores: self.plan.cores.clone(),
+            },
+            groups: groups
+                .map(|(group, merged)| self.group_outcome(group, merged, cpu_s))
+                .collect(),
+        }
+    }
+
+    fn group_outcome(&self, group: &plan::Group, merged: Merged, cpu_s: f64) -> GroupOutcome {
+        let Span { start, end } = self.shared.window();
+        let Merged {
+            recorder,
+            totals,
+            queue_max,
+        } = merged;
+        let end = if end == UNSET {
+            totals.last_done.max(start)
+        } else {
+            end
+        };
+        let window_s = seconds(end.saturating_sub(start));
+        let per_s = |amount: f64| {
+            if window_s > 0.0 {
+                amount / window_s
+            } else {
+                0.0
+            }
+        };
+        let errors: u64 = recorder.errors.values().sum();
+        let (load, rate_planned_per_s) = match group.load {
+            Load::Closed { .. } => ("closed", None),
+            Load::Constant { rate, .. } | Load::Poisson { rate, .. } => ("open", Some(rate)),
+        };
+        GroupOutcome {
+            name: group.name.clone(),
+            load: load.into(),
+            window_s,
+            window_start_ns: start,
+            calls: recorder.ok + errors,
+            ok: recorder.ok,
+            errors,
+            errors_by_kind: recorder
+                .errors
+                .iter()
+                .map(|(k, n)| (k.name().into(), *n))
+                .collect(),
+            error_examples: recorder.examples.clone(),
+            rate_per_s: per_s(recorder.ok as f64),
+            rate_planned_per_s,
+            concurrency: per_s(recorder.service_ns_total as f64 / 1e9),
+            queue_max: queue_max as u64,
+            connections_opened: totals.opened,
+            connections_peak: totals.peak as u64,
+            bytes_sent: recorder.bytes_sent,
+            bytes_received: recorder.bytes_received,
+            messages: recorder.messages,
+            calls_whole_run: totals.sent,
+            warmup: WarmupOutcome {
+                seconds: self.marks.warmup_s,
+                calls: totals.warmup,
+                stationary: self.marks.stationary,
+            },
+            times: recorder.times(),
+            series: recorder.series,
+            cpu_s,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        for (whole, parts) in [(0, 1), (7, 3), (1_000_001, 4), (2, 5)] {
+            let sum: u64 = (0..parts).map(|index| share(whole, index, parts)).sum();
+            assert_eq!(sum, whole);
+        }
+    }
+}

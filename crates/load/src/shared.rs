@@ -1,0 +1,105 @@
+//! What the coordinator and the load threads say to each other while a plan runs.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Not yet decided.
+pub(crate) const UNSET: u64 = u64::MAX;
+
+/// Decisions of the coordinator, and counters of the threads.
+pub(crate) struct Shared {
+    /// When the measured window opens; UNSET while warming up.
+    pub(crate) window_start: AtomicU64,
+    /// When it closes; UNSET until known.
+    pub(crate) window_end: AtomicU64,
+    /// When threads stop whatever is still under way.
+    pub(crate) drain_end: AtomicU64,
+    /// One entry per thread.
+    pub(crate) threads: Vec<Tally>,
+    /// A thread met a failure of the lab; the others stop too.
+    pub(crate) broken: AtomicBool,
+}
+
+/// Counters of one thread, on a cache line of their own.
+#[repr(align(128))]
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// Calls ended since the start.
+    pub(crate) calls: AtomicU64,
+    /// Of those, failed.
+    pub(crate) errors: AtomicU64,
+    /// Nothing is left to do: every call of the window has ended.
+    pub(crate) finished: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(threads: u32) -> Shared {
+        Shared {
+            window_start: AtomicU64::new(UNSET),
+            window_end: AtomicU64::new(UNSET),
+            drain_end: AtomicU64::new(UNSET),
+            threads: (0..threads).map(|_| Tally::default()).collect(),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn calls(&self) -> u64 {
+        self.threads
+            .iter()
+            .map(|tally| tally.calls.load(Relaxed))
+            .sum()
+    }
+
+    pub(crate) fn errors(&self) -> u64 {
+        self.threads
+            .iter()
+            .map(|tally| tally.errors.load(Relaxed))
+            .sum()
+    }
+
+    pub(crate) fn all_finished(&self) -> bool {
+        self.threads
+            .iter()
+            .all(|tally| tally.finished.load(Relaxed))
+    }
+
+    /// Opens the window; `end` is UNSET when a number of calls closes it.
+    pub(crate) fn open_window(&self, start: u64, end: u64, drain_ns: u64) {
+        // The end first: a thread that sees the start must not see an older end.
+        self.close_window(end, drain_ns);
+        self.window_start
+            .store(start, std::sync::atomic::Ordering::Release);
+    }
+
+    /// Closes the window at `end` and bounds the drain.
+    pub(crate) fn close_window(&self, end: u64, drain_ns: u64) {
+        self.drain_end.store(end.saturating_add(drain_ns), Relaxed);
+        self.window_end.store(end, Relaxed);
+    }
+
+    pub(crate) fn window(&self) -> Span {
+        let start = self.window_start.load(std::sync::atomic::Ordering::Acquire);
+        Span {
+            start,
+            end: self.window_end.load(Relaxed),
+        }
+    }
+}
+
+/// The measured window, `start` included and `end` not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Span {
+    #[inline]
+    pub(crate) fn contains(self, at: u64) -> bool {
+        self.start <= at && at < self.end
+    }
+
+    #[inline]
+    pub(crate) fn is_open_or_past(self, at: u64) -> bool {
+        self.start <= at
+    }
+}

@@ -1,0 +1,251 @@
+//! Who wants to call next: users of closed loads, arrivals of open ones.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::arrivals::Arrivals;
+use crate::shared::{Span, UNSET};
+
+/// A call that waits for room on a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) user: u32,
+    pub(crate) intended: u64,
+}
+
+/// The demand side of one group in one thread: an unbounded queue and what feeds it.
+pub(crate) struct Users {
+    pub(crate) queue: VecDeque<Waiting>,
+    pub(crate) queue_max: usize,
+    /// Users in their pause: when it ends, and who.
+    thinking: BinaryHeap<Reverse<(u64, u32)>>,
+    think_ns: u64,
+    schedule: Option<Schedule>,
+    /// Calls of the window still to be begun; None: the window ends by time.
+    quota: Option<u64>,
+}
+
+struct Schedule {
+    arrivals: Arrivals,
+    origin: u64,
+    next: u64,
+}
+
+impl Users {
+    pub(crate) fn closed(users: u32, think_ns: u64, quota: Option<u64>, now: u64) -> Users {
+        let queue = (0..users)
+            .map(|user| Waiting {
+                user,
+                intended: now,
+            })
+            .collect();
+        Users {
+            queue,
+            queue_max: 0,
+            thinking: BinaryHeap::new(),
+            think_ns,
+            schedule: None,
+            quota,
+        }
+    }
+
+    pub(crate) fn open(mut arrivals: Arrivals, quota: Option<u64>, origin: u64) -> Users {
+        let next = origin + arrivals.next().unwrap_or(UNSET - origin);
+        Users {
+            queue: VecDeque::new(),
+            queue_max: 0,
+            thinking: BinaryHeap::new(),
+            think_ns: 0,
+            schedule: Some(Schedule {
+                arrivals,
+                origin,
+                next,
+            }),
+            quota,
+        }
+    }
+
+    /// The user's call has ended: it calls again at once, or after its pause.
+    /// Users of open loads do not come back.
+    #[inline]
+    pub(crate) fn call_ended(&mut self, user: u32, done: u64) {
+        match (self.schedule.is_some(), self.think_ns) {
+            (true, _) => {}
+            (false, 0) => self.queue.push_back(Waiting {
+                user,
+                intended: done,
+            }),
+            (false, think) => self.thinking.push(Reverse((done + think, user))),
+        }
+    }
+
+    /// Queues what is due at `now`; `late` gets how late each scheduled
+    /// arrival was taken, with its intended time.
+    pub(crate) fn arrive(&mut self, now: u64, span: Span, mut late: impl FnMut(u64, u64)) {
+        while let Some(Reverse((due, user))) = self.thinking.peek().copied() {
+            if due > now {
+                break;
+            }
+            self.thinking.pop();
+            self.queue.push_back(Waiting {
+                user,
+                intended: due,
+            });
+        }
+        let Some(schedule) = &mut self.schedule else {
+            return;
+        };
+        while schedule.next <= now && schedule.next < span.end {
+            late(schedule.next, now - schedule.next);
+            self.queue.push_back(Waiting {
+                user: 0,
+                intended: schedule.next,
+            });
+            schedule.next = schedule
+                .arrivals
+                .next()
+                .map_or(UNSET, |at| schedule.origin + at);
+        }
+        self.queue_max = self.queue_max.max(self.queue.len());
+    }
+
+    /// The next call to begin, if the window lets it begin.
+    #[inline]
+    pub(crate) fn next(&mut self, span: Span) -> Option<Waiting> {
+        while let Some(waiting) = self.queue.pop_front() {
+            if self.admits(waiting.intended, span) {
+                return Some(waiting);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn admits(&mut self, intended: u64, span: Span) -> bool {
+        if intended >= span.end {
+            return false;
+        }
+        match &mut self.quota {
+            Some(quota) if span.is_open_or_past(intended) => match quota {
+                0 => false,
+                _ => {
+                    *quota -= 1;
+                    true
+                }
+            },
+            _ => true,
+        }
+    }
+
+    /// Forgets who waits to begin a call that the window will not admit.
+    pub(crate) fn send_home(&mut self, span: Span) {
+        let exhausted = self.exhausted();
+        self.queue.retain(|waiting| {
+            waiting.intended < span.end && !(exhausted && span.is_open_or_past(waiting.intended))
+        });
+    }
+
+    /// True when the quota of calls has been used up.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.quota == Some(0)
+    }
+
+    /// When [`Users::arrive`] next has something to do.
+    pub(crate) fn next_due(&self) -> u64 {
+        let scheduled = self
+            .schedule
+            .as_ref()
+            .map_or(UNSET, |schedule| schedule.next);
+        let thinking = self.thinking.peek().map_or(UNSET, |Reverse((due, _))| *due);
+        scheduled.min(thinking)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Load;
+
+    const ALWAYS: Span = Span {
+        start: 0,
+        end: UNSET,
+    };
+
+    fn open(rate: f64, quota: Option<u64>) -> Users {
+        let load = Load::Constant {
+            rate,
+            in_flight_max: 1,
+        };
+        Users::open(Arrivals::of(&load, 0, 1).unwrap(), quota, 1000)
+    }
+
+    #[test]
+    fn late_arrivals_keep_their_intended_time_and_none_is_dropped() {
+        let mut users = open(1e6, None);
+        let mut lags = Vec::new();
+        users.arrive(6000, ALWAYS, |at, lag| lags.push((at, lag)));
+        assert_eq!(
+            lags,
+            (1..=6)
+                .map(|k| (k * 1000, 6000 - k * 1000))
+                .collect::<Vec<_>>()
+        );
+        let taken: Vec<u64> = std::iter::from_fn(|| users.next(ALWAYS))
+            .map(|w| w.intended)
+            .collect();
+        assert_eq!(taken, [1000, 2000, 3000, 4000, 5000, 6000]);
+        assert_eq!((users.next_due(), users.queue_max), (7000, 6));
+    }
+
+    #[test]
+    fn a_user_calls_again_when_the_last_call_ended() {
+        let mut users = Users::closed(2, 0, None, 5);
+        assert_eq!(
+            users.next(ALWAYS).map(|w| (w.user, w.intended)),
+            Some((0, 5))
+        );
+        users.call_ended(0, 90);
+        let rest: Vec<_> = std::iter::from_fn(|| users.next(ALWAYS))
+            .map(|w| (w.user, w.intended))
+            .collect();
+        assert_eq!(rest, [(1, 5), (0, 90)]);
+    }
+
+    #[test]
+    fn think_time_moves_the_intended_time() {
+        let mut users = Users::closed(1, 50, None, 0);
+        users.next(ALWAYS);
+        users.call_ended(0, 100);
+        users.arrive(149, ALWAYS, |_, _| {});
+        assert!(users.next(ALWAYS).is_none());
+        assert_eq!(users.next_due(), 150);
+        users.arrive(170, ALWAYS, |_, _| {});
+        assert_eq!(users.next(ALWAYS).map(|w| w.intended), Some(150));
+    }
+
+    #[test]
+    fn nothing_begins_after_the_window() {
+        let span = Span {
+            start: 0,
+            end: 3000,
+        };
+        let mut users = open(1e6, None);
+        users.arrive(9000, span, |_, _| {});
+        assert_eq!(std::iter::from_fn(|| users.next(span)).count(), 2);
+    }
+
+    #[test]
+    fn the_quota_counts_only_calls_of_the_window() {
+        let mut users = open(1e6, Some(2));
+        let span = Span {
+            start: 3000,
+            end: UNSET,
+        };
+        users.arrive(9000, span, |_, _| {});
+        let taken: Vec<u64> = std::iter::from_fn(|| users.next(span))
+            .map(|w| w.intended)
+            .collect();
+        assert_eq!(taken, [1000, 2000, 3000, 4000]);
+        assert!(users.exhausted());
+    }
+}

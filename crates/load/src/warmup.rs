@@ -1,0 +1,80 @@
+//! When the series is stationary, so that the window may open.
+
+/// Completions per sample of this many nanoseconds are watched.
+pub(crate) const SAMPLE_NS: u64 = 50_000_000;
+
+/// Samples in each of the two neighbouring spans that are compared.
+const SPAN: usize = 4;
+
+/// Two spans count as level when their means differ by less than this share …
+const LEVEL: f64 = 0.05;
+
+/// … or by less than this many standard errors of counts (Poisson).
+const ERRORS: f64 = 2.0;
+
+/// Watches completions and says when they have levelled off: the mean of the
+/// last four samples is that of the four before, within 5 % or two standard
+/// errors of such counts. An idle system (no completions) is not stationary.
+#[derive(Debug, Default)]
+pub(crate) struct Warmup {
+    counts: Vec<u64>,
+}
+
+impl Warmup {
+    /// Adds one sample's count of completed calls.
+    pub(crate) fn sample(&mut self, count: u64) {
+        self.counts.push(count);
+    }
+
+    pub(crate) fn stationary(&self) -> bool {
+        let Some(start) = self.counts.len().checked_sub(2 * SPAN) else {
+            return false;
+        };
+        let (before, after) = self.counts[start..].split_at(SPAN);
+        let (before, after) = (
+            before.iter().sum::<u64>() as f64,
+            after.iter().sum::<u64>() as f64,
+        );
+        let (mean, apart) = (f64::midpoint(before, after), (after - before).abs());
+        after > 0.0 && apart <= (LEVEL * mean).max(ERRORS * (before + after).sqrt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(counts: &[u64]) -> bool {
+        let mut warmup = Warmup::default();
+        counts.iter().for_each(|count| warmup.sample(*count));
+        warmup.stationary()
+    }
+
+    #[test]
+    fn too_few_samples_say_nothing() {
+        assert!(!after(&[1000; 7]));
+        assert!(after(&[1000; 8]));
+    }
+
+    #[test]
+    fn a_rising_series_is_not_stationary() {
+        assert!(!after(&[1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700]));
+    }
+
+    #[test]
+    fn only_the_last_samples_count() {
+        let mut counts = vec![10, 100, 500];
+        counts.extend([1000; 8]);
+        assert!(after(&counts));
+    }
+
+    #[test]
+    fn small_counts_may_scatter_as_counts_do() {
+        assert!(after(&[3, 5, 4, 6, 5, 2, 4, 5]));
+    }
+
+    #[test]
+    fn silence_is_not_stationary() {
+        assert!(!after(&[0; 8]));
+    }
+}

@@ -1,0 +1,100 @@
+//! One load thread: a reactor over the groups' sockets and schedules.
+
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::clock::now_ns;
+use crate::group::{Group, Turn};
+use crate::poll::Poll;
+use crate::process::{pin, sharpen_timers};
+use crate::shared::Shared;
+
+/// Bytes of one read. Large replies cost a system call per so many bytes;
+/// more than the second-level cache holds does not pay.
+const INPUT_BYTES: usize = 256 * 1024;
+
+/// How often the coordinator's decisions are looked at when no socket is ready.
+const TICK_NS: u64 = 2_000_000;
+
+/// How often overdue calls are looked for.
+const EXPIRE_NS: u64 = 20_000_000;
+
+/// Runs the groups of one thread until every call of the window has ended.
+///
+/// # Errors
+/// When the machine fails the lab (no descriptors, no ports, no epoll).
+pub(crate) fn run(
+    mut groups: Vec<Group>,
+    thread: usize,
+    core: Option<usize>,
+    shared: &Shared,
+) -> io::Result<Vec<Group>> {
+    if let Some(core) = core {
+        pin(core)?;
+    }
+    sharpen_timers();
+    let outcome = turn_until_done(&mut groups, thread, shared);
+    if outcome.is_err() {
+        shared.broken.store(true, Relaxed);
+    }
+    shared.threads[thread].finished.store(true, Relaxed);
+    outcome.map(|()| groups)
+}
+
+fn turn_until_done(groups: &mut [Group], thread: usize, shared: &Shared) -> io::Result<()> {
+    let mut poll = Poll::new()?;
+    let mut input = vec![0u8; INPUT_BYTES].into_boxed_slice();
+    let mut scratch = Vec::with_capacity(16 * 1024);
+    let mut expire_at = now_ns() + EXPIRE_NS;
+    loop {
+        let (now, span) = (now_ns(), shared.window());
+        let mut turn = Turn {
+            poll: &poll,
+            span,
+            input: &mut input,
+            scratch: &mut scratch,
+        };
+        let mut due = now + TICK_NS;
+        for group in groups.iter_mut() {
+            group.advance(now, &mut turn)?;
+            due = due.min(group.next_due());
+        }
+        if now >= expire_at {
+            expire_at = now + EXPIRE_NS;
+            groups
+                .iter_mut()
+                .try_for_each(|group| group.expire(now, &mut turn))?;
+        }
+        publish(groups, thread, shared);
+        if groups.iter().all(|group| group.finished(now, span)) || shared.broken.load(Relaxed) {
+            return Ok(());
+        }
+        if now >= shared.drain_end.load(Relaxed) {
+            groups.iter_mut().for_each(|group| group.abandon(span));
+            return Ok(());
+        }
+        let found = poll.wait(due.saturating_sub(now_ns()))?;
+        let span = shared.window();
+        for index in 0..found {
+            let ready = poll.ready(index);
+            let mut turn = Turn {
+                poll: &poll,
+                span,
+                input: &mut input,
+                scratch: &mut scratch,
+            };
+            groups[(ready.token >> 32) as usize].on_ready(ready, &mut turn)?;
+        }
+    }
+}
+
+fn publish(groups: &[Group], thread: usize, shared: &Shared) {
+    let tally = &shared.threads[thread];
+    tally
+        .calls
+        .store(groups.iter().map(|group| group.totals.ended).sum(), Relaxed);
+    tally.errors.store(
+        groups.iter().map(|group| group.totals.errors).sum(),
+        Relaxed,
+    );
+}
