@@ -171,7 +171,7 @@ impl ServiceConfig {
     pub fn parse(line: &str) -> Result<Self, Refusal> {
         let mut input = serde_json::Deserializer::from_str(line);
         let config = serde_path_to_error::deserialize(&mut input).map_err(|error| {
-            let option = error.path().to_string();
+            let option = option(error.path());
             let remedy = remedy(&option);
             Refusal::new(option, error.into_inner().to_string(), remedy)
         })?;
@@ -179,6 +179,18 @@ impl ServiceConfig {
             .end()
             .map_err(|error| Refusal::new(".", error.to_string(), remedy(".")))?;
         Ok(config)
+    }
+}
+
+/// The option that a path leads to; `.` is the configuration itself. Where
+/// the text ends too early the last step is not known.
+fn option(path: &serde_path_to_error::Path) -> String {
+    let path = path.to_string();
+    let known = path.trim_end_matches(['?', '.']);
+    if known.is_empty() {
+        ".".to_owned()
+    } else {
+        known.to_owned()
     }
 }
 

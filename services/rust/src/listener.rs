@@ -179,13 +179,16 @@ impl Listener {
 
     /// The next connection. Errors are counted and outlived.
     pub(crate) async fn accept(&self) -> FaultIo {
+        let mut told = false;
         loop {
             match self.try_accept().await {
                 Ok(connection) => return connection,
                 Err(error) => {
                     self.metrics.accept_error();
                     if exhausted(&error) {
-                        eprintln!("wirelab: cannot accept: {error}");
+                        if !std::mem::replace(&mut told, true) {
+                            eprintln!("wirelab: cannot accept for now: {error}");
+                        }
                         tokio::time::sleep(ACCEPT_PAUSE).await;
                     }
                 }

@@ -11,6 +11,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use wirelab_contract::json::Object;
+
 use crate::config::Codec;
 use crate::rest::Store;
 
@@ -95,7 +97,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<Store>> for FromJson<T> {
         let body = Bytes::from_request(request, store)
             .await
             .map_err(|error| Problem::new(codec, error.status(), error.body_text()))?;
-        let message = serde_json::from_slice(&body)
+        let Object(message) = serde_json::from_slice(&body)
             .map_err(|error| Problem::new(codec, StatusCode::BAD_REQUEST, error.to_string()))?;
         Ok(FromJson(message))
     }

@@ -1,0 +1,7 @@
+//! One embedded service alone, by the process contract.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wirelab_services::serve_from_stdin()
+}

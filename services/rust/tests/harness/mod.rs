@@ -1,0 +1,333 @@
+//! A service as a child process, and clients that are not ours.
+
+// Each test program uses its own part of this.
+#![allow(dead_code)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::{Value, json};
+
+/// The client that tonic makes from the contract.
+#[allow(missing_docs, clippy::all, unused_qualifications)]
+pub mod generated {
+    tonic::include_proto!("wirelab.transfer.v1");
+}
+
+/// A process that was given a configuration.
+pub struct Process {
+    pub child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts a process and gives it one line of configuration.
+    pub fn start(line: &str) -> Self {
+        Process::start_by(
+            &mut Command::new(env!("CARGO_BIN_EXE_wirelab-service")),
+            line,
+        )
+    }
+
+    /// The same by a command that ends in the service.
+    pub fn start_by(command: &mut Command, line: &str) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it can be started");
+        let stdin = child.stdin.as_mut().expect("standard input is a pipe");
+        stdin
+            .write_all(line.as_bytes())
+            .and_then(|()| stdin.write_all(b"\n"))
+            .expect("it reads");
+        let out = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+        Process { child, out }
+    }
+
+    /// The next line of standard output; empty at its end.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.out
+            .read_line(&mut line)
+            .expect("standard output is text");
+        line
+    }
+
+    /// Waits for the end.
+    pub fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let start = Instant::now();
+        while start.elapsed() < patience {
+            if let Some(status) = self.child.try_wait().expect("the child is ours") {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: libc::c_int) {
+        let pid = libc::pid_t::try_from(self.child.id()).expect("a pid fits");
+        // SAFETY: kill takes no pointers, and the child was not yet waited for.
+        assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both fail only when the process has already ended and been waited for.
+        let _ended = self.child.kill();
+        let _waited = self.child.wait();
+    }
+}
+
+/// A service that is ready.
+pub struct Service {
+    pub process: Process,
+    pub ready: Value,
+    grpc: bool,
+    http2: bool,
+}
+
+/// `rest` with a codec over HTTP/1.1.
+pub fn rest(codec: &str) -> Value {
+    json!({"binding": "rest", "codec": codec, "transport": "http/1.1"})
+}
+
+/// `rest` with a codec over HTTP/2.
+pub fn rest2(codec: &str) -> Value {
+    json!({"binding": "rest", "codec": codec, "transport": "http/2"})
+}
+
+/// `grpc`.
+pub fn grpc() -> Value {
+    json!({"binding": "grpc", "codec": "protobuf", "transport": "http/2"})
+}
+
+/// A configuration: a stack, and other keys that are merged in.
+pub fn config(stack: &Value, other: Value) -> String {
+    let mut config = json!({"contract": "transfer", "stack": stack});
+    for (key, value) in other.as_object().expect("keys and values") {
+        config[key] = value.clone();
+    }
+    config.to_string()
+}
+
+impl Service {
+    /// Starts a service and waits until it is ready.
+    pub fn start(stack: &Value, other: Value) -> Self {
+        let mut process = Process::start(&config(stack, other));
+        let line = process.line();
+        let ready: Value = serde_json::from_str(&line).expect(&line);
+        assert_eq!(ready["ready"], true, "{line}");
+        let grpc = stack["binding"] == "grpc";
+        Service {
+            process,
+            ready,
+            grpc,
+            http2: stack["transport"] == "http/2",
+        }
+    }
+
+    pub fn address(&self) -> &str {
+        self.ready["address"].as_str().expect("a text")
+    }
+
+    /// A plain connection to it.
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address()).expect("it listens");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .expect("a timeout can be set");
+        stream.set_nodelay(true).expect("nodelay can be set");
+        stream
+    }
+
+    /// The metrics page.
+    pub fn metrics(&self) -> String {
+        let address = self.ready["metrics"].as_str().expect("a text");
+        let mut stream = TcpStream::connect(address).expect("metrics listen");
+        let request = b"GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        stream.write_all(request).expect("metrics read");
+        let mut page = String::new();
+        stream.read_to_string(&mut page).expect("metrics answer");
+        assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+        page
+    }
+
+    /// One value of the metrics page.
+    pub fn metric(&self, name: &str) -> f64 {
+        let page = self.metrics();
+        let line = page
+            .lines()
+            .find(|line| line.starts_with(name))
+            .unwrap_or_else(|| {
+                panic!("no {name} in {page}");
+            });
+        line.rsplit(' ')
+            .next()
+            .expect("a value")
+            .parse()
+            .expect("a number")
+    }
+
+    /// A tonic client; messages of any size.
+    pub async fn client(&self) -> Client {
+        let endpoint = format!("http://{}", self.address());
+        generated::transfer_client::TransferClient::connect(endpoint)
+            .await
+            .expect("it listens")
+            .max_decoding_message_size(usize::MAX)
+            .max_encoding_message_size(usize::MAX)
+    }
+
+    /// A connection of hyper's client.
+    pub async fn http(&self) -> Http {
+        let stream = tokio::net::TcpStream::connect(self.address())
+            .await
+            .expect("it listens");
+        let stream = TokioIo::new(stream);
+        if self.http2 {
+            let shaken = http2::handshake(TokioExecutor::new(), stream).await;
+            let (sender, connection) = shaken.expect("it speaks HTTP/2");
+            tokio::spawn(connection);
+            Http::Two(sender)
+        } else {
+            let (sender, connection) = http1::handshake(stream).await.expect("it accepts");
+            tokio::spawn(connection);
+            Http::One(sender)
+        }
+    }
+
+    /// Calls Hello once on a connection of its own and tells how it went: the
+    /// text, or why there is none.
+    pub async fn hello(&self) -> Result<String, String> {
+        if self.grpc {
+            let mut client = self.client().await;
+            let reply = client
+                .hello(wirelab_contract::transfer::HelloRequest {})
+                .await;
+            return reply
+                .map(|reply| reply.into_inner().text)
+                .map_err(|status| status.to_string());
+        }
+        let reply = self
+            .http()
+            .await
+            .get("/transfer/hello")
+            .await
+            .map_err(|e| e.to_string())?;
+        if reply.status == StatusCode::OK {
+            Ok(reply.greeting())
+        } else {
+            Err(reply.text())
+        }
+    }
+}
+
+pub type Client = generated::transfer_client::TransferClient<tonic::transport::Channel>;
+
+/// A connection of hyper's client.
+pub enum Http {
+    One(http1::SendRequest<Full<Bytes>>),
+    Two(http2::SendRequest<Full<Bytes>>),
+}
+
+/// A complete reply.
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl Reply {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.to_vec()).expect("text")
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .get(name)
+            .map(|value| value.to_str().expect("ASCII"))
+    }
+
+    /// Hello's text in either codec.
+    fn greeting(&self) -> String {
+        if self.header("content-type") == Some("application/json") {
+            self.json()["text"].as_str().expect("a text").to_owned()
+        } else {
+            self.text()
+        }
+    }
+}
+
+impl Http {
+    pub async fn get(&mut self, path: &str) -> Result<Reply, hyper::Error> {
+        self.send(Request::get(path), Bytes::new()).await
+    }
+
+    pub async fn post(
+        &mut self,
+        path: &str,
+        body: impl Into<Bytes>,
+    ) -> Result<Reply, hyper::Error> {
+        let request = Request::post(path).header(header::CONTENT_TYPE, "application/json");
+        self.send(request, body.into()).await
+    }
+
+    /// Sends a request and reads the whole reply.
+    pub async fn send(
+        &mut self,
+        request: axum::http::request::Builder,
+        body: Bytes,
+    ) -> Result<Reply, hyper::Error> {
+        let request = request.body(Full::new(body)).expect("a legal request");
+        let (mut parts, body) = request.into_parts();
+        let path = parts.uri.path().to_owned();
+        let response = match self {
+            Http::One(sender) => {
+                parts
+                    .headers
+                    .insert(header::HOST, "localhost".parse().expect("a legal host"));
+                sender
+                    .send_request(Request::from_parts(parts, body))
+                    .await?
+            }
+            Http::Two(sender) => {
+                parts.uri = format!("http://localhost{path}")
+                    .parse()
+                    .expect("a legal URI");
+                sender
+                    .send_request(Request::from_parts(parts, body))
+                    .await?
+            }
+        };
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await?.to_bytes();
+        Ok(Reply {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        })
+    }
+}
+
+/// A runtime with one thread for a client.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime").block_on(future)
+}
