@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -211,8 +210,3 @@ def _write_histograms(folder: Path, measured: Trial) -> None:
         if "hdr" in times:
             lines.append(f"Tag={name},0.000,1.000,{times['max_ns'] / 1e6:.3f},{times['hdr']}")
     (folder / "histograms.hlog").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def geometric_step(value: float) -> float:
-    """Natural logarithm, for tests that compare on the scale of the statistics."""
-    return log(value)
