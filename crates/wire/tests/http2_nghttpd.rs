@@ -84,7 +84,7 @@ impl Drop for Nghttpd {
 }
 
 fn pattern(length: usize) -> Vec<u8> {
-    (0..length).map(|at| (at * 31 >> 3) as u8).collect()
+    (0..length).map(|at| ((at * 31) >> 3) as u8).collect()
 }
 
 /// One call's reply.

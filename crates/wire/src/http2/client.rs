@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::block::Continuing;
 use super::cancelled::Cancelled;
 use super::fault::Fault;
 use super::fields::Blocks;
 use super::flow::{ReceiveWindow, SendWindow};
 use super::frame::{STREAM_MAX, WINDOW_DEFAULT, code, kind, put, put_reset};
 use super::options::Options;
-use super::receive::{Continuing, Reading};
+use super::receive::Reading;
 use super::requests::Requests;
 use super::settings::PeerSettings;
 use super::streams::{Stream, Streams};
@@ -197,6 +198,7 @@ impl Session for Client {
     fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
         match &self.fault {
             Some(error) => Err(error.clone()),
+            None if self.closed => Ok(()),
             None => self
                 .feed(input, replies)
                 .map_err(|fault| self.give_up(fault, replies)),
@@ -216,5 +218,39 @@ impl Session for Client {
             self.reset(slot, code::CANCEL);
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9113 section 5.1.1: identifiers run out at 2^31, then the connection
+    /// must be replaced. Only here can the count be set so high.
+    #[test]
+    fn when_stream_identifiers_run_out_the_connection_is_finished() {
+        let request = Arc::new(Request {
+            id: 1,
+            method: "GET".into(),
+            path: "/".into(),
+            authority: "localhost".into(),
+            fields: Vec::new(),
+            body: Arc::new([]),
+        });
+        let mut client = Client::new(Options::default());
+        client.next_id = STREAM_MAX - 2;
+        assert_eq!((client.capacity(), client.finished()), (2, false));
+        client.send(1, &request);
+        assert_eq!((client.capacity(), client.finished()), (1, false));
+        client.send(2, &request);
+        assert_eq!((client.capacity(), client.finished()), (0, true));
+        let mut out = Vec::new();
+        client.pump(&mut out);
+        assert!(client.flushed(2));
+        assert!(
+            out.windows(9)
+                .any(|head| head[3..] == [1, 5, 0x7f, 0xff, 0xff, 0xff])
+        );
+        assert_eq!((client.capacity(), client.finished()), (0, true));
     }
 }

@@ -1,0 +1,144 @@
+//! DATA: accounted for frame by frame, handed on byte by byte.
+
+use super::client::Client;
+use super::fault::Fault;
+use super::frame::{FrameHead, code, flag};
+use super::receive::Reading;
+use crate::{CallId, Replies};
+
+/// DATA frames without content that may follow each other.
+const EMPTY_DATA_MAX: u32 = 1_000;
+
+/// A DATA frame in progress.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Data {
+    /// Slot and call; None where nobody waits for the content any more.
+    pub(super) target: Option<(u32, CallId)>,
+    /// The next byte is the length of the padding.
+    pad_due: bool,
+    /// Bytes of content to come.
+    left: u32,
+    /// Bytes of padding to come.
+    padding: u32,
+    /// It ends the stream.
+    end_stream: bool,
+}
+
+impl Client {
+    /// Accounts for a DATA frame (RFC 9113 section 6.9: padding included) and
+    /// finds out who wants it.
+    pub(super) fn begin_data(
+        &mut self,
+        head: FrameHead,
+        replies: &mut impl Replies,
+    ) -> Result<Reading, Fault> {
+        let slot = self.streams.slot_of_id(head.stream);
+        if slot.is_none() {
+            self.check_closed(head)?;
+        }
+        if !self.receive_window.consume(head.length) {
+            return Err(Fault::new(
+                code::FLOW_CONTROL_ERROR,
+                "DATA stays within the connection's window (RFC 9113 section 6.9.1)",
+                format!(
+                    "{} bytes, {} allowed",
+                    head.length,
+                    self.receive_window.left()
+                ),
+            ));
+        }
+        let pad_due = head.has(flag::PADDED);
+        if pad_due && head.length == 0 {
+            return Err(Fault::frame_size(
+                "a padded frame holds the length of its padding (RFC 9113 section 6.1)",
+                "DATA of 0 bytes",
+            ));
+        }
+        let mut data = Data {
+            target: slot.and_then(|slot| self.admit(slot, head.length, replies)),
+            pad_due,
+            left: head.length,
+            padding: 0,
+            end_stream: head.has(flag::END_STREAM),
+        };
+        if !pad_due {
+            self.weigh(&mut data, replies)?;
+        }
+        Ok(Reading::Data(data))
+    }
+
+    /// Counts content once its length is known.
+    fn weigh(&mut self, data: &mut Data, replies: &mut impl Replies) -> Result<(), Fault> {
+        if data.left > 0 || data.end_stream {
+            self.empty_data = 0;
+        } else {
+            self.empty_data += 1;
+        }
+        if self.empty_data > EMPTY_DATA_MAX {
+            return Err(Fault::flood(
+                "DATA frames carry content (RFC 9113 section 10.5)",
+                format!("{EMPTY_DATA_MAX} in a row that do not"),
+            ));
+        }
+        if let Some((slot, _)) = data.target
+            && !self.expects(slot, data.left, replies)
+        {
+            data.target = None;
+        }
+        Ok(())
+    }
+
+    /// Hands on what has come of a DATA frame; true at its end.
+    pub(super) fn take_data(
+        &mut self,
+        mut data: Data,
+        input: &mut &[u8],
+        replies: &mut impl Replies,
+    ) -> Result<bool, Fault> {
+        if data.pad_due {
+            let Some((&padding, rest)) = input.split_first() else {
+                return Ok(false);
+            };
+            *input = rest;
+            data.pad_due = false;
+            data.padding = u32::from(padding);
+            data.left = content_len(data.left, data.padding)?;
+            self.weigh(&mut data, replies)?;
+        }
+        let chunk = take(input, &mut data.left);
+        if let (Some((_, call)), false) = (data.target, chunk.is_empty()) {
+            replies.body(call, chunk);
+        }
+        if data.left == 0 {
+            take(input, &mut data.padding);
+        }
+        if data.left > 0 || data.padding > 0 {
+            self.reading = Reading::Data(data);
+            return Ok(false);
+        }
+        self.reading = Reading::Head;
+        if let Some((slot, _)) = data.target {
+            self.end_data(slot, data.end_stream, replies);
+        }
+        Ok(true)
+    }
+}
+
+/// Bytes of content in a payload of `payload` bytes, of which the first says
+/// that the last `padding` are padding.
+pub(super) fn content_len(payload: u32, padding: u32) -> Result<u32, Fault> {
+    payload.checked_sub(padding + 1).ok_or_else(|| {
+        Fault::protocol(
+            "padding is shorter than its frame (RFC 9113 sections 6.1 and 6.2)",
+            format!("{padding} bytes of padding in a payload of {payload}"),
+        )
+    })
+}
+
+/// Takes up to `left` bytes off the front of `input`, and off `left`.
+fn take<'a>(input: &mut &'a [u8], left: &mut u32) -> &'a [u8] {
+    let (taken, rest) = input.split_at(input.len().min(*left as usize));
+    *input = rest;
+    *left -= taken.len() as u32;
+    taken
+}

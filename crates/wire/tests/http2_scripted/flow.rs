@@ -1,0 +1,311 @@
+//! Windows, both ways.
+
+use wirelab_wire::http2::Options;
+use wirelab_wire::http2::frame::{WINDOW_MAX, code, flag, kind, setting};
+use wirelab_wire::{Failure, Session};
+
+use crate::peer::{
+    Event, Frame, Peer, data, get, last_data, of_kind, padded, post, settings, window_update,
+};
+
+fn body(length: usize) -> Vec<u8> {
+    (0..length).map(|at| (at % 251) as u8).collect()
+}
+
+fn content(frames: &[Frame]) -> Vec<u8> {
+    of_kind(frames, kind::DATA)
+        .into_iter()
+        .flat_map(|frame| frame.payload)
+        .collect()
+}
+
+#[test]
+fn an_upload_through_a_window_of_one_byte() {
+    let mut peer = Peer::greeted(Options::default(), &[(setting::INITIAL_WINDOW_SIZE, 1)]);
+    let sent = body(40);
+    peer.call(1, &post(1, &sent));
+    let mut arrived = Vec::new();
+    for at in 0..40 {
+        assert!(!peer.client.flushed(1));
+        let frames = of_kind(&peer.frames(), kind::DATA);
+        assert_eq!(frames.len(), 1);
+        assert_eq!(frames[0].payload.len(), 1);
+        assert_eq!(frames[0].flags & flag::END_STREAM != 0, at == 39);
+        arrived.extend_from_slice(&frames[0].payload);
+        peer.play(&window_update(1, 1));
+    }
+    assert_eq!(arrived, sent);
+    assert!(peer.client.flushed(1));
+}
+
+#[test]
+fn settings_in_mid_stream_move_the_window_below_zero_and_back() {
+    let mut peer = Peer::greeted(Options::default(), &[(setting::INITIAL_WINDOW_SIZE, 100)]);
+    peer.call(1, &post(1, &body(1_000)));
+    assert_eq!(content(&peer.frames()).len(), 100);
+    peer.play(&settings(&[(setting::INITIAL_WINDOW_SIZE, 10)])); // now -90
+    peer.play(&window_update(1, 90)); // now 0
+    assert!(content(&peer.frames()).is_empty());
+    peer.play(&window_update(1, 5));
+    assert_eq!(content(&peer.frames()).len(), 5);
+    peer.play(&settings(&[(setting::INITIAL_WINDOW_SIZE, 30)]));
+    let frames = peer.frames();
+    assert_eq!(
+        (frames[0].kind, frames[0].flags),
+        (kind::SETTINGS, flag::ACK)
+    );
+    assert_eq!(content(&frames).len(), 20);
+    // New streams begin with the new size.
+    peer.call(2, &post(1, &body(1_000)));
+    assert_eq!(content(&peer.frames()).len(), 30);
+    peer.play(&settings(&[(setting::INITIAL_WINDOW_SIZE, 1_000)]));
+    assert_eq!(content(&peer.frames()).len(), 2 * 970 - 95);
+    peer.play(&window_update(1, 1_000));
+    assert!(peer.client.flushed(2));
+    assert_eq!(content(&peer.frames()).len(), 2_000 - 1_845 - 155);
+}
+
+#[test]
+fn uploads_share_the_connections_window_in_turn() {
+    let parameters = [(setting::INITIAL_WINDOW_SIZE, WINDOW_MAX)];
+    let mut peer = Peer::greeted(Options::default(), &parameters);
+    peer.call(1, &post(1, &body(100_000)));
+    peer.call(2, &post(1, &body(100_000)));
+    let mut frames = peer.frames();
+    assert_eq!(content(&frames).len(), 65_535);
+    for _ in 0..20 {
+        assert!(peer.frames().is_empty(), "the window is shut");
+        peer.play(&window_update(0, 10_000));
+        frames.extend(peer.frames());
+    }
+    assert!(peer.client.flushed(1) && peer.client.flushed(2));
+    for stream in [1, 3] {
+        let of_stream: Vec<_> = frames
+            .iter()
+            .filter(|f| f.stream == stream)
+            .cloned()
+            .collect();
+        assert_eq!(content(&of_stream), body(100_000));
+    }
+    let turns: Vec<u32> = of_kind(&frames, kind::DATA)
+        .iter()
+        .map(|f| f.stream)
+        .collect();
+    assert_eq!(turns[..6], [1, 3, 1, 3, 1, 3]);
+}
+
+#[test]
+fn frames_are_as_large_as_the_peer_takes_them() {
+    for (limit, largest) in [(16_384, 16_384), (50_000, 50_000), (16_777_215, 256 << 10)] {
+        let parameters = [
+            (setting::MAX_FRAME_SIZE, limit),
+            (setting::INITIAL_WINDOW_SIZE, WINDOW_MAX),
+        ];
+        let mut peer = Peer::greeted(Options::default(), &parameters);
+        peer.play(&window_update(0, 10_000_000));
+        peer.call(1, &post(1, &body(1_000_000)));
+        let frames = of_kind(&peer.frames(), kind::DATA);
+        assert_eq!(frames.iter().map(|f| f.payload.len()).max(), Some(largest));
+        assert_eq!(content(&frames), body(1_000_000));
+    }
+}
+
+#[test]
+fn a_pump_stops_at_about_256_kib() {
+    let mut peer = Peer::greeted(
+        Options::default(),
+        &[(setting::INITIAL_WINDOW_SIZE, WINDOW_MAX)],
+    );
+    peer.play(&window_update(0, 100_000_000));
+    peer.call(1, &post(1, &body(25_000_000)));
+    let mut pumps = 0;
+    let mut total = 0;
+    loop {
+        let mut out = Vec::new();
+        let more = peer.client.pump(&mut out);
+        assert!(out.len() <= (256 << 10) + 16_384 + 9, "{} bytes", out.len());
+        total += out.len();
+        pumps += 1;
+        assert_eq!(more, !peer.client.flushed(1));
+        if !more {
+            break;
+        }
+    }
+    assert!(total > 25_000_000);
+    assert!((94..100).contains(&pumps), "{pumps}");
+}
+
+#[test]
+fn credit_for_replies_is_granted_when_half_is_used() {
+    let options = Options {
+        stream_window: 1_000,
+        connection_window: 100_000,
+        ..Options::default()
+    };
+    let mut peer = Peer::greeted(options, &[]);
+    peer.call(1, &get(1));
+    peer.frames();
+    let head = peer.head(1, &[(":status", "200")]);
+    peer.play(&[head, data(1, &[0; 499])].concat());
+    assert!(peer.frames().is_empty());
+    peer.play(&data(1, &[0; 1]));
+    let frames = peer.frames();
+    assert_eq!(frames.len(), 1);
+    assert_eq!(
+        (frames[0].kind, frames[0].stream, frames[0].number()),
+        (kind::WINDOW_UPDATE, 1, 500)
+    );
+    // Padding and its length count (RFC 9113 section 6.1).
+    peer.play(&padded(kind::DATA, 0, 1, &[0; 400], 99));
+    assert_eq!(peer.frames()[0].number(), 500);
+    // At the end of a reply the stream needs no more.
+    peer.play(&last_data(1, &[0; 900]));
+    assert!(peer.frames().is_empty());
+}
+
+#[test]
+fn credit_for_the_connection_is_granted_when_half_is_used() {
+    let options = Options {
+        stream_window: 100_000,
+        connection_window: 70_000,
+        ..Options::default()
+    };
+    let mut peer = Peer::greeted(options, &[]);
+    peer.call(1, &get(1));
+    peer.call(2, &get(1));
+    peer.frames();
+    let heads = [1, 3]
+        .map(|stream| peer.head(stream, &[(":status", "200")]))
+        .concat();
+    peer.play(&heads);
+    peer.play(&[data(1, &[0; 16_000]), data(3, &[0; 16_000])].concat());
+    assert!(peer.frames().is_empty());
+    peer.client.cancel(1);
+    peer.play(&data(1, &[0; 3_000])); // nobody wants it, but it counts
+    let frames = of_kind(&peer.frames(), kind::WINDOW_UPDATE);
+    assert_eq!(frames.len(), 1);
+    assert_eq!((frames[0].stream, frames[0].number()), (0, 35_000));
+}
+
+#[test]
+fn a_reply_through_windows_of_one_byte() {
+    let options = Options {
+        stream_window: 1,
+        connection_window: 1,
+        ..Options::default()
+    };
+    let mut peer = Peer::greeted(options, &[]);
+    peer.call(1, &get(1));
+    peer.frames();
+    let head = peer.head(1, &[(":status", "200")]);
+    peer.play(&head);
+    for _ in 0..70_000 {
+        peer.play(&data(1, b"x"));
+        let frames = peer.frames();
+        assert!(
+            frames.iter().any(|f| (f.stream, f.number()) == (1, 1)),
+            "{frames:?}"
+        );
+    }
+    // The first 65,535 bytes are the protocol's; from there on one at a time.
+    peer.play(&data(1, b"x"));
+    let frames = peer.frames();
+    let granted: Vec<_> = frames.iter().map(|f| (f.stream, f.number())).collect();
+    assert_eq!(granted, [(0, 1), (1, 1)]);
+    peer.play(&data(1, b"x"));
+    let error = peer.refuse(&data(1, b"x"));
+    assert!(error.rule.contains("RFC 9113 section 6.9.1"), "{error}");
+}
+
+#[test]
+fn too_much_for_a_stream_spoils_its_reply_only() {
+    let options = Options {
+        stream_window: 10,
+        ..Options::default()
+    };
+    let mut peer = Peer::greeted(options, &[]);
+    peer.call(1, &get(1));
+    peer.frames();
+    let head = peer.head(1, &[(":status", "200")]);
+    peer.play(&[head, data(1, &[0; 11]), data(1, &[0; 11])].concat());
+    assert!(matches!(
+        peer.told()[2],
+        Event::Failed(1, Failure::Protocol(_))
+    ));
+    let frames = peer.frames();
+    assert_eq!(
+        (frames[0].kind, frames[0].number()),
+        (kind::RST_STREAM, code::FLOW_CONTROL_ERROR)
+    );
+    assert!(!peer.client.finished());
+}
+
+#[test]
+fn too_much_for_the_connection_ends_it() {
+    let options = Options {
+        connection_window: 10,
+        ..Options::default()
+    };
+    let mut peer = Peer::greeted(options, &[]);
+    peer.call(1, &get(1));
+    peer.frames();
+    let head = peer.head(1, &[(":status", "200")]);
+    peer.play(&head);
+    for _ in 0..3 {
+        peer.play(&data(1, &[0; 16_384]));
+        assert!(peer.frames().is_empty());
+    }
+    peer.refuse(&data(1, &[0; 16_384]));
+    let frames = peer.frames();
+    assert_eq!(frames.len(), 1);
+    assert_eq!(frames[0].kind, kind::GOAWAY);
+    assert_eq!(
+        frames[0].payload[4..8],
+        code::FLOW_CONTROL_ERROR.to_be_bytes()
+    );
+}
+
+#[test]
+fn bad_credit_for_a_stream_spoils_its_reply_only() {
+    for (increment, expected) in [
+        (0, code::PROTOCOL_ERROR),
+        (WINDOW_MAX, code::FLOW_CONTROL_ERROR),
+    ] {
+        let mut peer = Peer::new();
+        peer.call(1, &post(1, &body(70_000)));
+        peer.frames();
+        peer.play(&window_update(1, 1));
+        peer.play(&window_update(1, increment));
+        if increment == WINDOW_MAX {
+            // Used up to -0: the first fits exactly, the second does not.
+            peer.play(&window_update(1, increment));
+        }
+        assert!(matches!(
+            peer.told()[0],
+            Event::Failed(1, Failure::Protocol(_))
+        ));
+        let resets = of_kind(&peer.frames(), kind::RST_STREAM);
+        assert_eq!(resets[0].number(), expected);
+        assert!(!peer.client.finished());
+    }
+}
+
+#[test]
+fn bad_credit_for_the_connection_ends_it() {
+    for increment in [0, WINDOW_MAX] {
+        let mut peer = Peer::new();
+        let error = peer.refuse(&window_update(0, increment));
+        assert!(error.rule.contains("RFC 9113 section 6.9"), "{error}");
+        assert!(peer.client.finished());
+    }
+}
+
+#[test]
+fn late_credit_is_ignored() {
+    let mut peer = Peer::new();
+    peer.call(1, &get(1));
+    peer.frames();
+    let reply = peer.last_head(1, &[(":status", "200")]);
+    peer.play(&[reply, window_update(1, 1), window_update(1, 0)].concat());
+    assert!(peer.frames().is_empty());
+}
