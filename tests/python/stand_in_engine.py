@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""A scripted engine and service, for tests of how the lab handles processes.
+
+``WIRELAB_STAND_IN`` names what goes wrong: a comma-separated list of the words below.
+It measures nothing: its figures only have the right shape.
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+WORDS = set(filter(None, os.environ.get("WIRELAB_STAND_IN", "").split(",")))
+SECONDS = float(os.environ.get("WIRELAB_STAND_IN_SECONDS", "0.1"))
+stopped = threading.Event()
+
+
+def say(**event: Any) -> None:
+    """One line of standard output."""
+    print(json.dumps(event), flush=True)
+
+
+def times(count: int) -> dict[str, Any]:
+    """A distribution without a histogram."""
+    some = {"count": count, "mean_ns": 1e5, "min_ns": 9, "max_ns": 10**6, "hdr": ""}
+    return {**some, "percentiles_ns": {"p50": 10**5, "p99": 10**6}}
+
+
+def drive() -> int:
+    """``wirelab-engine drive``."""
+    plan = json.loads(sys.stdin.readline())
+    signal.signal(signal.SIGINT, lambda *_: stopped.set())
+    if "refuse-plan" in WORDS:
+        say(event="error", kind="plan", message="groups[0].load: no", remedy="say yes")
+        return 2
+    if "engine-limit" in WORDS:
+        say(event="error", kind="limit", message="too many open files", remedy="fewer users")
+        return 3
+    if "engine-garbage" in WORDS:
+        print("what is a plan?", flush=True)
+    if "engine-dies" in WORDS:
+        print("the engine had enough", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "engine-hangs" in WORDS:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        time.sleep(600)
+    start = time.monotonic_ns()
+    while time.monotonic_ns() - start < SECONDS * 1e9 and not stopped.is_set():
+        say(event="progress", phase="measure", elapsed_s=0.0, calls=1, errors=0)
+        stopped.wait(0.02)
+    window = (time.monotonic_ns() - start) / 1e9
+    group = {
+        "name": plan["groups"][0]["name"],
+        "load": "closed",
+        "window_s": window,
+        "window_start_ns": start,
+        "calls": 100,
+        "ok": 100,
+        "errors": 0,
+        "errors_by_kind": {},
+        "error_examples": [],
+        "rate_per_s": 100 / window,
+        "rate_planned_per_s": None,
+        "concurrency": 1.0,
+        "queue_max": 0,
+        "connections_opened": 1,
+        "connections_peak": 1,
+        "bytes_sent": 1,
+        "bytes_received": 1,
+        "messages": 0,
+        "calls_whole_run": 100,
+        "warmup": {"seconds": 0.0, "calls": 0, "stationary": True},
+        "times": {name: times(100) for name in ("response", "service", "lag", "backlog")},
+        "series": [10] * 10,
+        "cpu_s": 0.01,
+    }
+    process = {"cpu_user_s": 0.01, "cpu_system_s": 0.01, "rss_max_bytes": 10**6, "cores": []}
+    process |= {"switches_involuntary": 0, "steal_s": 0.0}
+    shape = {"engine": "0", "profile": "stand-in", "interrupted": stopped.is_set()}
+    say(event="result", **shape, process=process, groups=[group])
+    return 0
+
+
+class Metrics(http.server.BaseHTTPRequestHandler):
+    """``GET /metrics``."""
+
+    def do_GET(self) -> None:
+        body = b'wirelab_calls_total{operation="Hello"} 100\nwirelab_call_seconds_total 1.5\n'
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Says nothing."""
+
+
+def serve() -> int:
+    """``wirelab-engine serve``."""
+    json.loads(sys.stdin.readline())
+    if "service-fails" in WORDS:
+        print("no use", file=sys.stderr, flush=True)
+        return 70
+    if "service-refuses" in WORDS:
+        say(refused={"option": "listen", "message": "port is taken", "remedy": "use port 0"})
+        return 2
+    if "service-garbage" in WORDS:
+        print("hello?", flush=True)
+    if "service-silent" in WORDS:
+        time.sleep(600)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metrics)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    metrics = f"127.0.0.1:{server.server_port}"
+    ready = {"address": "127.0.0.1:1", "metrics": metrics, "pid": os.getpid()}
+    say(ready=True, **ready, language="rust", runtime="", libraries={}, set={})
+    if "service-dies" in WORDS:
+        time.sleep(SECONDS / 2)
+        os._exit(70)
+    if "service-clings" in WORDS:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(600)
+    sys.stdin.read()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit({"drive": drive, "serve": serve}[sys.argv[1]]())

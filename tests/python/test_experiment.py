@@ -1,0 +1,122 @@
+"""Experiment files: what is read, and what is said of mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from wirelab import checkout, experiment_file
+from wirelab.errors import ExperimentError
+from wirelab.experiment import Experiment
+
+PLAIN = """\
+name: plain
+services: [rest@rust, grpc@rust]
+messages:
+  - {operation: Hello, bytes: 150 kB}
+loads:
+  - closed: {users: 10, think: 5 ms}
+window: {duration: 2 s}
+"""
+
+
+def _changed(old: str, new: str) -> str:
+    assert old in PLAIN
+    return PLAIN.replace(old, new)
+
+
+def test_units_are_read_and_defaults_filled_in() -> None:
+    experiment = experiment_file.parse(PLAIN)
+    assert experiment.messages[0].bytes == 150_000
+    assert experiment.loads[0].point() == {"kind": "closed", "users": 10, "think_s": 0.005}
+    assert experiment.window.for_size(14) == {"duration_s": 2.0}
+    assert experiment.placement == ("pinned",)
+    assert experiment.repeats == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_changed("users: 10", "usrs: 10"), "x:6: loads[0].closed.usrs: unknown key. Did you mean"),
+        (_changed("messages:", "mesages:"), "x:3: mesages: unknown key. Did you mean 'messages'?"),
+        (_changed("150 kB", "150"), "x:4: messages[0].bytes: 150 has no unit"),
+        (_changed("Hello,", "Hallo,"), "Did you mean 'Hello'?"),
+        (_changed("grpc@rust", "'grpc@rust?codec=text'"), "x:2: services[1]: 'grpc@rust?"),
+        (_changed("name: plain", "name: Plain!"), "x:1: name:"),
+        (_changed("{duration: 2 s}", "{duration: 2 s, calls: 5}"), "either duration or calls"),
+        (_changed("{duration: 2 s}", "{calls: {14 B: 5}}"), "window.calls must name the sizes"),
+        (_changed("{duration: 2 s}", "{calls: {14 bytes: 5}}"), "unknown unit 'bytes'"),
+        (_changed("{duration: 2 s}", "{calls: 0}"), "x:7: window.calls"),
+        (PLAIN + "repeats: 0\n", "x:8: repeats:"),
+        (PLAIN + "name: again\n", "x:8: name: this key is there twice"),
+        (PLAIN + "axes: {codek: [text]}\n", "Did you mean 'codec'?"),
+        (PLAIN + "axes: {codec: text}\n", "needs a list of values"),
+        (PLAIN + "placement: {servise: [0]}\n", "Did you mean 'service'?"),
+        (PLAIN + "placement: pined\n", "Did you mean 'pinned'?"),
+        (PLAIN + "warmup: {min: 2 s, max: 1 s}\n", "min is longer than max"),
+        (PLAIN + "faults: {wrong: {every: 10, what: smell}}\n", "x:8: faults.wrong.what"),
+        (_changed("  - closed: {users: 10, think: 5 ms}\n", "  []\n"), "x:5: loads:"),
+        ("name: [", "not YAML"),
+        ("", "the file is empty"),
+        ("- a\n- b\n", "a mapping of keys"),
+        ("a: &x [*x]\n", "x:1:"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line_its_key_and_the_remedy(text: str, said: str) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        experiment_file.parse(text, "x")
+    assert said in str(caught.value)
+
+
+def test_every_mistake_is_told_at_once() -> None:
+    text = _changed("users: 10", "usrs: 10").replace("150 kB", "150")
+    with pytest.raises(ExperimentError) as caught:
+        experiment_file.parse(text)
+    assert len(caught.value.problems) == 3
+
+
+def test_an_alias_bomb_is_refused() -> None:
+    levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    levels += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
+    with pytest.raises(ExperimentError, match="too large"):
+        experiment_file.parse("\n".join(levels))
+
+
+def test_on_and_off_stay_words() -> None:
+    experiment = experiment_file.parse(PLAIN + "axes: {client.nagle: [on, off]}\n")
+    assert experiment.axes == {"client.nagle": ("on", "off")}
+
+
+def test_calls_may_differ_by_message() -> None:
+    text = _changed("{duration: 2 s}", "{calls: {150000 B: 500}, max: 9 s}")
+    window = experiment_file.parse(text).window
+    assert window.for_size(150_000) == {"calls": {"calls": 500, "max_s": 9.0}}
+
+
+def test_comments_do_not_change_the_digest_and_seeds_do() -> None:
+    plain = experiment_file.parse(PLAIN).digest()
+    assert experiment_file.parse("# remark\n" + PLAIN).digest() == plain
+    assert experiment_file.parse(PLAIN + "about: why\n").digest() == plain
+    assert experiment_file.parse(PLAIN + "seed: 2\n").digest() != plain
+
+
+def test_the_committed_schema_is_fresh() -> None:
+    assert experiment_file.SCHEMA.read_text() == experiment_file.schema_text()
+
+
+@pytest.mark.parametrize("path", sorted((checkout.root() / "experiments").glob("*.yaml")), ids=str)
+def test_experiments_to_copy_are_legal_by_model_and_by_schema(path: Path) -> None:
+    assert isinstance(experiment_file.load(path), Experiment)
+    document = yaml.safe_load(path.read_text())
+    jsonschema.validate(document, json.loads(experiment_file.schema_text()))
+
+
+def test_the_demo_has_the_trials_that_were_promised() -> None:
+    folder = Path(experiment_file.__file__).parent / "experiments"
+    demo = experiment_file.load(folder / "demo.yaml")
+    combinations = len(demo.services) * len(demo.messages) * len(demo.loads)
+    assert combinations * demo.repeats == 48

@@ -1,0 +1,85 @@
+"""The journal: whole lines stay, torn lines are set aside, a full disk loses nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wirelab import journal
+from wirelab.errors import RunDirectoryError, StorageError
+from wirelab.journal import Journal
+from wirelab.trial import Point, Trial
+
+
+def _trial(number: int, reason: str = "") -> Trial:
+    point = Point("rest@rust", {}, "Hello", 14, {"kind": "closed", "users": 1})
+    return Trial(f"t{number}", point, 1, number, "failed", reason)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "trials.jsonl"
+
+
+def test_what_was_appended_is_read_back(path: Path) -> None:
+    book = Journal(path)
+    for number in range(3):
+        book.append(_trial(number))
+    assert journal.read(path) == tuple(_trial(number) for number in range(3))
+    assert Journal(path).trials == book.trials
+
+
+@pytest.mark.parametrize("cut", [1, 7, 60])
+def test_a_torn_last_line_is_set_aside_and_the_others_stay(path: Path, cut: int) -> None:
+    book = Journal(path)
+    for number in range(3):
+        book.append(_trial(number))
+    content = path.read_bytes()
+    path.write_bytes(content[:-cut])
+    torn = content[:-cut].rpartition(b"\n")[2]
+    again = Journal(path)
+    assert again.torn
+    assert again.trials == [_trial(0), _trial(1)]
+    assert path.with_name("trials.jsonl.torn").read_bytes() == torn + b"\n"
+    again.append(_trial(2))
+    assert path.read_bytes() == content
+
+
+def test_zeros_that_a_crashed_file_system_left_count_as_torn(path: Path) -> None:
+    Journal(path).append(_trial(0))
+    with path.open("ab") as file:
+        file.write(b"\0" * 300 + b"\n")
+    assert Journal(path).trials == [_trial(0)]
+
+
+def test_damage_elsewhere_is_refused_and_nothing_is_changed(path: Path) -> None:
+    Journal(path).append(_trial(0))
+    content = b'{"id": "x"}\n' + path.read_bytes()
+    path.write_bytes(content)
+    with pytest.raises(RunDirectoryError, match=r"trials\.jsonl:1"):
+        Journal(path)
+    assert path.read_bytes() == content
+
+
+@pytest.fixture
+def small_files() -> Iterator[int]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    yield 4096
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_without_room_the_journal_stays_as_it_was(path: Path, small_files: int) -> None:
+    book = Journal(path)
+    book.append(_trial(0))
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match="finished trials are kept") as caught:
+        book.append(_trial(1, "x" * small_files))
+    assert os.strerror(errno.EFBIG) in str(caught.value)
+    assert path.read_bytes() == before
+    assert Journal(path).trials == [_trial(0)]

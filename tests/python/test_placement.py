@@ -1,0 +1,44 @@
+"""Which process on which cores."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from wirelab import placement
+from wirelab.errors import UsageError
+from wirelab.experiment import Placement
+
+
+@pytest.mark.parametrize(
+    ("cores", "service", "engine", "front"),
+    [((0,), (), (), ()), ((0, 1), (0,), (1,), ()), ((2, 3, 5, 7), (2,), (3,), (5, 7))],
+)
+def test_pinned_keeps_service_and_engine_apart(
+    cores: tuple[int, ...],
+    service: tuple[int, ...],
+    engine: tuple[int, ...],
+    front: tuple[int, ...],
+) -> None:
+    table = placement.choose("pinned", cores)
+    assert (table.service, table.engine, table.front) == (service, engine, front)
+
+
+def test_unpinned_gives_the_service_as_many_processors_as_there_are() -> None:
+    table = placement.choose("unpinned", (0, 1, 2))
+    assert table.processors() == 3
+    assert table.to_json()["service"] == "unpinned"
+
+
+def test_cores_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(UsageError, match="core 9"):
+        placement.choose(Placement(service=(9,)), (0, 1))
+
+
+def test_the_front_returns_to_its_cores() -> None:
+    before = os.sched_getaffinity(0)
+    table = placement.Table("cores", (), (), (min(before),), tuple(sorted(before)))
+    with placement.front_on(table):
+        assert os.sched_getaffinity(0) == {min(before)}
+    assert os.sched_getaffinity(0) == before

@@ -1,0 +1,280 @@
+"""Runs on the scripted engine: order, journal, resume, and every way in which a trial can
+fail without the run failing."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wirelab import engine, experiment_file, running, services
+from wirelab.errors import (
+    EngineMissing,
+    EngineRefused,
+    Interrupted,
+    RunDirectoryError,
+    StorageError,
+)
+from wirelab.experiment import Experiment
+from wirelab.interruption import Interruption
+from wirelab.progress import Silent
+from wirelab.running import Run
+from wirelab.trial import Trial
+
+TEXT = """\
+name: small
+services: [rest@rust, grpc@rust]
+messages: [{operation: Hello, bytes: 14 B}]
+loads: [closed: {users: 2}]
+window: {duration: 100 ms}
+warmup: {min: 0 s, max: 0 s}
+repeats: 2
+"""
+Misbehave = Callable[..., None]
+
+pytestmark = pytest.mark.usefixtures("no_orphans")
+
+
+def _experiment(text: str = TEXT) -> Experiment:
+    return experiment_file.parse(text)
+
+
+def _run(out: Path, text: str = TEXT) -> Run:
+    return running.run(_experiment(text), out, source=text)
+
+
+class StopAfter(Silent):
+    """Asks for a stop when so many trials have finished, or in the middle of the next."""
+
+    def __init__(self, count: int, interruption: Interruption, *, inside: bool = False) -> None:
+        self.left = count
+        self.interruption = interruption
+        self.within = inside
+
+    def finished(self, trial: Trial) -> None:
+        self.left -= 1
+        self.interruption.requested |= self.left == 0 and not self.within
+
+    def inside(self, event: dict[str, object]) -> None:
+        self.interruption.requested |= self.left == 0
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_run_directory_holds_everything(tmp_path: Path) -> None:
+    run = _run(tmp_path / "run")
+    assert [trial.status for trial in run.trials] == ["measured"] * 4
+    assert [trial.order for trial in run.trials] == [0, 1, 2, 3]
+    manifest = json.loads((run.folder / "manifest.json").read_text())
+    assert manifest["seed"] == 1
+    assert manifest["machine"]["cores"] >= 1
+    trial = run.trials[0]
+    assert trial.service["calls_seen"] == 0  # the stand-in's counter does not move
+    assert trial.service["sha256"]
+    assert trial.placement["rule"] == "pinned"
+    assert "hdr" not in trial.result["times"]["response"]
+    folder = run.folder / "trials" / trial.id
+    names = {path.name for path in folder.iterdir()}
+    assert names == {
+        "plan.json",
+        "service.json",
+        "result.json",
+        "histograms.hlog",
+        "metrics-before.txt",
+        "metrics-after.txt",
+        "service.log",
+        "engine.log",
+    }
+    assert running.read(run.folder) == run
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_finished_run_repeats_nothing(tmp_path: Path) -> None:
+    first = _run(tmp_path / "run")
+    journal = (first.folder / "trials.jsonl").read_bytes()
+    assert _run(tmp_path / "run").trials == first.trials
+    assert (first.folder / "trials.jsonl").read_bytes() == journal
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_an_interrupted_run_goes_on_to_the_same_set_of_trials(
+    tmp_path: Path, stand_in: Misbehave, inside: bool
+) -> None:
+    stand_in(seconds=0.3)
+    whole = _run(tmp_path / "whole")
+    stop = Interruption()
+    with pytest.raises(Interrupted, match="2 of 4 trials are kept"):
+        running.run(
+            _experiment(),
+            tmp_path / "cut",
+            source=TEXT,
+            progress=StopAfter(2, stop, inside=inside),
+            interruption=stop,
+        )
+    kept = running.read(tmp_path / "cut").trials
+    assert len(kept) == 2
+    resumed = _run(tmp_path / "cut")
+    assert resumed.trials[:2] == kept
+    assert [trial.id for trial in resumed.trials] == [trial.id for trial in whole.trials]
+    aside = list((tmp_path / "cut" / "trials").glob("*.unfinished-1"))
+    assert len(aside) == int(inside)
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_torn_journal_line_costs_only_its_own_trial(tmp_path: Path) -> None:
+    first = _run(tmp_path / "run")
+    journal = first.folder / "trials.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-20])
+    resumed = _run(tmp_path / "run")
+    assert resumed.trials[:3] == first.trials[:3]
+    assert resumed.trials[3].id == first.trials[3].id
+    assert (first.folder / "trials.jsonl.torn").stat().st_size > 100
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_another_experiment_does_not_mix_with_it(tmp_path: Path) -> None:
+    _run(tmp_path / "run")
+    with pytest.raises(RunDirectoryError, match="another experiment"):
+        _run(tmp_path / "run", TEXT.replace("repeats: 2", "repeats: 3"))
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_two_runs_cannot_share_a_directory(tmp_path: Path) -> None:
+    refused: list[BaseException] = []
+
+    class Second(Silent):
+        def finished(self, trial: Trial) -> None:
+            if not refused:
+                with pytest.raises(RunDirectoryError, match="in use by another run") as caught:
+                    _run(tmp_path / "run")
+                refused.append(caught.value)
+
+    running.run(_experiment(), tmp_path / "run", source=TEXT, progress=Second())
+    assert refused
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    with pytest.raises(RunDirectoryError, match="no run directory"):
+        _run(tmp_path / "mine")
+    assert {path.name for path in (tmp_path / "mine").iterdir()} <= {"thesis.txt", ".lock"}
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("service-fails", "exit code 70 before it was ready (no use)"),
+        ("service-refuses", "refused listen: port is taken; use port 0"),
+        ("service-garbage", "no ready line but 'hello?'"),
+        ("service-dies", "the service ended with exit code 70"),
+        ("engine-dies", "signal SIGKILL and without a result (the engine had enough)"),
+        ("engine-limit", "too many open files; fewer users"),
+    ],
+)
+def test_a_trial_that_fails_is_kept_with_its_reason_and_the_run_goes_on(
+    tmp_path: Path, stand_in: Misbehave, word: str, reason: str
+) -> None:
+    stand_in(word)
+    run = _run(tmp_path / "run")
+    assert [trial.status for trial in run.trials] == ["failed"] * 4
+    assert all(reason in trial.reason for trial in run.trials)
+    assert len(run.failed) == 4
+    assert _run(tmp_path / "run").trials == run.trials
+
+
+def test_silence_of_the_service_ends(
+    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in("service-silent")
+    monkeypatch.setattr(services, "READY_S_MAX", 0.3)
+    assert "not ready" in _run(tmp_path / "run").trials[0].reason
+
+
+def test_silence_of_the_engine_ends(
+    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in("engine-hangs")
+    monkeypatch.setattr(engine, "SILENCE_S_MAX", 0.3)
+    assert "silent" in _run(tmp_path / "run").trials[0].reason
+
+
+def test_an_engine_beyond_its_bounds_is_ended(
+    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(seconds=60)
+    monkeypatch.setattr(engine, "bound_seconds", lambda plan: 0.3)
+    assert "beyond the plan's bound" in _run(tmp_path / "run").trials[0].reason
+
+
+def test_a_service_that_clings_to_life_is_killed(
+    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in("service-clings")
+    monkeypatch.setattr(services, "STOP_S", 0.2)
+    one = TEXT.replace(", grpc@rust", "").replace("repeats: 2", "repeats: 1")
+    assert _run(tmp_path / "run", one).trials[0].status == "measured"
+
+
+def test_a_stop_is_possible_although_the_engine_hangs(
+    tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in("engine-hangs")
+    monkeypatch.setattr(engine, "STOP_S", 0.3)
+    stop = Interruption()
+    timer = threading.Timer(0.5, lambda: setattr(stop, "requested", True))
+    timer.start()
+    with pytest.raises(Interrupted, match="0 of 4"):
+        running.run(_experiment(), tmp_path / "run", source=TEXT, interruption=stop)
+    timer.join()
+
+
+@pytest.mark.parametrize("word", ["refuse-plan", "engine-garbage"])
+def test_a_lab_that_cannot_work_stops_the_run(
+    tmp_path: Path, stand_in: Misbehave, word: str
+) -> None:
+    stand_in(word)
+    with pytest.raises(EngineRefused):
+        _run(tmp_path / "run")
+    assert running.read(tmp_path / "run").trials == ()
+
+
+def test_without_an_engine_nothing_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIRELAB_ENGINE", str(tmp_path / "nothing"))
+    with pytest.raises(EngineMissing, match="is not a program"):
+        _run(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_full_disk_stops_the_run_and_keeps_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    class Fill(Silent):
+        """After the second trial no file of ours may grow beyond what the journal has."""
+
+        left = 2
+
+        def finished(self, trial: Trial) -> None:
+            self.left -= 1
+            if self.left == 0:
+                size = (tmp_path / "run" / "trials.jsonl").stat().st_size
+                resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, hard))
+
+    try:
+        with pytest.raises(StorageError, match="make room"):
+            running.run(_experiment(), tmp_path / "run", source=TEXT, progress=Fill())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    kept = running.read(tmp_path / "run").trials
+    assert len(kept) == 2
+    assert _run(tmp_path / "run").trials[:2] == kept

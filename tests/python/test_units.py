@@ -1,0 +1,45 @@
+"""Sizes and times with units."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wirelab.errors import UnitError
+from wirelab.units import format_bytes, format_seconds, parse_bytes, parse_seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("14 B", 14), ("150 kB", 150_000), ("3 MB", 3_000_000), ("64 KiB", 65_536), ("1.5kB", 1500)],
+)
+def test_sizes_mean_what_their_prefix_says(text: str, size: int) -> None:
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["14", 14, "", "14 kb", "1.5 B", "-1 B", "B", None, True, "1e3 B"])
+def test_a_size_without_a_known_unit_is_refused(text: object) -> None:
+    with pytest.raises(UnitError):
+        parse_bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("200 us", 2e-4), ("50 ms", 0.05), ("2 s", 2.0), ("1.5min", 90.0)]
+)
+def test_times_mean_what_their_unit_says(text: str, seconds: float) -> None:
+    assert parse_seconds(text) == pytest.approx(seconds)
+
+
+@given(st.integers(0, 10**9))
+def test_a_formatted_size_reads_back_as_itself(size: int) -> None:
+    assert parse_bytes(format_bytes(size)) == size
+
+
+def test_times_for_people() -> None:
+    assert [format_seconds(s) for s in (0.00085, 0.0012, 2.5, 185)] == [
+        "850 us",
+        "1.2 ms",
+        "2.5 s",
+        "3 min 5 s",
+    ]
