@@ -13,8 +13,12 @@ from bench.servers import ENGINE
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def facts(programs: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, Any]:
-    """Machine and versions; `programs` maps a name to its path and version arguments."""
+Programs = dict[str, tuple[str, tuple[str, ...]]]
+"""A peer's path, and the arguments that make it say its version."""
+
+
+def facts(programs: Programs) -> dict[str, Any]:
+    """Machine and versions, and how busy the machine was beforehand."""
     return {
         "processor": _processor(),
         "cores": sorted(os.sched_getaffinity(0)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bench import engine
 from bench.bounds import Ratio
 from bench.engine import Load
-from bench.process import BenchError, run_on_core
+from bench.process import LIMIT_S, BenchError, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE
 from bench.servers import REST_SMALL, Running, running
 
@@ -77,7 +77,7 @@ def calls(pairs: int, fewer: int, more: int) -> Weighed:
 
 
 def _window(calls: int) -> dict[str, object]:
-    return {"calls": {"calls": calls, "max_s": 170.0}}
+    return {"calls": {"calls": calls, "max_s": LIMIT_S - 30}}
 
 
 def _weigh(service: Running, count: int, window: dict[str, object]) -> Held:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 
 from bench import engine
 from bench.bounds import Bound, Ratio, Round
+from bench.cores import busy_s
 from bench.engine import Load
 from bench.peers import Peer
 from bench.process import BenchError, Finished, run_on_core
@@ -36,6 +38,16 @@ class Raced:
     race: Race
     rounds: list[Round]
     ratios: list[Ratio]
+
+    @property
+    def megabytes(self) -> float:
+        """Size of a reply's text, MB."""
+        return self.race.service.hello_bytes / 1e6
+
+    @property
+    def others_share(self) -> float:
+        """Median share of the two cores that went to neither side."""
+        return median(reading.others_share for rnd in self.rounds for reading in rnd.values())
 
 
 @dataclass(frozen=True)
@@ -87,9 +99,10 @@ def measure(contender: Contender, service: Running) -> Reading:
     Raises:
         BenchError: it made no call, or some of its calls failed.
     """
-    before = service.cpu_s()
+    before, busy_before = service.cpu_s(), busy_s((SERVER_CORE, CLIENT_CORE))
     finished = run_on_core(CLIENT_CORE, contender.command, contender.given)
     server_cpu_s = service.cpu_s() - before
+    both_s = busy_s((SERVER_CORE, CLIENT_CORE)) - busy_before
     count = contender.count(finished)
     if count.calls == 0 or count.errors:
         raise BenchError(
@@ -104,6 +117,7 @@ def measure(contender: Contender, service: Running) -> Reading:
         finished.cpu_s,
         server_cpu_s,
         finished.wall_s,
+        both_s - finished.cpu_s - server_cpu_s,
     )
 
 

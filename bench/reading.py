@@ -29,6 +29,13 @@ class Reading:
     client_cpu_s: float
     server_cpu_s: float
     wall_s: float
+    others_cpu_s: float = 0.0
+    """What else ran on the two cores while this was taken, interrupts and stolen time included."""
+
+    @property
+    def others_share(self) -> float:
+        """Of the two cores' time, the part that neither client nor server had."""
+        return max(0.0, self.others_cpu_s) / (2 * self.wall_s)
 
     @property
     def client_us_per_call(self) -> float:

@@ -8,17 +8,17 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench import machine, memory, rows, table
-from bench.bounds import Ratio
 from bench.install import find
 from bench.process import BenchError
 from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
+from bench.record import Row, memory_row, race_row
 from bench.servers import ENGINE
 
 OUT = Path(__file__).resolve().parent / "out"
@@ -39,16 +39,6 @@ FULL = Scale(pairs=5, seconds=2, memory_pairs=1, calls=(1_000_000, 5_000_000))
 QUICK = Scale(pairs=1, seconds=1, memory_pairs=1, calls=(20_000, 100_000))
 
 
-@dataclass(frozen=True)
-class Row:
-    """One row's lines for the terminal, its ratios, and everything for the file."""
-
-    key: str
-    lines: list[str]
-    ratios: list[Ratio]
-    raw: dict[str, Any]
-
-
 def main() -> int:
     """0 when every bound holds, 1 when one is broken or a row could not be taken, 2 before that."""
     if missing := _missing():
@@ -60,8 +50,9 @@ def main() -> int:
         scale = QUICK if options.quick else FULL
         wanted = [race for race in races if race.key in options.rows]
         programs = _programs(wanted)
+        facts = machine.facts(_versions(wanted, programs))
         done, failed = _take(_jobs(wanted, options.rows, programs, scale))
-    path = _save(options.out, done, failed, programs, wanted)
+    path = _save(options.out, done, failed, facts)
     return _verdict(done, failed, path, quick=options.quick)
 
 
@@ -102,36 +93,16 @@ def _jobs(
         race.key: partial(_race_row, race, programs, scale) for race in races
     }
     if "connections" in keys:
-        jobs["connections"] = lambda: _memory_row(
+        jobs["connections"] = lambda: memory_row(
             memory.connections(scale.memory_pairs, max(3, scale.seconds))
         )
     if "calls" in keys:
-        jobs["calls"] = lambda: _memory_row(memory.calls(scale.memory_pairs, *scale.calls))
+        jobs["calls"] = lambda: memory_row(memory.calls(scale.memory_pairs, *scale.calls))
     return jobs
 
 
 def _race_row(race: Race, programs: dict[str, str], scale: Scale) -> Row:
-    raced = run_race(race, programs, scale.pairs, scale.seconds)
-    raw = {
-        "title": race.title,
-        "rounds": [
-            {
-                name: {
-                    **asdict(one),
-                    "client_us_per_call": one.client_us_per_call,
-                    "bound": one.bound,
-                }
-                for name, one in rnd.items()
-            }
-            for rnd in raced.rounds
-        ],
-    }
-    return Row(race.key, table.race_lines(raced), raced.ratios, raw)
-
-
-def _memory_row(weighed: memory.Weighed) -> Row:
-    raw = {"title": weighed.title, "runs": [asdict(held) for held in weighed.runs]}
-    return Row(weighed.key, table.memory_lines(weighed), weighed.figures, raw)
+    return race_row(run_race(race, programs, scale.pairs, scale.seconds))
 
 
 def _take(jobs: dict[str, Callable[[], Row]]) -> tuple[list[Row], dict[str, str]]:
@@ -150,37 +121,28 @@ def _take(jobs: dict[str, Callable[[], Row]]) -> tuple[list[Row], dict[str, str]
     return done, failed
 
 
-def _save(
-    out: Path | None,
-    done: list[Row],
-    failed: dict[str, str],
-    programs: dict[str, str],
-    races: list[Race],
-) -> Path:
+def _save(out: Path | None, done: list[Row], failed: dict[str, str], facts: dict[str, Any]) -> Path:
     """Writes every raw figure, with what it depends on."""
     taken = datetime.now(UTC)
     path = out or OUT / f"{taken:%Y%m%dT%H%M%SZ}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    versions = {
-        peer.program: (programs[peer.program], peer.version)
-        for race in races
-        for peer in race.peers
-        if peer.program in programs
-    }
     document = {
         "taken": taken.isoformat(),
-        "machine": machine.facts(versions),
-        "rows": {
-            row.key: {**row.raw, "ratios": [_ratio(one) for one in row.ratios]} for row in done
-        },
+        "machine": facts,
+        "rows": {row.key: row.raw for row in done},
         "failed": failed,
     }
     path.write_text(json.dumps(document, indent=1) + "\n")
     return path
 
 
-def _ratio(ratio: Ratio) -> dict[str, Any]:
-    return {**asdict(ratio), "median": ratio.median, "broken": ratio.broken}
+def _versions(races: list[Race], programs: dict[str, str]) -> machine.Programs:
+    return {
+        peer.program: (programs[peer.program], peer.version)
+        for race in races
+        for peer in race.peers
+        if peer.program in programs
+    }
 
 
 def _verdict(done: list[Row], failed: dict[str, str], path: Path, quick: bool) -> int:

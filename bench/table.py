@@ -8,19 +8,36 @@ from statistics import median
 from bench.bounds import Ratio
 from bench.memory import Weighed
 from bench.races import Raced
+from bench.reading import Reading
+
+DISTURBED = 0.1
+"""Share of the two cores that went to neither side, above which the table says so."""
 
 
 def race_lines(raced: Raced) -> list[str]:
-    """Every contender's medians, then the ratios."""
+    """Every contender's medians, then the ratios, then what disturbed them."""
     lines = ["", f"{raced.race.title}  [{raced.race.key}]"]
     for name in raced.rounds[0]:
-        readings = [rnd[name] for rnd in raced.rounds]
-        bound = Counter(reading.bound for reading in readings).most_common(1)[0][0]
+        lines.append(_contender_line(name, [rnd[name] for rnd in raced.rounds], raced.megabytes))
+    lines += [ratio_line(ratio) for ratio in raced.ratios]
+    if raced.others_share > DISTURBED:
         lines.append(
-            f"  {name:<14}{median(r.client_us_per_call for r in readings):>10.2f} us CPU/call"
-            f"{median(r.rate_per_s for r in readings):>12,.0f} req/s   {bound}"
+            f"  disturbed: other work had {raced.others_share:.0%} of the two cores; "
+            "requests/s and what is bound by what say little"
         )
-    return lines + [ratio_line(ratio) for ratio in raced.ratios]
+    return lines
+
+
+def _contender_line(name: str, readings: list[Reading], megabytes: float) -> str:
+    """Large replies are counted by the megabyte, small ones by the call."""
+    cost = median(reading.client_us_per_call for reading in readings)
+    large = megabytes >= 1
+    bound = Counter(reading.bound for reading in readings).most_common(1)[0][0]
+    return (
+        f"  {name:<14}{cost / megabytes if large else cost:>10.2f} us CPU/"
+        f"{'MB  ' if large else 'call'}"
+        f"{median(reading.rate_per_s for reading in readings):>12,.0f} req/s   {bound}"
+    )
 
 
 def memory_lines(weighed: Weighed) -> list[str]:
