@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from wirelab import contrast, figures
-from wirelab.levels import level_words
+from wirelab.levels import Level
 from wirelab.published import Figure as Printed
 from wirelab.statistics import Figure, Interval, StatisticsError
 from wirelab.study import Arm, PublishedMap, ShownFigure
@@ -39,7 +39,7 @@ class Line:
     metric: str
     unit: str
     operation: str
-    level: str
+    level: Level
     pairs: tuple[Pair, ...]
     published_ratio: float | None
     """First over second stack."""
@@ -100,7 +100,7 @@ def _line(
         first.metric,
         first.unit,
         first.operation,
-        level_words(level),
+        level,
         tuple(pairs),
         _published_ratio(pairs),
         _measured_ratio(list(cells.values()), trials, figure),

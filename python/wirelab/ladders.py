@@ -31,6 +31,13 @@ class Rung:
     near: bool = True
     counted: bool = True
 
+    def __post_init__(self) -> None:
+        if self.before == self.after:
+            raise UsageError(
+                f"rung {self.id!r} changes nothing",
+                "name an axis or a property that differs from what it begins with",
+            )
+
     @property
     def changes(self) -> dict[str, tuple[str, str]]:
         """What differs between both ends."""
@@ -59,12 +66,6 @@ class Ladder:
         names = [rung.id for rung in self.rungs]
         if len(set(names)) != len(names):
             raise UsageError(f"ladder {self.id!r} has two rungs of one name", "rename one of them")
-        for rung in self.rungs:
-            if rung.before == rung.after:
-                raise UsageError(
-                    f"rung {rung.id!r} of ladder {self.id!r} changes nothing",
-                    "name an axis or a property that differs from the start's",
-                )
 
     @property
     def cells(self) -> tuple[Wanted, ...]:

@@ -10,6 +10,7 @@ from wirelab.beside import Line, Pair
 from wirelab.climb import Climbed
 from wirelab.explanation import Explanation
 from wirelab.findings import Judgement, Part, range_words
+from wirelab.levels import level_words
 from wirelab.report import Row, Section, Table, interval_picture, look
 from wirelab.report.quantity import NONE, digits
 from wirelab.reproduction import Reproduction, WinnerTable
@@ -17,6 +18,7 @@ from wirelab.statistics import Comparison, Interval
 from wirelab.study import WinnersEntry
 from wirelab.winners import Score, Square
 
+PUBLISHED_RULES = ("arithmetic", "inverse", "geometric", "least", "most", "slope_a", "slope_b")
 OUTCOMES = ("stands", "does not stand", "cannot be told")
 
 
@@ -30,7 +32,7 @@ def sections(made: Reproduction) -> tuple[Section, ...]:
             points=made.notes,
         ),
         _findings(made.judgements),
-        *(_winners(study.winners, made.tables) if study.winners else ()),
+        *(_winners(study.winners, made.tables, made.lines) if study.winners else ()),
         *(_explanation(explanation) for explanation in made.explanations),
         *_beside(made.lines),
         _not_rerun(made),
@@ -88,7 +90,9 @@ def _level(part: Part) -> str:
     return f"{part.where}: {said}" if part.level else said
 
 
-def _winners(entry: WinnersEntry, tables: Sequence[WinnerTable]) -> list[Section]:
+def _winners(
+    entry: WinnersEntry, tables: Sequence[WinnerTable], lines: Sequence[Line]
+) -> list[Section]:
     ratio = f"{entry.contenders['a']} is better by"
     parts = [
         Section(
@@ -110,7 +114,25 @@ def _winners(entry: WinnersEntry, tables: Sequence[WinnerTable]) -> list[Section
         "when it does by every rule. Slopes are differences of slopes, above 0 where the first "
         "scales better."
     )
+    parts.append(_published_rules(entry, lines))
     return [Section("The table of winners", [text], sections=parts)]
+
+
+def _published_rules(entry: WinnersEntry, lines: Sequence[Line]) -> Section:
+    """The same rules on the published averages, which have no interval."""
+    rows = []
+    for metric, test in dict.fromkeys((line.metric, line.operation) for line in lines):
+        cells = [line for line in lines if (line.metric, line.operation) == (metric, test)]
+        a, b = ([cell.pairs[i].published or 0.0 for cell in cells] for i in (0, 1))
+        levels = [float(cell.level[entry.vary]) for cell in cells]
+        higher = entry.properties.get(metric) == "rate"
+        made = winners.published_square(a, b, levels, higher=higher)
+        rows.append((test, metric, *(digits(made[name]) for name in PUBLISHED_RULES)))
+    text = f"Ratios above 1 mean that {entry.contenders['a']} is better; slopes are per user."
+    columns = ("Test", "Metric", "Arithmetic", "Inverse", "Geometric", "Least", "Most")
+    slopes = tuple(f"Slope, {entry.contenders[name]}" for name in ("a", "b"))
+    table = Table((*columns, *slopes), rows, numeric=tuple(range(2, 9)))
+    return Section("The same rules on the published averages", [text], [table])
 
 
 def _tally(entry: WinnersEntry, table: WinnerTable) -> str:
@@ -222,7 +244,7 @@ def _cells(line: Line) -> tuple[str, ...]:
     words = [word for pair in line.pairs for word in (_published(pair), _here(line, pair))]
     published = NONE if line.published_ratio is None else digits(line.published_ratio)
     measured = NONE if line.measured_ratio is None else range_words(line.measured_ratio)
-    return (line.operation, line.level, *words, published, measured)
+    return (line.operation, level_words(line.level), *words, published, measured)
 
 
 def _published(pair: Pair) -> str:

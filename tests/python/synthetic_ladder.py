@@ -1,0 +1,83 @@
+"""Trials of a ladder's cells, made from known costs: no measurement, a known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from hashlib import sha256
+
+import numpy as np
+
+from wirelab.stacks import Stack
+from wirelab.trial import Check, Json, Outcome, Point, Trial
+from wirelab.wanted import Wanted
+
+Cost = Callable[[Wanted], float]
+"""Seconds per call of a cell."""
+
+
+def point(wanted: Wanted) -> Point:
+    """The point that a cell's name means, defaults filled in."""
+    options: Json = {}
+    if wanted.chunk is not None:
+        options["chunk_bytes"] = wanted.chunk
+    if wanted.placement not in (None, "pinned"):
+        options["placement"] = wanted.placement
+    return Point(
+        stack=wanted.stack,
+        axes=dict(Stack.parse(wanted.stack).axes),
+        operation=wanted.operation,
+        bytes=wanted.bytes or 14,
+        load={"kind": "closed", "users": wanted.users or 1, "think_s": 0.0},
+        options=options,
+    )
+
+
+def trial(wanted: Wanted, seconds: float, repeat: int, *, client_bound: bool = False) -> Trial:
+    """One measured trial: a closed load on a service that needs ``seconds`` per call."""
+    at = point(wanted)
+    users = int(at.load["users"])
+    calls = max(1, round(1.0 / seconds))
+    mean_ns = users * seconds * 1e9
+    times = {"count": calls, "mean_ns": mean_ns, "percentiles_ns": {"p50": round(mean_ns)}}
+    bound: Outcome = "marked" if client_bound else "ok"
+    return Trial(
+        id=f"{sha256(str(wanted).encode()).hexdigest()[:12]}-r{repeat}",
+        point=at,
+        repeat=repeat,
+        order=0,
+        status="measured",
+        result={
+            "rate_per_s": 1.0 / seconds,
+            "calls": calls,
+            "window_s": 1.0,
+            "cpu_s": 0.4,
+            "times": {"service": times, "response": times},
+        },
+        engine={"cpu_user_s": 0.2, "cpu_system_s": 0.2},
+        service={"cpu_s": 0.9, "cpu_window_s": 0.9, "calls_seen": calls},
+        checks=(Check("bound", bound, "by construction"),),
+    )
+
+
+def trials(
+    cells: Iterable[Wanted],
+    cost: Cost,
+    seed: int,
+    *,
+    repeats: int = 5,
+    spread: float = 0.02,
+) -> list[Trial]:
+    """Every cell ``repeats`` times, its cost times log-normal noise."""
+    random = np.random.default_rng(seed)
+    return [
+        trial(wanted, cost(wanted) * float(np.exp(random.normal(0.0, spread))), repeat)
+        for wanted in cells
+        for repeat in range(1, repeats + 1)
+    ]
+
+
+def failed(wanted: Wanted, reason: str = "the service died") -> Trial:
+    """A trial that measured nothing."""
+    made = trial(wanted, 1.0, 1)
+    return replace(made, status="failed", reason=reason, result={}, checks=())

@@ -1,0 +1,271 @@
+"""Findings judged on synthetic trials whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import pytest
+from scipy import stats
+
+from tests.python.synthetic_ladder import trial, trials
+from wirelab import crossings, findings, winners
+from wirelab.crossings import Crossing
+from wirelab.expectations import Expectation
+from wirelab.findings import Finding, Judgement
+from wirelab.levels import level_words, levels
+from wirelab.statistics import Interval
+from wirelab.trial import Trial
+from wirelab.wanted import Wanted
+from wirelab.winners import Contest
+
+GRPC = Wanted.of({"stack": "grpc@go", "bytes": 14})
+HTTP = Wanted.of({"stack": "rest@go?codec=text", "bytes": 14})
+USERS = (1, 10, 100)
+Speed = Callable[[Wanted], float]
+"""Calls per second of a cell."""
+
+
+def finding(expect: Expectation, **changes: object) -> Finding:
+    """gRPC over HTTP at every number of users."""
+    fields = {
+        "id": "test",
+        "claim": "gRPC is faster",
+        "source": "Table 1",
+        "figure": "rate",
+        "over": (GRPC,),
+        "under": (HTTP,),
+        "levels": levels({"users": USERS}),
+        "expect": expect,
+    }
+    return Finding(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def measured(speed: Speed, seed: int = 1, spread: float = 0.01, repeats: int = 3) -> list[Trial]:
+    """Both contenders at every number of users."""
+    cells = [cell.changed({"users": users}) for cell in (GRPC, HTTP) for users in USERS]
+    return trials(cells, lambda cell: 1 / speed(cell), seed, spread=spread, repeats=repeats)
+
+
+def by_stack(grpc: float, http: float = 1000.0) -> Speed:
+    """The same speed at every number of users."""
+    return lambda cell: grpc if cell.stack.startswith("grpc") else http
+
+
+FASTER = Expectation(above=1.0, margin=0.05)
+
+
+@pytest.mark.parametrize(
+    ("expect", "low", "high", "outcome"),
+    [
+        (FASTER, 1.06, 2.0, "stands"),
+        (FASTER, 1.04, 2.0, "cannot be told"),
+        (FASTER, 0.99, 1.04, "does not stand"),
+        (FASTER, 1.2, inf, "stands"),
+        (FASTER, 0.9, inf, "cannot be told"),
+        (Expectation(below=1.0, margin=0.05), 0.0, 0.9, "stands"),
+        (Expectation(below=1.0, margin=0.05), 0.96, 0.99, "does not stand"),
+        (Expectation(within=(0.9, 1.1)), 0.95, 1.05, "stands"),
+        (Expectation(within=(0.9, 1.1)), 0.95, 1.15, "cannot be told"),
+        (Expectation(within=(0.9, 1.1)), 1.11, 1.15, "does not stand"),
+    ],
+)
+def test_where_an_interval_lies(expect: Expectation, low: float, high: float, outcome: str) -> None:
+    """Inside stands, outside does not, across the edge cannot be told."""
+    assert expect.judge(Interval(1.0, low, high, 6, "t")) == outcome
+
+
+def test_no_interval_tells_nothing() -> None:
+    """One trial each is an estimate, not a finding."""
+    assert FASTER.judge(Interval(9.0, None, None, 2, "none", "one trial")) == "cannot be told"
+
+
+@pytest.mark.parametrize(
+    ("speed", "spread", "outcome"),
+    [
+        (by_stack(2000.0), 0.01, "stands"),
+        (by_stack(1010.0), 0.01, "does not stand"),
+        (by_stack(500.0), 0.01, "does not stand"),
+        (by_stack(1300.0), 0.5, "cannot be told"),
+    ],
+)
+def test_a_claim_with_a_known_truth(speed: Speed, spread: float, outcome: str) -> None:
+    """The outcome follows from the truth and the noise."""
+    assert findings.evaluate(measured(speed, spread=spread), finding(FASTER)).outcome == outcome
+
+
+def test_one_level_can_deny_a_claim_about_all() -> None:
+    """The level that denies it is named with its figure."""
+
+    def speed(cell: Wanted) -> float:
+        slow = cell.users == 100 and cell.stack.startswith("grpc")
+        return 500.0 if slow else by_stack(2000.0)(cell)
+
+    judged = findings.evaluate(measured(speed), finding(FASTER))
+    assert judged.outcome == "does not stand"
+    assert judged.reason.startswith("at 1 of 3 levels: 100 users: 0.5")
+
+
+def test_a_true_claim_is_seldom_denied() -> None:
+    """Twelve levels at the very edge of the claim: denied in at most 5 % of worlds."""
+    grid = levels({"users": tuple(range(1, 13))})
+    claim = finding(Expectation(above=1.0), levels=grid)
+    cells = [cell.changed(level) for cell in (GRPC, HTTP) for level in grid]
+    denied = sum(
+        findings.evaluate(trials(cells, lambda _: 0.001, seed, repeats=3), claim).outcome
+        == "does not stand"
+        for seed in range(150)
+    )
+    assert denied <= stats.binom.ppf(0.999, 150, 0.05)
+
+
+def test_a_missing_cell_cannot_be_told() -> None:
+    """It is named, and the claim neither stands nor falls."""
+    some = [t for t in measured(by_stack(2000.0)) if t.point.load["users"] != 10]
+    judged = findings.evaluate(some, finding(FASTER))
+    assert judged.outcome == "cannot be told"
+    assert "not measured: grpc@go, Hello, 14 B, 10 users" in judged.reason
+
+
+def bounded(side: Wanted, speed: Speed) -> Judgement:
+    """One level at which the client was the limit on one side."""
+    ones = [
+        trial(
+            cell, (1 + 0.001 * repeat) / speed(cell), repeat, client_bound=cell.stack == side.stack
+        )
+        for cell in (GRPC.changed({"users": 1}), HTTP.changed({"users": 1}))
+        for repeat, seconds in enumerate((1 + noise) / speed(cell) for noise in (0, 1e-3, 2e-3))
+    ]
+    return findings.evaluate(ones, finding(FASTER, levels=levels({"users": [1]})))
+
+
+@pytest.mark.parametrize(
+    ("side", "grpc", "outcome"),
+    [
+        (GRPC, 2000.0, "stands"),  # at least twice as fast
+        (GRPC, 500.0, "cannot be told"),  # at least half as fast
+        (HTTP, 2000.0, "cannot be told"),  # at most twice as fast
+        (HTTP, 500.0, "does not stand"),  # at most half as fast
+    ],
+)
+def test_a_client_at_its_limit_gives_a_bound_not_a_ranking(
+    side: Wanted, grpc: float, outcome: str
+) -> None:
+    """A client-bound rate is a lower bound of what the service can do."""
+    judged = bounded(side, by_stack(grpc))
+    assert judged.outcome == outcome
+    assert "the client was the limit" in judged.reason
+
+
+def test_growth_compares_ends() -> None:
+    """×8 against ×2 from 1 to 100 users is a ratio of 4."""
+
+    def speed(cell: Wanted) -> float:
+        factor = 8.0 if cell.stack.startswith("grpc") else 2.0
+        return 1000.0 * (factor if cell.users == 100 else 1.0)
+
+    ends = ({"users": 1}, {"users": 100})
+    claim = finding(Expectation(above=3.0), levels=levels({}), growth=ends)
+    judged = findings.evaluate(measured(speed), claim)
+    assert judged.outcome == "stands"
+    assert judged.parts[0].interval is not None
+    assert judged.parts[0].interval.estimate == pytest.approx(4.0, rel=0.05)
+
+
+def test_a_claim_about_one_figure() -> None:
+    """Without a denominator the figure itself is judged: Little's law in a closed load is 1."""
+    claim = finding(Expectation(within=(0.99, 1.01)), under=(), figure="little")
+    assert findings.evaluate(measured(by_stack(2000.0)), claim).outcome == "stands"
+
+
+def crossing(speed: Speed) -> Judgement:
+    """gRPC over HTTP along four sizes at ten users."""
+    steps = levels({"bytes": [14, 1000, 100_000, 3_000_000]})
+    claim = finding(FASTER, levels=levels({"users": [10]}))
+    cells = [c.changed({"users": 10, **step}) for c in (GRPC, HTTP) for step in steps]
+    made = trials(cells, lambda cell: 1 / speed(cell), 2, spread=0.01)
+    return crossings.evaluate(made, Crossing(claim, steps))
+
+
+def test_where_the_order_changes() -> None:
+    """Above at 1 kB, below at 100 kB: the crossing lies between."""
+
+    def speed(cell: Wanted) -> float:
+        small = (cell.bytes or 0) < 10_000
+        return (2000.0 if small else 500.0) if cell.stack.startswith("grpc") else 1000.0
+
+    judged = crossing(speed)
+    assert judged.outcome == "stands"
+    assert "surely above up to 1 kB, surely below from 100 kB" in judged.reason
+
+
+def test_no_crossing() -> None:
+    """One side ahead at every size: the claim of a crossing does not stand."""
+    judged = crossing(by_stack(2000.0))
+    assert judged.outcome == "does not stand"
+    assert "nowhere but above" in judged.reason
+
+
+CONTEST = Contest("Test1", GRPC, HTTP, "users", tuple(map(float, USERS)))
+
+
+@pytest.mark.parametrize(
+    ("grpc", "published", "verdict", "winner"),
+    [
+        (2000.0, "a", "stands", "a"),
+        (2000.0, "b", "does not stand", "a"),
+        (500.0, "b", "stands", "b"),
+        (1000.0, "a", "does not stand", ""),
+    ],
+)
+@pytest.mark.parametrize("prop", ["rate", "service_mean"])
+def test_a_winner_by_all_averages(
+    grpc: float, published: str, verdict: str, winner: str, prop: str
+) -> None:
+    """Rates and times are both told as "better by", whichever way better points."""
+    square = winners.square(measured(by_stack(grpc)), CONTEST, prop, published, 0.05)
+    assert (square.verdict, square.winner) == (verdict, winner)
+    assert [score.rule for score in square.scores] == ["arithmetic", "inverse", "geometric"]
+
+
+def test_averages_that_disagree_tell_nothing() -> None:
+    """Ten times as fast at one level and a quarter at two: the kind of average decides."""
+
+    def speed(cell: Wanted) -> float:
+        if not cell.stack.startswith("grpc"):
+            return 1000.0
+        return 10_000.0 if cell.users == 1 else 250.0
+
+    square = winners.square(measured(speed), CONTEST, "rate", "a", 0.05)
+    assert square.verdict == "cannot be told"
+    assert [score.verdict for score in square.scores] == [
+        "stands",
+        "does not stand",
+        "does not stand",
+    ]
+
+
+def test_scalability_by_slopes() -> None:
+    """A rate that grows with the users beats one that stays."""
+
+    def speed(cell: Wanted) -> float:
+        users = cell.users or 1
+        return 1000.0 * (users**0.5 if cell.stack.startswith("grpc") else 1.0)
+
+    square = winners.square(measured(speed), CONTEST, winners.TREND, "a", 0.05)
+    assert (square.verdict, square.winner) == ("stands", "a")
+    assert winners.tally([square]) == {"a": 1, "b": 0, "neither": 0}
+
+
+def test_a_square_without_trials() -> None:
+    """Says which cell is missing."""
+    square = winners.square([], CONTEST, "rate", "a", 0.05)
+    assert square.verdict == "cannot be told"
+    assert "not measured: grpc@go, Hello, 14 B, 1 users" in square.scores[0].reason
+
+
+def test_levels_in_words() -> None:
+    """As a reader says it."""
+    assert level_words({"bytes": 150_000, "users": 1}) == "150 kB, 1 user"
+    assert level_words({}) == "there"
+    assert len(levels({"a": [1, 2], "b": [1, 2, 3]})) == 6

@@ -1,0 +1,294 @@
+"""Studies as files: found, read, refused with line and remedy, scaled, judged and shown."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.python.synthetic_ladder import trial
+from tests.python.synthetic_run import write_run
+from wirelab import (
+    experiment_file,
+    manifests,
+    planning,
+    reproduction,
+    studies,
+    study_file,
+    study_page,
+)
+from wirelab.errors import ExperimentError, UsageError
+from wirelab.levels import levels
+from wirelab.scaling import scaled
+from wirelab.studies import Found
+from wirelab.trial import Point
+from wirelab.wanted import Wanted
+
+STUDIES = Path(__file__).parents[2] / "studies"
+
+
+@pytest.fixture(scope="module")
+def found() -> Found:
+    """The study as it is committed."""
+    return studies.load("hamo2023", STUDIES)
+
+
+@pytest.fixture(scope="module")
+def points(found: Found) -> dict[str, list[Point]]:
+    """The points of every part, each once."""
+    catalogue = manifests.load(STUDIES.parent / "services")
+    planned = {}
+    for part in found.study.parts:
+        experiment = experiment_file.load(found.part(part))
+        trials = planning.schedule(experiment, catalogue).trials
+        planned[part] = [t.cell.point for t in trials if t.repeat == 1]
+    return planned
+
+
+def test_the_study_is_listed(found: Found) -> None:
+    """With its title."""
+    assert ("hamo2023", found.study.title) in studies.listing(STUDIES)
+
+
+def test_a_misspelt_name_is_guessed() -> None:
+    """And the known ones are named."""
+    with pytest.raises(UsageError, match="no study 'hamo2032'") as told:
+        studies.load("hamo2032", STUDIES)
+    assert "Did you mean 'hamo2023'?" in told.value.remedy
+
+
+def test_published_counts(found: Found) -> None:
+    """The file holds the study's own numbers of calls and of users."""
+    matrix = experiment_file.load(found.part("matrix"))
+    assert matrix.window.calls == {"14 B": 500_000, "150 kB": 200_000, "3 MB": 20_000}
+    users = [load.closed.users for load in matrix.loads if load.closed]
+    assert users == [1, 10, 50, 100, 400]
+
+
+def cells_of_findings(found: Found) -> Iterator[tuple[str, tuple[str, ...], Wanted]]:
+    """Every cell that any finding needs."""
+    for claim in found.study.findings:
+        finding = claim.finding(found.study.arms, found.study.threshold)
+        crossing = claim.crossing(found.study.arms, found.study.threshold)
+        steps = crossing.along if crossing else levels({})
+        for level in finding.levels:
+            for step in (*steps, *(finding.growth or ())):
+                for cell in (*finding.over, *finding.under):
+                    wanted = cell.changed({**level, **step})
+                    if finding.growth and "users" not in {**level, **step}:
+                        continue
+                    yield claim.id, found.study.parts_of(claim), wanted
+
+
+def test_every_finding_is_measured(found: Found, points: dict[str, list[Point]]) -> None:
+    """No claim waits for a cell that no part measures, and none names more than one."""
+    for claim, parts, wanted in cells_of_findings(found):
+        matching = [p for part in parts for p in points[part] if wanted.matches(p)]
+        assert len(matching) == 1, f"{claim}: {wanted}: {len(matching)}"
+
+
+def test_every_rung_is_measured(found: Found, points: dict[str, list[Point]]) -> None:
+    """The ladder's cells are all in its part."""
+    for entry in found.study.ladders:
+        for ladder in entry.ladders(found.study.threshold):
+            for wanted in ladder.cells:
+                assert sum(wanted.matches(point) for point in points[entry.part]) == 1, str(wanted)
+
+
+def test_the_ladder_leads_from_start_to_goal(found: Found) -> None:
+    """Counted rungs change one thing each, but for the one that changes the binding."""
+    ladder = found.study.ladders[0].ladders(0.05)[0]
+    bundles = [rung.id for rung in ladder.rungs if rung.counted and len(rung.changes) > 1]
+    assert bundles == ["grpc"]
+    assert ladder.rungs[3].before == ladder.together
+    assert next(r for r in ladder.rungs if r.id == "chunked").after == ladder.goal
+
+
+def edited(found: Found, old: str, new: str) -> str:
+    """The study's text with one slip."""
+    text = (found.folder / studies.FILE).read_text(encoding="utf-8")
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "threshold: 0.05",
+            "treshold: 0.05",
+            r":\d+: treshold: unknown key. Did you mean 'thr",
+        ),
+        ("over: [grpc]", "over: [grcp]", r"there is no arm 'grcp'. Did you mean 'grpc'\?"),
+        ("figure: little", "figure: litle", r"figure: there is no metric 'litle'. Did you mean 'l"),
+        ("part: puzzle", "part: pussle", r"there is no part 'pussle'. Did you mean 'puzzle'"),
+        ("expect: {above: 1}", "expect: {above: 1, below: 2}", r"expect: write exactly one of"),
+        ("stack: grpc@go,", "stack: grcp@go,", r"arms.grpc.stack: .*there is no binding 'grcp'"),
+        (
+            "change: {client.h2_window: engine}",
+            "change: {client.h2_windw: engine}",
+            r"study:\d+: ladders\[0\]: 'client.h2_windw' is neither an axis nor a property",
+        ),
+        (
+            "change: {connection: close}",
+            "change: {connection: keep}",
+            r"rung 'close' changes nothing",
+        ),
+        (
+            "{end_of_message: chunked}",
+            "{client.nagle: on}",
+            r"far rungs of ladder 'puzzle' end",
+        ),
+        ("question: Which", "questio: Which", r"study:\d+: question: this key is missing"),
+        ("- id: small-keep", "- id: small-published", r"two findings are called 'small-published'"),
+        ("expect: {crosses: 1}", "expect: {above: 1}", r"belong together"),
+    ],
+)
+def test_a_slip_is_told_with_its_remedy(found: Found, old: str, new: str, message: str) -> None:
+    """Line, key, and what was meant."""
+    with pytest.raises(ExperimentError, match=message):
+        study_file.parse(edited(found, old, new))
+
+
+def test_the_line_is_that_of_the_slip(found: Found) -> None:
+    """Not that of its section."""
+    text = edited(found, "figure: little", "figure: litle")
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if "litle" in row)
+    with pytest.raises(ExperimentError, match=rf"study:{line}: findings\[\d+\]\.figure"):
+        study_file.parse(text)
+
+
+def test_a_missing_part_is_told(tmp_path: Path, found: Found) -> None:
+    """By the file that should be there."""
+    shutil.copytree(found.folder, tmp_path / "hamo2023")
+    (tmp_path / "hamo2023" / "puzzle.yaml").unlink()
+    with pytest.raises(UsageError, match=r"names the part 'puzzle', and .*puzzle\.yaml is not"):
+        studies.load("hamo2023", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("scale", "calls", "seconds"),
+    [(0.1, 50_000, 2.0), (0.01, 5_000, 0.2), (0.001, 500, 0.05), (1.0, 500_000, 900.0)],
+)
+def test_scaling(found: Found, scale: float, calls: int, seconds: float) -> None:
+    """Calls in proportion, the bound in proportion to the default; at 1 the file's own."""
+    text = found.part("matrix").read_text(encoding="utf-8")
+    window = experiment_file.parse(scaled(text, "x", scale, 0.1, 2.0)).window
+    assert window.for_size(14) == {"calls": {"calls": calls, "max_s": pytest.approx(seconds)}}
+
+
+def test_scaling_changes_nothing_else(found: Found) -> None:
+    """Only the window."""
+    text = found.part("puzzle").read_text(encoding="utf-8")
+    before, after = experiment_file.parse(text), experiment_file.parse(scaled(text, "x", 0.5, 1, 2))
+    assert after.model_copy(update={"window": before.window}) == before
+
+
+def seconds_per_call(point: Point) -> float:
+    """A world that resembles the study: gRPC is quick with small messages and slow with large
+    ones; a connection per call costs 50 us; the window of 64 KiB costs a third."""
+    size = point.bytes
+    base = 15e-6 + size * 0.5e-9 if point.axes["binding"] == "rest" else 10e-6 + size * 0.8e-9
+    base += 50e-6 if point.axes["connection"] == "close" else 0.0
+    base += size * 0.2e-9 if point.axes["codec"] == "json" else 0.0
+    return base * (1.5 if point.axes["client.h2_window"] == "65535" else 1.0)
+
+
+def written(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:
+    """A reproduction's folder, as a run would leave it."""
+    folder.mkdir()
+    manifest = {"study": "hamo2023", "scale": 0.1, "sha256": found.sha256}
+    (folder / reproduction.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    for part, every in points.items():
+        trials = [
+            trial(
+                Wanted.of({"stack": point.stack}).changed(
+                    {
+                        "operation": point.operation,
+                        "bytes": point.bytes,
+                        "users": point.load["users"],
+                        "chunk": point.options.get("chunk_bytes"),
+                        "placement": point.options.get("placement"),
+                    }
+                ),
+                seconds_per_call(point) * (1 + 0.004 * repeat),
+                repeat,
+            )
+            for point in every
+            for repeat in (1, 2, 3)
+        ]
+        write_run(folder / part, trials)
+    return folder
+
+
+def test_a_reproduction_is_judged_and_shown(
+    tmp_path: Path, points: dict[str, list[Point]], found: Found
+) -> None:
+    """From run directories to findings.json, sentences and one page."""
+    folder = written(tmp_path / "out", points, found)
+    made = reproduction.read(folder, STUDIES)
+    outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
+    assert outcome["small-published"] == "stands"
+    assert outcome["large-many-double"] == "does not stand"
+    assert outcome["policy"] == "stands"
+    assert outcome["crossover"] == "stands"
+    assert "windows" in made.explanations[0].causes
+    assert "text-check" not in made.explanations[0].causes
+    assert len(made.lines) == 30
+    assert made.lines[0].published_ratio == pytest.approx(0.07 / 0.08)
+    page = study_page.write(made)
+    text = page.read_text(encoding="utf-8")
+    for claim in found.study.findings:
+        assert claim.claim.split(",")[0].replace("'", "&#39;") in text
+    assert "(7,010, 712) †" in text
+    saved = json.loads((folder / reproduction.FINDINGS).read_text(encoding="utf-8"))
+    assert len(saved["findings"]) == len(found.study.findings)
+    assert any("Why did gRPC lose" in sentence for sentence in study_page.sentences(made))
+
+
+def test_an_unfinished_reproduction_is_told_as_such(
+    tmp_path: Path, points: dict[str, list[Point]], found: Found
+) -> None:
+    """A part that is not there yet leaves its findings open and the page whole."""
+    folder = written(tmp_path / "out", {"matrix": points["matrix"]}, found)
+    made = reproduction.read(folder, STUDIES)
+    outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
+    assert outcome["large-stream"] == "cannot be told"
+    assert made.explanations[0].causes == ()
+    assert study_page.write(made).is_file()
+
+
+def test_few_calls_per_user_are_pointed_out(
+    tmp_path: Path, points: dict[str, list[Point]], found: Found
+) -> None:
+    """400 users who share a few hundred calls are said to."""
+    few = [point for point in points["matrix"] if point.bytes == 3_000_000]
+    made = reproduction.read(written(tmp_path / "out", {"matrix": few}, found), STUDIES)
+    assert any("fewer than 5 calls" in note and "400 users" in note for note in made.notes)
+
+
+def test_another_scale_does_not_go_on_in_the_same_folder(tmp_path: Path, found: Found) -> None:
+    """What was measured under one scale is never mixed with another."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    manifest = {"study": "hamo2023", "scale": 0.1, "sha256": found.sha256}
+    (folder / reproduction.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"holds hamo2023 at scale 0\.1"):
+        reproduction.reproduce("hamo2023", folder, scale=0.2, where=STUDIES)
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 1.5])
+def test_a_scale_is_a_share(tmp_path: Path, scale: float) -> None:
+    """Nothing, less, and more than all are refused."""
+    with pytest.raises(UsageError, match="is not a share"):
+        reproduction.reproduce("hamo2023", tmp_path / "out", scale=scale, where=STUDIES)
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+    """A reproduction begins in an empty folder."""
+    (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match="has files in it"):
+        reproduction.reproduce("hamo2023", tmp_path, where=STUDIES)
