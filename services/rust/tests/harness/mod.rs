@@ -15,6 +15,8 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
 
+pub mod frames;
+
 /// The client that tonic makes from the contract.
 #[allow(missing_docs, clippy::all, unused_qualifications)]
 pub mod generated {
@@ -246,6 +248,7 @@ pub struct Reply {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
+    pub trailers: Option<HeaderMap>,
 }
 
 impl Reply {
@@ -315,11 +318,14 @@ impl Http {
             }
         };
         let (parts, body) = response.into_parts();
-        let body = body.collect().await?.to_bytes();
+        let whole = body.collect().await?;
+        let trailers = whole.trailers().cloned();
+        let body = whole.to_bytes();
         Ok(Reply {
             status: parts.status,
             headers: parts.headers,
             body,
+            trailers,
         })
     }
 }
