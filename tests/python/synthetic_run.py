@@ -15,10 +15,13 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from wirelab import verdicts
+from wirelab.statistics import percentile_printable
 from wirelab.trial import Json, Point, Trial
 
 REST = "rest@rust?codec=json"
 GRPC = "grpc@rust"
+SAMPLES_MAX = 2_000
+"""Samples drawn per trial: enough for the shape of a distribution."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,8 @@ def _figures(
     rate = at.load.get("rate") or min(users / (per_call_s + 40e-6), 1.0 / per_call_s)
     calls = max(40, round(rate * window))
     mean = users / calls if at.load["kind"] == "closed" else per_call_s
-    samples = mean * random.gamma(12.0, 1.0 / 12.0, size=min(calls, 20_000))
-    samples[:: max(1, samples.size // 60)] *= 2.5
+    samples = mean * random.gamma(12.0, 1.0 / 12.0, size=min(calls, SAMPLES_MAX))
+    samples[:: max(1, samples.size // 20)] *= 2.5
     samples *= mean / samples.mean()
     times = {name: times_of(samples * share, calls) for name, share in _SHARES.items()}
     result = {
@@ -143,7 +146,7 @@ def times_of(seconds: np.ndarray[Any, np.dtype[np.float64]], count: int) -> Json
     shown = {
         name: int(np.percentile(nanoseconds, p))
         for name, p in wanted.items()
-        if nanoseconds.size * (1.0 - p / 100.0) >= 10
+        if percentile_printable(count, p)
     }
     return {
         "count": count,

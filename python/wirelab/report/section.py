@@ -76,6 +76,8 @@ class Section:
 
 def _check(svg: str) -> None:
     """Raises :class:`UnsafePicture`: the page must open offline and run nothing."""
+    if "<!ENTITY" in svg.upper():
+        raise UnsafePicture("the picture declares entities; draw without them")
     try:
         root = ElementTree.fromstring(svg)
     except ElementTree.ParseError as error:

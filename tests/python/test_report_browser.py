@@ -1,0 +1,148 @@
+"""The page in a real browser: silent, inside its window, and no text over other text."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.python.synthetic_run import World, trials, write_run
+from wirelab import report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium in PATH: install Debian's chromium to run these"
+)
+
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--hide-scrollbars",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--enable-logging=stderr",
+)
+
+PROBE = """
+<script>
+const seen = {width: innerWidth, over: document.documentElement.scrollWidth - innerWidth,
+              clipped: [], overlaps: [], outside: []};
+for (const svg of document.querySelectorAll("figure svg")) {
+  const frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll('g[id*="text_"]')]
+    .map(g => [g.id, g.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+  for (const [id, box] of texts)
+    if (box.left < frame.left - 0.5 || box.right > frame.right + 0.5 ||
+        box.top < frame.top - 0.5 || box.bottom > frame.bottom + 0.5) seen.clipped.push(id);
+  texts.forEach(([a, p], i) => texts.slice(i + 1).forEach(([b, q]) => {
+    if (p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 1 &&
+        q.top < p.bottom - 1) seen.overlaps.push([a, b]);
+  }));
+}
+for (const part of document.querySelectorAll("h1, h2, h3, p, li, dd, nav a, figure, .scroll")) {
+  const box = part.getBoundingClientRect();
+  if (!part.closest(".scroll table") && box.right > innerWidth + 0.5)
+    seen.outside.push(part.tagName + " " + part.textContent.slice(0, 40));
+}
+parent.postMessage(JSON.stringify(seen), "*");
+</script>
+"""
+
+# A browser's window has a least width above that of a phone; a frame has not.
+FRAME = """<!doctype html><meta charset="utf-8"><script>
+onmessage = event => document.documentElement.setAttribute("data-seen", event.data);
+</script><iframe src="probed.html" style="border:0;width:WIDTHpx;height:2000px"></iframe>
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with long stack names, five loads, an open load, failures and marks."""
+    stacks = (
+        "rest@go?codec=text",
+        "rest@go?codec=text&connection=close",
+        "grpc@go",
+        "grpc@go?server.h2_window=65535",
+    )
+    loads = tuple({"kind": "closed", "users": users} for users in (1, 10, 50, 100, 400))
+    world = World(stacks, (14, 3_000_000), loads, repeats=3, spread=0.05)
+    every = trials(world)
+    opened = replace(world, loads=({"kind": "poisson", "rate": 300.0},), sizes=(14,), seed=2)
+    every += [replace(one, id=f"open-{one.id}") for one in trials(opened)]
+    every[3] = replace(every[3], status="failed", reason="x" * 300, result={}, checks=())
+    return report.write(write_run(tmp_path_factory.mktemp("browser") / "run", every))
+
+
+def browse(path: Path, width: int, profile: Path) -> tuple[str, str]:
+    """The page's elements after it was laid out, and what the browser logged."""
+    assert CHROMIUM is not None
+    done = subprocess.run(
+        [
+            CHROMIUM,
+            *FLAGS,
+            f"--user-data-dir={profile}",
+            f"--window-size={width},2000",
+            "--virtual-time-budget=10000",
+            "--dump-dom",
+            path.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return done.stdout, done.stderr
+
+
+def test_console_is_silent(page: Path, tmp_path: Path) -> None:
+    """The page as it is written logs nothing, with its content policy in force."""
+    shown, logged = browse(page, 1280, tmp_path)
+    assert "Findings" in shown
+    assert [line for line in logged.splitlines() if "CONSOLE" in line] == []
+
+
+def seen_at(page: Path, width: int, tmp_path: Path) -> dict[str, Any]:
+    """What the probe saw; the probe needs the content policy out of its way."""
+    text = page.read_text(encoding="utf-8")
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    copy = tmp_path / "probed.html"
+    copy.write_text(text.replace("</body>", PROBE + "</body>"), encoding="utf-8")
+    frame = tmp_path / "frame.html"
+    frame.write_text(FRAME.replace("WIDTH", str(width)), encoding="utf-8")
+    shown, _ = browse(frame, 1400, tmp_path / "profile")
+    found = re.search(r'data-seen="([^"]*)"', shown)
+    assert found is not None, "the probe did not run"
+    seen: dict[str, Any] = json.loads(html.unescape(found[1]))
+    return seen
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_layout(page: Path, width: int, tmp_path: Path) -> None:
+    """Laptop and phone: no sideways scrolling, no clipped label, no text over text."""
+    seen = seen_at(page, width, tmp_path)
+    assert seen["width"] == width
+    assert seen["over"] <= 0
+    assert seen["outside"] == []
+    assert seen["clipped"] == []
+    assert seen["overlaps"] == []
+
+
+def test_the_probe_can_fail(page: Path, tmp_path: Path) -> None:
+    """A page with something too wide is found out."""
+    broken = tmp_path / "broken.html"
+    wide = '<p style="width:3000px">wide</p></body>'
+    broken.write_text(page.read_text(encoding="utf-8").replace("</body>", wide), encoding="utf-8")
+    assert seen_at(broken, 390, tmp_path)["over"] > 0

@@ -1,0 +1,222 @@
+"""Each check marks what it is there for, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.python.synthetic_run import GRPC, REST, World, point, trial
+from wirelab.trial import Check, Json, Trial
+from wirelab.verdicts import check, client_bound, marked
+
+CLOSED: Json = {"kind": "closed", "users": 10}
+OPEN: Json = {"kind": "constant", "rate": 12_000.0, "in_flight_max": 64}
+
+
+def sound(load: Json = CLOSED, stack: str = REST) -> Trial:
+    """A trial that nothing is to be said against."""
+    return replace(trial(point(stack, 14, load), 0, 1, World()), checks=())
+
+
+def changed(given: Trial, part: str, **values: Any) -> Trial:
+    """The trial with figures of one part replaced."""
+    return replace(given, **{part: {**getattr(given, part), **values}})
+
+
+def timed(given: Trial, which: str, **percentiles: int) -> Trial:
+    """The trial with percentiles of one time replaced; ``p99_9`` stands for ``p99.9``."""
+    times = given.result["times"]
+    named = {name.replace("_", "."): value for name, value in percentiles.items()}
+    one = {**times[which], "percentiles_ns": {**times[which]["percentiles_ns"], **named}}
+    return changed(given, "result", times={**times, which: one})
+
+
+def named(given: Trial, name: str) -> Check:
+    """The check of that name."""
+    return next(found for found in check(given) if found.name == name)
+
+
+@pytest.mark.parametrize("load", [CLOSED, OPEN])
+@pytest.mark.parametrize("stack", [REST, GRPC])
+def test_a_sound_trial_is_ok(load: Json, stack: str) -> None:
+    """Nothing is marked; every reason has words."""
+    for found in check(sound(load, stack)):
+        if found.name == "connections" and load is OPEN:
+            assert found.outcome == "not-measurable"
+            continue
+        assert found.outcome == "ok", found
+        assert found.reason
+
+
+def test_a_failed_trial_has_no_checks() -> None:
+    """There is nothing to believe or not."""
+    assert check(replace(sound(), status="failed", reason="x")) == ()
+
+
+MARKED = [
+    ("engine build", lambda t: changed(t, "engine", profile="debug"), "debug"),
+    ("interrupted", lambda t: changed(t, "engine", interrupted=True), "stopped"),
+    ("errors", lambda t: changed(t, "result", errors=3, errors_by_kind={"reset": 3}), "reset 3"),
+    ("errors", lambda t: changed(t, "result", calls=0), "no call"),
+    ("calls counted", lambda t: changed(t, "service", calls_seen=7), "7 calls"),
+    ("concurrency", lambda t: changed(t, "result", calls=2), "planned 10"),
+    ("concurrency", lambda t: changed(t, "service", concurrency_seen=11.0), "more than were sent"),
+    ("engine backlog", lambda t: timed(t, "backlog", p99=10**9), "backlog p99"),
+    (
+        "warm-up",
+        lambda t: changed(t, "result", warmup={"seconds": 5, "calls": 9, "stationary": False}),
+        "still moving",
+    ),
+    ("stationarity", lambda t: changed(t, "result", series=[*range(100, 2100, 100)]), "moves"),
+    ("connections", lambda t: changed(t, "result", connections_opened=11), "11 opened, 10"),
+    ("connections", lambda t: changed(t, "service", connections_seen=9), "accepted 9"),
+    ("steal time", lambda t: changed(t, "engine", steal_s=0.2), "20 %"),
+    ("bound", lambda t: busy(t, 0.96, 0.5), "never a ranking"),
+]
+
+
+def busy(given: Trial, client: float, service: float | None) -> Trial:
+    """The trial with both sides that busy."""
+    window = given.result["window_s"]
+    seconds = None if service is None else service * window
+    return changed(changed(given, "result", cpu_s=client * window), "service", cpu_window_s=seconds)
+
+
+@pytest.mark.parametrize(("name", "spoil", "words"), MARKED)
+def test_what_is_marked(name: str, spoil: Any, words: str) -> None:
+    """One thing is wrong: its check is marked, with the figure in the reason."""
+    spoilt = spoil(sound())
+    found = named(spoilt, name)
+    assert found.outcome == "marked"
+    assert words in found.reason
+
+
+def test_lag_and_rate_of_an_open_load() -> None:
+    """A late schedule and a missing share of arrivals are marked."""
+    assert named(timed(sound(OPEN), "lag", p99_9=10**9), "schedule lag").outcome == "marked"
+    assert named(changed(sound(OPEN), "result", calls=11_800), "achieved rate").outcome == "marked"
+    assert named(changed(sound(OPEN), "result", calls=11_900), "achieved rate").outcome == "ok"
+
+
+def test_poisson_counts_may_vary_by_their_root() -> None:
+    """100 planned arrivals: 85 are no reason for doubt, 50 are."""
+    load = {"kind": "poisson", "rate": 100.0, "in_flight_max": 64, "seed": 1}
+    given = changed(sound(load), "result", rate_planned_per_s=100.0)
+    assert named(changed(given, "result", calls=85), "achieved rate").outcome == "ok"
+    assert named(changed(given, "result", calls=50), "achieved rate").outcome == "marked"
+
+
+def test_checks_that_do_not_apply() -> None:
+    """A closed load has no schedule; an open one saturates nobody; nor do thinking users."""
+    closed = {found.name for found in check(sound())}
+    opened = {found.name for found in check(sound(OPEN))}
+    thinking = {found.name for found in check(sound({**CLOSED, "think_s": 0.1}))}
+    assert not closed & {"schedule lag", "achieved rate"}
+    assert not opened & {"bound", "concurrency"}
+    assert not thinking & {"bound", "concurrency"}
+
+
+@pytest.mark.parametrize(
+    ("client", "service", "outcome", "words"),
+    [
+        (0.50, 0.97, "ok", "server-bound"),
+        (0.96, 0.97, "ok", "server-bound"),
+        (0.50, 0.60, "ok", "waiting"),
+        (0.96, 0.60, "marked", "client-bound"),
+        (0.96, None, "marked", "as far as is known"),
+        (0.50, None, "not-measurable", "unknown"),
+    ],
+)
+def test_which_side_was_the_limit(
+    client: float, service: float | None, outcome: str, words: str
+) -> None:
+    """The engine alone at its limit makes the trial a lower bound."""
+    given = busy(sound(), client, service)
+    found = named(given, "bound")
+    assert (found.outcome, words in found.reason) == (outcome, True)
+    assert client_bound(given) == (outcome == "marked")
+
+
+def test_threads_are_counted_by_the_placement() -> None:
+    """Two engine threads that are half busy are not one that is full."""
+    given = busy(sound(), 1.0, 0.5)
+    assert client_bound(given)
+    assert not client_bound(changed(given, "placement", engine=[1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("connection", "in_flight", "opened", "outcome"),
+    [
+        ("keep", "1", 10, "ok"),
+        ("keep", "1", 9, "marked"),
+        ("keep", "multiplex=5", 2, "ok"),
+        ("keep", "multiplex=5", 1, "marked"),
+        ("pool=4", "1", 4, "ok"),
+        ("pool=4", "1", 5, "marked"),
+        ("pool=16", "1", 10, "ok"),
+        ("close", "1", 10, "marked"),
+    ],
+)
+def test_connection_policies(connection: str, in_flight: str, opened: int, outcome: str) -> None:
+    """What each policy allows, by the counters of both sides."""
+    given = sound()
+    axes = {**given.point.axes, "connection": connection, "in_flight": in_flight}
+    given = replace(given, point=replace(given.point, axes=axes))
+    given = changed(given, "result", connections_opened=opened)
+    given = changed(given, "service", connections_seen=opened)
+    found = named(given, "connections")
+    assert found.outcome == outcome
+    assert "no packets" in found.reason
+
+
+def test_close_opens_one_per_call() -> None:
+    """As many connections as calls in the whole run."""
+    given = sound()
+    axes = {**given.point.axes, "connection": "close"}
+    whole = given.result["calls_whole_run"]
+    given = replace(given, point=replace(given.point, axes=axes))
+    given = changed(given, "result", connections_opened=whole)
+    assert named(changed(given, "service", connections_seen=whole), "connections").outcome == "ok"
+
+
+def test_failed_calls_may_not_reach_the_service() -> None:
+    """Three failed calls excuse three missing ones, not four, and never one too many."""
+    given = changed(sound(), "result", errors=3)
+    whole = given.result["calls_whole_run"]
+    for missing, outcome in ((0, "ok"), (3, "ok"), (4, "marked"), (-1, "marked")):
+        seen = changed(given, "service", calls_seen=whole - missing)
+        assert named(seen, "calls counted").outcome == outcome
+
+
+def test_missing_figures_are_not_measurable() -> None:
+    """An empty record gives reasons, not exceptions and not `ok`."""
+    empty = replace(sound(), result={}, engine={}, service={}, placement={})
+    outcomes = {found.name: found for found in check(empty)}
+    for name in ("engine build", "calls counted", "bound", "stationarity", "steal time"):
+        assert outcomes[name].outcome == "not-measurable"
+        assert outcomes[name].reason.startswith("not measurable here, because")
+
+
+def test_too_few_samples_for_a_percentile() -> None:
+    """Sampled stamps may be few: said, with the number."""
+    given = sound()
+    times = {**given.result["times"], "backlog": {"count": 40, "percentiles_ns": {}}}
+    found = named(changed(given, "result", times=times), "engine backlog")
+    assert found.outcome == "not-measurable"
+    assert "40 samples" in found.reason
+
+
+def test_cold_start_skips_the_warm_up_on_purpose() -> None:
+    """`start=cold` is no fault of the trial."""
+    given = sound()
+    given = replace(given, point=replace(given.point, axes={**given.point.axes, "start": "cold"}))
+    spoilt = changed(given, "result", warmup={"seconds": 0, "calls": 0, "stationary": False})
+    assert named(spoilt, "warm-up").outcome == "ok"
+
+
+def test_marked_lists_the_marks() -> None:
+    """Recorded checks count, not new ones."""
+    recorded = replace(sound(), checks=(Check("errors", "marked", "x"), Check("y", "ok", "z")))
+    assert [mark.name for mark in marked(recorded)] == ["errors"]
