@@ -14,7 +14,6 @@ from wirelab import legality, manifests, placement
 from wirelab.engine import Drive
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.interruption import Interruption
-from wirelab.measuring import DEFAULT_COLLECTORS
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
 from wirelab.targets import Server
@@ -136,14 +135,13 @@ def drive_stack(
     if refusal:
         raise StackError(f"{stack}: {refusal}", "choose another --operation or stack")
     table = placement.choose("pinned")
-    language = stack.axes["language"]
+    program = Programs(manifests.load()).program(stack, interruption)
     settings = Settings(
         hello_bytes=call.size if call.operation.startswith("Hello") else 14,
         processors=table.processors(),
-        collector=DEFAULT_COLLECTORS.get(language, {}),
+        collector=program.manifest.collector,
         faults=faults or {},
     )
-    program = Programs(manifests.load()).program(stack, interruption)
     with tempfile.TemporaryDirectory(prefix="wirelab-") as folder:
         log = Path(folder) / "service.log"
         try:

@@ -84,8 +84,8 @@ class Drive:
             if self._interruption.requested and not told:
                 told, deadline = True, now + STOP_S
                 self._child.signal(signal.SIGINT)
+            self._watch(now, heard if line is None else now, deadline)
             if line is None:
-                self._watch(now, heard, deadline)
                 continue
             if not line:
                 raise self._ended()

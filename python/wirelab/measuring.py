@@ -21,8 +21,6 @@ from wirelab.run_directory import now
 from wirelab.services import Programs, Service, Settings
 from wirelab.trial import Trial
 
-DEFAULT_COLLECTORS: dict[str, dict[str, Any]] = {"go": {"gogc": 100}}
-"""Set explicitly, so that results name them; Go's own default, runtime/debug.SetGCPercent."""
 PROGRESS_MS = 100
 
 Json = dict[str, Any]
@@ -50,7 +48,7 @@ def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
     """Measures one trial into ``folder``. A trial that fails is returned as failed, with
     its reason. Raises :class:`LabError`, :class:`Interrupted`, :class:`OSError`."""
     table = placement.choose(planned.cell.placement)
-    processors = settings(lab.experiment, planned, table).processors
+    processors = lab.experiment.processors or table.processors()
     trial = Trial(
         id=planned.id,
         point=planned.cell.point,
@@ -70,14 +68,17 @@ def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
     return replace(finished, checks=verdicts.check(finished))
 
 
-def settings(experiment: Experiment, planned: PlannedTrial, table: Table) -> Settings:
-    """How the trial's service is configured."""
+def settings(
+    experiment: Experiment, planned: PlannedTrial, table: Table, collector: Json
+) -> Settings:
+    """How the trial's service is configured; ``collector`` is what its manifest sets, so
+    that results name it, unless the experiment sets another."""
     language = planned.cell.stack.axes["language"]
     message = planned.cell.message
     return Settings(
         hello_bytes=message.bytes if message.operation.startswith("Hello") else 14,
         processors=experiment.processors or table.processors(),
-        collector=experiment.collector.get(language, DEFAULT_COLLECTORS.get(language, {})),
+        collector=experiment.collector.get(language, collector),
         faults=experiment.faults.given(),
     )
 
@@ -121,7 +122,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, address: s
 
 def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
     program = lab.programs.program(planned.cell.stack, lab.interruption)
-    configured = settings(lab.experiment, planned, table)
+    configured = settings(lab.experiment, planned, table, program.manifest.collector)
     configuration = configured.configuration(planned.cell.stack, lab.experiment.contract)
     with Service(
         program,

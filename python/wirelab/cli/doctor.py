@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from wirelab import doctor as findings
-from wirelab import machine, selftest
+from wirelab import machine
 from wirelab.cli.edges import err, out, told
 from wirelab.errors import EXIT_FAILED, EXIT_OK, TrialFailed
 from wirelab.interruption import Interruption
-from wirelab.selftest import Truth
+
+if TYPE_CHECKING:
+    from wirelab.selftest import Test, Truth
 
 STYLES = {"yes": "green", "limited": "yellow", "no": "red"}
 
@@ -55,6 +57,8 @@ def _show(found: list[findings.Finding]) -> None:
 
 
 def _truths(as_json: bool) -> list[Truth]:
+    from wirelab import selftest
+
     done: list[Truth] = []
     with Interruption() as interruption, selftest.bed(interruption) as bed:
         for test in selftest.truths(bed):
@@ -67,8 +71,10 @@ def _truths(as_json: bool) -> list[Truth]:
     return done
 
 
-def _one(test: selftest.Test) -> Truth:
+def _one(test: Test) -> Truth:
+    from wirelab import selftest
+
     try:
         return test()
     except TrialFailed as failure:
-        return Truth(selftest.name(test), False, failure.reason, {})
+        return selftest.Truth(selftest.name(test), False, failure.reason, {})

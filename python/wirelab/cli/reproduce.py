@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wirelab import reproduction, study_page
-from wirelab import studies as published
 from wirelab.cli.edges import err, out, told
 from wirelab.cli.run import AsJson, Out, default_directory
 from wirelab.errors import EXIT_FAILED, EXIT_OK
 from wirelab.progress import OnConsole
-from wirelab.reproduction import Reproduction
+
+if TYPE_CHECKING:
+    from wirelab.reproduction import Reproduction
 
 
 @told
@@ -28,6 +28,9 @@ def reproduce(
     as_json: AsJson = False,
 ) -> int:
     """Run a published study again, and say which of its findings stand."""
+    from wirelab import reproduction
+    from wirelab import studies as published
+
     published.load(study)
     folder: Path = directory or default_directory(study)
     err.print(f"directory: {folder}", markup=False, soft_wrap=True)
@@ -37,6 +40,8 @@ def reproduce(
 
 def show(made: Reproduction, *, as_json: bool) -> int:
     """Prints what came out and writes the page; returns the exit code."""
+    from wirelab import study_page
+
     page = study_page.write(made)
     if as_json:
         print(json.dumps({**made.to_json(), "report": str(page)}, indent=1))
@@ -50,6 +55,8 @@ def show(made: Reproduction, *, as_json: bool) -> int:
 @told
 def studies() -> int:
     """List the published studies that can be run again."""
+    from wirelab import studies as published
+
     for name, title in published.listing():
         out.print(f"{name:<20} {title}", markup=False)
     return EXIT_OK

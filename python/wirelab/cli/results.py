@@ -1,19 +1,27 @@
-"""What a person gets to see at the end of a run."""
+"""What a person gets to see at the end of a run.
+
+Here and beside it, what loads scipy or matplotlib is imported where it is used: that
+takes a second, and `wirelab drive` needs neither.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wirelab import report, run_directory
+from wirelab import run_directory
 from wirelab.cli.edges import out
 from wirelab.errors import EXIT_FAILED, EXIT_OK
-from wirelab.running import Run
+
+if TYPE_CHECKING:
+    from wirelab.running import Run
 
 
 def show(run: Run, *, as_json: bool) -> int:
     """Prints the run's results and writes its report; returns the exit code."""
+    from wirelab import report
+
     page = report.write(run.folder)
     threshold = float(run_directory.read_manifest(run.folder)["threshold"])
     if as_json:
@@ -24,6 +32,8 @@ def show(run: Run, *, as_json: bool) -> int:
 
 
 def _print(run: Run, page: Path, threshold: float) -> None:
+    from wirelab import report
+
     out.print(report.terminal_table(run.trials))
     for sentence in report.sentences(run.trials, threshold):
         out.print(f"• {sentence}", markup=False, soft_wrap=False)
@@ -35,6 +45,8 @@ def _print(run: Run, page: Path, threshold: float) -> None:
 
 
 def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
+    from wirelab import report
+
     return {
         "directory": str(run.folder),
         "report": str(page),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wirelab import experiment_file, running
+from wirelab import experiment_file
 from wirelab.cli import results
 from wirelab.cli.edges import err, told
 from wirelab.progress import OnConsole
@@ -44,10 +44,14 @@ def report(
     as_json: AsJson = False,
 ) -> int:
     """Print a run's results again and write its report anew."""
+    from wirelab import running
+
     return results.show(running.read(directory), as_json=as_json)
 
 
 def _run(file: Path, directory: Path | None, as_json: bool) -> int:
+    from wirelab import running
+
     experiment = experiment_file.load(file)
     folder = directory or default_directory(experiment.name)
     source = file.read_text(encoding="utf-8")

@@ -88,8 +88,12 @@ class Bed:
     ) -> Observed:
         """One fresh service under one load. Raises as a trial does."""
         stack = Stack.parse(reference)
+        program = self._programs.program(stack, self._interruption)
         settings = Settings(
-            hello_bytes=size, processors=self._table.processors(), faults=faults or {}
+            hello_bytes=size,
+            processors=self._table.processors(),
+            collector=program.manifest.collector,
+            faults=faults or {},
         )
         group = {
             "name": "truth",
@@ -105,7 +109,7 @@ class Bed:
             "warmup": {"min_s": warmup_s, "max_s": warmup_s},
         }
         with Service(
-            self._programs.program(stack, self._interruption),
+            program,
             settings.configuration(stack),
             log=self._folder / "service.log",
             cores=self._table.service,
