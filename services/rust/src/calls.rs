@@ -15,7 +15,7 @@ use http_body_util::BodyExt;
 use tower_service::Service;
 use wirelab_contract::Operation;
 
-use crate::delay::pause;
+use crate::delay::Pauses;
 use crate::faults::{Fate, FaultSwitches, Wrong};
 use crate::metrics::Metrics;
 use crate::orders::{Gate, Order, Orders};
@@ -32,6 +32,8 @@ pub(crate) struct Desk {
     pub(crate) metrics: Arc<Metrics>,
     /// Faults to commit.
     pub(crate) faults: FaultSwitches,
+    /// Injected delays.
+    pub(crate) pauses: Pauses,
     /// Shut while the service is frozen.
     pub(crate) gate: Arc<Gate>,
     /// Tells operations from what else is asked for.
@@ -156,7 +158,8 @@ impl Desk {
 
     async fn delay(&self) {
         if let Some(us) = self.faults.delay_us {
-            self.metrics.delay(pause(Duration::from_micros(us)).await);
+            let real = self.pauses.pause(Duration::from_micros(us)).await;
+            self.metrics.delay(real);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::io::Interest;
@@ -12,22 +13,48 @@ use tokio::io::unix::AsyncFd;
 const SPIN_BELOW: Duration = Duration::from_millis(2);
 
 /// A longer pause sleeps this much less than asked for and spins the rest:
-/// more than a timer is usually late, and little enough that 50 pauses at a
-/// time do not wait for each other.
+/// more than a timer and a sleeping core are usually late.
+const SPIN_LAST_ALONE: Duration = Duration::from_micros(300);
+
+/// The same while other pauses are under way, which must not wait for this one.
 const SPIN_LAST: Duration = Duration::from_micros(80);
 
-/// Waits for `given` and returns how long it really was. Below 2 ms this
-/// blocks the thread on purpose.
-pub(crate) async fn pause(given: Duration) -> Duration {
-    let start = Instant::now();
-    if given >= SPIN_BELOW
-        && let Err(error) = sleep(given - SPIN_LAST).await
-    {
-        eprintln!("wirelab: no timer for a delay ({error}), it will be up to 1 ms late");
-        tokio::time::sleep(given.saturating_sub(start.elapsed())).await;
+/// Pauses calls, and knows how many are paused.
+#[derive(Debug, Default)]
+pub(crate) struct Pauses {
+    under_way: AtomicUsize,
+}
+
+impl Pauses {
+    /// Waits for `given` and returns how long it really was. Below 2 ms this
+    /// blocks the thread on purpose.
+    pub(crate) async fn pause(&self, given: Duration) -> Duration {
+        let start = Instant::now();
+        if given >= SPIN_BELOW {
+            let others = self.under_way.fetch_add(1, Ordering::Relaxed);
+            let _one_less = OneLess(&self.under_way);
+            let rest = if others == 0 {
+                SPIN_LAST_ALONE
+            } else {
+                SPIN_LAST
+            };
+            if let Err(error) = sleep(given - rest).await {
+                eprintln!("wirelab: no timer for a delay ({error}), it may be 1 ms late");
+                tokio::time::sleep(given.saturating_sub(start.elapsed())).await;
+            }
+        }
+        spin_until(start, given);
+        start.elapsed()
     }
-    spin_until(start, given);
-    start.elapsed()
+}
+
+/// A pause that is over, or was given up.
+struct OneLess<'a>(&'a AtomicUsize);
+
+impl Drop for OneLess<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Keeps the thread busy for `given`.
@@ -71,5 +98,30 @@ fn timer(given: Duration) -> io::Result<OwnedFd> {
         Err(io::Error::last_os_error())
     } else {
         Ok(timer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_pause_is_shorter_than_asked_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(async {
+            let pauses = Pauses::default();
+            for us in [0, 50, 1999, 2000, 5000] {
+                let given = Duration::from_micros(us);
+                let start = Instant::now();
+                let told = pauses.pause(given).await;
+                assert!(
+                    given <= told && told <= start.elapsed(),
+                    "{told:?} for {given:?}"
+                );
+            }
+            assert_eq!(pauses.under_way.load(Ordering::Relaxed), 0);
+        });
     }
 }

@@ -20,14 +20,6 @@ pub(crate) const LEVEL: u32 = 6;
 
 type Shared = State<Arc<Store>>;
 
-/// Refuses compressed requests, where the stack has no compression.
-pub(crate) async fn refuse(State(store): Shared, request: Request, next: Next) -> Response {
-    if coding(request.headers()).is_none() {
-        return next.run(request).await;
-    }
-    unsupported(&store, "content-encoding is not used here").into_response()
-}
-
 /// Reads compressed requests, and compresses the replies to requests that allow it.
 pub(crate) async fn apply(State(store): Shared, request: Request, next: Next) -> Response {
     let compress = accepts_gzip(request.headers());
@@ -44,7 +36,7 @@ pub(crate) async fn apply(State(store): Shared, request: Request, next: Next) ->
 }
 
 /// The content coding of a message, if it has one.
-fn coding(headers: &HeaderMap) -> Option<&HeaderValue> {
+pub(crate) fn coding(headers: &HeaderMap) -> Option<&HeaderValue> {
     headers
         .get(header::CONTENT_ENCODING)
         .filter(|coding| *coding != "identity")

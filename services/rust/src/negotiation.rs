@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 
 use wirelab_contract::json::Object;
 
-use crate::config::Codec;
+use crate::config::{Codec, Compression};
+use crate::gzip;
 use crate::rest::Store;
 
 /// An answer that is no reply: a status and a sentence, in the service's codec.
@@ -88,6 +89,14 @@ impl<T: DeserializeOwned> FromRequest<Arc<Store>> for FromJson<T> {
         let essence = sent.and_then(|value| value.to_str().ok()?.split(';').next());
         if !essence.is_some_and(|text| text.trim().eq_ignore_ascii_case(media_type(codec))) {
             let text = format!("only {} is read here", media_type(codec));
+            return Err(Problem::new(
+                codec,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                text,
+            ));
+        }
+        if store.compression() == Compression::None && gzip::coding(request.headers()).is_some() {
+            let text = "content-encoding is not used here";
             return Err(Problem::new(
                 codec,
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::calls::{Desk, FAULT_EXIT};
 use crate::check::{H2_CONNECTION_WINDOW_MIN, check};
 use crate::config::{Binding, Compression, ServiceConfig, Transport};
+use crate::delay::Pauses;
 use crate::listener::{BACKLOG, Listener, listen_tcp, loopback};
 use crate::metrics::Metrics;
 use crate::orders::Gate;
@@ -150,6 +151,7 @@ fn desk(config: &ServiceConfig) -> Desk {
     Desk {
         metrics: Arc::new(Metrics::new()),
         faults: config.faults.clone(),
+        pauses: Pauses::default(),
         gate: Arc::new(Gate::new()),
         operation: if grpc {
             grpc::operation

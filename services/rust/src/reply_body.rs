@@ -128,7 +128,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for ReplyBody<B> {
         match &self.act {
             Act::Pass(body) | Act::NoTrailers(body) => body.size_hint(),
             Act::Empty => SizeHint::with_exact(0),
-            Act::Half { size, .. } => size.clone(),
+            Act::Half { size, .. } => *size,
             _ => SizeHint::default(),
         }
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{Request, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{Request, StatusCode, Uri, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router, middleware};
 use hyper::body::Incoming;
@@ -46,12 +46,19 @@ pub(crate) struct Store {
     text_check: TextCheck,
     /// The codec that is served.
     codec: Codec,
+    /// Whether requests and replies may be compressed.
+    compression: Compression,
 }
 
 impl Store {
     /// The codec that is served.
     pub(crate) fn codec(&self) -> Codec {
         self.codec
+    }
+
+    /// Whether requests and replies may be compressed.
+    pub(crate) fn compression(&self) -> Compression {
+        self.compression
     }
 
     fn text(&self) -> &str {
@@ -78,27 +85,22 @@ fn router(config: &ServiceConfig, text: String) -> Router {
         text: text.into(),
         text_check: TextCheck::new(config.faults.text_check_ns_per_kb),
         codec: config.stack.codec,
+        compression: config.stack.compression,
     });
+    let large = DefaultBodyLimit::max(BODY_LIMIT);
     let routes = match config.stack.codec {
         Codec::Json => Router::new()
-            .route("/transfer/hello", get(hello_json).head(method_not_allowed))
-            .route(
-                "/transfer/hello-bytes",
-                get(hello_bytes).head(method_not_allowed),
-            )
-            .route("/transfer/submit", post(submit))
-            .route("/transfer/upload", post(upload)),
-        _ => Router::new().route("/transfer/hello", get(hello_text).head(method_not_allowed)),
+            .route("/transfer/hello", get(hello_json).head(wrong_method))
+            .route("/transfer/hello-bytes", get(hello_bytes).head(wrong_method))
+            .route("/transfer/submit", post(submit).layer(large))
+            .route("/transfer/upload", post(upload).layer(large)),
+        _ => Router::new().route("/transfer/hello", get(hello_text).head(wrong_method)),
     };
     let routes = routes
         .fallback(not_found)
-        .method_not_allowed_fallback(method_not_allowed)
-        .layer(DefaultBodyLimit::max(BODY_LIMIT));
+        .method_not_allowed_fallback(wrong_method);
     let routes = match config.stack.compression {
-        Compression::None => routes.layer(middleware::from_fn_with_state(
-            Arc::clone(&store),
-            gzip::refuse,
-        )),
+        Compression::None => routes,
         Compression::Gzip => routes.layer(middleware::from_fn_with_state(
             Arc::clone(&store),
             gzip::apply,
@@ -178,11 +180,16 @@ async fn not_found(State(store): Shared) -> Problem {
     Problem::new(store.codec, StatusCode::NOT_FOUND, "no such path")
 }
 
-async fn method_not_allowed(State(store): Shared) -> Problem {
-    Problem::new(
-        store.codec,
-        StatusCode::METHOD_NOT_ALLOWED,
-        "another method is needed here",
+/// Tells which method is right, as RFC 9110 section 15.5.6 demands.
+async fn wrong_method(State(store): Shared, uri: Uri) -> impl IntoResponse {
+    let right = ["GET", "POST"]
+        .into_iter()
+        .find(|method| operation(method, uri.path()).is_some());
+    let allow = AppendHeaders(right.map(|method| (header::ALLOW, method)));
+    let text = "another method is needed here";
+    (
+        allow,
+        Problem::new(store.codec, StatusCode::METHOD_NOT_ALLOWED, text),
     )
 }
 

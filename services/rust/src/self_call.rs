@@ -68,7 +68,7 @@ async fn exchange(
     request: Request<Full<Bytes>>,
 ) -> Result<(), SelfCallError> {
     let stream = TokioIo::new(stream);
-    let response = match stack.transport {
+    match stack.transport {
         Transport::Http11 => {
             let (mut sender, connection) = http1::handshake(stream).await?;
             tokio::spawn(connection);
@@ -87,8 +87,7 @@ async fn exchange(
             )
             .await
         }
-    };
-    response
+    }
 }
 
 /// Reads the whole reply and judges its status.

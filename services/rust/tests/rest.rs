@@ -228,6 +228,29 @@ fn only_what_is_served_can_be_asked_for() {
 }
 
 #[test]
+fn a_wrong_method_is_told_the_right_one() {
+    let service = Service::start(&rest("json"), json!({}));
+    block_on(async {
+        let mut http = service.http().await;
+        for (method, path, right) in [
+            ("POST", "/transfer/hello", "GET"),
+            ("HEAD", "/transfer/hello-bytes", "GET"),
+            ("PUT", "/transfer/upload", "POST"),
+        ] {
+            let builder = Request::builder().method(method).uri(path);
+            let reply = http.send(builder, Bytes::new()).await.unwrap();
+            assert_eq!(reply.status, StatusCode::METHOD_NOT_ALLOWED);
+            let allowed: Vec<_> = reply.headers.get_all("allow").iter().collect();
+            assert_eq!(allowed, [right], "{method} {path}");
+        }
+    });
+    assert_eq!(
+        service.metric("wirelab_calls_total{operation=\"Hello\"}"),
+        0.0
+    );
+}
+
+#[test]
 fn a_text_service_has_hello_only() {
     let service = Service::start(&rest("text"), json!({}));
     block_on(async {
