@@ -25,7 +25,7 @@ impl Client {
         &mut self,
         head: FrameHead,
         replies: &mut impl Replies,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         let slot = self.streams.slot_of_id(head.stream);
         if slot.is_none() {
             self.check_closed(head)?;
@@ -45,7 +45,7 @@ impl Client {
         head: FrameHead,
         payload: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         let fragment = field_block_fragment(head, payload)?;
         let end_stream = head.has(flag::END_STREAM);
         if head.has(flag::END_HEADERS) {
@@ -67,7 +67,7 @@ impl Client {
         head: FrameHead,
         payload: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         let Some(mut continuing) = self.continuing.take() else {
             return Ok(());
         };
@@ -95,7 +95,7 @@ impl Client {
 }
 
 /// The payload of HEADERS without padding and priority (RFC 9113 section 6.2).
-fn field_block_fragment(head: FrameHead, payload: &[u8]) -> Result<&[u8], Fault> {
+fn field_block_fragment(head: FrameHead, payload: &[u8]) -> Result<&[u8], Box<Fault>> {
     let short = || {
         Fault::frame_size(
             "HEADERS holds the fields that its flags announce (RFC 9113 section 6.2)",

@@ -201,7 +201,7 @@ impl Session for Client {
             None if self.closed => Ok(()),
             None => self
                 .feed(input, replies)
-                .map_err(|fault| self.give_up(fault, replies)),
+                .map_err(|fault| self.give_up(*fault, replies)),
         }
     }
 

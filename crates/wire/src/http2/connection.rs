@@ -11,7 +11,11 @@ const ACKS_MAX: u32 = 1_000;
 
 impl Client {
     /// RFC 9113 section 6.5.3: apply in order, then acknowledge.
-    pub(super) fn on_settings(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Fault> {
+    pub(super) fn on_settings(
+        &mut self,
+        head: FrameHead,
+        payload: &[u8],
+    ) -> Result<(), Box<Fault>> {
         if head.has(flag::ACK) {
             return Ok(());
         }
@@ -31,7 +35,7 @@ impl Client {
     }
 
     /// RFC 9113 section 6.9.2.
-    fn grow_windows(&mut self, growth: i64) -> Result<(), Fault> {
+    fn grow_windows(&mut self, growth: i64) -> Result<(), Box<Fault>> {
         for stream in self.streams.iter_mut().filter(|stream| stream.id != 0) {
             stream.send_window.grant(growth).map_err(|_| {
                 overflow(format!(
@@ -46,14 +50,14 @@ impl Client {
     }
 
     /// RFC 9113 section 6.7.
-    pub(super) fn on_ping(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Fault> {
+    pub(super) fn on_ping(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Box<Fault>> {
         if head.has(flag::ACK) {
             return Ok(());
         }
         self.acknowledge(kind::PING, payload)
     }
 
-    fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), Fault> {
+    fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), Box<Fault>> {
         self.acks += 1;
         if self.acks > ACKS_MAX {
             return Err(Fault::flood(
@@ -72,7 +76,7 @@ impl Client {
         id: u32,
         increment: u32,
         replies: &mut impl Replies,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         let increment = increment & WINDOW_MAX;
         if id == 0 {
             return self.grant_connection(increment);
@@ -86,7 +90,7 @@ impl Client {
         if increment == 0 {
             self.spoil(slot, code::PROTOCOL_ERROR, nothing_granted().error, replies);
         } else if stream.send_window.grant(i64::from(increment)).is_err() {
-            let Fault { code, error } = overflow(format!("stream {id} granted {increment}"));
+            let Fault { code, error } = *overflow(format!("stream {id} granted {increment}"));
             self.spoil(slot, code, error, replies);
         } else {
             self.queue(slot);
@@ -94,7 +98,7 @@ impl Client {
         Ok(())
     }
 
-    fn grant_connection(&mut self, increment: u32) -> Result<(), Fault> {
+    fn grant_connection(&mut self, increment: u32) -> Result<(), Box<Fault>> {
         if increment == 0 {
             return Err(nothing_granted());
         }
@@ -103,7 +107,11 @@ impl Client {
     }
 
     /// RFC 9113 section 6.8: streams above the last one were not processed.
-    pub(super) fn on_goaway(&mut self, last: u32, replies: &mut impl Replies) -> Result<(), Fault> {
+    pub(super) fn on_goaway(
+        &mut self,
+        last: u32,
+        replies: &mut impl Replies,
+    ) -> Result<(), Box<Fault>> {
         let last = last & STREAM_MAX;
         if self.goaway.is_some_and(|before| last > before) {
             return Err(Fault::protocol(
@@ -127,14 +135,14 @@ impl Client {
     }
 }
 
-fn nothing_granted() -> Fault {
+fn nothing_granted() -> Box<Fault> {
     Fault::protocol(
         "WINDOW_UPDATE grants at least 1 byte (RFC 9113 section 6.9)",
         "0 bytes",
     )
 }
 
-fn overflow(found: String) -> Fault {
+fn overflow(found: String) -> Box<Fault> {
     Fault::new(
         code::FLOW_CONTROL_ERROR,
         "windows stay within 2^31 - 1 bytes (RFC 9113 section 6.9.1)",

@@ -27,11 +27,12 @@ pub(super) struct Data {
 impl Client {
     /// Accounts for a DATA frame (RFC 9113 section 6.9: padding included) and
     /// finds out who wants it.
+    #[inline]
     pub(super) fn begin_data(
         &mut self,
         head: FrameHead,
         replies: &mut impl Replies,
-    ) -> Result<Reading, Fault> {
+    ) -> Result<Data, Box<Fault>> {
         let slot = self.streams.slot_of_id(head.stream);
         if slot.is_none() {
             self.check_closed(head)?;
@@ -64,11 +65,11 @@ impl Client {
         if !pad_due {
             self.weigh(&mut data, replies)?;
         }
-        Ok(Reading::Data(data))
+        Ok(data)
     }
 
     /// Counts content once its length is known.
-    fn weigh(&mut self, data: &mut Data, replies: &mut impl Replies) -> Result<(), Fault> {
+    fn weigh(&mut self, data: &mut Data, replies: &mut impl Replies) -> Result<(), Box<Fault>> {
         if data.left > 0 || data.end_stream {
             self.empty_data = 0;
         } else {
@@ -89,14 +90,16 @@ impl Client {
     }
 
     /// Hands on what has come of a DATA frame; true at its end.
+    #[inline]
     pub(super) fn take_data(
         &mut self,
         mut data: Data,
         input: &mut &[u8],
         replies: &mut impl Replies,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, Box<Fault>> {
         if data.pad_due {
             let Some((&padding, rest)) = input.split_first() else {
+                self.reading = Reading::Data(data);
                 return Ok(false);
             };
             *input = rest;
@@ -126,7 +129,7 @@ impl Client {
 
 /// Bytes of content in a payload of `payload` bytes, of which the first says
 /// that the last `padding` are padding.
-pub(super) fn content_len(payload: u32, padding: u32) -> Result<u32, Fault> {
+pub(super) fn content_len(payload: u32, padding: u32) -> Result<u32, Box<Fault>> {
     payload.checked_sub(padding + 1).ok_or_else(|| {
         Fault::protocol(
             "padding is shorter than its frame (RFC 9113 sections 6.1 and 6.2)",

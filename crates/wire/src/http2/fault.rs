@@ -4,6 +4,8 @@ use super::frame::code;
 use crate::ProtocolError;
 
 /// The peer broke a rule in a way that ends the connection (RFC 9113 section 5.4.1).
+///
+/// Always boxed, so that the good result of every step fits in a register.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) code: u32,
@@ -12,28 +14,26 @@ pub(super) struct Fault {
 
 impl Fault {
     #[cold]
-    pub(super) fn new(code: u32, rule: &'static str, found: impl Into<String>) -> Fault {
-        Fault {
-            code,
-            error: ProtocolError {
-                rule,
-                found: found.into(),
-            },
-        }
+    pub(super) fn new(code: u32, rule: &'static str, found: impl Into<String>) -> Box<Fault> {
+        let error = ProtocolError {
+            rule,
+            found: found.into(),
+        };
+        Box::new(Fault { code, error })
     }
 
     #[cold]
-    pub(super) fn protocol(rule: &'static str, found: impl Into<String>) -> Fault {
+    pub(super) fn protocol(rule: &'static str, found: impl Into<String>) -> Box<Fault> {
         Fault::new(code::PROTOCOL_ERROR, rule, found)
     }
 
     #[cold]
-    pub(super) fn frame_size(rule: &'static str, found: impl Into<String>) -> Fault {
+    pub(super) fn frame_size(rule: &'static str, found: impl Into<String>) -> Box<Fault> {
         Fault::new(code::FRAME_SIZE_ERROR, rule, found)
     }
 
     #[cold]
-    pub(super) fn flood(rule: &'static str, found: impl Into<String>) -> Fault {
+    pub(super) fn flood(rule: &'static str, found: impl Into<String>) -> Box<Fault> {
         Fault::new(code::ENHANCE_YOUR_CALM, rule, found)
     }
 }

@@ -50,7 +50,7 @@ impl Blocks {
 
     /// What `block` says. Blocks must come in the order of the wire.
     #[inline]
-    pub(super) fn read(&mut self, block: &[u8]) -> Result<&Fields, Fault> {
+    pub(super) fn read(&mut self, block: &[u8]) -> Result<&Fields, Box<Fault>> {
         let version = self.decoder.table().version();
         let known = |memo: &Memo| memo.version == version && memo.block == block;
         match self.memos.iter().position(known) {
@@ -59,7 +59,7 @@ impl Blocks {
         }
     }
 
-    fn decode(&mut self, block: &[u8], version: u64) -> Result<&Fields, Fault> {
+    fn decode(&mut self, block: &[u8], version: u64) -> Result<&Fields, Box<Fault>> {
         let mut reading = Reading::default();
         self.decoder
             .decode(block, |name, value| reading.field(name, value))
@@ -89,12 +89,12 @@ impl Blocks {
     }
 }
 
-fn fault(error: DecodeError) -> Fault {
+fn fault(error: DecodeError) -> Box<Fault> {
     match error {
-        DecodeError::Compression(error) => Fault {
+        DecodeError::Compression(error) => Box::new(Fault {
             code: code::COMPRESSION_ERROR,
             error,
-        },
+        }),
         DecodeError::TooLarge(_) => Fault::flood(
             "a field section stays within SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 section 6.5.2)",
             error.to_string(),

@@ -36,11 +36,11 @@ impl Client {
         &mut self,
         mut input: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         loop {
             let more = match self.reading {
                 Reading::Head => match self.take_head(&mut input) {
-                    Some(head) => self.begin(head, replies).map(|()| true),
+                    Some(head) => self.begin(head, &mut input, replies),
                     None => Ok(false),
                 },
                 Reading::Payload(head) => self.take_payload(head, &mut input, replies),
@@ -90,8 +90,14 @@ impl Client {
         left == 0
     }
 
-    /// Judges a frame by its head and decides how to read its payload.
-    fn begin(&mut self, head: FrameHead, replies: &mut impl Replies) -> Result<(), Fault> {
+    /// Judges a frame by its head and goes on with its payload; true at its end.
+    #[inline]
+    fn begin(
+        &mut self,
+        head: FrameHead,
+        input: &mut &[u8],
+        replies: &mut impl Replies,
+    ) -> Result<bool, Box<Fault>> {
         self.check_greeting(head)?;
         if head.length > self.options.max_frame {
             return Err(Fault::frame_size(
@@ -100,39 +106,33 @@ impl Client {
             ));
         }
         self.check_continuing(head)?;
-        self.reading = match head.kind {
-            kind::DATA => self.begin_data(head, replies)?,
-            kind::HEADERS => {
-                self.begin_headers(head, replies)?;
-                Reading::Payload(head)
+        match head.kind {
+            kind::DATA => {
+                let data = self.begin_data(head, replies)?;
+                return self.take_data(data, input, replies);
             }
+            kind::HEADERS => self.begin_headers(head, replies)?,
+            kind::CONTINUATION => {}
             kind::PUSH_PROMISE => {
                 return Err(Fault::protocol(
                     "nothing is pushed when SETTINGS_ENABLE_PUSH is 0 (RFC 9113 section 8.4)",
                     format!("PUSH_PROMISE on stream {}", head.stream),
                 ));
             }
-            kind::CONTINUATION => Reading::Payload(head),
-            kind::PRIORITY
-            | kind::RST_STREAM
-            | kind::SETTINGS
-            | kind::PING
-            | kind::GOAWAY
-            | kind::WINDOW_UPDATE => {
-                self.check_shape(head)?;
-                Reading::Payload(head)
-            }
-            _ => Reading::Skip(head.length),
-        };
-        Ok(())
+            kind::PRIORITY..=kind::WINDOW_UPDATE => self.check_shape(head)?,
+            _ => return Ok(self.skip(head.length, input)),
+        }
+        self.take_payload(head, input, replies)
     }
 
+    /// Waits for the whole payload, then acts on it; true when it has.
+    #[inline]
     fn take_payload(
         &mut self,
         head: FrameHead,
         input: &mut &[u8],
         replies: &mut impl Replies,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, Box<Fault>> {
         let length = head.length as usize;
         if self.partial.is_empty()
             && let Some((payload, rest)) = input.split_at_checked(length)
@@ -142,6 +142,7 @@ impl Client {
             return self.payload(head, payload, replies).map(|()| true);
         }
         if !self.fill(length, input) {
+            self.reading = Reading::Payload(head);
             return Ok(false);
         }
         self.reading = Reading::Head;
@@ -154,7 +155,7 @@ impl Client {
         head: FrameHead,
         payload: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         match (head.kind, payload) {
             (kind::HEADERS, _) => self.on_headers(head, payload, replies),
             (kind::CONTINUATION, _) => self.on_continuation(head, payload, replies),

@@ -45,7 +45,7 @@ impl Client {
         end_stream: bool,
         block: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         let fields = self.blocks.read(block)?;
         let Some(slot) = self.streams.slot_of_id(stream) else {
             return Ok(());

@@ -6,7 +6,7 @@ use super::frame::{FrameHead, code, flag, kind};
 
 impl Client {
     /// The peer's first frame is SETTINGS (RFC 9113 section 3.4).
-    pub(super) fn check_greeting(&mut self, head: FrameHead) -> Result<(), Fault> {
+    pub(super) fn check_greeting(&mut self, head: FrameHead) -> Result<(), Box<Fault>> {
         if self.greeted {
             return Ok(());
         }
@@ -29,7 +29,7 @@ impl Client {
     }
 
     /// Nothing comes between the frames of a field block (RFC 9113 section 4.3).
-    pub(super) fn check_continuing(&self, head: FrameHead) -> Result<(), Fault> {
+    pub(super) fn check_continuing(&self, head: FrameHead) -> Result<(), Box<Fault>> {
         let open = self.continuing.as_ref().map(|continuing| continuing.stream);
         let is = (head.kind == kind::CONTINUATION).then_some(head.stream);
         if open == is {
@@ -51,7 +51,7 @@ impl Client {
 
     /// Size and stream of the frames that have a fixed shape (RFC 9113
     /// sections 6.3 to 6.9).
-    pub(super) fn check_shape(&self, head: FrameHead) -> Result<(), Fault> {
+    pub(super) fn check_shape(&self, head: FrameHead) -> Result<(), Box<Fault>> {
         let length = head.length;
         let (sized, of_connection) = match head.kind {
             kind::PRIORITY => (length == 5, Some(false)),
@@ -81,7 +81,7 @@ impl Client {
 
     /// Only PRIORITY may come on streams that we have not opened (RFC 9113
     /// section 5.1), and the server cannot open any.
-    pub(super) fn check_not_idle(&self, head: FrameHead) -> Result<(), Fault> {
+    pub(super) fn check_not_idle(&self, head: FrameHead) -> Result<(), Box<Fault>> {
         let ours = head.stream < self.next_id && !head.stream.is_multiple_of(2);
         if head.stream == 0 || ours || head.kind == kind::PRIORITY {
             return Ok(());
@@ -94,7 +94,7 @@ impl Client {
 
     /// DATA and HEADERS for a stream that is not open: legal only where we closed
     /// it before the peer could know.
-    pub(super) fn check_closed(&self, head: FrameHead) -> Result<(), Fault> {
+    pub(super) fn check_closed(&self, head: FrameHead) -> Result<(), Box<Fault>> {
         if head.stream == 0 {
             return Err(Fault::protocol(
                 "DATA and HEADERS belong to a stream (RFC 9113 sections 6.1 and 6.2)",

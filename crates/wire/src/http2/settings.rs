@@ -33,7 +33,7 @@ impl PeerSettings {
     }
 
     /// Takes one parameter (RFC 9113 section 6.5.2); unknown ones are ignored.
-    pub(super) fn apply(&mut self, entry: [u8; 6]) -> Result<Option<Change>, Fault> {
+    pub(super) fn apply(&mut self, entry: [u8; 6]) -> Result<Option<Change>, Box<Fault>> {
         let [i1, i0, v3, v2, v1, v0] = entry;
         let value = u32::from_be_bytes([v3, v2, v1, v0]);
         match u16::from_be_bytes([i1, i0]) {
@@ -53,7 +53,7 @@ impl PeerSettings {
         Ok(None)
     }
 
-    fn set_window(&mut self, value: u32) -> Result<Change, Fault> {
+    fn set_window(&mut self, value: u32) -> Result<Change, Box<Fault>> {
         if value > WINDOW_MAX {
             return Err(Fault::new(
                 code::FLOW_CONTROL_ERROR,
@@ -66,7 +66,7 @@ impl PeerSettings {
         Ok(Change::Window(growth))
     }
 
-    fn set_frame_max(&mut self, value: u32) -> Result<(), Fault> {
+    fn set_frame_max(&mut self, value: u32) -> Result<(), Box<Fault>> {
         if !(FRAME_MAX_LEAST..=FRAME_MAX_MOST).contains(&value) {
             return Err(Fault::protocol(
                 "SETTINGS_MAX_FRAME_SIZE is 16384 to 16777215 (RFC 9113 section 6.5.2)",

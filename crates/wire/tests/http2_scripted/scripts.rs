@@ -126,8 +126,8 @@ impl Reply {
 fn interleave(peer: &mut Peer, replies: &[Reply], turns: &[usize]) -> Vec<u8> {
     let mut at = vec![0; replies.len()];
     let mut script = Vec::new();
-    let mut turns = turns.iter().cycle();
-    while let Some(turn) = turns.next() {
+    let turns = turns.iter().cycle();
+    for turn in turns {
         let open: Vec<usize> = (0..replies.len())
             .filter(|&call| at[call] < replies[call].chunks.len() + 2)
             .collect();
