@@ -48,6 +48,8 @@ def conclude(
     balance: Balance | None,
 ) -> tuple[Conclusion, ...]:
     """The gap first, then each rung, then the sum, then who was the limit."""
+    if not any(step.effect for step in climbed):
+        return (Conclusion("unknown", "No rung of this ladder was measured."),)
     return (
         *_gap(ladder, whole),
         *(_of_rung(ladder, step) for step in climbed),
@@ -76,7 +78,7 @@ def _shown(evidence: Comparison | None) -> bool:
 def _gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:
     if ladder.goal is None:
         return
-    title = figures.named(ladder.figure).title
+    title = figures.phrase(ladder.figure)
     path = f"from {ladder.start} to {ladder.goal}"
     if whole is None:
         yield Conclusion("unknown", f"The gap {path} was not measured.")
@@ -95,7 +97,7 @@ def _gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:
 
 def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
     name, words = step.rung.id, step.rung.words
-    title = figures.named(ladder.figure).title
+    title = figures.phrase(ladder.figure)
     if step.effect is None:
         return Conclusion("unknown", f"{_capital(words)}: not measured, {step.reason}.", name)
     size = factor(step.effect.ratio)
@@ -103,9 +105,7 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
         text = f"{_capital(words)} is a cause: changing it alone changes {title} by {size}"
         return Conclusion("cause", text + _share(step) + _bundle(step), name, step.effect)
     if step.outcome == "against":
-        text = (
-            f"{_capital(words)} is no cause but the opposite: changing it moves {title} by {size}"
-        )
+        text = f"{_capital(words)} is the opposite of a cause: changing it moves {title} by {size}"
         return Conclusion("against", f"{text}.", name, step.effect)
     if step.outcome == "effect":
         text = f"{_capital(words)} has an effect of {size} on {title}, with no gap to explain by it"
@@ -170,4 +170,6 @@ def _limits(ladder: Ladder, cells: Cells) -> Iterator[Conclusion]:
 
 
 def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+    """Begins a sentence; a name such as ``gRPC`` keeps its letters."""
+    first = words.split(" ", 1)[0]
+    return words if first != first.lower() else words[:1].upper() + words[1:]

@@ -61,6 +61,11 @@ def named(name: str) -> Figure:
     return found
 
 
+def phrase(name: str) -> str:
+    """The figure inside a sentence: ``changes calls per second by ...``."""
+    return "calls per second" if name == "rate" else named(name).title
+
+
 def only_a_bound(figure: Figure, cell: Cell) -> bool:
     """True where a client at its limit makes the figure a mere bound of what the service
     can do: rates are then too low and times too long; CPU per call is not touched."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from wirelab import axes as table
 from wirelab.errors import UsageError
+from wirelab.levels import level_words
 from wirelab.spelling import did_you_mean
 from wirelab.stacks import Stack
 from wirelab.statistics import Cell, cells
@@ -101,8 +102,9 @@ class Wanted:
     def __str__(self) -> str:
         parts = [self.stack, self.operation]
         parts += [format_bytes(self.bytes)] if self.bytes is not None else []
-        parts += [f"{self.users} users"] if self.users is not None else []
-        parts += [f"{self.rate:g}/s"] if self.rate is not None else []
+        loads = {"users": self.users, "rate": self.rate}
+        named = {name: value for name, value in loads.items() if value is not None}
+        parts += [level_words(named)] if named else []
         parts += [f"chunks of {format_bytes(self.chunk)}"] if self.chunk is not None else []
         return ", ".join([*parts, *filter(None, (self.link, self.placement))])
 

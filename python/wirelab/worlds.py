@@ -23,9 +23,10 @@ from wirelab.running import Run
 from wirelab.wanted import Wanted
 
 BYTES = 150_000
-USERS = 4
-NARROW = 16_384
-"""A window of a ninth of the message: the service waits for the client eight times a call."""
+USERS = 1
+"""One user, so that nobody else fills the time in which a call waits."""
+NARROW = 4_096
+"""A window of a 37th of the message: the service waits for the client 36 times a call."""
 WIDE = 8_388_608
 WIDER = 16_777_216
 """Both hold the whole message, so that going from one to the other does nothing."""
@@ -109,10 +110,10 @@ RUNGS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
         {"operation": "HelloBytes"},
     ),
     (
-        "nagle",
-        "Nagle's algorithm at the client",
-        "Requests are held back. They are one small send each, so it must not matter.",
-        {"client.nagle": "on"},
+        "decoding",
+        "the decoding of replies",
+        "The client spends its time on reading replies. It has little to do here, so it must not.",
+        {"work": "frame"},
     ),
 )
 """Id, words, hypothesis and change of every rung."""

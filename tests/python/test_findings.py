@@ -261,7 +261,7 @@ def test_a_square_without_trials() -> None:
     """Says which cell is missing."""
     square = winners.square([], CONTEST, "rate", "a", 0.05)
     assert square.verdict == "cannot be told"
-    assert "not measured: grpc@go, Hello, 14 B, 1 users" in square.scores[0].reason
+    assert "not measured: grpc@go, Hello, 14 B, 1 user" in square.scores[0].reason
 
 
 def test_levels_in_words() -> None:

@@ -26,7 +26,7 @@ def test_worlds_differ_in_their_truth_alone() -> None:
     """Same rungs, same questions, three truths."""
     assert len({world.causes for world in WORLDS}) == len(WORLDS) == 3
     for world in WORLDS:
-        assert [rung.id for rung in world.ladder.rungs] == ["windows", "text-check", "nagle"]
+        assert [rung.id for rung in world.ladder.rungs] == ["windows", "text-check", "decoding"]
 
 
 @pytest.mark.timeout(300)
