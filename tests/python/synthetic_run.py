@@ -86,6 +86,7 @@ def _figures(
     at: Point, per_call_s: float, world: World, random: np.random.Generator
 ) -> tuple[Json, Json, Json]:
     users = int(at.load.get("users", 8))
+    close = at.axes["connection"] == "close"
     window = 1.0
     rate = at.load.get("rate") or min(users / (per_call_s + 40e-6), 1.0 / per_call_s)
     calls = max(40, round(rate * window))
@@ -105,7 +106,7 @@ def _figures(
         "rate_per_s": calls / window,
         "rate_planned_per_s": at.load.get("rate"),
         "concurrency": float(users),
-        "connections_opened": users,
+        "connections_opened": calls + 500 if close else users,
         "calls_whole_run": calls + 500,
         "warmup": {"seconds": 0.4, "calls": 500, "stationary": True},
         "times": times,
@@ -128,7 +129,7 @@ def _figures(
         "cpu_s": 1.4 * world.service_cores,
         "cpu_window_s": world.service_cores,
         "calls_seen": calls + 500,
-        "connections_seen": users,
+        "connections_seen": result["connections_opened"],
     }
     return result, engine, service
 

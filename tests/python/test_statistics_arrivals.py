@@ -21,6 +21,7 @@ from wirelab.statistics import (
     stationary,
 )
 from wirelab.statistics.exponential import _p_estimated, _p_known
+from wirelab.statistics.sample import Floats
 from wirelab.statistics.stationarity import pettitt
 
 
@@ -148,7 +149,7 @@ def test_steady_series_are_left_alone() -> None:
         (np.r_[np.full(25, 1000.0), np.full(4, 20.0), np.full(31, 1000.0)], "falls"),
     ],
 )
-def test_drift_step_and_stall_are_found(shape: np.ndarray, word: str) -> None:  # type: ignore[type-arg]
+def test_drift_step_and_stall_are_found(shape: Floats, word: str) -> None:
     """Each way to leave the place, under noise."""
     noisy = np.random.default_rng(3).poisson(shape)
     found = stationary(noisy)

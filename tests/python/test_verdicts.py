@@ -22,7 +22,8 @@ def sound(load: Json = CLOSED, stack: str = REST) -> Trial:
 
 def changed(given: Trial, part: str, **values: Any) -> Trial:
     """The trial with figures of one part replaced."""
-    return replace(given, **{part: {**getattr(given, part), **values}})
+    merged: dict[str, Any] = {part: {**getattr(given, part), **values}}
+    return replace(given, **merged)
 
 
 def timed(given: Trial, which: str, **percentiles: int) -> Trial:

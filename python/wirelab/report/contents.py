@@ -155,9 +155,8 @@ def _identity(source: Source) -> dict[str, object]:
 
 
 def _repeat(source: Source) -> Section:
-    folder = shlex.quote(str(source.folder.resolve()))
-    experiment = shlex.quote(str(source.folder.resolve() / "experiment.yaml"))
-    commands = [[f"wirelab run {experiment} --out NEW"], [f"wirelab report {folder}"]]
+    folder = shlex.quote(source.folder.resolve().name)
+    commands = [[f"wirelab run {folder}/experiment.yaml --out NEW"], [f"wirelab report {folder}"]]
     told = (
         f"The order of the trials follows from seed {source.manifest.get('seed', '—')}. Figures "
         "differ from machine to machine; only ratios within one run count."
@@ -174,5 +173,5 @@ def _raw(source: Source) -> Section:
         ["trials/<id>/histograms.hlog", "HdrHistogram log, nanoseconds"],
         ["trials/<id>/service.log, metrics-*.txt", "what the service said"],
     ]
-    told = f"In {source.folder.resolve()}:"
+    told = f"In the run directory {source.folder.resolve().name}:"
     return Section("Raw data", (told,), (Table(["file", "content"], rows),))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import exp
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from wirelab.statistics.errors import OutOfRange
@@ -39,7 +40,7 @@ class Stationarity:
     reason: str
 
 
-def stationary(series: Sequence[float] | Floats) -> Stationarity:
+def stationary(series: Sequence[float] | Floats | NDArray[np.int64]) -> Stationarity:
     """Judge a series of counts in equal slots of time.
 
     Trend: Kendall's tau against time (Mann 1945, Econometrica 13(3)) with Theil-Sen's
@@ -51,7 +52,7 @@ def stationary(series: Sequence[float] | Floats) -> Stationarity:
         return Stationarity(
             None, 0.0, f"{len(series)} slots of the window; at least {SLOTS_MIN} are needed"
         )
-    counts = finite(series, "series")
+    counts = finite(np.asarray(series, dtype=np.float64), "series")
     if np.any(counts < 0.0):
         raise OutOfRange("series: a count cannot be negative")
     width = -(-counts.size // BATCHES_MAX)
