@@ -49,7 +49,7 @@ test: test-rust test-go test-python ## all tests, the real binaries included
 
 test-rust:
 	@.ci/need rust
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 test-go:
 	@.ci/need go
