@@ -8,7 +8,7 @@ trial is left out. A marked trial is never dropped: it is shown with its marks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil
+from math import ceil, sqrt
 from typing import Any
 
 from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
@@ -20,6 +20,8 @@ WITHIN = 0.01
 """Allowed distance of concurrency, rate and steal time from what they should be."""
 SATURATED = 0.90
 """Share of its cores from which on a side is taken for the limit."""
+SLOT_S = 0.1
+"""Seconds of one entry of the engine's series."""
 BOUND = "bound"
 """Name of the check that tells which side was the limit."""
 
@@ -153,7 +155,28 @@ def _concurrency(trial: Trial) -> Check | None:
         if float(seen) > users * (1.0 + WITHIN):
             return _marked("concurrency", f"{reason}, which is more than were sent")
     off = abs(little_ratio(under_way, users) - 1.0)
-    return _judged("concurrency", off <= WITHIN, f"{reason} (off by {_percent(off)})")
+    reason += f" (off by {_percent(off)})"
+    uncertain = _edges(trial, mean, users, float(window))
+    if WITHIN < off <= uncertain:
+        return _unmeasurable(
+            "concurrency",
+            f"calls across the ends of so short a window shift it by up to "
+            f"{_percent(uncertain)}: {reason}",
+        )
+    return _judged("concurrency", off <= WITHIN, reason)
+
+
+def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
+    """How far the ends of the window can shift the concurrency, as a share, at the 0.1 % level.
+
+    A user's calls overshoot the end and miss the start by a part of one call each: two
+    uniform shares, of standard deviation ``W / sqrt(6)`` together, independent among users.
+    ``W`` is the p99 where it can be had, for long calls are the ones that cross the ends.
+    """
+    longest = max(mean_ns, trial.time_ns("response", "p99") or 0.0)
+    if longest == mean_ns:
+        longest = trial.time_ns("response", "max") or mean_ns
+    return 3.3 * longest * 1e-9 / sqrt(6.0 * users) / window_s
 
 
 def _rate(trial: Trial) -> Check | None:
@@ -192,10 +215,23 @@ def _counters(trial: Trial) -> Check:
 
 
 def _stationarity(trial: Trial) -> Check:
-    found = stationary(trial.result.get("series", ()))
+    found = stationary(_whole_slots(trial))
     if found.stationary is None:
         return _unmeasurable("stationarity", found.reason)
     return _judged("stationarity", found.stationary, found.reason)
+
+
+def _whole_slots(trial: Trial) -> Sequence[float]:
+    """The series between the ends of the window.
+
+    Calls count where they end but belong where they were intended: those from before the
+    window are missing at its start, for about one response time, and those that end after
+    it fill slots beyond its end.
+    """
+    series: Sequence[float] = trial.result.get("series", ())
+    last = int(float(trial.result.get("window_s") or 0.0) / SLOT_S + 1e-9)
+    first = ceil((trial.time_ns("response", "mean") or 0.0) * 1e-9 / SLOT_S - 0.01)
+    return series[first:last]
 
 
 def _warmup(trial: Trial) -> Check:

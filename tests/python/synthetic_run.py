@@ -87,10 +87,10 @@ def _figures(
 ) -> tuple[Json, Json, Json]:
     users = int(at.load.get("users", 8))
     close = at.axes["connection"] == "close"
-    window = 1.0
+    window = 2.0
     rate = at.load.get("rate") or min(users / (per_call_s + 40e-6), 1.0 / per_call_s)
     calls = max(40, round(rate * window))
-    mean = users / calls if at.load["kind"] == "closed" else per_call_s
+    mean = users * window / calls if at.load["kind"] == "closed" else per_call_s
     samples = mean * random.gamma(12.0, 1.0 / 12.0, size=min(calls, SAMPLES_MAX))
     samples[:: max(1, samples.size // 20)] *= 2.5
     samples *= mean / samples.mean()
@@ -110,12 +110,12 @@ def _figures(
         "calls_whole_run": calls + 500,
         "warmup": {"seconds": 0.4, "calls": 500, "stationary": True},
         "times": times,
-        "series": [int(n) for n in random.poisson(calls / 20.0, size=20)],
+        "series": [int(n) for n in random.poisson(calls / 20.0, size=21)],
         "cpu_s": world.client_cores * window,
     }
     engine = {
-        "cpu_user_s": 0.4 * world.client_cores,
-        "cpu_system_s": 0.6 * world.client_cores,
+        "cpu_user_s": 0.4 * world.client_cores * window,
+        "cpu_system_s": 0.6 * world.client_cores * window,
         "steal_s": 0.0,
         "profile": "release",
         "version": "0.1.0",
@@ -126,8 +126,8 @@ def _figures(
         "libraries": {"hyper": "1.7.0"},
         "set": {"nagle": False, "processors": 1},
         "sha256": "ab" * 32,
-        "cpu_s": 1.4 * world.service_cores,
-        "cpu_window_s": world.service_cores,
+        "cpu_s": 1.4 * world.service_cores * window,
+        "cpu_window_s": world.service_cores * window,
         "calls_seen": calls + 500,
         "connections_seen": result["connections_opened"],
     }

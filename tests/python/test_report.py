@@ -31,8 +31,8 @@ def client_bound(given: Trial) -> Trial:
     """The trial with the engine at its limit and the service below."""
     limited = replace(
         given,
-        result={**given.result, "cpu_s": 0.98},
-        service={**given.service, "cpu_window_s": 0.5},
+        result={**given.result, "cpu_s": 0.98 * given.result["window_s"]},
+        service={**given.service, "cpu_window_s": 0.5 * given.result["window_s"]},
         checks=(),
     )
     return replace(limited, checks=verdicts.check(limited))

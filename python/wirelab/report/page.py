@@ -45,9 +45,11 @@ def write(run_dir: Path, extra_sections: Sequence[Section] = ()) -> Path:
     return path
 
 
-def render(source: Source, extra_sections: Sequence[Section] = ()) -> str:
-    """The page as text; the same run gives the same bytes."""
-    sections = [*contents.before(source), *extra_sections, *contents.after(source)]
+def render(
+    source: Source, extra_sections: Sequence[Section] = (), first: Sequence[Section] = ()
+) -> str:
+    """The page as text; the same run gives the same bytes. ``first`` stands before all else."""
+    sections = [*first, *contents.before(source), *extra_sections, *contents.after(source)]
     environment = Environment(
         loader=PackageLoader("wirelab.report", "."),
         autoescape=True,
