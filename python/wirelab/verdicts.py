@@ -230,7 +230,8 @@ def _whole_slots(trial: Trial) -> Sequence[float]:
     """
     series: Sequence[float] = trial.result.get("series", ())
     last = int(float(trial.result.get("window_s") or 0.0) / SLOT_S + 1e-9)
-    first = ceil((trial.time_ns("response", "mean") or 0.0) * 1e-9 / SLOT_S - 0.01)
+    # A first slot that misses less than a third of its calls is kept.
+    first = ceil((trial.time_ns("response", "mean") or 0.0) * 1e-9 / SLOT_S - 0.33)
     return series[first:last]
 
 

@@ -19,7 +19,8 @@ from wirelab.statistics.sample import Floats, finite
 
 BATCHES_MAX = 30
 """The series is averaged into at most so many batches: neighbours depend on each other less."""
-SLOTS_MIN = 10
+SLOTS_MIN = 8
+"""Below, no order of the slots is unlikely enough for the trend test to speak."""
 LEVEL = 0.001
 """Level of each test; a sound window is marked about once in 500."""
 DRIFT_MAX = 0.10
