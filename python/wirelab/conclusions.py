@@ -14,6 +14,7 @@ from typing import Literal
 from wirelab import figures
 from wirelab.climb import Balance, Cells, Climbed
 from wirelab.ladders import Ladder
+from wirelab.report.quantity import digits
 from wirelab.statistics import Comparison, Interval, NoValues, mean_interval
 
 Kind = Literal["gap", "cause", "against", "effect", "no effect", "unknown", "sum", "limit"]
@@ -62,9 +63,9 @@ def conclude(
 def factor(interval: Interval) -> str:
     """``×1.52 (1.44 to 1.61)``."""
     if interval.bounds is None:
-        return f"×{interval.estimate:.3g} (no interval: {interval.reason})"
+        return f"×{digits(interval.estimate)} (no interval: {interval.reason})"
     low, high = interval.bounds
-    return f"×{interval.estimate:.3g} ({low:.3g} to {high:.3g})"
+    return f"×{digits(interval.estimate)} ({digits(low)} to {digits(high)})"
 
 
 def _shown(evidence: Comparison | None) -> bool:
@@ -102,7 +103,7 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
         return Conclusion("unknown", f"{_capital(words)}: not measured, {step.reason}.", name)
     size = factor(step.effect.ratio)
     if step.outcome == "cause":
-        text = f"{_capital(words)} is a cause: changing it alone changes {title} by {size}"
+        text = f"{_capital(words)} is a cause: {_step(step)} changes {title} by {size}"
         return Conclusion("cause", text + _share(step) + _bundle(step), name, step.effect)
     if step.outcome == "against":
         text = f"{_capital(words)} is the opposite of a cause: changing it moves {title} by {size}"
@@ -118,6 +119,15 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
     return Conclusion("unknown", text, name, step.effect)
 
 
+def _changed(step: Climbed) -> list[str]:
+    """Axes and properties; a stream's chunks come with the streaming operation."""
+    return [name for name in step.rung.changes if name != "chunk"]
+
+
+def _step(step: Climbed) -> str:
+    return "changing it alone" if len(_changed(step)) == 1 else "the step across it"
+
+
 def _share(step: Climbed) -> str:
     if step.share is None or step.share.bounds is None:
         return ""
@@ -128,9 +138,8 @@ def _share(step: Climbed) -> str:
 
 def _bundle(step: Climbed) -> str:
     """A rung that changes several things at once shows a difference, not a mechanism."""
-    # A stream's chunks come with the streaming operation.
-    changed = [name for name in step.rung.changes if name != "chunk"]
-    if len(changed) <= 1:
+    changed = _changed(step)
+    if len(changed) == 1:
         return "."
     return f". It changes {', '.join(changed)} at once; which of them matters is not shown."
 

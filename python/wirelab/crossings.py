@@ -42,7 +42,7 @@ def _through(trials: Sequence[Trial], crossing: Crossing, level: Level) -> Part:
         if "cannot be told" in ends
         else "stands"
     )
-    return Part(level, None, outcome, _where(steps))
+    return Part(level, None, outcome, _where(steps), tuple(above for _, above, _ in steps))
 
 
 Step = tuple[Level, Part, Part]
@@ -57,19 +57,13 @@ def _sides(trials: Sequence[Trial], finding: Finding, level: Level) -> tuple[Par
 
 
 def _where(steps: Sequence[Step]) -> str:
-    """The stretch in which the order changes, and every step's ratio."""
+    """The stretch in which the order changes."""
     above = [step for step in steps if step[1].outcome == "stands"]
     below = [step for step in steps if step[2].outcome == "stands"]
-    listed = "; ".join(
-        f"{level_words(level)} {findings.range_words(part.interval)}"
-        if part.interval
-        else f"{level_words(level)} {part.reason}"
-        for level, part, _ in steps
-    )
     if above and below and steps.index(above[-1]) < steps.index(below[0]):
         start, end = (level_words(step[0]) for step in (above[-1], below[0]))
-        return f"surely above up to {start}, surely below from {end} ({listed})"
+        return f"surely above up to {start}, surely below from {end}"
     if above and below:
-        return f"no single crossing ({listed})"
+        return "no single crossing"
     side = "above" if above else "below" if below else "on neither side"
-    return f"nowhere but {side} for sure ({listed})"
+    return f"nowhere but {side} for sure"

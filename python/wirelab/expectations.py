@@ -45,7 +45,10 @@ class Expectation:
         return "does not stand" if high < least or low > most else "cannot be told"
 
     def __str__(self) -> str:
+        by = f" by more than {100 * self.margin:g} %" if self.margin else ""
+        if self.above is not None:
+            return f"above {self.above:g}{by}"
+        if self.below is not None:
+            return f"below {self.below:g}{by}"
         least, most = self.region()
-        if most == inf:
-            return f"above {least:g}"
-        return f"below {most:.3g}" if least == 0.0 else f"within {least:g} to {most:g}"
+        return f"within {least:g} to {most:g}"

@@ -15,6 +15,7 @@ from typing import Any
 from wirelab import contrast, figures
 from wirelab.expectations import Expectation, Outcome
 from wirelab.levels import Level, level_words
+from wirelab.report.quantity import digits
 from wirelab.statistics import Cell, Figure, Interval, StatisticsError
 from wirelab.trial import Trial
 from wirelab.wanted import Wanted
@@ -49,6 +50,8 @@ class Part:
     """At 95 %, opened where the client was the limit; None where nothing was measured."""
     outcome: Outcome
     reason: str
+    steps: tuple[Part, ...] = ()
+    """Of a crossing: the ratio along its way."""
 
     @property
     def where(self) -> str:
@@ -174,9 +177,10 @@ def _reason(
 def range_words(interval: Interval) -> str:
     """``1.52 (1.44 to 1.61)``."""
     if interval.bounds is None:
-        return f"{interval.estimate:.3g} without an interval"
+        return f"{digits(interval.estimate)} without an interval"
     low, high = interval.bounds
-    return f"{interval.estimate:.3g} ({low:.3g} to {'any' if high == inf else f'{high:.3g}'})"
+    most = "any" if high == inf else digits(high)
+    return f"{digits(interval.estimate)} ({digits(low)} to {most})"
 
 
 def _named(parts: Sequence[Part], count: int) -> str:
@@ -197,4 +201,5 @@ def _part(part: Part) -> dict[str, Any]:
         "high": None if high == inf else high,
         "outcome": part.outcome,
         "reason": part.reason,
+        "steps": [_part(step) for step in part.steps],
     }

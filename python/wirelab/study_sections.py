@@ -10,7 +10,7 @@ from wirelab.beside import Line, Pair
 from wirelab.climb import Climbed
 from wirelab.explanation import Explanation
 from wirelab.findings import Judgement, Part, range_words
-from wirelab.levels import level_words
+from wirelab.levels import Level, level_words
 from wirelab.report import Row, Section, Table, interval_picture, look
 from wirelab.report.quantity import NONE, digits
 from wirelab.reproduction import Reproduction, WinnerTable
@@ -18,7 +18,11 @@ from wirelab.statistics import Comparison, Interval
 from wirelab.study import WinnersEntry
 from wirelab.winners import Score, Square
 
+SLOPES = {"slope of rate": (1.0, "1/s per user"), "slope of service time": (1e-3, "µs per user")}
+"""Factor and unit in which differences of slopes are shown."""
 PUBLISHED_RULES = ("arithmetic", "inverse", "geometric", "least", "most", "slope_a", "slope_b")
+LEVELS_MAX = 6
+"""Levels that a table lists one by one; beyond, the lowest and the highest."""
 OUTCOMES = ("stands", "does not stand", "cannot be told")
 
 
@@ -73,16 +77,55 @@ def _findings(judgements: Sequence[Judgement]) -> Section:
         "not stand when one level denies it at 95 % for all levels together. Where the client was "
         "the limit, a rate is a lower bound and its ratio has an open end."
     )
-    rows = [(j.outcome, j.finding.claim, j.finding.source, _measured(j)) for j in judgements]
-    columns = ("Verdict", "Published claim", "Source", "Measured, 95 % interval")
-    return Section("Which findings stand", [text], [Table(columns, rows)])
+    rows = [
+        (j.outcome, f"{j.finding.claim} ({j.finding.source})", _measured(j)) for j in judgements
+    ]
+    columns = ("Verdict", "Claim and source", "Measured, 95 % interval")
+    return Section("Which findings stand", [text], [Table(columns, rows), *_along(judgements)])
 
 
 def _measured(judgement: Judgement) -> str:
-    levels = "; ".join(map(_level, judgement.parts))
-    if all(part.interval is None for part in judgement.parts):
+    parts = judgement.parts
+    told = parts if len(parts) <= LEVELS_MAX else _extremes(parts)
+    levels = "; ".join(map(_level, told))
+    if len(told) < len(parts):
+        levels = f"lowest and highest of {len(parts)}: {levels}"
+    if all(part.interval is None for part in parts):
         return levels
     return f"{levels}; claimed {judgement.finding.expect}"
+
+
+def _extremes(parts: Sequence[Part]) -> list[Part]:
+    """The lowest and the highest, and what was not measured."""
+    known = sorted(
+        ((part.interval.estimate, place) for place, part in enumerate(parts) if part.interval)
+    )
+    ends = [parts[known[0][1]], parts[known[-1][1]]] if known else []
+    return ends + [part for part in parts if part.interval is None]
+
+
+def _along(judgements: Sequence[Judgement]) -> list[Table]:
+    """The ratios along the way of every crossing."""
+    tables = []
+    for judged in judgements:
+        rows = [
+            (part.where, *(range_words(s.interval) if s.interval else s.reason for s in part.steps))
+            for part in judged.parts
+            if part.steps
+        ]
+        if rows:
+            first = judged.parts[0]
+            steps = [
+                {k: v for k, v in s.level.items() if k not in first.level} for s in first.steps
+            ]
+            columns = ("At", *map(level_words, steps))
+            tables.append(Table(columns, rows, f"Along the way: {judged.finding.claim}"))
+    return tables
+
+
+def _beyond(level: Level, part: Part) -> str:
+    """What a step's level adds to its part's."""
+    return level_words({name: value for name, value in level.items() if name not in part.level})
 
 
 def _level(part: Part) -> str:
@@ -96,7 +139,7 @@ def _winners(
     ratio = f"{entry.contenders['a']} is better by"
     parts = [
         Section(
-            table.pair.words.capitalize(),
+            _capital(table.pair.words),
             [_tally(entry, table)],
             [
                 Table(
@@ -141,8 +184,9 @@ def _tally(entry: WinnersEntry, table: WinnerTable) -> str:
     a, b = entry.contenders["a"], entry.contenders["b"]
     standing = sum(square.verdict == "stands" for square in table.squares)
     return (
-        f"{table.pair.words}: {a} wins {count['a']}, {b} {count['b']}, {count['neither']} cannot "
-        f"be told (published {published.count('a')} to {published.count('b')}); {standing} of "
+        f"{_capital(table.pair.words)}: {a} wins {count['a']}, {b} {count['b']}, "
+        f"{count['neither']} cannot be told (published {published.count('a')} to "
+        f"{published.count('b')}); {standing} of "
         f"{len(published)} published winners stand."
     )
 
@@ -162,7 +206,18 @@ def _square(entry: WinnersEntry, square: Square) -> tuple[str, ...]:
 
 
 def _score(score: Score) -> str:
-    return score.reason if score.interval is None else range_words(score.interval)
+    if score.interval is None:
+        return score.reason
+    unit = SLOPES.get(score.rule)
+    if unit is None or score.interval.bounds is None:
+        return range_words(score.interval)
+    scale, name = unit
+    low, high = (scale * bound for bound in score.interval.bounds)
+    return f"{scale * score.interval.estimate:.3g} ({low:.3g} to {high:.3g}) {name}"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _explanation(explanation: Explanation) -> Section:
