@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from wirelab.spelling import did_you_mean
+
 Axes = Mapping[str, str]
 
 
@@ -115,6 +117,8 @@ OPERATIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 def operation_refusal(operation: str, axes: Axes) -> str:
     """Why this stack cannot carry the operation; empty when it can."""
+    if operation not in OPERATIONS:
+        return f"there is no operation {operation!r}. {did_you_mean(operation, OPERATIONS)}"
     binding, codec = axes["binding"], axes["codec"]
     codecs = OPERATIONS[operation].get(binding)
     if codecs is None:

@@ -9,9 +9,9 @@ from wirelab import metrics
 from wirelab.metrics import Metrics, Sample
 from wirelab.services import Service
 
-FIRST_GAP_S = 0.1
-"""Between the first two scrapes inside a window; doubles from then on, so that the share of
-the service's time that scraping takes shrinks and short windows still hold two."""
+FIRST_GAP_S, LAST_GAP_S = 0.1, 0.5
+"""Between scrapes inside a window; the gap doubles up to the last. Short windows so hold
+two, long ones are covered to their end, and scraping takes less than 0.1 % of the service."""
 
 Json = dict[str, Any]
 
@@ -76,7 +76,7 @@ class Observer:
         busy = metrics.total(counters, "wirelab_call_seconds_total")
         self._busy.append(Sample((began + ended) // 2, busy))
         self._due_ns = ended + round(self._gap_s * 1e9)
-        self._gap_s *= 2
+        self._gap_s = min(2 * self._gap_s, LAST_GAP_S)
 
     def _concurrency(self, start_ns: int, end_ns: int) -> float | None:
         """Calls inside the service's own code, averaged between the first and the last scrape

@@ -20,6 +20,7 @@ STACKS = ("rest@rust", "grpc@rust")
 Test = Callable[[], Truth]
 
 __all__ = [
+    "KINDS",
     "STACKS",
     "Bed",
     "Test",

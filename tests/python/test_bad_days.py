@@ -1,0 +1,214 @@
+"""The real command on bad days: interrupted, killed, out of room, and on services that die,
+hang, reset, or answer garbage. Each ends in a message, an exit code, and no orphan."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from wirelab import experiment_file, running
+from wirelab.running import Run
+from wirelab.trial import Trial
+
+pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
+
+TEXT = """\
+name: bad-day
+services: [rest@rust, grpc@rust]
+messages: [{operation: Hello, bytes: 14 B}]
+loads: [closed: {users: 2}]
+window: {duration: 400 ms}
+warmup: {min: 0 s, max: 100 ms}
+timeout: 300 ms
+drain: 1 s
+repeats: 3
+"""
+TRIALS = 6
+COMMAND = [sys.executable, "-c", "import sys; from wirelab.cli import main; sys.exit(main())"]
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    path = tmp_path / "bad-day.yaml"
+    path.write_text(TEXT)
+    return path
+
+
+def _start(experiment: Path, out: Path) -> subprocess.Popen[str]:
+    words = [*COMMAND, "run", str(experiment), "--out", str(out), "--json"]
+    return subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+def _wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def _lines(out: Path) -> int:
+    journal = out / "trials.jsonl"
+    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+
+
+def _engines(lab: subprocess.Popen[str]) -> list[psutil.Process]:
+    children = psutil.Process(lab.pid).children(recursive=True)
+    return [child for child in children if "drive" in child.cmdline()]
+
+
+@pytest.fixture
+def in_mid_trial(experiment: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A lab with at least one trial in its journal, that has an engine at work."""
+    out = tmp_path / "run"
+    lab = _start(experiment, out)
+    _wait_until(lambda: _lines(out) >= 1 and bool(_engines(lab)))
+    yield lab, out
+    lab.kill()
+    lab.communicate()
+
+
+def _resumed(experiment: Path, out: Path, kept: tuple[Trial, ...]) -> Run:
+    lab = _start(experiment, out)
+    said, told = lab.communicate(timeout=120)
+    assert lab.returncode == 0, told
+    assert json.loads(said)["trials"] == TRIALS
+    run = running.read(out)
+    assert run.trials[: len(kept)] == kept
+    assert len({trial.id for trial in run.trials}) == len(run.trials) == TRIALS
+    return run
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_ends_cleanly_and_the_run_goes_on_later(
+    in_mid_trial: tuple[subprocess.Popen[str], Path], experiment: Path, number: signal.Signals
+) -> None:
+    lab, out = in_mid_trial
+    lab.send_signal(number)
+    _, told = lab.communicate(timeout=30)
+    assert lab.returncode == 130
+    kept = running.read(out).trials
+    assert f"interrupted; {len(kept)} of {TRIALS} trials are kept" in told
+    assert "same --out to go on" in told
+    assert "Traceback" not in told
+    _resumed(experiment, out, kept)
+
+
+def test_a_killed_lab_leaves_no_process_and_no_doubt(
+    in_mid_trial: tuple[subprocess.Popen[str], Path], experiment: Path
+) -> None:
+    lab, out = in_mid_trial
+    children = psutil.Process(lab.pid).children(recursive=True)
+    assert len(children) >= 2
+    lab.kill()
+    lab.communicate()
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert not [child for child in alive if child.status() != psutil.STATUS_ZOMBIE]
+    _resumed(experiment, out, running.read(out).trials)
+
+
+def test_a_killed_engine_costs_its_own_trial_only(
+    in_mid_trial: tuple[subprocess.Popen[str], Path],
+) -> None:
+    lab, out = in_mid_trial
+    _engines(lab)[0].kill()
+    said, _ = lab.communicate(timeout=60)
+    assert lab.returncode == 1
+    failed = json.loads(said)["failed"]
+    assert len(failed) == 1
+    assert "the engine ended with signal SIGKILL" in failed[0]["reason"]
+    assert len(running.read(out).trials) == TRIALS
+
+
+def test_a_second_run_in_the_directory_is_refused(
+    in_mid_trial: tuple[subprocess.Popen[str], Path], experiment: Path
+) -> None:
+    lab, out = in_mid_trial
+    second = _start(experiment, out)
+    _, told = second.communicate(timeout=30)
+    assert second.returncode == 2
+    assert f"in use by another run (process {lab.pid})" in told
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for a few trials."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(folder)]
+    done = subprocess.run(mount, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"no small file system without root: {done.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_disk: Path) -> None:
+    out = small_disk / "run"
+    (small_disk / "ballast").write_bytes(b"x" * 150_000)
+    lab = _start(experiment, out)
+    _, told = lab.communicate(timeout=120)
+    assert lab.returncode == 4, told
+    assert "No space left on device" in told
+    assert "finished trials are kept; make room" in told
+    assert "Traceback" not in told
+    kept = running.read(out).trials
+    assert 0 < len(kept) < TRIALS
+    (small_disk / "ballast").unlink()
+    subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
+    _resumed(experiment, out, kept)
+
+
+def _faulty(tmp_path: Path, faults: str) -> Run:
+    text = TEXT.replace("repeats: 3", f"repeats: 1\nfaults: {faults}")
+    return running.run(experiment_file.parse(text), tmp_path / "run", source=text)
+
+
+@pytest.mark.parametrize(
+    ("faults", "reason"),
+    [
+        ("{fail_start: true}", "exit code 70 before it was ready"),
+        ("{exit_at_call: 50}", "the service ended with exit code 70"),
+    ],
+)
+def test_a_service_that_dies_fails_its_trial(tmp_path: Path, faults: str, reason: str) -> None:
+    run = _faulty(tmp_path, faults)
+    assert [trial.status for trial in run.trials] == ["failed", "failed"]
+    assert all(reason in trial.reason for trial in run.trials)
+
+
+@pytest.mark.parametrize(
+    ("faults", "kinds"),
+    [
+        ("{hang: {every: 20}}", {"timeout"}),
+        ("{endless: {every: 20}}", {"timeout", "wrong", "protocol", "application"}),
+        ("{garbage: {every: 20}}", {"protocol", "closed"}),
+        ("{reset: {every: 20}}", {"reset", "closed"}),
+        ("{close_mid_reply: {every: 20}}", {"closed", "reset", "protocol"}),
+        ("{wrong: {every: 20, what: content}}", {"wrong"}),
+    ],
+)
+def test_a_service_that_misbehaves_is_measured_as_such(
+    tmp_path: Path, faults: str, kinds: set[str]
+) -> None:
+    run = _faulty(tmp_path, faults)
+    assert [trial.status for trial in run.trials] == ["measured", "measured"], run.trials
+    for trial in run.trials:
+        counted = {kind for kind, count in trial.result["errors_by_kind"].items() if count}
+        assert counted, trial.point.stack
+        assert counted <= kinds | {"unfinished"}, trial.point.stack
+        assert trial.result["ok"] > 0

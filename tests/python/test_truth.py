@@ -1,0 +1,70 @@
+"""The tests of truth that `wirelab doctor --self-test` runs, on the real engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wirelab import selftest
+from wirelab.interruption import Interruption
+from wirelab.selftest import Bed
+
+REST, GRPC = selftest.STACKS
+
+
+@pytest.fixture
+def bed(real_engine: Path, no_orphans: None) -> Iterator[Bed]:
+    with Interruption() as interruption, selftest.bed(interruption) as made:
+        yield made
+
+
+@pytest.mark.parametrize("stack", selftest.STACKS)
+def test_delays_that_were_given_are_found_again(bed: Bed, stack: str) -> None:
+    truth = selftest.known_answer(bed, stack)
+    assert truth.passed, truth.reason
+
+
+@pytest.mark.parametrize("stack", selftest.STACKS)
+def test_a_freeze_shows_in_response_times_as_the_schedule_says(bed: Bed, stack: str) -> None:
+    truth = selftest.freeze(bed, stack)
+    assert truth.passed, truth.reason
+
+
+@pytest.mark.parametrize("stack", selftest.STACKS)
+def test_the_service_sees_the_concurrency_that_was_planned(bed: Bed, stack: str) -> None:
+    truth = selftest.concurrency(bed, stack)
+    assert truth.passed, truth.reason
+
+
+@pytest.mark.parametrize("stack", selftest.STACKS)
+def test_the_rate_that_was_planned_is_achieved(bed: Bed, stack: str) -> None:
+    truth = selftest.achieved_rate(bed, stack)
+    assert truth.passed, truth.reason
+
+
+@pytest.mark.parametrize("stack", selftest.STACKS)
+def test_the_schedule_is_kept(bed: Bed, stack: str) -> None:
+    truth = selftest.schedule_lag(bed, stack)
+    assert truth.passed, truth.reason
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_poisson_arrivals_are_exponential(real_engine: Path, seed: int) -> None:
+    truth = selftest.poisson_gaps(seed)
+    assert truth.passed, truth.reason
+
+
+@pytest.mark.parametrize(
+    ("stack", "what"),
+    [(stack, kind) for stack, kinds in selftest.KINDS.items() for kind in kinds],
+)
+def test_every_wrong_reply_is_found(bed: Bed, stack: str, what: str) -> None:
+    truth = selftest.wrong_replies(bed, stack, what)
+    assert truth.passed, truth.reason
+
+
+def test_equal_services_do_not_differ(bed: Bed) -> None:
+    truth = selftest.same_services(bed, REST)
+    assert truth.passed, truth.reason
