@@ -14,6 +14,7 @@ from wirelab.selftest.freeze import freeze
 from wirelab.selftest.known_answer import known_answer
 from wirelab.selftest.rates import achieved_rate, concurrency, poisson_gaps, schedule_lag
 from wirelab.selftest.same_services import same_services
+from wirelab.selftest.seeded_worlds import seeded_worlds
 from wirelab.selftest.wrong_replies import KINDS, wrong_replies
 
 STACKS = ("rest@rust", "grpc@rust")
@@ -34,6 +35,7 @@ __all__ = [
     "poisson_gaps",
     "same_services",
     "schedule_lag",
+    "seeded_worlds",
     "truths",
     "wrong_replies",
 ]
@@ -50,6 +52,7 @@ def truths(where: Bed) -> Iterator[Test]:
             yield partial(wrong_replies, where, stack, kind)
     for stack in STACKS:
         yield partial(same_services, where, stack)
+    yield partial(seeded_worlds, where)
 
 
 def name(test: Test) -> str:

@@ -1,0 +1,21 @@
+"""Seeded worlds: the same code must name different causes where different things are the cause."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from wirelab import worlds
+from wirelab.selftest.bed import Bed, Truth
+
+
+def seeded_worlds(_: Bed) -> Truth:
+    """Three worlds (:mod:`wirelab.worlds`), each a run of its own in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="wirelab-worlds-") as folder:
+        concluded = worlds.run(Path(folder))
+    return Truth(
+        "seeded worlds",
+        all(one.right for one in concluded),
+        "; ".join(one.reason for one in concluded),
+        {one.world.name: one.explanation.to_json() for one in concluded},
+    )
