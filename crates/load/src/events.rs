@@ -107,6 +107,6 @@ impl Events<'_> {
         recorder.time(Time::Write, flushed.saturating_sub(sent));
         recorder.time(Time::Wait, first - flushed);
         recorder.time(Time::Read, done.saturating_sub(first));
-        recorder.success(done.saturating_sub(self.span.start));
+        recorder.success((done < self.span.end).then(|| done.saturating_sub(self.span.start)));
     }
 }

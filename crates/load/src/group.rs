@@ -25,7 +25,7 @@ const READS_MAX: usize = 16;
 const HANDSHAKES_MAX: usize = 256;
 
 /// Every how many connections one asks for the kernel's arrival stamps.
-const STAMPED_EVERY: u32 = 64;
+const STAMPED_EVERY: u32 = 16;
 
 /// Pauses between attempts to connect after a failure, doubling.
 const RETRY_NS: std::ops::RangeInclusive<u64> = 1_000_000..=128_000_000;
@@ -167,13 +167,19 @@ impl Group {
         while self.retry_at == 0
             && self.open() < self.spec.connections_max
             && self.handshakes < HANDSHAKES_MAX
-            && (ahead
-                || (!self.users.queue.is_empty()
-                    && self.calls.in_flight() < self.spec.in_flight_max))
+            && (ahead || self.lacks_a_connection(turn.span))
         {
             self.open_one(turn)?;
         }
         Ok(())
+    }
+
+    /// A call waits that the window will admit and the plan lets begin.
+    fn lacks_a_connection(&mut self, span: Span) -> bool {
+        if self.users.exhausted() {
+            self.users.send_home(span);
+        }
+        !self.users.queue.is_empty() && self.calls.in_flight() < self.spec.in_flight_max
     }
 
     fn open(&self) -> usize {

@@ -120,10 +120,11 @@ impl Recorder {
         histogram.saturating_record(ns);
     }
 
-    /// One success, `offset_ns` after the window's start.
+    /// One success, so long after the window's start; None: after its end.
     #[inline]
-    pub(crate) fn success(&mut self, offset_ns: u64) {
+    pub(crate) fn success(&mut self, offset_ns: Option<u64>) {
         self.ok += 1;
+        let Some(offset_ns) = offset_ns else { return };
         let index = (offset_ns / SERIES_NS) as usize;
         if index >= self.series.len() {
             self.series.resize((index + 1).min(SERIES_MAX), 0);
@@ -239,7 +240,7 @@ mod tests {
             let part = if i % 3 == 0 { &mut left } else { &mut right };
             for recorder in [part, &mut one] {
                 recorder.time(Time::Service, i * i);
-                recorder.success(i * 1_000_000);
+                recorder.success(Some(i * 1_000_000));
             }
         }
         right.failure(ErrorKind::Timeout, || "slow".into());

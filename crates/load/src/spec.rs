@@ -46,7 +46,6 @@ fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T,
 
 fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<Spec, Fault> {
     let target = target(plan, group)?;
-    check_stack(&group.stack)?;
     check_times(group)?;
     let in_flight_max = in_flight_max(&group.load)?;
     let authority = group
@@ -97,7 +96,7 @@ fn request(prepared: &Prepared, id: u32, authority: String) -> Request {
 }
 
 /// Combinations that no engine could honour, each with the nearest legal one.
-fn check_stack(stack: &Stack) -> Result<(), Fault> {
+pub(crate) fn check_stack(stack: &Stack) -> Result<(), Fault> {
     let in_flight = stack.connection.in_flight.0;
     match (stack.binding, stack.codec, stack.transport) {
         (Binding::Grpc, Codec::Text | Codec::Json, _) => {

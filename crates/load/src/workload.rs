@@ -11,7 +11,7 @@ use crate::fault;
 use crate::judge::{Framing, Judge};
 use crate::plan::{self, Binding, Compression, Group, Stack, Work, Workload};
 use crate::result::Fault;
-use crate::spec::accepts;
+use crate::spec::{accepts, check_stack};
 
 /// Seed of the contents of requests.
 const SEED: u64 = 0;
@@ -32,6 +32,7 @@ pub struct Prepared {
 /// When the workload and the stack do not go together, or a size cannot be had.
 pub fn prepare(group: &Group) -> Result<Prepared, Fault> {
     let stack = &group.stack;
+    check_stack(stack)?;
     match &group.workload {
         Workload::Contract {
             contract,
