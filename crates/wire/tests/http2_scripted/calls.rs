@@ -6,6 +6,7 @@ use wirelab_wire::{ContentType, Encoding, End, Failure, Head, Session};
 
 use crate::peer::{
     Event, Peer, data, frame, get, last_data, of_kind, ok_head, padded, post, request, reset,
+    window_update,
 };
 
 #[test]
@@ -171,6 +172,28 @@ fn split_writes_send_heads_and_bodies_apart() {
     );
     assert!(peer.client.flushed(1) && peer.client.flushed(2));
     assert!(peer.pump().is_empty());
+}
+
+/// Heads and bodies take turns: an upload of many sends does not hold up new calls.
+#[test]
+fn with_split_writes_a_long_upload_lets_new_calls_pass() {
+    let options = Options {
+        split_writes: true,
+        ..Options::default()
+    };
+    let mut peer = Peer::greeted(options, &[(setting::INITIAL_WINDOW_SIZE, 10_000_000)]);
+    peer.play(&window_update(0, 10_000_000));
+    peer.call(1, &post(1, &[0; 2_000_000]));
+    assert_eq!(of_kind(&peer.pump(), kind::HEADERS).len(), 1);
+    peer.pump();
+    peer.call(2, &get(2));
+    let heads = peer.pump();
+    assert_eq!(
+        (heads.len(), heads[0].kind, heads[0].stream),
+        (1, kind::HEADERS, 3)
+    );
+    assert!(!of_kind(&peer.pump(), kind::DATA).is_empty());
+    assert!(!peer.client.flushed(1));
 }
 
 #[test]

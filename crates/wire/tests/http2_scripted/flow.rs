@@ -309,3 +309,48 @@ fn late_credit_is_ignored() {
     peer.play(&[reply, window_update(1, 1), window_update(1, 0)].concat());
     assert!(peer.frames().is_empty());
 }
+
+#[test]
+fn the_last_of_two_sizes_in_one_frame_counts() {
+    let window = setting::INITIAL_WINDOW_SIZE;
+    let mut peer = Peer::greeted(Options::default(), &[(window, 10)]);
+    peer.call(1, &post(1, &body(1_000)));
+    assert_eq!(content(&peer.frames()).len(), 10);
+    peer.play(&settings(&[(window, 500), (window, 30)]));
+    assert_eq!(content(&peer.frames()).len(), 20);
+}
+
+/// The place of a call in every queue goes with it, for its slot is used again.
+#[test]
+fn a_cancelled_upload_leaves_nothing_to_send() {
+    let mut peer = Peer::new();
+    peer.call(1, &post(1, &body(65_535)));
+    assert_eq!(content(&peer.frames()).len(), 65_535);
+    peer.call(2, &post(2, &body(20_000)));
+    assert_eq!(of_kind(&peer.frames(), kind::HEADERS).len(), 1);
+    peer.client.cancel(2); // it waits for the connection's window
+    peer.call(3, &get(3));
+    let kinds: Vec<u8> = peer.frames().iter().map(|frame| frame.kind).collect();
+    assert_eq!(kinds, [kind::RST_STREAM, kind::HEADERS]);
+    peer.play(&window_update(0, 100_000));
+    assert!(peer.frames().is_empty());
+    peer.call(4, &post(4, b"next"));
+    assert_eq!(content(&peer.frames()), b"next");
+}
+
+#[test]
+fn a_cancelled_reply_is_granted_no_more_credit() {
+    let options = Options {
+        stream_window: 10,
+        ..Options::default()
+    };
+    let mut peer = Peer::greeted(options, &[]);
+    peer.call(1, &get(1));
+    peer.frames();
+    let head = peer.head(1, &[(":status", "200")]);
+    peer.play(&[head, data(1, &[0; 10])].concat());
+    peer.client.cancel(1);
+    peer.call(2, &get(1));
+    let kinds: Vec<u8> = peer.frames().iter().map(|frame| frame.kind).collect();
+    assert_eq!(kinds, [kind::RST_STREAM, kind::HEADERS]);
+}

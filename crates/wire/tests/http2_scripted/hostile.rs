@@ -5,7 +5,7 @@ use wirelab_wire::http2::Options;
 use wirelab_wire::http2::frame::{code, flag, kind};
 use wirelab_wire::{ProtocolError, Session};
 
-use crate::peer::{Event, Peer, data, frame, get, post, settings, window_update};
+use crate::peer::{Event, Peer, data, frame, get, last_data, post, settings, window_update};
 
 /// Plays `bytes` again and again until the client has had enough.
 fn flood(peer: &mut Peer, bytes: &[u8], rounds: usize) -> ProtocolError {
@@ -61,13 +61,30 @@ fn data_without_content() {
     assert!(error.rule.contains("RFC 9113 section 10.5"), "{error}");
 }
 
+/// The empty DATA that ends a reply is no sign of a flood.
+#[test]
+fn many_replies_may_end_in_empty_data() {
+    let mut peer = Peer::new();
+    for round in 0..1_100 {
+        peer.call(1, &get(1));
+        peer.frames();
+        let head = peer.head(2 * round + 1, &[(":status", "200")]);
+        peer.play(&[head, last_data(2 * round + 1, b"")].concat());
+    }
+    assert_eq!(peer.told().len(), 3 * 1_100);
+}
+
 #[test]
 fn continuations_without_end() {
-    for part in [&b""[..], &[0x88; 1_000]] {
+    for (part, said) in [
+        (&b""[..], "0 bytes after 257 frames"),
+        (&[0x88; 1_000], "66000 bytes after 66"),
+    ] {
         let mut peer = open();
         peer.play(&frame(kind::HEADERS, 0, 1, &[]));
         let error = flood(&mut peer, &frame(kind::CONTINUATION, 0, 1, part), 257);
         assert!(error.rule.contains("RFC 9113 section 10.5.1"), "{error}");
+        assert!(error.found.starts_with(said), "{error}");
     }
 }
 
