@@ -521,18 +521,20 @@ impl Group {
         let Some(connection) = self.connections[slot as usize].as_mut() else {
             return Ok(());
         };
-        if !connection.session.cancel(id) {
-            // The other calls of a pipeline cannot be answered any more either.
-            self.close(slot, ErrorKind::Timeout, turn.span);
-            return Ok(());
-        }
+        // A session forgets a cancelled call: nobody else would end it.
+        let goes_on = connection.session.cancel(id);
         self.fail(
             &[id],
             ErrorKind::Timeout,
             "no complete reply in time",
             turn.span,
         );
-        self.serve(slot, turn)
+        if goes_on {
+            return self.serve(slot, turn);
+        }
+        // The other calls of a pipeline cannot be answered any more either.
+        self.close(slot, ErrorKind::Timeout, turn.span);
+        Ok(())
     }
 
     fn fail(&mut self, ids: &[CallId], kind: ErrorKind, words: &str, span: Span) {
