@@ -131,4 +131,7 @@ class Drive:
         message, remedy = str(event.get("message")), str(event.get("remedy", ""))
         if event.get("kind") == "plan":
             return EngineRefused(f"the engine refused the plan: {message}", remedy)
-        return TrialFailed(f"the engine could not go on: {message}; {remedy}")
+        self._child.wait(1.0)
+        tail = self._child.log_tail() if event.get("kind") == "internal" else ""
+        said = f" ({tail})" if tail else ""
+        return TrialFailed(f"the engine could not go on: {message}; {remedy}{said}")

@@ -138,8 +138,10 @@ def test_a_second_run_in_the_directory_is_refused(
     in_mid_trial: tuple[subprocess.Popen[str], Path], experiment: Path
 ) -> None:
     lab, out = in_mid_trial
+    lab.send_signal(signal.SIGSTOP)  # so that it cannot end before the second one begins
     second = _start(experiment, out)
-    _, told = second.communicate(timeout=30)
+    _, told = second.communicate(timeout=60)
+    lab.send_signal(signal.SIGCONT)
     assert second.returncode == 2
     assert f"in use by another run (process {lab.pid})" in told
 
@@ -195,10 +197,10 @@ def test_a_service_that_dies_fails_its_trial(tmp_path: Path, faults: str, reason
     ("faults", "kinds"),
     [
         ("{hang: {every: 20}}", {"timeout"}),
-        ("{endless: {every: 20}}", {"timeout", "wrong", "protocol", "application"}),
-        ("{garbage: {every: 20}}", {"protocol", "closed"}),
-        ("{reset: {every: 20}}", {"reset", "closed"}),
-        ("{close_mid_reply: {every: 20}}", {"closed", "reset", "protocol"}),
+        ("{endless: {every: 20}}", {"timeout"}),
+        ("{garbage: {every: 20}}", {"protocol"}),
+        ("{reset: {every: 20}}", {"reset"}),
+        ("{close_mid_reply: {every: 20}}", {"closed"}),
         ("{wrong: {every: 20, what: content}}", {"wrong"}),
     ],
 )
@@ -206,9 +208,8 @@ def test_a_service_that_misbehaves_is_measured_as_such(
     tmp_path: Path, faults: str, kinds: set[str]
 ) -> None:
     run = _faulty(tmp_path, faults)
-    assert [trial.status for trial in run.trials] == ["measured", "measured"], run.trials
+    assert not [trial.reason for trial in run.failed]
     for trial in run.trials:
         counted = {kind for kind, count in trial.result["errors_by_kind"].items() if count}
-        assert counted, trial.point.stack
-        assert counted <= kinds | {"unfinished"}, trial.point.stack
+        assert counted == kinds, trial.point.stack
         assert trial.result["ok"] > 0
