@@ -183,9 +183,14 @@ impl Judge {
     }
 
     fn whole(&self, state: &mut ReplyState, chunk: &[u8]) {
+        let offset = state.length as usize;
         state.length += chunk.len() as u64;
         if !self.looks_inside() {
             return;
+        }
+        let verbatim = self.expected.as_ref().and_then(Expected::verbatim);
+        if let (Some(wanted), Encoding::Identity) = (verbatim, state.head.encoding) {
+            return compare(state, wanted, offset, chunk);
         }
         let alone = state.kept.is_empty() && state.head.content_length == Some(chunk.len() as u64);
         if alone && !state.checked {
@@ -341,6 +346,23 @@ impl Judge {
                 format!("{} bytes instead of {wanted}", state.length),
             );
         }
+    }
+}
+
+/// Judges a body of which every byte is known while it arrives, without
+/// keeping it: as a whole at its last byte, in parts before.
+fn compare(state: &mut ReplyState, wanted: &[u8], offset: usize, chunk: &[u8]) {
+    let end = offset + chunk.len();
+    match wanted.get(offset..end) {
+        Some(part) if part == chunk => state.checked = end == wanted.len(),
+        Some(_) => state.fail(
+            ErrorKind::Wrong,
+            format!("the text differs in bytes {offset} to {end}"),
+        ),
+        None => state.fail(
+            ErrorKind::Wrong,
+            format!("the text is longer than {} bytes", wanted.len()),
+        ),
     }
 }
 

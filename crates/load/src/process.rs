@@ -25,7 +25,7 @@ impl Usage {
             user_s: timeval_s(usage.ru_utime),
             system_s: timeval_s(usage.ru_stime),
             involuntary: usage.ru_nivcsw as u64,
-            rss_max_bytes: usage.ru_maxrss as u64 * 1024,
+            rss_max_bytes: rss_max_bytes().unwrap_or(0),
             steal_s: steal_s().unwrap_or(0.0),
         }
     }
@@ -33,6 +33,18 @@ impl Usage {
     pub(crate) fn cpu_s(&self) -> f64 {
         self.user_s + self.system_s
     }
+}
+
+/// VmHWM of /proc/self/status (proc(5)). Not `ru_maxrss`: that begins with the
+/// peak of the process that forked this one.
+fn rss_max_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace()
+        .nth(1)?
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib * 1024)
 }
 
 fn timeval_s(time: libc::timeval) -> f64 {

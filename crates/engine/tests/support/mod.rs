@@ -78,7 +78,7 @@ pub fn plan(target: &str) -> Value {
             "window": {"duration_s": 0.3},
             "warmup": {"min_s": 0.0, "max_s": 0.0},
             "timeout_s": 0.25,
-            "drain_s": 1.0
+            "drain_s": 5.0
         }]
     })
 }

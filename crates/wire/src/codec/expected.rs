@@ -66,6 +66,17 @@ impl Expected {
         }
     }
 
+    /// The body that a right reply has to the letter, where the codec leaves
+    /// no choice (text). A body can then be judged as it arrives; that it is
+    /// UTF-8 follows from its being equal.
+    #[must_use]
+    pub fn verbatim(&self) -> Option<&[u8]> {
+        match (self.codec, &self.answer) {
+            (Codec::Text, Answer::Hello(text)) => Some(text.as_bytes()),
+            _ => None,
+        }
+    }
+
     /// Messages that a complete reply has.
     #[must_use]
     pub fn messages(&self) -> usize {
