@@ -175,6 +175,20 @@ def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_di
     _resumed(experiment, out, kept)
 
 
+def test_too_few_open_files_are_told_as_such(tmp_path: Path) -> None:
+    words = ["drive", "rest@rust", "--connections", "200", "--calls", "2000", "--json"]
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -n 100; exec "$@"', "sh", *COMMAND, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert done.returncode == 3, done.stdout
+    assert "open files" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def _faulty(tmp_path: Path, faults: str) -> Run:
     text = TEXT.replace("repeats: 3", f"repeats: 1\nfaults: {faults}")
     return running.run(experiment_file.parse(text), tmp_path / "run", source=text)

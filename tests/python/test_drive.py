@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
-from wirelab import targets
+from wirelab import checkout, manifests, targets
 from wirelab.cli import main
 from wirelab.errors import UsageError
+from wirelab.interruption import Interruption
+from wirelab.services import Programs, Service, Settings
+from wirelab.stacks import Stack
 from wirelab.targets import Server
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -131,6 +134,32 @@ def test_every_operation_can_be_driven(capsys: pytest.CaptureFixture[str], opera
         capsys, "grpc@rust", "--operation", operation, "--calls", "20", "--size", "100 kB"
     )
     assert (code, said["ok"]) == (0, 20), said["error_examples"]
+
+
+def test_a_grpc_method_is_called_from_its_proto_and_json(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    stack = Stack.parse("grpc@rust")
+    with Interruption() as interruption:
+        program = Programs(manifests.load()).program(stack, interruption)
+        log = tmp_path / "service.log"
+        settings = Settings().configuration(stack)
+        with Service(program, settings, log=log, interruption=interruption) as service:
+            target = f"grpc://{service.ready.address}/wirelab.transfer.v1.Transfer/Submit"
+            proto = ["--proto", str(checkout.root() / "contracts" / "transfer.proto")]
+            good = '{"batch": "b", "records": [{"id": "1", "quantity": 2, "item": "x"}]}'
+            many = ["--calls", "50", "--connections", "2", "--in-flight", "3"]
+            code, said = _drive(capsys, target, *proto, "--data", good, *many)
+            assert (code, said["ok"]) == (0, 50), said["error_examples"]
+            code, said = _drive(capsys, target, *proto, "--data", "{}", "--calls", "5")
+            assert code == 1
+            assert said["errors_by_kind"] == {"application": 5}
+            (tmp_path / "body").write_bytes(b"\x0a\x01b")
+            body = ["--body", str(tmp_path / "body"), "--calls", "5"]
+            assert _drive(capsys, target, *body)[1]["ok"] == 5
+            unknown = [*proto, "--data", '{"bach": "b"}']
+            assert main(["drive", target, *unknown]) == 2
+            assert "bach" in capsys.readouterr().err
 
 
 def test_people_get_80_columns(capsys: pytest.CaptureFixture[str]) -> None:

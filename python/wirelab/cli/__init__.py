@@ -7,9 +7,11 @@ failed, 4 nothing more could be written, 130 interrupted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
+from wirelab import machine
 from wirelab.cli.doctor import doctor
 from wirelab.cli.drive import drive
 from wirelab.cli.reproduce import reproduce, studies
@@ -18,8 +20,6 @@ from wirelab.cli.schema import schema
 
 app = typer.Typer(
     name="wirelab",
-    help="A laboratory for wire protocols: which stack is faster for your message, load and "
-    "network, by how much, how sure that is, and why.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -27,6 +27,22 @@ app = typer.Typer(
 )
 for command in (demo, run, reproduce, drive, report, doctor, studies, schema):
     app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"wirelab {machine.versions()['wirelab']}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    """A laboratory for wire protocols: which stack is faster for your message, load and
+    network, by how much, how sure that is, and why."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

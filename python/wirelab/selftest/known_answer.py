@@ -3,8 +3,12 @@
 A closed load of one user has no queue, so response time = baseline + delay. The
 median is compared with the median of the delays that the service itself measured
 (``wirelab_delay_seconds``), above the median of the same service without delay,
-within max(1 %, 20 us). The undelayed service is measured before and after, and the
-mean of the two is the baseline, so that a slow drift cancels.
+within max(1 %, 20 us).
+
+Everything is measured in several rounds, and of each the quietest one counts: whatever
+else runs on the machine only ever adds time. What remains is a bias of 10 to 20 us at
+1 ms and below 100 us at 10 ms, for after a pause the caches are cold and a core may
+have to be woken; the tolerance leaves room for it.
 """
 
 from __future__ import annotations
@@ -13,35 +17,41 @@ from wirelab import metrics
 from wirelab.selftest.bed import Bed, Json, Truth
 
 DELAYS_US = (100, 1_000, 10_000)
+ROUNDS = 4
 TOLERANCE_SHARE = 0.01
 TOLERANCE_NS = 20_000.0
-WINDOW = {"duration_s": 1.0}
+WINDOW = {"duration_s": 0.5}
 ONE_USER = {"kind": "closed", "users": 1, "think_s": 0.0}
+
+Medians = tuple[float, float]
+"""Median response time, and median of the delays as the service gave them, ns."""
 
 
 def known_answer(bed: Bed, reference: str) -> Truth:
     """For one stack, all delays."""
-    before = _median_ns(bed, reference, {})[0]
-    delayed = {us: _median_ns(bed, reference, {"delay_us": us}) for us in DELAYS_US}
-    after = _median_ns(bed, reference, {})[0]
-    baseline = (before + after) / 2
-    found = {us: _found(*medians, baseline) for us, medians in delayed.items()}
-    off = [us for us, figures in found.items() if not figures["within"]]
+    rounds = [_round(bed, reference) for _ in range(ROUNDS)]
+    quietest = {us: min(medians[us] for medians in rounds) for us in (0, *DELAYS_US)}
+    baseline, _ = quietest[0]
+    found = {us: _found(*quietest[us], baseline) for us in DELAYS_US}
     reason = ", ".join(
         f"{us} us: {figures['recovered_us']:.1f} for {figures['given_us']:.1f}"
         for us, figures in found.items()
     )
     return Truth(
         f"known answer, {reference}",
-        not off,
+        all(figures["within"] for figures in found.values()),
         f"{reason} (within max(1 %, 20 us) above a baseline of {baseline / 1e3:.1f} us)",
-        {"baseline_us": [before / 1e3, after / 1e3], "delays": found},
+        {"baseline_us": baseline / 1e3, "delays": found, "rounds_ns": rounds},
     )
 
 
-def _median_ns(bed: Bed, reference: str, faults: Json) -> tuple[float, float]:
-    """Median response time, and median of the delays as the service gave them."""
-    observed = bed.observe(reference, ONE_USER, WINDOW, faults=faults, warmup_s=0.3)
+def _round(bed: Bed, reference: str) -> dict[int, Medians]:
+    faults: dict[int, Json] = {0: {}, **{us: {"delay_us": us} for us in DELAYS_US}}
+    return {us: _medians(bed, reference, given) for us, given in faults.items()}
+
+
+def _medians(bed: Bed, reference: str, faults: Json) -> Medians:
+    observed = bed.observe(reference, ONE_USER, WINDOW, faults=faults, warmup_s=0.2)
     given_s = metrics.total(
         {
             name: value

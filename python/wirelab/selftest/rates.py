@@ -10,9 +10,9 @@ from wirelab import engine_binary
 from wirelab.selftest.bed import Bed, Truth
 from wirelab.statistics import anderson_darling_exponential
 
-USERS = 20
+USERS = 8
 DELAY_US = 50_000
-CONCURRENCY_S = 6.0
+CONCURRENCY_S = 8.0
 TOLERANCE = 0.01
 LAG_NS_MAX = 50_000
 ARRIVALS = 20_000
@@ -24,7 +24,7 @@ def concurrency(bed: Bed, reference: str) -> Truth:
     Little's law from outside: the growth of ``wirelab_call_seconds_total`` over a part of
     the window, divided by its length, is the mean number of calls inside the service. Two
     errors stay below 1 %: outside of it a call spends some 150 us of 50 ms, 0.3 %; and the
-    counter grows when calls return, up to one delay late at either end, 50 ms of about 6 s.
+    counter grows when calls return, up to one delay late at either end, 50 ms of about 8 s.
     """
     observed = bed.observe(
         reference,
