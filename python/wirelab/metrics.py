@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-SCRAPE_S_MAX = 2.0
+SCRAPE_S_MAX = 10.0
 SCRAPE_BYTES_MAX = 4 * 1024 * 1024
 CPUCLOCK_SCHED = 2
 """Of clock_getcpuclockid(3): the CPU time of a whole process, ns, any process."""
@@ -42,11 +42,11 @@ def total(metrics: Metrics, name: str) -> float:
     )
 
 
-def scrape(address: str) -> str:
+def scrape(address: str, seconds_max: float = SCRAPE_S_MAX) -> str:
     """The text at ``http://address/metrics``. Raises :class:`OSError` or
     :class:`http.client.HTTPException`."""
     host, _, port = address.rpartition(":")
-    connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=SCRAPE_S_MAX)
+    connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=seconds_max)
     try:
         connection.request("GET", "/metrics")
         reply = connection.getresponse()

@@ -101,6 +101,8 @@ def _program(manifest: Manifest, out: Path) -> Program:
         )
     return Program(manifest, command, builds.binary_digest(binary))
 
+METRICS_ERRORS = (OSError, http.client.HTTPException, ValueError)
+
 
 class Service:
     """A running service. Use as a context manager; it ends with the block."""
@@ -135,8 +137,15 @@ class Service:
         """The metrics as text. Raises :class:`TrialFailed` when they cannot be had."""
         try:
             return metrics.scrape(self.ready.metrics)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except METRICS_ERRORS as error:
             raise TrialFailed(self.death() or f"the service's metrics: {error}") from error
+
+    def glance(self, seconds_max: float) -> str | None:
+        """The metrics as text, or None when a busy service does not give them in time."""
+        try:
+            return metrics.scrape(self.ready.metrics, seconds_max)
+        except METRICS_ERRORS:
+            return None
 
     def death(self) -> str:
         """How the process ended; empty while it runs."""

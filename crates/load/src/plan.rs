@@ -16,6 +16,11 @@ pub struct Plan {
     /// Cores to pin the threads to, in turn; empty: not pinned.
     #[serde(default)]
     pub cores: Vec<usize>,
+    /// The threads never sleep while they wait: no time is lost to waking a
+    /// core up, and each thread uses a whole core, so that CPU per call says
+    /// nothing.
+    #[serde(default)]
+    pub spin: bool,
     /// Allow targets that are neither loopback nor in a namespace of the lab.
     #[serde(default)]
     pub allow_any_target: bool,

@@ -94,10 +94,10 @@ fn spawn(
                 .cores
                 .get(index as usize % plan.cores.len().max(1))
                 .copied();
-            let shared = Arc::clone(shared);
+            let (shared, spin) = (Arc::clone(shared), plan.spin);
             thread::Builder::new()
                 .name(format!("load-{index}"))
-                .spawn(move || worker::run(groups, index as usize, core, &shared))
+                .spawn(move || worker::run(groups, index as usize, core, spin, &shared))
         })
         .collect()
 }

@@ -27,13 +27,14 @@ pub(crate) fn run(
     mut groups: Vec<Group>,
     thread: usize,
     core: Option<usize>,
+    spin: bool,
     shared: &Shared,
 ) -> io::Result<Vec<Group>> {
     if let Some(core) = core {
         pin(core)?;
     }
     sharpen_timers();
-    let outcome = turn_until_done(&mut groups, thread, shared);
+    let outcome = turn_until_done(&mut groups, thread, spin, shared);
     if outcome.is_err() {
         shared.broken.store(true, Relaxed);
     }
@@ -41,7 +42,12 @@ pub(crate) fn run(
     outcome.map(|()| groups)
 }
 
-fn turn_until_done(groups: &mut [Group], thread: usize, shared: &Shared) -> io::Result<()> {
+fn turn_until_done(
+    groups: &mut [Group],
+    thread: usize,
+    spin: bool,
+    shared: &Shared,
+) -> io::Result<()> {
     let mut poll = Poll::new()?;
     let mut input = vec![0u8; INPUT_BYTES].into_boxed_slice();
     let mut scratch = Vec::with_capacity(16 * 1024);
@@ -73,7 +79,12 @@ fn turn_until_done(groups: &mut [Group], thread: usize, shared: &Shared) -> io::
             groups.iter_mut().for_each(|group| group.abandon(span));
             return Ok(());
         }
-        let found = poll.wait(due.saturating_sub(now_ns()))?;
+        let patience = if spin {
+            0
+        } else {
+            due.saturating_sub(now_ns())
+        };
+        let found = poll.wait(patience)?;
         let span = shared.window();
         for index in 0..found {
             let ready = poll.ready(index);
