@@ -97,7 +97,9 @@ pub enum Failure {
     Protocol(ProtocolError),
 }
 
-/// The peer broke the protocol; the connection must be closed.
+/// The peer broke the protocol. As an error of [`Session::receive`] it means that
+/// the connection must be closed; within [`Failure::Protocol`] it may concern
+/// one call only (HTTP/2: a malformed reply, RFC 9113 section 8.1.1).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{rule}: {found}")]
 pub struct ProtocolError {

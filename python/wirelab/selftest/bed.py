@@ -85,8 +85,10 @@ class Bed:
         faults: Json | None = None,
         warmup_s: float = 0.0,
         size: int = 14,
+        spin: bool = False,
     ) -> Observed:
-        """One fresh service under one load. Raises as a trial does."""
+        """One fresh service under one load. With ``spin`` the engine's threads never sleep,
+        so that no time is lost to waking a core. Raises as a trial does."""
         stack = Stack.parse(reference)
         program = self._programs.program(stack, self._interruption)
         settings = Settings(
@@ -115,14 +117,15 @@ class Bed:
             cores=self._table.service,
             interruption=self._interruption,
         ) as service:
-            return self._driven(service, {**group, "target": service.ready.address})
+            return self._driven(service, {**group, "target": service.ready.address}, spin)
 
-    def _driven(self, service: Service, group: Json) -> Observed:
+    def _driven(self, service: Service, group: Json, spin: bool) -> Observed:
         observer = Observer(service)
         plan = {
             "threads": self._table.threads(),
             "cores": list(self._table.engine),
             "progress_ms": PROGRESS_MS,
+            "spin": spin,
             "groups": [group],
         }
         drive = Drive(
