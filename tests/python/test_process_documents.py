@@ -1,0 +1,112 @@
+"""The documents that processes exchange have one definition, the engine's types; its schemas
+are in contracts/process. What the front writes, and what it is written, must be of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from wirelab import experiment_file, manifests, placement, planning
+from wirelab.measuring import plan, settings
+from wirelab.stacks import Stack
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMAS = ROOT / "contracts" / "process"
+EXPERIMENTS = sorted(
+    [
+        *(ROOT / "experiments").glob("*.yaml"),
+        *(ROOT / "python" / "wirelab" / "experiments").glob("*.yaml"),
+        *(ROOT / "studies" / "hamo2023").glob("[!s]*.yaml"),
+    ]
+)
+STACKS = [
+    "rest@rust",
+    "rest@rust?codec=text&compression=gzip&connection=close",
+    "rest@rust?transport=http/2&in_flight=multiplex=8&connection=pool=2",
+    "rest@rust?client.writes=split&client.nagle=on&client.quickack=on&server.writes=split",
+    "grpc@go?client.h2_window=65535&work=frame&start=cold",
+]
+
+EXPERIMENT = """
+name: one
+services: ["{reference}"]
+messages: [{{operation: Hello, bytes: 14 B}}]
+loads: [closed: {{users: 8}}]
+window: {{duration: 1 s}}
+"""
+
+Json = dict[str, Any]
+
+
+def _valid(name: str, document: Json) -> None:
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_every_plan_of_every_experiment_is_one_the_engine_defines(path: Path) -> None:
+    """All loads, windows, messages and stacks that are written down anywhere."""
+    experiment = experiment_file.load(path)
+    table = placement.choose("unpinned")
+    trials = planning.schedule(experiment, manifests.load()).trials
+    assert trials
+    for planned in trials:
+        if planned.cell.stack.axes.get("caller", "engine") == "engine":
+            _valid("plan", plan(experiment, planned, table, "127.0.0.1:1"))
+
+
+@pytest.mark.parametrize("reference", STACKS)
+def test_every_axis_is_written_as_the_other_side_reads_it(reference: str) -> None:
+    """The client's part goes into the plan, the server's into the configuration."""
+    stack = Stack.parse(reference)
+    experiment = experiment_file.parse(EXPERIMENT.format(reference=reference))
+    planned = planning.schedule(experiment, manifests.load()).trials[0]
+    table = placement.choose("unpinned")
+    _valid("plan", plan(experiment, planned, table, "127.0.0.1:1"))
+    if stack.axes["language"] == "rust":
+        _valid("service-config", settings(experiment, planned, table, {}).configuration(stack))
+
+
+def test_what_the_real_processes_write_is_what_is_defined(real_engine: Path) -> None:
+    """Every line of a real engine, the ready line of a real service."""
+    ready, events = _raw(real_engine)
+    _valid("service-ready", ready)
+    assert [event["event"] for event in events][-1] == "result"
+    for event in events:
+        _valid("event", event)
+
+
+def _raw(engine: Path) -> tuple[Json, list[Json]]:
+    """A service and a drive without the front between them and us."""
+    configuration = {
+        "contract": "transfer",
+        "stack": {"binding": "rest", "codec": "json", "transport": "http/1.1"},
+        "listen": "127.0.0.1:0",
+        "metrics_listen": "127.0.0.1:0",
+    }
+    with subprocess.Popen(
+        [engine, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as service:
+        assert service.stdin and service.stdout
+        service.stdin.write(json.dumps(configuration) + "\n")
+        service.stdin.flush()
+        ready: Json = json.loads(service.stdout.readline())
+        group = {
+            "name": "main",
+            "target": ready["address"],
+            "stack": {"binding": "rest", "codec": "json", "transport": "http/1.1"},
+            "workload": {"kind": "contract", "contract": "transfer", "operation": "Hello", "bytes": 14},
+            "load": {"kind": "closed", "users": 1},
+            "window": {"duration_s": 0.3},
+        }
+        document = json.dumps({"progress_ms": 50, "groups": [group]})
+        driven = subprocess.run(
+            [engine, "drive"], input=document, capture_output=True, text=True, timeout=60, check=True
+        )
+        service.stdin.close()
+    return ready, [json.loads(line) for line in driven.stdout.splitlines()]
