@@ -15,6 +15,8 @@ from bench.reading import Count
 CONTRACTS = Path(__file__).resolve().parent.parent / "contracts"
 HELLO_REST = "/transfer/hello"
 HELLO_GRPC = "/wirelab.transfer.v1.Transfer/Hello"
+SAME_REQUEST = ("-H", "accept: text/plain", "-H", "user-agent: wirelab")
+"""What our request carries, so that the service has the same to read from everybody."""
 EMPTY_MESSAGE = b"\0\0\0\0\0"
 """A gRPC message of no bytes: compressed flag 0, length 0 (gRPC over HTTP2, Requests)."""
 
@@ -34,7 +36,8 @@ class Peer:
 
 def wrk_command(address: str, load: Load, seconds: int) -> list[str]:
     """One thread: all contenders have one core."""
-    return ["-t1", f"-c{load.connections}", f"-d{seconds}s", f"http://{address}{HELLO_REST}"]
+    options = ["-t1", f"-c{load.connections}", f"-d{seconds}s", *SAME_REQUEST]
+    return [*options, f"http://{address}{HELLO_REST}"]
 
 
 def wrk_count(finished: Finished) -> Count:
@@ -50,6 +53,7 @@ def ab_command(address: str, load: Load, seconds: int) -> list[str]:
     """-t sets -n to 50,000, so that -n must come after it."""
     return [
         *("-q", "-k", "-c", str(load.connections), "-t", str(seconds), "-n", "10000000"),
+        *SAME_REQUEST,
         f"http://{address}{HELLO_REST}",
     ]
 
@@ -70,6 +74,7 @@ def h2load_h1_command(address: str, load: Load, seconds: int) -> list[str]:
         str(load.connections),
         "-D",
         str(seconds),
+        *SAME_REQUEST,
         f"http://{address}{HELLO_REST}",
     ]
 

@@ -180,7 +180,12 @@ impl Recorder {
 }
 
 fn new_histogram() -> Box<Histogram<u64>> {
-    Box::new(Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant bounds are valid"))
+    let mut histogram =
+        Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant bounds are valid");
+    // Every page is touched now, so that memory does not grow when a rare,
+    // long time is first recorded late in a run.
+    histogram.reset();
+    Box::new(histogram)
 }
 
 /// Percentiles with at least ten samples above, and the whole histogram.
