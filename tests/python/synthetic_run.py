@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from wirelab import verdicts
+from wirelab import reproduction, studies, verdicts
 from wirelab.statistics import percentile_printable
 from wirelab.trial import Json, Point, Trial
 
 REST = "rest@rust?codec=json"
 GRPC = "grpc@rust"
+HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e</style>"
+"""Text that tries to break out of a page or a terminal."""
 SAMPLES_MAX = 2_000
 """Samples drawn per trial: enough for the shape of a distribution."""
 
@@ -175,6 +177,27 @@ def trials(world: World) -> list[Trial]:
     ]
 
 
+def users(count: int) -> dict[str, Any]:
+    """A closed load."""
+    return {"kind": "closed", "users": count}
+
+
+def client_bound(given: Trial) -> Trial:
+    """The trial with the engine at its limit and the service below."""
+    limited = replace(
+        given,
+        result={**given.result, "cpu_s": 0.98 * given.result["window_s"]},
+        service={**given.service, "cpu_window_s": 0.5 * given.result["window_s"]},
+        checks=(),
+    )
+    return replace(limited, checks=verdicts.check(limited))
+
+
+def failed(given: Trial, reason: str) -> Trial:
+    """The trial as one that measured nothing."""
+    return replace(given, status="failed", reason=reason, result={}, checks=())
+
+
 def without_histograms(measured: Trial) -> Trial:
     """As the journal holds it."""
     times = {
@@ -204,6 +227,16 @@ def write_run(folder: Path, every: list[Trial], **experiment: Any) -> Path:
         for one in every:
             journal.write(json.dumps(without_histograms(one).to_json()) + "\n")
             _write_histograms(folder / "trials" / one.id, one)
+    return folder
+
+
+def write_reproduction(folder: Path, every: list[Trial], study: str = "hamo2023") -> Path:
+    """The folder of a reproduction of which these trials, of its first part, are there."""
+    found = studies.load(study)
+    folder.mkdir(parents=True)
+    manifest = {"study": study, "scale": found.study.scale, "sha256": found.sha256}
+    (folder / reproduction.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    write_run(folder / found.study.parts[0], every, name=study)
     return folder
 
 

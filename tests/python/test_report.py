@@ -1,4 +1,4 @@
-"""What a report says: sentences that intervals allow, tables that hide nothing, safe text."""
+"""What a report shows: figures that read well, tables that hide nothing, safe text."""
 
 from __future__ import annotations
 
@@ -6,41 +6,36 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from tests.python.synthetic_run import GRPC, REST, World, point, trial, trials, write_run
-from wirelab import report, verdicts
+from tests.python.synthetic_run import (
+    GRPC,
+    HOSTILE,
+    REST,
+    World,
+    client_bound,
+    failed,
+    trial,
+    trials,
+    users,
+    write_reproduction,
+    write_run,
+)
+from wirelab import report
+from wirelab.cli import main
 from wirelab.report import Picture, Row, Section, Table, UnsafePicture, interval_picture, look
 from wirelab.report.canvas import spread
-from wirelab.report.label import load, stacks
 from wirelab.report.quantity import digits, plain, quantity
 from wirelab.statistics import Interval
-from wirelab.trial import Trial
 
-SMALL = World(sizes=(14,), loads=({"kind": "closed", "users": 32},))
-HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e</style>"
-
-
-def client_bound(given: Trial) -> Trial:
-    """The trial with the engine at its limit and the service below."""
-    limited = replace(
-        given,
-        result={**given.result, "cpu_s": 0.98 * given.result["window_s"]},
-        service={**given.service, "cpu_window_s": 0.5 * given.result["window_s"]},
-        checks=(),
-    )
-    return replace(limited, checks=verdicts.check(limited))
-
-
-def failed(given: Trial, reason: str) -> Trial:
-    """The trial as one that measured nothing."""
-    return replace(given, status="failed", reason=reason, result={}, checks=())
+SMALL = World(sizes=(14,), loads=(users(32),))
 
 
 @pytest.mark.parametrize(
@@ -71,137 +66,6 @@ def test_quantities(value: float, unit: Any, shown: str) -> None:
 def test_plain_text_cannot_steer_a_terminal() -> None:
     """Escapes, NUL and marks of direction become visible."""
     assert plain("a\x1b[31mb\x00c\u202ed\ne") == "a\ufffd[31mb\ufffdc\ufffdd\ne"
-
-
-def test_short_names_stay_unmistakable() -> None:
-    """What all share is left out; what differs is named; a clash falls back to references."""
-    text, close = "rest@go?codec=text", "rest@go?codec=text&connection=close"
-    names = stacks([point(text), point(close), point("grpc@go?server.nagle=on")])
-    assert names[text] == "rest@go text"
-    assert names[close] == "rest@go text close"
-    assert names["grpc@go?server.nagle=on"] == "grpc@go server.nagle=on"
-    clash = ["rest@go?client.writes=split", "rest@go?server.writes=split"]
-    assert len(set(stacks(map(point, clash)).values())) == 2
-
-
-def test_loads_in_words() -> None:
-    """Closed, open, and one user."""
-    assert load({"kind": "closed", "users": 1}) == "1 user"
-    assert (
-        load({"kind": "closed", "users": 1000, "think_s": 0.5}) == "1,000 users, 0.5 s think time"
-    )
-    assert load({"kind": "poisson", "rate": 1500.0}) == "1,500 calls/s, Poisson"
-
-
-def test_a_known_difference_is_told() -> None:
-    """REST costs 60 us a call and gRPC 84: the sentence has that ratio and its interval."""
-    overview, sentence, *_ = report.sentences(trials(SMALL), 0.05)
-    assert "rest@rust json was ahead of every other stack in 1" in overview
-    found = re.search(r"made ([\d.]+) times as many .*? interval ([\d.]+) to ([\d.]+)\)", sentence)
-    assert found is not None
-    low, high = float(found[2]), float(found[3])
-    assert low <= 84.0 / 60.0 * 1.005
-    assert high >= 84.0 / 60.0 * 0.995
-    assert low <= float(found[1]) <= high
-
-
-def test_no_difference_is_told_as_such() -> None:
-    """Two stacks of one cost: no word of more, fewer or faster."""
-    world = replace(SMALL, call_us={REST: 70.0, GRPC: 70.0})
-    told = report.sentences(trials(world), 0.05)
-    assert "no difference found in calls per second" in told[1]
-    assert "no stack was found to be the fastest" in told[0]
-    assert not any("times as many" in sentence for sentence in told)
-
-
-def test_below_the_threshold_is_no_difference() -> None:
-    """A certain 40 % is none where 60 % was declared."""
-    told = report.sentences(trials(SMALL), 0.60)
-    assert "no difference found" in told[1]
-
-
-def test_client_bound_is_never_ranked() -> None:
-    """One limited trial of REST: a lower bound, and no winner, however far ahead."""
-    every = trials(SMALL)
-    first = next(i for i, one in enumerate(every) if one.point.stack == REST)
-    every[first] = client_bound(every[first])
-    told = report.sentences(every, 0.05)
-    assert "no ranking" in told[1]
-    assert "rest@rust json at least" in told[1]
-    assert "1 of 4 trials" in told[1]
-    assert not any("times as many" in sentence for sentence in told)
-    ranked = {row["ranked"] for row in report.to_json(every)["comparisons"]}
-    assert ranked == {False}
-
-
-def test_single_trials_cannot_be_told() -> None:
-    """One repeat: no interval, so nothing is compared."""
-    told = report.sentences(trials(replace(SMALL, repeats=1)), 0.05)
-    assert "cannot be told" in told[1]
-    assert not any("ahead of every" in sentence for sentence in told)
-
-
-def test_nothing_measured() -> None:
-    """All trials failed: that is the finding, with the reason."""
-    every = [failed(one, "the service refused codec") for one in trials(SMALL)]
-    told = report.sentences(every)
-    assert told[0].startswith("Nothing can be told")
-    assert "8 of 8 trials failed" in told[1]
-    assert "the service refused codec" in told[1]
-    assert report.sentences([])[0].startswith("Nothing can be told")
-
-
-def test_one_stack_alone() -> None:
-    """A run without a pair compares nothing and shows what was measured."""
-    told = report.sentences(trials(replace(SMALL, stacks=(GRPC,))))
-    assert "none is compared" in told[0]
-    assert "grpc@rust made" in told[1]
-
-
-def test_a_stack_without_a_value() -> None:
-    """One side failed throughout: the other is not called the winner."""
-    every = [failed(one, "refused") if one.point.stack == REST else one for one in trials(SMALL)]
-    told = report.sentences(every)
-    assert "No trial of rest@rust json has this figure" in told[1]
-    assert "ahead of every" not in told[0]
-
-
-def test_many_stacks_are_ranked_pair_by_pair() -> None:
-    """Of three, the slowest is told apart and the two equal ones are not."""
-    third = "rest@rust?codec=text"
-    world = replace(
-        SMALL, stacks=(REST, GRPC, third), call_us={REST: 60.0, GRPC: 90.0, third: 60.0}
-    )
-    told = report.sentences(trials(world), 0.05)
-    assert "a difference was found against grpc@rust" in told[1]
-    assert "none against rest@rust" in told[1]
-
-
-def test_closed_and_open_loads_stay_apart() -> None:
-    """Both kinds in one run: each has its own sentences, and the reader is told."""
-    loads = ({"kind": "closed", "users": 10}, {"kind": "constant", "rate": 2000.0})
-    told = report.sentences(trials(replace(SMALL, loads=loads)))
-    assert any(sentence.startswith("By calls per second") for sentence in told)
-    assert any(sentence.startswith("By median response time") for sentence in told)
-    assert any("never compared" in sentence for sentence in told)
-
-
-def test_terminal_fits_80_columns() -> None:
-    """No line is longer, nothing is cut, hostile text cannot steer the terminal."""
-    every = trials(replace(SMALL, stacks=(REST, "rest@go?codec=text&connection=close", GRPC)))
-    every[0] = failed(every[0], f"[bold]x[/bold] {HOSTILE}")
-    limited = next(i for i, one in enumerate(every) if i and one.point.stack == GRPC)
-    every[limited] = client_bound(every[limited])
-    text = io.StringIO()
-    console = Console(file=text, width=80, force_terminal=False)
-    console.print(report.terminal_table(every))
-    shown = text.getvalue()
-    assert max(map(len, shown.splitlines())) <= 80
-    assert "\x1b" not in shown
-    assert "…" not in shown
-    assert "[bold]x" in shown
-    for words in ("Hello 14 B, 32 users", "calls/s", "p99", "1/3 1✗", "bound marked in 1", "≥"):
-        assert words in shown
 
 
 def test_json_is_complete_and_legal() -> None:
@@ -381,6 +245,73 @@ def test_labels_keep_their_distance() -> None:
     assert min(crowded) >= -1e-9
     assert max(crowded) <= 1.0 + 1e-9
     assert spread([], 0.1, 0.0, 1.0) == []
+
+
+def test_a_table_that_does_not_fit_a_phone_becomes_a_list() -> None:
+    """Names and values fit; ten columns, or three of sentences, do not."""
+    assert not Table(("", "value"), [("kernel", "6.1 " * 40)]).long
+    assert not Table(("check", "ok", "marked"), [("warm-up", "12", "0")], "", (1, 2)).long
+    assert Table(("Verdict", "Claim", "Measured"), [("stands", "a " * 40, "b " * 40)]).long
+    assert Table([f"column {n}" for n in range(10)], [["1.23 ms"] * 10]).long
+
+
+def test_the_head_of_a_page_tells_what_all_trials_share(tmp_path: Path) -> None:
+    """Once, and nowhere else."""
+    every = [
+        replace(one, point=replace(one.point, options={"placement": "pinned"}))
+        for one in trials(World())
+    ]
+    text = report.write(write_run(tmp_path / "run", every)).read_text(encoding="utf-8")
+    assert text.count("placement pinned") == 1
+    assert "placement=pinned" not in text
+
+
+def test_the_main_picture_stands_alone(hostile_run: Path, tmp_path: Path) -> None:
+    """One SVG document with title and legend, which runs and loads nothing."""
+    every = trials(World())
+    file = tmp_path / "docs" / "picture.svg"
+    folder = write_run(tmp_path / "run", every, about="Which <one> is faster?")
+    assert main(["report", str(folder), "--picture", str(file)]) == 0
+    svg = file.read_text(encoding="utf-8")
+    Picture(svg, "checked by being made")
+    assert "<title>Which &lt;one&gt; is faster?</title>" in svg
+    assert svg.count("<svg ") == 1 + 1 + 3 + 1  # document, heading, three messages, legend
+    ids = re.findall(r'\bid="([^"]+)"', svg)
+    assert len(set(ids)) == len(ids)
+    assert main(["report", str(hostile_run), "--picture", str(tmp_path / "hostile.svg")]) == 1
+    Picture((tmp_path / "hostile.svg").read_text(encoding="utf-8"), "harmless")
+
+
+def test_a_reproduction_gets_its_study_page_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`report` of a reproduction judges the study, and can draw its first part."""
+    folder = write_reproduction(tmp_path / "out", trials(SMALL))
+    picture = tmp_path / "rate.svg"
+    assert main(["report", str(folder), "--picture", str(picture), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["study"] == "hamo2023"
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert 'id="which-findings-stand"' in text
+    assert picture.is_file()
+
+
+def test_a_picture_that_cannot_be_made_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another format, or nothing to draw: exit 2, with the option named."""
+    folder = write_run(tmp_path / "run", [])
+    assert main(["report", str(folder), "--picture", "x.png"]) == 2
+    assert main(["report", str(folder), "--picture", str(tmp_path / "x.svg")]) == 2
+    assert capsys.readouterr().err.count("--picture") == 2
+
+
+def test_the_command_line_starts_without_matplotlib() -> None:
+    """Drawing and statistics are loaded by the commands that need them."""
+    heavy = "{'matplotlib', 'scipy', 'numpy', 'jinja2'}"
+    code = f"import sys, wirelab.cli, wirelab.report; print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_random_order_does_not_change_the_report() -> None:

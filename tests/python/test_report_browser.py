@@ -13,14 +13,16 @@ from typing import Any
 
 import pytest
 
-from tests.python.synthetic_run import World, trials, write_run
-from wirelab import report
+from tests.python.synthetic_run import World, trials, users, write_reproduction, write_run
+from wirelab import report, reproduction, study_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium in PATH: install Debian's chromium to run these"
 )
+
+LEVELS = (1, 10, 50, 100, 400)
 
 FLAGS = (
     "--headless",
@@ -38,8 +40,11 @@ FLAGS = (
 
 PROBE = """
 <script>
+for (const closed of document.querySelectorAll("details")) closed.open = true;
 const seen = {width: innerWidth, over: document.documentElement.scrollWidth - innerWidth,
-              clipped: [], overlaps: [], outside: []};
+              clipped: [], overlaps: [], outside: [], sideways: []};
+for (const table of document.querySelectorAll(".scroll"))
+  if (table.scrollWidth > table.clientWidth) seen.sideways.push(table.getAttribute("aria-label"));
 for (const svg of document.querySelectorAll("figure svg")) {
   const frame = svg.getBoundingClientRect();
   const texts = [...svg.querySelectorAll('g[id*="text_"]')]
@@ -68,8 +73,7 @@ onmessage = event => document.documentElement.setAttribute("data-seen", event.da
 """
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run_page(folder: Path) -> Path:
     """A page with long stack names, five loads, an open load, failures and marks."""
     stacks = (
         "rest@go?codec=text",
@@ -77,13 +81,30 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "grpc@go",
         "grpc@go?server.h2_window=65535",
     )
-    loads = tuple({"kind": "closed", "users": users} for users in (1, 10, 50, 100, 400))
-    world = World(stacks, (14, 3_000_000), loads, repeats=3, spread=0.05)
+    world = World(stacks, (14, 3_000_000), tuple(map(users, LEVELS)), repeats=3, spread=0.05)
     every = trials(world)
     opened = replace(world, loads=({"kind": "poisson", "rate": 300.0},), sizes=(14,), seed=2)
     every += [replace(one, id=f"open-{one.id}") for one in trials(opened)]
     every[3] = replace(every[3], status="failed", reason="x" * 300, result={}, checks=())
-    return report.write(write_run(tmp_path_factory.mktemp("browser") / "run", every))
+    return report.write(write_run(folder, every))
+
+
+def study_page_of(folder: Path) -> Path:
+    """The page of a study, its tables of findings and winners included."""
+    stacks = (
+        "grpc@go",
+        "rest@go?codec=text&connection=close&end_of_message=chunked",
+        "rest@go?codec=text",
+    )
+    world = World(stacks, (14, 3_000_000), tuple(map(users, LEVELS)), repeats=2, spread=0.05)
+    return study_page.write(reproduction.read(write_reproduction(folder, trials(world))))
+
+
+@pytest.fixture(scope="module", params=[run_page, study_page_of])
+def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both kinds of page."""
+    made: Path = request.param(tmp_path_factory.mktemp("browser") / "run")
+    return made
 
 
 def browse(path: Path, width: int, profile: Path) -> tuple[str, str]:
@@ -110,7 +131,7 @@ def browse(path: Path, width: int, profile: Path) -> tuple[str, str]:
 def test_console_is_silent(page: Path, tmp_path: Path) -> None:
     """The page as it is written logs nothing, with its content policy in force."""
     shown, logged = browse(page, 1280, tmp_path)
-    assert "Findings" in shown
+    assert "Every cell" in shown
     assert [line for line in logged.splitlines() if "CONSOLE" in line] == []
 
 
@@ -131,18 +152,22 @@ def seen_at(page: Path, width: int, tmp_path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_layout(page: Path, width: int, tmp_path: Path) -> None:
-    """Laptop and phone: no sideways scrolling, no clipped label, no text over text."""
+    """Laptop and phone: nothing scrolls sideways, no clipped label, no text over text."""
     seen = seen_at(page, width, tmp_path)
     assert seen["width"] == width
     assert seen["over"] <= 0
     assert seen["outside"] == []
+    assert seen["sideways"] == []
     assert seen["clipped"] == []
     assert seen["overlaps"] == []
 
 
 def test_the_probe_can_fail(page: Path, tmp_path: Path) -> None:
-    """A page with something too wide is found out."""
+    """A page with something too wide is found out, within a table and without."""
     broken = tmp_path / "broken.html"
     wide = '<p style="width:3000px">wide</p></body>'
     broken.write_text(page.read_text(encoding="utf-8").replace("</body>", wide), encoding="utf-8")
     assert seen_at(broken, 390, tmp_path)["over"] > 0
+    text = page.read_text(encoding="utf-8").replace("overflow-wrap: anywhere", "")
+    broken.write_text(text, encoding="utf-8")
+    assert seen_at(broken, 1280, tmp_path)["sideways"] != []

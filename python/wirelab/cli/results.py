@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab import run_directory
 from wirelab.cli.edges import out
-from wirelab.errors import EXIT_FAILED, EXIT_OK
+from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
     from wirelab.running import Run
+
+FAILED_MAX = 3
+"""Failed trials that are named one by one."""
 
 
 def show(run: Run, *, as_json: bool) -> int:
@@ -31,14 +34,33 @@ def show(run: Run, *, as_json: bool) -> int:
     return EXIT_FAILED if run.failed or not run.trials else EXIT_OK
 
 
+def draw(folder: Path, file: Path) -> None:
+    """Writes a run's main picture. Raises :class:`UsageError` where nothing can be drawn or
+    the file cannot be written."""
+    from wirelab import report
+    from wirelab.report.source import Source
+
+    drawn = report.overview_picture(Source.read(folder))
+    if drawn is None:
+        raise UsageError(f"--picture: no trial in {folder} measured a rate")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(drawn, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--picture {file} cannot be written: {error.strerror}") from error
+
+
 def _print(run: Run, page: Path, threshold: float) -> None:
     from wirelab import report
+    from wirelab.report.quantity import plain
 
     out.print(report.terminal_table(run.trials))
     for sentence in report.sentences(run.trials, threshold):
         out.print(f"• {sentence}", markup=False, soft_wrap=False)
-    for trial in run.failed:
-        out.print(f"failed: {trial.id}: {trial.reason}", markup=False)
+    for trial in run.failed[:FAILED_MAX]:
+        out.print(f"failed: {trial.id}: {plain(trial.reason)}", markup=False)
+    if len(run.failed) > FAILED_MAX:
+        out.print(f"and {len(run.failed) - FAILED_MAX} more, all in the report under Checks")
     out.print(
         f"\n{len(run.trials)} trials, {len(run.failed)} failed.  Report: {page}", markup=False
     )

@@ -11,6 +11,7 @@ import typer
 from wirelab import experiment_file
 from wirelab.cli import results
 from wirelab.cli.edges import err, told
+from wirelab.errors import UsageError
 from wirelab.progress import OnConsole
 
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
@@ -41,12 +42,28 @@ def demo(directory: Out = None, as_json: AsJson = False) -> int:
 @told
 def report(
     directory: Annotated[Path, typer.Argument(help="Run directory.", metavar="DIR")],
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Write the main picture too, as an SVG file.", metavar="FILE"),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Print a run's results again and write its report anew."""
-    from wirelab import running
+    """Print the results of a run or a reproduction again and write its report anew."""
+    from wirelab import reproduction, running
 
-    return results.show(running.read(directory), as_json=as_json)
+    if picture is not None and picture.suffix != ".svg":
+        raise UsageError(f"--picture {picture} is no SVG file", "give a name that ends in .svg")
+    if reproduction.is_reproduction(directory):
+        from wirelab.cli.reproduce import show
+
+        made = reproduction.read(directory)
+        if picture is not None:
+            results.draw(directory / made.found.study.parts[0], picture)
+        return show(made, as_json=as_json)
+    found = running.read(directory)
+    if picture is not None:
+        results.draw(directory, picture)
+    return results.show(found, as_json=as_json)
 
 
 def _run(file: Path, directory: Path | None, as_json: bool) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from wirelab.report import panels, tables
 from wirelab.report.distribution import UnreadableHistogram
 from wirelab.report.section import Section, Table
-from wirelab.report.sentences import sentences
+from wirelab.report.sentence import sentences
 from wirelab.report.source import Source
 
 _WORDS = """
@@ -88,11 +88,12 @@ def _meanings() -> list[str]:
 
 
 def _cells(source: Source) -> Section:
-    return Section(
-        "Every cell",
-        ("Each figure stands above its 95 % interval, in the same unit.",),
-        tables.cell_tables(source),
+    told = (
+        "Each figure stands above its 95 % interval, in the same unit. p50 and p99 are those of "
+        "the response time, CPU is per call, and ≥ marks a lower bound (client-bound). Marks "
+        "count the trials in which a check found something to say; the reasons are under Checks."
     )
+    return Section("Every cell", (told,), tables.cell_tables(source))
 
 
 def _costs(source: Source) -> Section:
@@ -150,7 +151,7 @@ def _machine(source: Source) -> Section:
 def _identity(source: Source) -> dict[str, object]:
     shown = ("seed", "experiment_sha256", "git_revision", "engine", "sessions")
     known = {key: source.manifest[key] for key in shown if key in source.manifest}
-    profiles = sorted({str(t.engine.get("profile")) for t in source.trials if t.engine})
+    profiles = sorted({str(p) for t in source.trials if (p := t.engine.get("profile"))})
     return {**known, "engine profile": profiles}
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from math import isfinite
 
 from wirelab.report.contest import Contest, contests
-from wirelab.report.sentences import sentences
+from wirelab.report.sentence import sentences
 from wirelab.statistics import (
     CLIENT_CPU,
     FIGURES,

@@ -1,8 +1,14 @@
-"""Names of points as a reader sees them: message, load, and the shortest name of a stack."""
+"""Points as a reader sees them: message, load, setting, and the shortest name of a stack.
+
+What all points of a run share is left out of their names and told once
+(:attr:`Names.everywhere`): a label says what is different.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from wirelab.report.quantity import plain, size
 from wirelab.trial import Json, Point
@@ -17,16 +23,40 @@ def message(point: Point) -> str:
 
 def load(described: Json) -> str:
     """``10 users``, ``1,000 calls/s, evenly spaced``."""
+    return loads([described])
+
+
+def loads(every: Iterable[Json]) -> str:
+    """Several loads in few words: ``1 and 32 users``."""
+    amounts: dict[str, list[str]] = {}
+    for described in every:
+        amount, kind = _amount(described)
+        amounts.setdefault(kind, []).append(amount)
+    return " and ".join(_counted(shown, kind) for kind, shown in amounts.items())
+
+
+def _amount(described: Json) -> tuple[str, str]:
+    """The level of a load, and all else of it."""
     kind = described.get("kind")
     if kind == "closed":
-        users = int(described.get("users", 0))
         think = described.get("think_s", 0.0)
         pause = f", {think:g} s think time" if think else ""
-        return f"{users:,} user{'' if users == 1 else 's'}{pause}"
+        return f"{int(described.get('users', 0)):,}", f"users{pause}"
     if kind in ("constant", "poisson"):
         spacing = "evenly spaced" if kind == "constant" else "Poisson"
-        return f"{described.get('rate', 0):,g} calls/s, {spacing}"
-    return plain(described)
+        return f"{described.get('rate', 0):,g}", f"calls/s, {spacing}"
+    return plain(described), ""
+
+
+def _counted(amounts: Sequence[str], kind: str) -> str:
+    if list(amounts) == ["1"]:
+        kind = kind.replace("users", "user", 1)
+    return f"{listed(amounts)} {kind}".strip()
+
+
+def listed(words: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def openness(described: Json) -> str:
@@ -34,22 +64,66 @@ def openness(described: Json) -> str:
     return "closed" if described.get("kind") == "closed" else "open"
 
 
-def setting(point: Point) -> str:
-    """Message, load, and link and options where they are not the usual ones."""
-    parts = [message(point), load(point.load)]
-    if point.link != _LOOPBACK:
-        parts.append(plain(point.link))
-    parts += [plain(f"{key}={value}") for key, value in sorted(point.options.items()) if value]
-    return ", ".join(parts)
+@dataclass(frozen=True)
+class Names:
+    """Names that are unmistakable within one run."""
+
+    stacks: Mapping[str, str]
+    """Shortest name by stack reference."""
+    everywhere: tuple[str, ...]
+    """What holds for every point and no name says: ``placement pinned``."""
+    _shared: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, points: Iterable[Point]) -> Names:
+        """The names of a run's points."""
+        every = list(points)
+        references = {point.stack for point in every}
+        shared = _common([_beside(point) for point in every])
+        axes = _common([_axes(reference) for reference in references])
+        told = [plain(f"{name}={value}") for name, value in axes.items()]
+        also = [_option(key, value) for key, value in shared.items()]
+        return cls(_stacks(references), tuple(filter(None, (*told, *also))), shared)
+
+    def setting(self, point: Point) -> str:
+        """``Hello 14 B, 32 users``, and link and options where they differ within the run."""
+        return ", ".join((message(point), load(point.load), *self.beside(point)))
+
+    def beside(self, point: Point) -> list[str]:
+        """Link and options where they differ within the run."""
+        own = ((k, v) for k, v in _beside(point).items() if k not in self._shared)
+        return [told for key, value in own if (told := _option(key, value))]
+
+    def settings(self, points: Iterable[Point]) -> str:
+        """Several settings in few words: ``Hello 14 B with 1 user, Hello 3 MB with 1 and 32
+        users``."""
+        groups: dict[tuple[str, ...], list[Json]] = {}
+        for point in points:
+            where = (message(point), *self.beside(point))
+            groups.setdefault(where, []).append(point.load)
+        return ", ".join(
+            f"{', '.join(where)} with {loads(described)}" for where, described in groups.items()
+        )
 
 
-def stacks(points: Iterable[Point]) -> dict[str, str]:
-    """The shortest unmistakable name of every stack, by its reference.
+def _beside(point: Point) -> dict[str, Any]:
+    options = {key: value for key, value in sorted(point.options.items()) if value}
+    return {"link": point.link, **options}
 
-    Binding and language, and of the named axes only those that do not all have the same value.
-    """
-    references = sorted({point.stack for point in points})
-    named = {reference: _axes(reference) for reference in references}
+
+def _option(key: str, value: Any) -> str:
+    """``placement pinned``, ``chunk 16 kB``; the usual link needs no word."""
+    if key == "link":
+        return "" if value == _LOOPBACK else plain(f"link {value}")
+    if key.endswith("_bytes") and isinstance(value, int):
+        return plain(f"{key.removesuffix('_bytes')} {size(value)}")
+    return plain(f"{key.replace('_', ' ')} {value}")
+
+
+def _stacks(references: Iterable[str]) -> dict[str, str]:
+    """Binding and language, and of the named axes only those that do not all have the same
+    value; the whole reference where that is mistakable."""
+    named = {reference: _axes(reference) for reference in sorted(references)}
     common = _common(list(named.values()))
     short = {
         reference: " ".join([reference.split("?")[0], *_values(axes, common)])
@@ -65,9 +139,9 @@ def _axes(reference: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _common(every: list[dict[str, str]]) -> dict[str, str]:
+def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first = every[0] if every else {}
-    return {k: v for k, v in first.items() if all(axes.get(k) == v for axes in every)}
+    return {k: v for k, v in first.items() if all(k in e and e[k] == v for e in every)}
 
 
 def _values(axes: Mapping[str, str], common: Mapping[str, str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from wirelab.report.section import Picture, Section
 from wirelab.report.source import Source
 
 NAME = "report.html"
+_WORD_MAX = 24
+"""Letters of a word that a column of a table can hold."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ def render(
     )
     environment.filters["plain"] = plain
     environment.filters["drawn"] = _drawn
+    environment.filters["unbroken"] = _unbroken
     return environment.get_template("page.html.j2").render(
         style=Markup((Path(__file__).parent / "page.css").read_text(encoding="utf-8")),
         title=_title(source),
@@ -91,20 +95,30 @@ def _drawn(picture: Picture) -> Markup:
     return Markup(svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1))
 
 
+def _unbroken(text: str) -> bool:
+    """True for a text with a word so long that it must be broken somewhere."""
+    return max(map(len, re.split(r"[\s-]", text))) > _WORD_MAX
+
+
 def _facts(source: Source) -> list[tuple[str, str]]:
     """What was asked, in a few lines."""
     points = [cell.point for cell in source.cells]
     messages = list(dict.fromkeys(label.message(point) for point in points))
-    loads = list(dict.fromkeys(label.load(point.load) for point in points))
+    loads = list({label.load(point.load): point.load for point in points}.values())
     repeats = sorted({len(cell.trials) for cell in source.cells})
     started = sorted(trial.started for trial in source.trials if trial.started)
     machine: dict[str, Any] = dict(source.manifest.get("machine") or {})
-    hours = sum(trial.seconds for trial in source.trials)
+    seconds = sum(trial.seconds for trial in source.trials)
+    everywhere = source.names.everywhere
     return [
         ("Stacks", ", ".join(entry.name for entry in source.legend.values())),
         ("Messages", ", ".join(messages)),
-        ("Loads", "; ".join(loads)),
-        ("Trials", f"{len(source.trials)}, {_range(repeats)} per cell, {digits(hours / 60.0)} min"),
+        ("Loads", label.loads(loads)),
+        *([("In every trial", ", ".join(everywhere))] if everywhere else []),
+        (
+            "Trials",
+            f"{len(source.trials)}, {_range(repeats)} per cell, {digits(seconds / 60.0)} min",
+        ),
         ("Measured", f"{started[0]} to {started[-1]}" if started else "—"),
         (
             "Machine",

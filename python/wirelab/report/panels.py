@@ -43,7 +43,7 @@ def distributions(source: Source) -> list[Picture]:
     """One panel per setting, where the histograms are there."""
     found: dict[str, list[Cell]] = {}
     for cell in source.cells:
-        found.setdefault(label.setting(cell.point), []).append(cell)
+        found.setdefault(source.names.setting(cell.point), []).append(cell)
     drawn = (
         distribution_picture([_curves(source, cell) for cell in group], setting)
         for setting, group in found.items()
@@ -76,7 +76,7 @@ def _panel(source: Source, group: list[Cell], figure: Figure) -> Picture | None:
     middle = sorted(v for cell in shown for v in cell.values(figure))
     divisor, unit = step(middle[len(middle) // 2], figure.unit)
     title = label.message(group[0].point)
-    where = _where(group[0])
+    where = ", ".join(("", *source.names.beside(group[0].point)))
     if len({_level(cell) for cell in group}) < 2:
         rows = [_row(source, cell, figure, divisor) for cell in shown]
         heading = f"{title}, {label.load(group[0].point.load)}{where}"
@@ -86,12 +86,6 @@ def _panel(source: Source, group: list[Cell], figure: Figure) -> Picture | None:
         for reference in sorted({cell.point.stack for cell in shown})
     ]
     return line_picture(lines, f"{title}{where}", _load_axis(group[0]), _axis(figure, unit))
-
-
-def _where(cell: Cell) -> str:
-    """Link and options, where they are not the usual ones."""
-    usual = f"{label.message(cell.point)}, {label.load(cell.point.load)}"
-    return label.setting(cell.point).removeprefix(usual)
 
 
 def _axis(figure: Figure, unit: str) -> str:

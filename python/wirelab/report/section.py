@@ -15,6 +15,12 @@ _SVG_ELEMENTS = frozenset(
 )
 _OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@import|expression\(|javascript:", re.IGNORECASE)
 
+PHONE = 46
+"""Characters of a table's row that fit into a window of 390 CSS pixels."""
+_PADDING = 2
+_WRAPPED = 14
+"""Characters at which wrapped text is still readable."""
+
 
 class UnsafePicture(ValueError):
     """An SVG that does not parse, or reaches beyond the page: script, link or external resource."""
@@ -36,6 +42,18 @@ class Table:
                 raise ValueError(
                     f"table {self.caption!r}: a row of {len(row)} under {len(self.columns)} columns"
                 )
+
+    @property
+    def long(self) -> bool:
+        """True where a row does not fit a phone; there it becomes a list of its values."""
+        return sum(map(self._width, range(len(self.columns)))) > PHONE
+
+    def _width(self, column: int) -> int:
+        """Characters that a column wants at least; its text may wrap, its figures may not."""
+        head = max(map(len, re.split(r"[\s-]", self.columns[column])))
+        lines = [line for row in self.rows for line in row[column].split("\n")]
+        longest = max(map(len, lines), default=0)
+        return _PADDING + max(head, longest if column in self.numeric else min(longest, _WRAPPED))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab import journal
-from wirelab.report import label
+from wirelab.report.label import Names
 from wirelab.report.legend import Entry
 from wirelab.report.palette import look
 from wirelab.run_directory import read_manifest
@@ -48,14 +48,14 @@ class Source:
         return cells(self.trials)
 
     @cached_property
-    def names(self) -> dict[str, str]:
-        """Short name by stack reference."""
-        return label.stacks(trial.point for trial in self.trials)
+    def names(self) -> Names:
+        """How stacks and settings are called throughout the page."""
+        return Names.of(trial.point for trial in self.trials)
 
     @cached_property
     def legend(self) -> dict[str, Entry]:
         """By stack reference; the look depends on the set of stacks alone."""
         return {
             reference: Entry(look(index), name, reference)
-            for index, (reference, name) in enumerate(sorted(self.names.items()))
+            for index, (reference, name) in enumerate(sorted(self.names.stacks.items()))
         }

@@ -24,7 +24,23 @@ from wirelab.statistics import (
 )
 from wirelab.verdicts import client_bound, marked
 
-_FIGURES = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
+_HEADS = {
+    RATE: "calls/s",
+    RESPONSE_P50: "p50",
+    RESPONSE_P99: "p99",
+    CLIENT_CPU: "client CPU",
+    SERVICE_CPU: "service CPU",
+}
+"""Short heads of the figures of every cell."""
+_MARKS = {
+    "bound": "client-bound",
+    "calls counted": "counts",
+    "engine backlog": "backlog",
+    "engine build": "build",
+    "schedule lag": "lag",
+    "steal time": "steal",
+}
+"""Short words for checks; the others are short by themselves."""
 
 
 def cell_tables(source: Source) -> list[Table]:
@@ -32,7 +48,7 @@ def cell_tables(source: Source) -> list[Table]:
     groups: dict[str, list[Cell]] = {}
     for cell in source.cells:
         groups.setdefault(label.message(cell.point), []).append(cell)
-    columns = ["stack", "load", *(figure.title for figure in _FIGURES), "errors", "trials", "marks"]
+    columns = ["stack", "load", *_HEADS.values(), "errors", "trials", "marks"]
     return [
         Table(columns, [_cell(source, cell) for cell in group], message, range(2, 9))
         for message, group in groups.items()
@@ -40,15 +56,15 @@ def cell_tables(source: Source) -> list[Table]:
 
 
 def _cell(source: Source, cell: Cell) -> list[str]:
-    where = label.setting(cell.point).removeprefix(f"{label.message(cell.point)}, ")
+    where = ", ".join((label.load(cell.point.load), *source.names.beside(cell.point)))
     shown = []
-    for figure in _FIGURES:
+    for figure in _HEADS:
         interval = cell.interval(figure)
         bound = "≥ " if figure is RATE and any(map(client_bound, cell.measured)) else ""
         text = f"{bound}{estimate(interval, figure.unit)}"
         shown.append(text if interval is None else f"{text}\n{limits(interval, figure.unit)}")
     return [
-        source.names[cell.point.stack],
+        source.names.stacks[cell.point.stack],
         where,
         *shown,
         _errors(cell),
@@ -72,9 +88,10 @@ def _trials(cell: Cell) -> str:
 
 
 def _marks(cell: Cell) -> str:
+    """``backlog 4, warm-up 1``: trials by the check that marked them."""
     counted = Counter(mark.name for trial in cell.measured for mark in marked(trial))
-    of = len(cell.measured)
-    return "\n".join(f"{name} {count}/{of}" for name, count in counted.items()) or NONE
+    shown = (f"{_MARKS.get(name, name)} {count}" for name, count in counted.most_common())
+    return ", ".join(shown) or NONE
 
 
 def comparison_table(source: Source) -> Table:
@@ -84,14 +101,16 @@ def comparison_table(source: Source) -> Table:
         for contest in contests(source.trials, figure, source.threshold):
             for pair in contest.pairs:
                 told = pair.comparison
-                first, second = (source.names[c.point.stack] for c in (pair.first, pair.second))
+                first, second = (
+                    source.names.stacks[c.point.stack] for c in (pair.first, pair.second)
+                )
                 verdict: str = "cannot be told" if told is None else told.verdict
                 reason = "a side has no value" if told is None else told.reason
                 if contest.barred and figure in (RATE, RESPONSE_P50, RESPONSE_P99):
                     verdict, reason = "not ranked", "client-bound: figures are lower bounds"
                 ratio = NONE if told is None else digits(told.ratio.estimate)
                 interval = NONE if told is None else span(told.ratio)
-                where = label.setting(contest.point)
+                where = source.names.setting(contest.point)
                 rows.append(
                     [
                         figure.title,
@@ -133,8 +152,8 @@ def check_details(source: Source) -> Table:
     rows = [
         [
             trial.id,
-            source.names[trial.point.stack],
-            label.setting(trial.point),
+            source.names.stacks[trial.point.stack],
+            source.names.setting(trial.point),
             str(trial.repeat),
             check.name,
             check.outcome,
@@ -168,8 +187,8 @@ def failed_table(source: Source) -> Table:
     rows = [
         [
             trial.id,
-            source.names[trial.point.stack],
-            label.setting(trial.point),
+            source.names.stacks[trial.point.stack],
+            source.names.setting(trial.point),
             str(trial.repeat),
             trial.reason,
         ]
@@ -221,7 +240,7 @@ def service_table(source: Source) -> Table:
         libraries = ", ".join(f"{k} {v}" for k, v in sorted(service.get("libraries", {}).items()))
         settings = ", ".join(f"{k}={v}" for k, v in sorted((service.get("set") or {}).items()))
         row = [
-            source.names[trial.point.stack],
+            source.names.stacks[trial.point.stack],
             _value(service.get("language")),
             _value(service.get("runtime")),
             libraries or NONE,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from wirelab.report import label
-from wirelab.report.quantity import NONE, digits, estimate, plain, quantity, step
+from wirelab.report.label import Names
+from wirelab.report.quantity import NONE, digits, estimate, step
 from wirelab.statistics import (
     CLIENT_CPU,
     RATE,
@@ -21,83 +23,103 @@ from wirelab.statistics import (
     Cell,
     Interval,
     cells,
+    setting_key,
 )
 from wirelab.trial import Trial
 from wirelab.verdicts import client_bound, marked
 
 WIDTH = 80
 """Columns that the table needs at most."""
+NAME_MAX = 18
+"""Columns of a stack's name before it is folded."""
+
+_COLUMNS = ("stack", "calls/s", "95 %", "p50", "p99", "client", "service", "err", "marks")
+
+Rows = list[list[str]]
 
 
 def terminal_table(trials: Sequence[Trial]) -> RenderableType:
-    """One block per message, load and link; one row per stack; marks with reasons below."""
-    names = label.stacks(trial.point for trial in trials)
+    """One block per setting, one row per stack; below, what the columns mean and what was
+    marked."""
+    names = Names.of(trial.point for trial in trials)
+    mixed = len({label.openness(trial.point.load) for trial in trials}) > 1
+    blocks = [
+        (group, [_row(cell, names) for cell in group])
+        for group in (list(g) for _, g in groupby(cells(trials), lambda c: setting_key(c.point)))
+    ]
+    widths = _widths([row for _, rows in blocks for row in rows])
     parts: list[RenderableType] = []
-    group: list[Cell] = []
-    for cell in cells(trials):
-        if group and label.setting(cell.point) != label.setting(group[0].point):
-            parts.append(_block(group, names))
-            group = []
-        group.append(cell)
-    if group:
-        parts.append(_block(group, names))
-    parts.append(Text("rate: 95 % interval over trials, ≥ client-bound; p50, p99: response time;"))
-    parts.append(Text("CPU per call of client and service; marks: trials with a marked check"))
-    return Group(*parts)
+    for place, (group, rows) in enumerate(blocks):
+        at = group[0].point
+        new = place and label.message(at) != label.message(blocks[place - 1][0][0].point)
+        heading = names.setting(at)
+        if mixed:
+            heading += f" ({label.openness(at.load)} load)"
+        if not place:
+            parts.append(_table([], widths, header=True))
+        parts.append(Text(f"\n{heading}" if new else heading, style="bold"))
+        parts.append(_table(rows, widths))
+    return Group(*parts, Text(), *_notes(trials, names, mixed))
 
 
-def _block(group: list[Cell], names: dict[str, str]) -> RenderableType:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("stack", max_width=18, overflow="fold")
-    table.add_column("calls/s", justify="right", no_wrap=True)
-    for title in ("p50", "p99", "client", "service"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("err", justify="right", no_wrap=True)
-    table.add_column("marks", justify="right", no_wrap=True)
-    for cell in group:
-        table.add_row(*_row(cell, names))
-    heading = Text(f"{label.setting(group[0].point)} ({_kind(group[0])})", style="bold")
-    return Padding(Group(heading, table, *_notes(group, names)), (0, 0, 1, 0))
+def _widths(rows: Rows) -> list[int]:
+    """Of every column over all blocks, so that they stand below each other."""
+    columns = list(zip(_COLUMNS, *rows, strict=True))
+    found = [max(cell_len(text) for text in column) for column in columns]
+    found[0] = min(found[0], NAME_MAX)
+    return found
 
 
-def _kind(cell: Cell) -> str:
-    return f"{label.openness(cell.point.load)} load"
+def _table(rows: Rows, widths: Sequence[int], *, header: bool = False) -> Table:
+    gap = 2 if sum(widths) + 2 * (len(widths) - 1) <= WIDTH else 1
+    table = Table(
+        box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim", show_header=header
+    )
+    # A name gives way where all other columns are at their widest.
+    table.add_column(_COLUMNS[0], min_width=min(widths[0], 10), width=widths[0], overflow="fold")
+    for title, width in zip(_COLUMNS[1:], widths[1:], strict=True):
+        table.add_column(title, justify="right", no_wrap=True, min_width=width)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
 
 
-def _row(cell: Cell, names: dict[str, str]) -> list[Text]:
+def _row(cell: Cell, names: Names) -> list[str]:
     times = (RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
-    shown = [
-        names[cell.point.stack],
-        _rate(cell),
+    return [
+        names.stacks[cell.point.stack],
+        *_rate(cell),
         *(estimate(cell.interval(figure), figure.unit) for figure in times),
         _errors(cell),
         _marks(cell),
     ]
-    return [Text(text) for text in shown]
 
 
-def _rate(cell: Cell) -> str:
+def _rate(cell: Cell) -> tuple[str, str]:
+    """``≥12.3k`` and ``11.9-12.7k``."""
     interval = cell.interval(RATE)
     if interval is None:
-        return NONE
-    bound = "≥" if any(map(client_bound, cell.measured)) else ""
-    return f"{bound}{_with_limits(interval)}"
-
-
-def _with_limits(interval: Interval) -> str:
-    """``12.3k 11.9-12.7``: limits in the unit of the estimate."""
+        return NONE, NONE
     divisor, name = step(interval.estimate, "1/s")
     prefix = name.removesuffix("/s")
-    shown = f"{digits(interval.estimate / divisor)}{prefix}"
+    bound = "≥" if any(map(client_bound, cell.measured)) else ""
+    shown = f"{bound}{digits(interval.estimate / divisor)}{prefix}"
+    return shown, _limits(interval, divisor, prefix)
+
+
+def _limits(interval: Interval, divisor: float, prefix: str) -> str:
     if interval.bounds is None:
-        return shown
+        return NONE
     low, high = interval.bounds
-    return f"{shown} {digits(low / divisor)}-{digits(high / divisor)}"
+    # Two trials can span decades; the report has the figures.
+    if high > 100.0 * low:
+        return "very wide"
+    return f"{digits(low / divisor)}-{digits(high / divisor)}{prefix}"
 
 
 def _errors(cell: Cell) -> str:
     total = sum(int(trial.result.get("errors", 0)) for trial in cell.measured)
-    return quantity(total, "") if total < 10_000 else f"{total:.0e}"
+    return str(total) if total < 10_000 else f"{total:.0e}"
 
 
 def _marks(cell: Cell) -> str:
@@ -108,19 +130,23 @@ def _marks(cell: Cell) -> str:
     return f"{shown} {len(cell.failed)}✗" if cell.failed else shown
 
 
-def _notes(group: list[Cell], names: dict[str, str]) -> list[Text]:
-    """What was marked and what failed, counted, with one reason each."""
-    notes = []
-    for cell in group:
-        name = names[cell.point.stack]
-        found = [mark for trial in cell.measured for mark in marked(trial)]
-        for check, count in Counter(mark.name for mark in found).items():
-            reason = next(mark.reason for mark in found if mark.name == check)
-            notes.append(_note(f"{name}: {check} marked in {count}: {plain(reason)}"))
-        for reason, count in Counter(plain(t.reason) for t in cell.failed).items():
-            notes.append(_note(f"{name}: {count} failed: {reason}"))
-    return notes
+def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Text]:
+    """What the columns mean, what holds everywhere, what was marked, and what failed."""
+    shared = list(names.everywhere)
+    if trials and not mixed:
+        shared.insert(0, f"{label.openness(trials[0].point.load)} load")
+    told = [f"In every trial: {', '.join(shared)}."] if shared else []
+    told.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
+    failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
+    told.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
+    return [Text(line, style="dim") for line in (*told, *_marked(trials))]
 
 
-def _note(text: str) -> Text:
-    return Text(f"! {text}", style="dim")
+def _marked(trials: Sequence[Trial]) -> list[str]:
+    """Every check that marked a trial, with their number over the whole run."""
+    counts = Counter(mark.name for trial in trials for mark in marked(trial))
+    if not counts:
+        return []
+    of = sum(trial.status == "measured" for trial in trials)
+    shown = ", ".join(f"{name} {count}" for name, count in counts.most_common())
+    return [f"! Marked of {of} trials: {shown}. Reasons: Checks in the report."]

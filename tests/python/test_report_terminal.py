@@ -1,0 +1,87 @@
+"""What a terminal of 80 columns shows: whole, aligned, and unable to steer it."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.python.synthetic_run import (
+    GRPC,
+    HOSTILE,
+    REST,
+    World,
+    client_bound,
+    failed,
+    trials,
+    users,
+    write_run,
+)
+from wirelab import report, running
+from wirelab.cli import results
+from wirelab.trial import Trial
+
+SMALL = World(sizes=(14,), loads=(users(32),))
+
+
+def printed(every: list[Trial]) -> str:
+    """The table as a terminal of 80 columns shows it."""
+    text = io.StringIO()
+    Console(file=text, width=80, force_terminal=False).print(report.terminal_table(every))
+    return text.getvalue()
+
+
+def test_terminal_fits_80_columns() -> None:
+    """No line is longer and nothing is cut, however long a name or wide an interval."""
+    stacks = (REST, "rest@go?codec=text&connection=close", GRPC)
+    every = trials(replace(SMALL, stacks=stacks, spread=3.0))
+    every[0] = failed(every[0], "refused")
+    limited = next(i for i, one in enumerate(every) if i and one.point.stack == GRPC)
+    every[limited] = client_bound(every[limited])
+    shown = printed(every)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "…" not in shown
+    for words in ("Hello 14 B, 32 users", "calls/s", "p99", "1/3 1✗", "bound 1", "≥", "✗: failed"):
+        assert words in shown
+    assert "very wide" in shown
+
+
+def test_columns_of_the_terminal_stand_below_each_other() -> None:
+    """Over all settings, p50 ends where its head ends, and the interval is a column."""
+    lines = printed(trials(World(spread=0.05))).splitlines()
+    heads = re.search(r"calls/s +95 % +p50", lines[0])
+    assert heads is not None
+    rows = [line for line in lines if line.startswith(("rest@", "grpc@"))]
+    assert len(rows) == 12
+    for row in rows:
+        assert re.match(r"\S+ json|\S+", row)
+        found = re.search(r" [\d.]+[kM]? +[\d.]+-[\d.]+[kM]? +[\d.]+ [mµ]?s", row[: heads.end()])
+        assert found is not None, row
+        assert found.end() == heads.end()
+
+
+def test_the_terminal_counts_marks_over_the_run() -> None:
+    """One line names every check that marked a trial, and where the reasons are."""
+    every = [client_bound(one) for one in trials(World())]
+    notes = [line for line in printed(every).splitlines() if line.startswith("!")]
+    assert len(notes) == 1
+    assert "bound 48" in notes[0]
+    assert "Checks in the report" in notes[0]
+
+
+def test_failed_trials_cannot_steer_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A few are named with their reason, the rest is counted; hostile text is harmless."""
+    every = [failed(one, f"[bold]x[/bold] {HOSTILE}") for one in trials(SMALL)]
+    folder = write_run(tmp_path / "run", every)
+    results.show(running.read(folder), as_json=False)
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "[bold]x" in shown
+    assert shown.count("failed: ") == 3
+    assert "and 5 more" in shown
