@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::io::Write;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
@@ -36,6 +37,31 @@ fn close_uses_one_connection_per_call() {
     assert_eq!(seen.requests.load(SeqCst), 500);
     assert_eq!(seen.connections.load(SeqCst), 500);
     assert_eq!(group["times"]["connect"]["count"], 500);
+}
+
+#[test]
+fn replies_that_end_with_the_connection_follow_each_other_without_a_pause() {
+    let (address, seen) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            s.write_all(b"HTTP/1.0 200 OK\r\n\r\nok")
+                .expect("a connection that is still there");
+            false
+        });
+    });
+    let mut plan = plan(&address);
+    plan["groups"][0]["stack"]["transport"] = json!("http/1.0");
+    plan["groups"][0]["stack"]["connection"] = json!({"close": true});
+    plan["groups"][0]["workload"]["expect_length"] = json!(2);
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 200, "max_s": 20.0}});
+    let group = group(&plan);
+    assert_eq!(
+        (&group["ok"], &group["errors"]),
+        (&json!(200), &json!(0)),
+        "{group}"
+    );
+    assert_eq!(seen.connections.load(SeqCst), 200);
+    // A pause after every connection would take 128 ms a call before long.
+    assert!(group["window_s"].as_f64().unwrap() < 5.0, "{group}");
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(crate) struct Connection {
     pub(crate) in_flight: u32,
     /// A call has been begun on it.
     used: bool,
-    /// A call has ended well on it.
+    /// A reply has come whole on it.
     pub(crate) served: bool,
     interest: Interest,
     /// Bytes that the socket did not take, from `taken` on.

@@ -22,6 +22,8 @@ pub(crate) struct Events<'a> {
     pub(crate) read_at: u64,
     /// The kind in which calls fail when the connection ends.
     pub(crate) kind_of_closed: ErrorKind,
+    /// A reply has come whole, right or wrong.
+    pub(crate) answered: bool,
 }
 
 impl Replies for Events<'_> {
@@ -48,6 +50,7 @@ impl Replies for Events<'_> {
 
     #[inline]
     fn end(&mut self, call: CallId, end: End) {
+        self.answered = true;
         let verdict = self.judge.end(&mut self.calls.get(call).reply, end);
         self.finish(call, verdict);
     }

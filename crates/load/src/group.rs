@@ -27,7 +27,7 @@ const HANDSHAKES_MAX: usize = 256;
 /// Every how many connections one asks for the kernel's arrival stamps.
 const STAMPED_EVERY: u32 = 16;
 
-/// Pauses between attempts to connect after a failure, doubling.
+/// Pauses between attempts to connect after failures in a row, doubling.
 const RETRY_NS: std::ops::RangeInclusive<u64> = 1_000_000..=128_000_000;
 
 /// How a group's sessions are made.
@@ -229,10 +229,15 @@ impl Group {
         u64::from(self.index) << 32 | u64::from(slot)
     }
 
-    /// The next attempt to connect waits a little longer than the last.
+    /// The next attempt to connect waits a little longer than the last. One
+    /// failure is no outage: only a second one in a row makes calls wait that
+    /// had no part in it.
     fn back_off(&mut self) {
+        let in_a_row = self.retry_ns > 0;
         self.retry_ns = (self.retry_ns * 2).clamp(*RETRY_NS.start(), *RETRY_NS.end());
-        self.retry_at = now_ns() + self.retry_ns;
+        if in_a_row {
+            self.retry_at = now_ns() + self.retry_ns;
+        }
     }
 
     /// A connection could not be made: one waiting call fails with it.
@@ -392,11 +397,12 @@ impl Group {
             span: turn.span,
             read_at: at,
             kind_of_closed: ErrorKind::Closed,
+            answered: false,
         };
         let verdict = connection
             .session
             .receive(&turn.input[..length], &mut events);
-        connection.served |= verdict.is_ok() && !self.ended.is_empty();
+        connection.served |= verdict.is_ok() && events.answered;
         self.settle();
         let Some(connection) = self.connections[slot as usize].as_mut() else {
             return Ok(());
@@ -459,8 +465,11 @@ impl Group {
             span,
             read_at: now_ns(),
             kind_of_closed: kind,
+            answered: false,
         };
         connection.session.closed(&mut events);
+        // The end of the connection may have been the end of the reply.
+        connection.served |= events.answered;
         self.settle();
         self.remove(slot);
     }
@@ -547,6 +556,7 @@ impl Group {
             span,
             read_at: now_ns(),
             kind_of_closed: kind,
+            answered: false,
         };
         for id in ids {
             events.finish(
