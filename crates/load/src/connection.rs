@@ -156,20 +156,21 @@ impl Connection {
     }
 
     /// Writes what is due, as far as the socket takes it, and stamps the
-    /// calls whose first or last byte went out.
+    /// calls whose first or last byte went out. What it did before an error
+    /// is in `done` too.
     pub(crate) fn flush(
         &mut self,
         calls: &mut Calls,
         scratch: &mut Vec<u8>,
-    ) -> io::Result<Flushed> {
-        let mut done = Flushed::default();
+        done: &mut Flushed,
+    ) -> io::Result<()> {
         loop {
             scratch.clear();
             let fresh = self.rest.is_empty();
             if fresh {
                 self.session.pump(scratch);
                 if scratch.is_empty() {
-                    return Ok(done);
+                    return Ok(());
                 }
             }
             let due = if fresh {
@@ -193,7 +194,7 @@ impl Connection {
                 self.rest.extend_from_slice(scratch);
             }
             if written < length {
-                return Ok(done);
+                return Ok(());
             }
         }
     }

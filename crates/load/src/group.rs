@@ -8,7 +8,7 @@ use wirelab_wire::{CallId, Request, http1, http2};
 
 use crate::calls::Calls;
 use crate::clock::{now_ns, realtime_offset_ns};
-use crate::connection::{AnySession, Connection};
+use crate::connection::{AnySession, Connection, Flushed};
 use crate::events::Events;
 use crate::judge::{Judge, Rejection};
 use crate::poll::{Poll, Ready};
@@ -289,23 +289,22 @@ impl Group {
         let Some(connection) = self.connections[slot as usize].as_mut() else {
             return Ok(());
         };
-        match connection.flush(&mut self.calls, turn.scratch) {
-            Ok(flushed) => {
-                connection.update_interest(turn.poll, token)?;
-                if turn.span.contains(flushed.at) {
-                    self.recorder.bytes_sent += flushed.bytes as u64;
-                }
-                if let Some(ns) = flushed.connect_ns {
-                    let started = connection.started;
-                    self.connected(started, ns, turn.span);
-                }
-                Ok(())
-            }
-            Err(error) => {
-                self.broken(slot, &error, turn.span);
-                Ok(())
-            }
+        let mut flushed = Flushed::default();
+        let written = connection.flush(&mut self.calls, turn.scratch, &mut flushed);
+        if written.is_ok() {
+            connection.update_interest(turn.poll, token)?;
         }
+        let started = connection.started;
+        if turn.span.contains(flushed.at) {
+            self.recorder.bytes_sent += flushed.bytes as u64;
+        }
+        if let Some(ns) = flushed.connect_ns {
+            self.connected(started, ns, turn.span);
+        }
+        if let Err(error) = written {
+            self.broken(slot, &error, turn.span);
+        }
+        Ok(())
     }
 
     fn connected(&mut self, started: u64, ns: u64, span: Span) {
@@ -409,7 +408,7 @@ impl Group {
         };
         if verdict.is_err() || connection.spent(self.spec.keep) {
             // What the session still wants to say (GOAWAY) goes out if it can.
-            let _ = connection.flush(&mut self.calls, turn.scratch);
+            let _ = connection.flush(&mut self.calls, turn.scratch, &mut Flushed::default());
             self.close(slot, ErrorKind::Closed, turn.span);
             return Ok(());
         }
