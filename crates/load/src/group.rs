@@ -112,14 +112,13 @@ impl Group {
 
     /// No call of the window is under way or waiting, and none will come.
     pub(crate) fn finished(&self, now: u64, span: Span) -> bool {
-        (now >= span.end || self.users.exhausted())
-            && self.calls.in_flight() == 0
-            && self.users.queue.is_empty()
+        let over = now >= span.end || (now >= span.start && self.users.exhausted());
+        over && self.calls.in_flight() == 0 && self.users.queue.is_empty()
     }
 
     /// When this group wants to act though no socket is ready.
-    pub(crate) fn next_due(&self) -> u64 {
-        let due = self.users.next_due();
+    pub(crate) fn next_due(&self, span: Span) -> u64 {
+        let due = self.users.next_due(span);
         if self.retry_at > 0 {
             due.min(self.retry_at)
         } else {

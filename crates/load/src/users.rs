@@ -50,7 +50,9 @@ impl Users {
     }
 
     pub(crate) fn open(mut arrivals: Arrivals, quota: Option<u64>, origin: u64) -> Users {
-        let next = origin + arrivals.next().unwrap_or(UNSET - origin);
+        let next = arrivals
+            .next()
+            .map_or(UNSET, |at| origin.saturating_add(at));
         Users {
             queue: VecDeque::new(),
             queue_max: 0,
@@ -92,10 +94,11 @@ impl Users {
                 intended: due,
             });
         }
+        let end = self.arrivals_end(span);
         let Some(schedule) = &mut self.schedule else {
             return;
         };
-        while schedule.next <= now && schedule.next < span.end {
+        while schedule.next <= now && schedule.next < end {
             late(schedule.next, now - schedule.next);
             self.queue.push_back(Waiting {
                 user: 0,
@@ -104,9 +107,18 @@ impl Users {
             schedule.next = schedule
                 .arrivals
                 .next()
-                .map_or(UNSET, |at| schedule.origin + at);
+                .map_or(UNSET, |at| schedule.origin.saturating_add(at));
         }
         self.queue_max = self.queue_max.max(self.queue.len());
+    }
+
+    /// When the last arrival may be intended: before the window's end, and
+    /// not in the window once its calls have all been begun.
+    fn arrivals_end(&self, span: Span) -> u64 {
+        match self.exhausted() {
+            true => span.start,
+            false => span.end,
+        }
     }
 
     /// The next call to begin, if the window lets it begin.
@@ -151,11 +163,12 @@ impl Users {
     }
 
     /// When [`Users::arrive`] next has something to do.
-    pub(crate) fn next_due(&self) -> u64 {
-        let scheduled = self
-            .schedule
-            .as_ref()
-            .map_or(UNSET, |schedule| schedule.next);
+    pub(crate) fn next_due(&self, span: Span) -> u64 {
+        let end = self.arrivals_end(span);
+        let scheduled = match &self.schedule {
+            Some(schedule) if schedule.next < end => schedule.next,
+            _ => UNSET,
+        };
         let thinking = self.thinking.peek().map_or(UNSET, |Reverse((due, _))| *due);
         scheduled.min(thinking)
     }
@@ -194,7 +207,7 @@ mod tests {
             .map(|w| w.intended)
             .collect();
         assert_eq!(taken, [1000, 2000, 3000, 4000, 5000, 6000]);
-        assert_eq!((users.next_due(), users.queue_max), (7000, 6));
+        assert_eq!((users.next_due(ALWAYS), users.queue_max), (7000, 6));
     }
 
     #[test]
@@ -218,7 +231,7 @@ mod tests {
         users.call_ended(0, 100);
         users.arrive(149, ALWAYS, |_, _| {});
         assert!(users.next(ALWAYS).is_none());
-        assert_eq!(users.next_due(), 150);
+        assert_eq!(users.next_due(ALWAYS), 150);
         users.arrive(170, ALWAYS, |_, _| {});
         assert_eq!(users.next(ALWAYS).map(|w| w.intended), Some(150));
     }
@@ -232,6 +245,26 @@ mod tests {
         let mut users = open(1e6, None);
         users.arrive(9000, span, |_, _| {});
         assert_eq!(std::iter::from_fn(|| users.next(span)).count(), 2);
+        // Or the reactor would spin while the last calls are under way.
+        assert_eq!(users.next_due(span), UNSET);
+    }
+
+    #[test]
+    fn a_rate_so_low_that_no_clock_holds_its_gap_arrives_once() {
+        let mut users = open(1e-12, None);
+        users.arrive(u64::MAX - 1, ALWAYS, |_, _| {});
+        assert_eq!(users.next(ALWAYS).map(|w| w.intended), Some(1000));
+        assert_eq!((users.queue.len(), users.next_due(ALWAYS)), (0, UNSET));
+    }
+
+    #[test]
+    fn nothing_arrives_once_the_quota_is_used_up() {
+        let mut users = open(1e6, Some(1));
+        users.arrive(1000, ALWAYS, |_, _| {});
+        assert!(users.next(ALWAYS).is_some());
+        let mut lags = 0;
+        users.arrive(9000, ALWAYS, |_, _| lags += 1);
+        assert_eq!((lags, users.next_due(ALWAYS)), (0, UNSET));
     }
 
     #[test]

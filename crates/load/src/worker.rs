@@ -63,7 +63,7 @@ fn turn_until_done(
         let mut due = now + TICK_NS;
         for group in groups.iter_mut() {
             group.advance(now, &mut turn)?;
-            due = due.min(group.next_due());
+            due = due.min(group.next_due(span));
         }
         if now >= expire_at {
             expire_at = now + EXPIRE_NS;
