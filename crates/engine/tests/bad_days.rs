@@ -254,6 +254,7 @@ fn plans_that_cannot_be_run_are_refused_by_option_and_remedy() {
             "connections",
         ),
         (change("/groups", json!([])), "groups"),
+        (change("/cores", json!([0, 100_000])), "core 100000"),
     ];
     for (plan, named) in cases {
         let (code, event, output) = drive(&plan);

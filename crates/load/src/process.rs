@@ -68,7 +68,10 @@ fn steal_s() -> Option<f64> {
 
 /// Pins the calling thread to one core.
 pub(crate) fn pin(core: usize) -> std::io::Result<()> {
-    // SAFETY: an all-zero cpu_set_t is the empty set; CPU_SET checks its range.
+    if core >= libc::CPU_SETSIZE as usize {
+        return Err(std::io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    // SAFETY: an all-zero cpu_set_t is the empty set; `core` lies within it.
     let done = unsafe {
         let mut set: libc::cpu_set_t = mem::zeroed();
         libc::CPU_SET(core, &mut set);

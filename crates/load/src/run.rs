@@ -46,7 +46,8 @@ pub fn run(
 ) -> Result<Outcome, Fault> {
     let specs = spec::all(plan, prepared)?;
     check_limits(plan, &specs)?;
-    if let Some(core) = plan.cores.first() {
+    // Every core is tried before anything begins; the first is kept.
+    for core in plan.cores.iter().rev() {
         pin(*core).map_err(|error| fault::pinning(*core, &error))?;
     }
     let shared = Arc::new(Shared::new(plan.threads));

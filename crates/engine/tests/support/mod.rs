@@ -69,6 +69,8 @@ pub fn ok(stream: &mut TcpStream) -> bool {
 pub fn plan(target: &str) -> Value {
     json!({
         "progress_ms": 0,
+        "threads": 1,
+        "cores": [],
         "groups": [{
             "name": "main",
             "target": target,
