@@ -209,6 +209,37 @@ fn an_open_load_drops_nothing() {
     assert!(max_ns("response") > 5 * max_ns("service"), "{group}");
 }
 
+/// The plan's stack with options of its sockets.
+fn rest(options: &[(&str, Value)]) -> Value {
+    let mut stack = json!({"binding": "rest", "codec": "text", "transport": "http/2"});
+    for (name, value) in options {
+        stack[*name] = value.clone();
+    }
+    stack
+}
+
+fn unix_with_quickack() -> Value {
+    let mut plan = plan("unix:/nowhere");
+    plan["groups"][0]["stack"] = rest(&[("quickack", json!(true))]);
+    plan
+}
+
+fn pool_of_two_for_one_user_in_two_threads() -> Value {
+    let mut plan = plan("127.0.0.1:9");
+    plan["threads"] = json!(2);
+    plan["groups"][0]["stack"]["connection"] = json!({"count": 2});
+    plan
+}
+
+fn two_kinds_of_window() -> Value {
+    let (first, mut second) = (
+        plan("127.0.0.1:9")["groups"][0].clone(),
+        plan("127.0.0.1:9"),
+    );
+    second["groups"][0]["window"] = json!({"calls": {"calls": 1, "max_s": 1.0}});
+    json!([first, second["groups"][0]])
+}
+
 #[test]
 fn plans_that_cannot_be_run_are_refused_by_option_and_remedy() {
     let change = |path: &str, value: Value| {
@@ -255,6 +286,17 @@ fn plans_that_cannot_be_run_are_refused_by_option_and_remedy() {
         ),
         (change("/groups", json!([])), "groups"),
         (change("/cores", json!([0, 100_000])), "core 100000"),
+        (unix_with_quickack(), "quickack"),
+        (
+            change("/groups/0/stack", rest(&[("h2_window", json!(0))])),
+            "h2_window",
+        ),
+        (
+            change("/groups/0/stack", rest(&[("tcp_window", json!(u32::MAX))])),
+            "tcp_window",
+        ),
+        (pool_of_two_for_one_user_in_two_threads(), "threads = 2"),
+        (change("/groups", two_kinds_of_window()), "window"),
     ];
     for (plan, named) in cases {
         let (code, event, output) = drive(&plan);

@@ -84,6 +84,14 @@ pub(crate) fn pin(core: usize) -> std::io::Result<()> {
     }
 }
 
+/// Largest SO_RCVBUF that the kernel gives, in bytes (socket(7)).
+pub(crate) fn receive_buffer_max() -> u32 {
+    let text = fs::read_to_string("/proc/sys/net/core/rmem_max").ok();
+    // Where the kernel does not say, it decides.
+    text.and_then(|text| text.trim().parse().ok())
+        .unwrap_or(u32::MAX)
+}
+
 /// Lets the calling thread's timers fire as exactly as the kernel can
 /// (PR_SET_TIMERSLACK of 1 ns instead of 50 us).
 pub(crate) fn sharpen_timers() {

@@ -14,7 +14,7 @@ use crate::process::{Usage, open_files_max, pin};
 use crate::recorder::Recorder;
 use crate::result::{Fault, GroupOutcome, Outcome, Process, Progress, WarmupOutcome};
 use crate::shared::{Shared, Span, UNSET};
-use crate::spec;
+use crate::spec::{self, share};
 use crate::users::Users;
 use crate::warmup::{SAMPLE_NS, Warmup};
 use crate::worker;
@@ -110,20 +110,16 @@ fn groups_of(plan: &Plan, specs: &[Spec], index: u32, began: u64) -> Vec<Group> 
         let mut spec = spec.clone();
         spec.connections_max = share(spec.connections_max as u64, index, plan.threads) as usize;
         spec.in_flight_max = share(spec.in_flight_max as u64, index, plan.threads) as usize;
-        let users = users_of(group, &spec, index, plan.threads, began);
+        let users = users_of(group, index, plan.threads, began);
         Group::new(spec, number as u32, users)
     })
     .collect()
 }
 
-fn users_of(group: &plan::Group, spec: &Spec, index: u32, threads: u32, began: u64) -> Users {
+fn users_of(group: &plan::Group, index: u32, threads: u32, began: u64) -> Users {
     let quota = match group.window {
         Window::DurationS(_) => None,
-        // A thread without a place for a call must not be given any.
-        Window::Calls { calls, .. } => match spec.in_flight_max {
-            0 => Some(0),
-            _ => Some(share(calls, index, threads)),
-        },
+        Window::Calls { calls, .. } => Some(share(calls, index, threads)),
     };
     match (&group.load, Arrivals::of(&group.load, index, threads)) {
         (_, Some(arrivals)) => Users::open(arrivals, quota, began),
@@ -135,12 +131,6 @@ fn users_of(group: &plan::Group, spec: &Spec, index: u32, threads: u32, began: u
         ),
         (_, None) => unreachable!("open loads have arrivals"),
     }
-}
-
-/// The part of `whole` that falls to the `index`-th of `parts`.
-fn share(whole: u64, index: u32, parts: u32) -> u64 {
-    let (index, parts) = (u64::from(index), u64::from(parts));
-    whole / parts + u64::from(index < whole % parts)
 }
 
 /// Joins the threads and adds up what each recorded, per group of the plan.
@@ -437,19 +427,6 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             times: recorder.times(),
             series: recorder.series,
             cpu_s,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_add_up_to_the_whole() {
-        for (whole, parts) in [(0, 1), (7, 3), (1_000_001, 4), (2, 5)] {
-            let sum: u64 = (0..parts).map(|index| share(whole, index, parts)).sum();
-            assert_eq!(sum, whole);
         }
     }
 }

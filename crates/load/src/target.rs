@@ -35,6 +35,8 @@ impl Target {
         if let Some(path) = text.strip_prefix("unix:") {
             return match path.len() {
                 0 => Err(TargetError::Syntax(text.into())),
+                // The kernel would stop reading at a NUL, or take it for an abstract name.
+                _ if path.contains('\0') => Err(TargetError::Syntax(text.into())),
                 1..=107 => Ok(Target::Unix(path.into())),
                 length => Err(TargetError::PathTooLong(length)),
             };
@@ -89,7 +91,14 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_by_name() {
-        for text in ["", "127.0.0.1", "host:80", "unix:", "127.0.0.1:99999"] {
+        for text in [
+            "",
+            "127.0.0.1",
+            "host:80",
+            "unix:",
+            "127.0.0.1:99999",
+            "unix:/tmp/a\0b",
+        ] {
             assert!(
                 matches!(Target::parse(text, true), Err(TargetError::Syntax(_))),
                 "{text}"
