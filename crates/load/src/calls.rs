@@ -15,6 +15,8 @@ pub(crate) struct Call {
     pub(crate) first_byte: u64,
     pub(crate) done: u64,
     pub(crate) live: bool,
+    /// When it was first found begun and not sent.
+    held_since: u64,
     pub(crate) reply: ReplyState,
 }
 
@@ -38,6 +40,7 @@ impl Calls {
         call.sent = 0;
         call.flushed = 0;
         call.first_byte = 0;
+        call.held_since = 0;
         call.live = true;
         call.reply.reset();
         id
@@ -57,13 +60,60 @@ impl Calls {
         self.calls.len() - self.free.len()
     }
 
-    /// The live calls that `wanted` picks.
-    pub(crate) fn select(&self, wanted: impl Fn(&Call) -> bool) -> Vec<CallId> {
-        let picked = self
+    /// The live calls.
+    pub(crate) fn all(&self) -> Vec<CallId> {
+        let live = self.calls.iter().enumerate().filter(|(_, call)| call.live);
+        live.map(|(id, _)| id as CallId).collect()
+    }
+
+    /// The live calls that were sent more than `limit_ns` ago, or have been
+    /// held back for so long. Time in the queue is no part of it.
+    pub(crate) fn overdue(&mut self, now: u64, limit_ns: u64) -> Vec<CallId> {
+        let live = self
             .calls
-            .iter()
+            .iter_mut()
             .enumerate()
-            .filter(|(_, call)| call.live && wanted(call));
-        picked.map(|(id, _)| id as CallId).collect()
+            .filter(|(_, call)| call.live);
+        let overdue = live.filter_map(|(id, call)| {
+            if call.sent == 0 && call.held_since == 0 {
+                call.held_since = now;
+            }
+            call.is_overdue(now, limit_ns).then_some(id as CallId)
+        });
+        overdue.collect()
+    }
+}
+
+impl Call {
+    pub(crate) fn is_overdue(&self, now: u64, limit_ns: u64) -> bool {
+        let since = self.sent.max(self.held_since);
+        self.live && since > 0 && now.saturating_sub(since) > limit_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_overdue_by_when_it_was_sent_not_by_how_long_it_waited_before() {
+        let mut calls = Calls::default();
+        let (sent, held) = (calls.begin(0, 0, 1), calls.begin(0, 1, 1));
+        calls.get(sent).sent = 1_000;
+        assert!(calls.overdue(1_100, 100).is_empty());
+        assert_eq!(calls.overdue(1_101, 100), [sent]);
+        assert_eq!(calls.overdue(1_201, 100), [sent, held]);
+    }
+
+    #[test]
+    fn a_new_call_in_an_overdue_place_is_not_overdue() {
+        let mut calls = Calls::default();
+        let old = calls.begin(0, 0, 1);
+        calls.get(old).sent = 1;
+        assert_eq!(calls.overdue(1_000, 100), [old]);
+        calls.release(old);
+        let new = calls.begin(0, 0, 999);
+        assert_eq!(new, old);
+        assert!(!calls.get(new).is_overdue(1_000, 100));
     }
 }

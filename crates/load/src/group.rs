@@ -493,22 +493,16 @@ impl Group {
     /// Gives up calls that have been under way for too long, and handshakes.
     pub(crate) fn expire(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
         let limit = self.spec.timeout_ns;
-        let overdue = self.calls.select(|call| {
-            let since = if call.sent > 0 {
-                call.sent
-            } else {
-                call.intended
-            };
-            now.saturating_sub(since) > limit
-        });
-        for id in overdue {
-            // An earlier one may have taken its whole connection along.
-            if self.calls.get(id).live {
-                self.give_up(id, turn)?;
-            }
-        }
+        // Handshakes first: a call begun below must not fail with one.
         for slot in self.stuck_handshakes(now) {
             self.broken(slot, &io::Error::from(io::ErrorKind::TimedOut), turn.span);
+        }
+        for id in self.calls.overdue(now, limit) {
+            // An earlier one may have taken its whole connection along, and
+            // a new call may be in its place.
+            if self.calls.get(id).is_overdue(now, limit) {
+                self.give_up(id, turn)?;
+            }
         }
         Ok(())
     }
@@ -570,7 +564,7 @@ impl Group {
 
     /// The drain is over: what is still under way is counted as unfinished.
     pub(crate) fn abandon(&mut self, span: Span) {
-        let ids = self.calls.select(|_| true);
+        let ids = self.calls.all();
         self.fail(
             &ids,
             ErrorKind::Unfinished,
