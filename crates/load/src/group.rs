@@ -16,7 +16,7 @@ use crate::recorder::{ErrorKind, Recorder, Time};
 use crate::shared::Span;
 use crate::socket::{Read, Socket, SocketOptions};
 use crate::target::Target;
-use crate::users::Users;
+use crate::users::{Users, Waiting};
 
 /// Reads of one connection before the others get their turn.
 const READS_MAX: usize = 16;
@@ -245,16 +245,7 @@ impl Group {
         let Some(waiting) = self.users.next(span) else {
             return;
         };
-        let now = now_ns();
-        self.totals.ended += 1;
-        self.totals.errors += 1;
-        self.totals.last_done = now;
-        if span.contains(waiting.intended) {
-            self.recorder
-                .time(Time::Response, now.saturating_sub(waiting.intended));
-            self.recorder
-                .failure(ErrorKind::Refused, || error.to_string());
-        }
+        let now = self.fail_unsent(&waiting, ErrorKind::Refused, span, || error.to_string());
         self.users.call_ended(waiting.user, now);
     }
 
@@ -571,16 +562,33 @@ impl Group {
             "still under way when the drain ended",
             span,
         );
-        let now = now_ns();
-        while let Some(waiting) = self.users.queue.pop_front() {
-            if span.contains(waiting.intended) {
-                self.recorder
-                    .time(Time::Response, now.saturating_sub(waiting.intended));
-                self.recorder.failure(ErrorKind::Unfinished, || {
-                    "never sent: it still waited when the drain ended".into()
-                });
-            }
+        while let Some(waiting) = self.users.next(span) {
+            self.fail_unsent(&waiting, ErrorKind::Unfinished, span, || {
+                "never sent: it still waited when the drain ended".into()
+            });
         }
+    }
+
+    /// A call that no connection was given to is over.
+    fn fail_unsent(
+        &mut self,
+        waiting: &Waiting,
+        kind: ErrorKind,
+        span: Span,
+        words: impl FnOnce() -> String,
+    ) -> u64 {
+        let now = now_ns();
+        self.totals.ended += 1;
+        self.totals.errors += 1;
+        self.totals.last_done = now;
+        if span.contains(waiting.intended) {
+            self.recorder
+                .time(Time::Response, now.saturating_sub(waiting.intended));
+            self.recorder.failure(kind, words);
+        } else if waiting.intended < span.start {
+            self.totals.warmup += 1;
+        }
+        now
     }
 }
 
