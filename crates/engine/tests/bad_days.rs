@@ -32,6 +32,8 @@ fn a_refused_connection_is_data_and_does_not_spin() {
     // Attempts back off: in 0.3 s there are some, not thousands.
     assert!((3..100).contains(&found[0].1), "{group}");
     assert_eq!(group["ok"], 0);
+    // No service could have counted a call that never left.
+    assert_eq!(group["calls_whole_run"], 0);
 }
 
 #[test]

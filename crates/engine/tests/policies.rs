@@ -2,10 +2,11 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
+use base64::Engine as _;
 use serde_json::json;
 use support::{each_request, group, ok, plan, server};
 
@@ -108,6 +109,37 @@ fn pipelining_sends_before_the_reply() {
         "{group}"
     );
     assert_eq!(seen.connections.load(SeqCst), 1);
+}
+
+#[test]
+fn a_pipelined_call_behind_a_large_body_is_sent_when_that_body_is_out() {
+    const BODY_BYTES: usize = 8 << 20;
+    // Nothing is read for 200 ms, so that the first body fills every buffer;
+    // then both requests are read, until no more comes, and answered.
+    let (address, _) = server(|mut stream, _| {
+        std::thread::sleep(Duration::from_millis(200));
+        let patience = Some(Duration::from_millis(200));
+        stream.set_read_timeout(patience).expect("a socket");
+        let (mut taken, mut buffer) = (0, vec![0; 1 << 20]);
+        while let Ok(length @ 1..) = stream.read(&mut buffer) {
+            taken += length;
+        }
+        assert!(taken > 2 * BODY_BYTES && ok(&mut stream) && ok(&mut stream));
+    });
+    let mut plan = plan(&address);
+    let body = base64::engine::general_purpose::STANDARD.encode(vec![b'x'; BODY_BYTES]);
+    plan["groups"][0]["stack"]["connection"] = json!({"in_flight": 2});
+    plan["groups"][0]["workload"]["method"] = json!("POST");
+    plan["groups"][0]["workload"]["body_base64"] = json!(body);
+    plan["groups"][0]["load"]["users"] = json!(2);
+    plan["groups"][0]["timeout_s"] = json!(5.0);
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 2, "max_s": 20.0}});
+    let group = group(&plan);
+    assert_eq!(group["ok"], 2, "{group}");
+    let ns = |which: &str, what: &str| group["times"][which][what].as_u64().unwrap();
+    // The first was sent at once, the second not before the server read.
+    assert!(ns("queueing", "min_ns") < 100_000_000, "{group}");
+    assert!(ns("queueing", "max_ns") > 150_000_000, "{group}");
 }
 
 #[test]

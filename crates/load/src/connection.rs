@@ -45,6 +45,10 @@ impl AnySession {
         each!(self, session => session.pump(out))
     }
 
+    fn begun(&self, call: CallId) -> bool {
+        each!(self, session => session.begun(call))
+    }
+
     #[inline]
     fn flushed(&self, call: CallId) -> bool {
         each!(self, session => session.flushed(call))
@@ -211,8 +215,9 @@ impl Connection {
         }
     }
 
-    /// Calls are written in the order of submission (HTTP/2 may interleave
-    /// large bodies; then `sent` is when the connection next wrote).
+    /// A call's `sent` is the write of the block that its first byte is in.
+    /// Calls behind a large body, or beyond the streams that the peer allows,
+    /// have not been sent yet.
     fn stamp(&mut self, calls: &mut Calls, before: u64) {
         if self.unflushed.is_empty() {
             return;
@@ -222,10 +227,10 @@ impl Connection {
         let session = &self.session;
         self.unflushed.retain(|id| {
             let call = calls.get(*id);
-            if call.sent == 0 {
+            let flushed = drained && session.flushed(*id);
+            if call.sent == 0 && (flushed || session.begun(*id)) {
                 call.sent = before;
             }
-            let flushed = drained && session.flushed(*id);
             if flushed {
                 call.flushed = after;
             }

@@ -80,6 +80,7 @@ impl Events<'_> {
         self.ended.push(id);
         let call = self.calls.get(id);
         call.done = done;
+        self.totals.sent += u64::from(call.sent > 0);
         let intended = call.intended;
         if self.span.contains(intended) {
             self.record(id, done, verdict);

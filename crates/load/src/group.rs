@@ -263,7 +263,6 @@ impl Group {
             };
             let id = self.calls.begin(slot, waiting.user, waiting.intended);
             connection.submit(id, &self.spec.request);
-            self.totals.sent += 1;
             room = connection.room(self.spec.keep);
         }
         if room > 0 && !connection.listed {

@@ -144,6 +144,9 @@ pub trait Session {
     /// head and its body come from two calls, so that they are two sends.
     fn pump(&mut self, out: &mut Vec<u8>) -> bool;
 
+    /// True when the first byte of `call`'s request has come out of `pump`.
+    fn begun(&self, call: CallId) -> bool;
+
     /// True when every byte of `call`'s request has come out of `pump`.
     fn flushed(&self, call: CallId) -> bool;
 

@@ -137,12 +137,13 @@ fn split_writes_put_head_and_body_into_two_sends() {
     session.send(1, &Arc::new(get(1)));
     session.send(2, &Arc::new(post(2, b"third")));
     let mut sends = Vec::new();
-    let mut flushed = Vec::new();
+    let (mut begun, mut flushed) = (Vec::new(), Vec::new());
     loop {
         let mut out = Vec::new();
         let more = session.pump(&mut out);
         sends.push(String::from_utf8(out).unwrap());
         flushed.push([0, 1, 2].map(|call| session.flushed(call)));
+        begun.push([0, 1, 2].map(|call| session.begun(call)));
         if !more {
             break;
         }
@@ -157,6 +158,10 @@ fn split_writes_put_head_and_body_into_two_sends() {
     assert_eq!(flushed[1], [true, false, false]);
     assert_eq!(flushed[2], [true, true, false]);
     assert_eq!(flushed[4], [true, true, true]);
+    assert_eq!(begun[0], [true, false, false]);
+    assert_eq!(begun[1], [true, false, false]);
+    assert_eq!(begun[2], [true, true, false]);
+    assert_eq!(begun[3], [true, true, true]);
 }
 
 #[test]

@@ -265,6 +265,10 @@ impl Session for Http1 {
         self.outbox.pump(out)
     }
 
+    fn begun(&self, call: CallId) -> bool {
+        !self.outbox.has_untouched(call)
+    }
+
     fn flushed(&self, call: CallId) -> bool {
         !self.outbox.holds(call)
     }

@@ -50,6 +50,11 @@ impl Outbox {
         self.queue.len() - usize::from(begun)
     }
 
+    pub(super) fn has_untouched(&self, call: CallId) -> bool {
+        let mut untouched = self.queue.iter().filter(|outgoing| !outgoing.head_out);
+        untouched.any(|outgoing| outgoing.call == call)
+    }
+
     pub(super) fn holds(&self, call: CallId) -> bool {
         self.queue.iter().any(|outgoing| outgoing.call == call)
     }

@@ -186,6 +186,12 @@ impl Session for Client {
         self.emit(out)
     }
 
+    fn begun(&self, call: CallId) -> bool {
+        let slot = self.streams.slot_of_call(call);
+        let stream = slot.and_then(|slot| self.streams.get(slot));
+        stream.is_none_or(|stream| stream.id != 0)
+    }
+
     fn flushed(&self, call: CallId) -> bool {
         let unsent = |slot| {
             self.streams
