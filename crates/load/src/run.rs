@@ -21,8 +21,8 @@ use crate::worker;
 use crate::workload::Prepared;
 
 /// The window opens this long after it was decided, so that every thread
-/// knows before it does.
-const NOTICE_NS: u64 = 3_000_000;
+/// knows before it does: longer than a thread is kept off its core.
+const NOTICE_NS: u64 = 20_000_000;
 
 /// An interrupted run waits this long for calls under way.
 const HURRY_NS: u64 = 500_000_000;

@@ -85,12 +85,12 @@ fn turn_until_done(
             due.saturating_sub(now_ns())
         };
         let found = poll.wait(patience)?;
-        let span = shared.window();
         for index in 0..found {
             let ready = poll.ready(index);
+            // Large replies make a batch last longer than the window's notice.
             let mut turn = Turn {
                 poll: &poll,
-                span,
+                span: shared.window(),
                 input: &mut input,
                 scratch: &mut scratch,
             };
