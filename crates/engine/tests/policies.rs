@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use serde_json::json;
-use support::{each_request, group, ok, plan, server};
+use support::{drive, each_request, group, ok, plan, server};
 
 #[test]
 fn keep_uses_one_connection_per_user_for_all_calls() {
@@ -160,7 +160,9 @@ fn a_constant_rate_is_met_exactly_and_think_time_is_kept() {
     let mut constant = plan(&address);
     constant["groups"][0]["load"] = json!({"kind": "constant", "rate": 1000.0, "in_flight_max": 4});
     constant["groups"][0]["window"] = json!({"duration_s": 1.0});
-    let calls = group(&constant)["calls"].as_u64().unwrap();
+    let constant = group(&constant);
+    let calls = constant["calls"].as_u64().unwrap();
+    assert_eq!(constant["series"].as_array().unwrap().len(), 10);
     assert!((999..=1001).contains(&calls), "{calls}");
     let mut thinking = plan(&address);
     thinking["groups"][0]["load"] = json!({"kind": "closed", "users": 2, "think_s": 0.02});
@@ -183,4 +185,28 @@ fn warm_up_calls_are_not_counted_in_the_window() {
     assert!(warmup > 0);
     assert_eq!(window + warmup, seen.requests.load(SeqCst) as u64);
     assert_eq!(group["warmup"]["stationary"], true);
+}
+
+#[test]
+fn progress_counts_the_calls_of_its_phase() {
+    let (address, _) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
+    let mut plan = plan(&address);
+    plan["progress_ms"] = json!(1);
+    plan["groups"][0]["load"] = json!({"kind": "constant", "rate": 1000.0, "in_flight_max": 4});
+    plan["groups"][0]["warmup"] = json!({"min_s": 0.5, "max_s": 0.5});
+    let (_, _, output) = drive(&plan);
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let first = |phase: &str| {
+        let mut lines = lines
+            .clone()
+            .filter(|line: &serde_json::Value| line["phase"] == phase);
+        lines.next().expect("a line of every phase")["calls"]
+            .as_u64()
+            .unwrap()
+    };
+    // 500 calls of the warm-up are not part of the window's first line.
+    assert!(first("warmup") < 100 && first("measure") < 100);
 }

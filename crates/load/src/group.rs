@@ -142,6 +142,7 @@ impl Group {
             self.retry_at = 0;
             self.open_more(now, turn)?;
         }
+        self.users.note_waiting();
         Ok(())
     }
 

@@ -57,6 +57,8 @@ pub fn run(
         interrupt,
         progress,
         next_progress: 0,
+        phase: "",
+        before_phase: (0, 0),
         interrupted: false,
         marks: Marks::default(),
     };
@@ -196,6 +198,9 @@ struct Coordinator<'a, F: FnMut(Progress)> {
     interrupt: &'a AtomicBool,
     progress: F,
     next_progress: u64,
+    phase: &'static str,
+    /// Calls and errors before the phase began.
+    before_phase: (u64, u64),
     interrupted: bool,
     marks: Marks,
 }
@@ -313,32 +318,44 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         }
     }
 
-    fn wait_until(&mut self, at: u64, phase: &str, since: u64) {
+    fn wait_until(&mut self, at: u64, phase: &'static str, since: u64) {
         self.wait_for(phase, since, at, |_| false);
     }
 
     /// Sleeps in short steps until `until`, `enough`, or an interrupt.
-    fn wait_for(&mut self, phase: &str, since: u64, until: u64, enough: impl Fn(&Shared) -> bool) {
+    fn wait_for(
+        &mut self,
+        phase: &'static str,
+        since: u64,
+        until: u64,
+        enough: impl Fn(&Shared) -> bool,
+    ) {
+        if self.phase != phase {
+            self.phase = phase;
+            self.before_phase = (self.shared.calls(), self.shared.errors());
+        }
         loop {
             let now = now_ns();
             if now >= until || enough(&self.shared) || self.stopped() {
                 return;
             }
-            self.report(phase, now, since);
+            self.report(now, since);
             thread::sleep(Duration::from_nanos((until - now).min(5_000_000)));
         }
     }
 
-    fn report(&mut self, phase: &str, now: u64, since: u64) {
+    fn report(&mut self, now: u64, since: u64) {
         if self.plan.progress_ms == 0 || now < self.next_progress {
             return;
         }
-        self.next_progress = now + self.plan.progress_ms * 1_000_000;
+        let pause_ns = self.plan.progress_ms.saturating_mul(1_000_000);
+        self.next_progress = now.saturating_add(pause_ns);
+        let (calls, errors) = self.before_phase;
         (self.progress)(Progress {
-            phase: phase.into(),
+            phase: self.phase.into(),
             elapsed_s: seconds(now.saturating_sub(since)),
-            calls: self.shared.calls(),
-            errors: self.shared.errors(),
+            calls: self.shared.calls() - calls,
+            errors: self.shared.errors() - errors,
         });
     }
 
@@ -425,7 +442,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
                 stationary: self.marks.stationary,
             },
             times: recorder.times(),
-            series: recorder.series,
+            series: recorder.series_of(end.saturating_sub(start)),
             cpu_s,
         }
     }

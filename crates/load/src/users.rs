@@ -109,7 +109,14 @@ impl Users {
                 .next()
                 .map_or(UNSET, |at| schedule.origin.saturating_add(at));
         }
-        self.queue_max = self.queue_max.max(self.queue.len());
+    }
+
+    /// Notes how many arrivals wait, once those that can begin have begun.
+    #[inline]
+    pub(crate) fn note_waiting(&mut self) {
+        if self.schedule.is_some() {
+            self.queue_max = self.queue_max.max(self.queue.len());
+        }
     }
 
     /// When the last arrival may be intended: before the window's end, and
@@ -197,6 +204,7 @@ mod tests {
         let mut users = open(1e6, None);
         let mut lags = Vec::new();
         users.arrive(6000, ALWAYS, |at, lag| lags.push((at, lag)));
+        users.note_waiting();
         assert_eq!(
             lags,
             (1..=6)
