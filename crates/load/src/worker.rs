@@ -30,16 +30,37 @@ pub(crate) fn run(
     spin: bool,
     shared: &Shared,
 ) -> io::Result<Vec<Group>> {
+    let mut leaving = Leaving {
+        shared,
+        thread,
+        done: false,
+    };
     if let Some(core) = core {
         pin(core)?;
     }
     sharpen_timers();
-    let outcome = turn_until_done(&mut groups, thread, spin, shared);
-    if outcome.is_err() {
-        shared.broken.store(true, Relaxed);
+    turn_until_done(&mut groups, thread, spin, shared)?;
+    leaving.done = true;
+    Ok(groups)
+}
+
+/// Tells the others when a thread leaves, however it leaves: they must not
+/// measure on without it.
+struct Leaving<'a> {
+    shared: &'a Shared,
+    thread: usize,
+    done: bool,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            self.shared.broken.store(true, Relaxed);
+        }
+        self.shared.threads[self.thread]
+            .finished
+            .store(true, Relaxed);
     }
-    shared.threads[thread].finished.store(true, Relaxed);
-    outcome.map(|()| groups)
 }
 
 fn turn_until_done(
@@ -108,4 +129,27 @@ fn publish(groups: &[Group], thread: usize, shared: &Shared) {
         groups.iter().map(|group| group.totals.errors).sum(),
         Relaxed,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_panics_stops_the_others() {
+        let shared = Shared::new(2);
+        let panicked = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let _leaving = Leaving {
+                    shared: &shared,
+                    thread: 1,
+                    done: false,
+                };
+                panic!("as a defect would");
+            });
+            thread.join().is_err()
+        });
+        assert!(panicked && shared.broken.load(Relaxed));
+        assert!(shared.threads[1].finished.load(Relaxed));
+    }
 }
