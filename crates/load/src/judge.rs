@@ -54,6 +54,8 @@ pub(crate) struct Judge {
     pub(crate) status: Option<u16>,
     /// Content type wanted; None: any.
     pub(crate) content_type: Option<ContentType>,
+    /// Replies may be compressed.
+    pub(crate) gzip: bool,
     /// Length of the body wanted, in bytes.
     pub(crate) length: Option<u64>,
     /// What the contract says; None for services of strangers.
@@ -120,6 +122,7 @@ impl Judge {
             framing,
             status: None,
             content_type: None,
+            gzip: true,
             length: None,
             expected,
             decode,
@@ -155,10 +158,10 @@ impl Judge {
                 format!("content-type is {:?}", head.content_type),
             );
         }
-        if head.encoding == Encoding::Other {
+        if head.encoding == Encoding::Other || (head.encoding == Encoding::Gzip && !self.gzip) {
             state.fail(
                 ErrorKind::Wrong,
-                "a content-encoding that was not asked for",
+                "an encoding of the message that was not asked for",
             );
         }
     }
@@ -209,6 +212,13 @@ impl Judge {
                 Ok(Some(Piece::Start { length, compressed })) => {
                     state.due = length;
                     state.compressed = compressed;
+                    if compressed && state.head.encoding != Encoding::Gzip {
+                        state.fail(
+                            ErrorKind::Protocol,
+                            "a compressed message without grpc-encoding (gRPC over HTTP/2, Compressed-Flag)",
+                        );
+                        return ended;
+                    }
                 }
                 Ok(Some(Piece::Data(data))) => self.data(state, data),
                 Ok(Some(Piece::End)) => {
@@ -417,6 +427,15 @@ mod tests {
     }
 
     fn reply(judge: &Judge, chunks: &[&[u8]], end: End) -> Result<(), Rejection> {
+        encoded_reply(judge, Encoding::Identity, chunks, end)
+    }
+
+    fn encoded_reply(
+        judge: &Judge,
+        encoding: Encoding,
+        chunks: &[&[u8]],
+        end: End,
+    ) -> Result<(), Rejection> {
         let mut state = ReplyState::default();
         let length = chunks.iter().map(|chunk| chunk.len() as u64).sum();
         judge.head(
@@ -424,6 +443,7 @@ mod tests {
             &Head {
                 status: 200,
                 content_length: Some(length),
+                encoding,
                 ..Head::default()
             },
         );
@@ -531,10 +551,36 @@ mod tests {
             true,
         );
         let right = frame(&gzip::compress(b"\x0a\x0eHello, wirelab"), true);
-        assert_eq!(reply(&judge, &[&right], fine()), Ok(()));
+        assert_eq!(
+            encoded_reply(&judge, Encoding::Gzip, &[&right], fine()),
+            Ok(())
+        );
         let wrong = frame(&gzip::compress(b"\x0a\x0eHello, wirelaB"), true);
         assert_eq!(
-            kind(reply(&judge, &[&wrong], fine())),
+            kind(encoded_reply(&judge, Encoding::Gzip, &[&wrong], fine())),
+            Some(ErrorKind::Wrong)
+        );
+    }
+
+    #[test]
+    fn compression_is_taken_only_as_asked_for_and_as_announced() {
+        let mut judge = Judge::new(
+            Framing::Grpc,
+            Some(expected(Codec::Protobuf, Operation::Hello, 14)),
+            true,
+        );
+        let right = frame(&gzip::compress(b"\x0a\x0eHello, wirelab"), true);
+        assert_eq!(
+            kind(reply(&judge, &[&right], fine())),
+            Some(ErrorKind::Protocol)
+        );
+        assert_eq!(
+            encoded_reply(&judge, Encoding::Gzip, &[&right], fine()),
+            Ok(())
+        );
+        judge.gzip = false;
+        assert_eq!(
+            kind(encoded_reply(&judge, Encoding::Gzip, &[&right], fine())),
             Some(ErrorKind::Wrong)
         );
     }

@@ -122,6 +122,7 @@ fn rest_request(
     let mut judge = Judge::new(Framing::Whole, Some(expected), stack.work == Work::Decode);
     judge.status = Some(200);
     judge.content_type = Some(media.1);
+    judge.gzip = stack.compression == Compression::Gzip;
     Ok(Prepared {
         method: method.into(),
         path: path.into(),
@@ -154,6 +155,8 @@ fn grpc_request(
     let mut judge = Judge::new(Framing::Grpc, expected, stack.work == Work::Decode);
     judge.status = Some(200);
     judge.content_type = Some(ContentType::Grpc);
+    // A stranger's metadata may ask for it without the axis.
+    judge.gzip = compress || judge.expected.is_none();
     Prepared {
         method: "POST".into(),
         path: path.into(),
@@ -189,7 +192,11 @@ fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
     let mut judge = Judge::new(Framing::Whole, None, stack.work == Work::Decode);
     judge.status = *expect_status;
     judge.length = *expect_length;
-    let body = decode_base64(body_base64)?;
+    let mut body = decode_base64(body_base64)?;
+    if stack.compression == Compression::Gzip && !body.is_empty() {
+        fields.push(("content-encoding".into(), "gzip".into()));
+        body = gzip::compress(&body);
+    }
     Ok(Prepared {
         method: method.clone(),
         path: path.clone(),
