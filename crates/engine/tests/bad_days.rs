@@ -95,7 +95,10 @@ fn a_reset_is_told_from_a_close() {
             false
         });
     });
-    assert_eq!(kinds(&group(&plan(&address)))[0].0, "reset");
+    let group = group(&plan(&address));
+    assert_eq!(kinds(&group)[0].0, "reset");
+    let example = group["error_examples"][0].as_str().unwrap();
+    assert!(example.contains("reset by peer (os error"), "{example}");
 }
 
 #[test]

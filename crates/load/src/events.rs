@@ -1,5 +1,7 @@
 //! What a session tells about its calls, turned into stamps, verdicts and records.
 
+use std::io;
+
 use wirelab_wire::{CallId, End, Failure, Head, Replies};
 
 use crate::calls::Calls;
@@ -22,6 +24,8 @@ pub(crate) struct Events<'a> {
     pub(crate) read_at: u64,
     /// The kind in which calls fail when the connection ends.
     pub(crate) kind_of_closed: ErrorKind,
+    /// Why the connection ended, where the kernel said so.
+    pub(crate) cause: Option<&'a io::Error>,
     /// A reply has come whole, right or wrong.
     pub(crate) answered: bool,
 }
@@ -61,8 +65,11 @@ impl Replies for Events<'_> {
             Failure::Protocol(_) => ErrorKind::Protocol,
             Failure::Unprocessed | Failure::Truncated | Failure::Closed => self.kind_of_closed,
         };
-        let words = match kind {
-            ErrorKind::Timeout => "no complete reply in time".into(),
+        let words = match (kind, self.cause) {
+            (ErrorKind::Timeout, _) => "no complete reply in time".into(),
+            (ErrorKind::Refused | ErrorKind::Reset | ErrorKind::Closed, Some(error)) => {
+                format!("{failure}: {error}")
+            }
             _ => failure.to_string(),
         };
         self.finish(call, Err(Rejection { kind, words }));

@@ -340,7 +340,7 @@ impl Group {
             match read {
                 Ok((Read::Empty, _)) => return Ok(()),
                 Ok((Read::Bytes(0), _)) => {
-                    self.close(slot, ErrorKind::Closed, turn.span);
+                    self.close(slot, ErrorKind::Closed, None, turn.span);
                     return Ok(());
                 }
                 Err(error) => {
@@ -386,6 +386,7 @@ impl Group {
             span: turn.span,
             read_at: at,
             kind_of_closed: ErrorKind::Closed,
+            cause: None,
             answered: false,
         };
         let verdict = connection
@@ -399,7 +400,7 @@ impl Group {
         if verdict.is_err() || connection.spent(self.spec.keep) {
             // What the session still wants to say (GOAWAY) goes out if it can.
             let _ = connection.flush(&mut self.calls, turn.scratch, &mut Flushed::default());
-            self.close(slot, ErrorKind::Closed, turn.span);
+            self.close(slot, ErrorKind::Closed, None, turn.span);
             return Ok(());
         }
         connection.socket.rearm_quickack()?;
@@ -437,11 +438,11 @@ impl Group {
         if !connection.established && connection.in_flight == 0 {
             self.refuse_waiting(span, error);
         }
-        self.close(slot, kind, span);
+        self.close(slot, kind, Some(error), span);
     }
 
     /// Closes a connection; calls still on it fail as `kind`.
-    fn close(&mut self, slot: u32, kind: ErrorKind, span: Span) {
+    fn close(&mut self, slot: u32, kind: ErrorKind, cause: Option<&io::Error>, span: Span) {
         let Some(connection) = self.connections[slot as usize].as_mut() else {
             return;
         };
@@ -454,6 +455,7 @@ impl Group {
             span,
             read_at: now_ns(),
             kind_of_closed: kind,
+            cause,
             answered: false,
         };
         connection.session.closed(&mut events);
@@ -525,7 +527,7 @@ impl Group {
             return self.serve(slot, turn);
         }
         // The other calls of a pipeline cannot be answered any more either.
-        self.close(slot, ErrorKind::Timeout, turn.span);
+        self.close(slot, ErrorKind::Timeout, None, turn.span);
         Ok(())
     }
 
@@ -539,6 +541,7 @@ impl Group {
             span,
             read_at: now_ns(),
             kind_of_closed: kind,
+            cause: None,
             answered: false,
         };
         for id in ids {
