@@ -1,6 +1,5 @@
 //! One group of calls in one thread: its users, its connections, its calls.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use wirelab_wire::{CallId, Request, http1, http2};
 use crate::calls::Calls;
 use crate::clock::{now_ns, realtime_offset_ns};
 use crate::connection::{AnySession, Connection, Flushed};
+use crate::connections::Connections;
 use crate::events::Events;
 use crate::judge::{Judge, Rejection};
 use crate::poll::{Poll, Ready};
@@ -21,20 +21,27 @@ use crate::users::{Users, Waiting};
 /// Reads of one connection before the others get their turn.
 const READS_MAX: usize = 16;
 
-/// Connections that may be in their handshake at one time.
-const HANDSHAKES_MAX: usize = 256;
-
 /// Every how many connections one asks for the kernel's arrival stamps.
 const STAMPED_EVERY: u32 = 16;
-
-/// Pauses between attempts to connect after failures in a row, doubling.
-const RETRY_NS: std::ops::RangeInclusive<u64> = 1_000_000..=128_000_000;
 
 /// How a group's sessions are made.
 #[derive(Debug, Clone)]
 pub(crate) enum Speaks {
     Http1(http1::Options),
     Http2(http2::Options),
+}
+
+impl Speaks {
+    fn session(&self) -> AnySession {
+        match self {
+            Speaks::Http1(options) => {
+                AnySession::Http1(http1::Http1::new(*options).expect("the spec checked them"))
+            }
+            Speaks::Http2(options) => {
+                AnySession::Http2(Box::new(http2::Client::new(options.clone())))
+            }
+        }
+    }
 }
 
 /// What does not change while a group runs.
@@ -80,12 +87,7 @@ pub(crate) struct Group {
     index: u32,
     pub(crate) users: Users,
     calls: Calls,
-    connections: Vec<Option<Connection>>,
-    vacant: Vec<u32>,
-    with_room: VecDeque<u32>,
-    handshakes: usize,
-    retry_at: u64,
-    retry_ns: u64,
+    connections: Connections,
     ended: Vec<CallId>,
     pub(crate) recorder: Recorder,
     pub(crate) totals: Totals,
@@ -98,12 +100,7 @@ impl Group {
             index,
             users,
             calls: Calls::default(),
-            connections: Vec::new(),
-            vacant: Vec::new(),
-            with_room: VecDeque::new(),
-            handshakes: 0,
-            retry_at: 0,
-            retry_ns: 0,
+            connections: Connections::default(),
             ended: Vec::new(),
             recorder: Recorder::new(),
             totals: Totals::default(),
@@ -118,12 +115,7 @@ impl Group {
 
     /// When this group wants to act though no socket is ready.
     pub(crate) fn next_due(&self, span: Span) -> u64 {
-        let due = self.users.next_due(span);
-        if self.retry_at > 0 {
-            due.min(self.retry_at)
-        } else {
-            due
-        }
+        self.users.next_due(span).min(self.connections.next_due())
     }
 
     /// Takes what is due, begins calls, opens connections as needed.
@@ -138,10 +130,8 @@ impl Group {
             self.users.send_home(span);
         }
         self.begin_waiting(turn)?;
-        if now >= self.retry_at {
-            self.retry_at = 0;
-            self.open_more(now, turn)?;
-        }
+        self.connections.end_pause(now);
+        self.open_more(now, turn)?;
         self.users.note_waiting();
         Ok(())
     }
@@ -149,13 +139,10 @@ impl Group {
     /// Begins waiting calls on connections with room.
     fn begin_waiting(&mut self, turn: &mut Turn) -> io::Result<()> {
         while !self.users.queue.is_empty() && self.calls.in_flight() < self.spec.in_flight_max {
-            let Some(slot) = self.with_room.pop_front() else {
+            let Some(slot) = self.connections.next_with_room() else {
                 break;
             };
-            if let Some(connection) = self.connections[slot as usize].as_mut() {
-                connection.listed = false;
-                self.serve(slot, turn)?;
-            }
+            self.serve(slot, turn)?;
         }
         Ok(())
     }
@@ -164,9 +151,8 @@ impl Group {
     /// at once, others for calls that wait. Past the window only the latter.
     fn open_more(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
         let ahead = self.spec.keep && now < turn.span.end && !self.users.exhausted();
-        while self.retry_at == 0
-            && self.open() < self.spec.connections_max
-            && self.handshakes < HANDSHAKES_MAX
+        while self.connections.may_connect()
+            && self.connections.open() < self.spec.connections_max
             && (ahead || self.lacks_a_connection(turn.span))
         {
             self.open_one(turn)?;
@@ -182,10 +168,6 @@ impl Group {
         !self.users.queue.is_empty() && self.calls.in_flight() < self.spec.in_flight_max
     }
 
-    fn open(&self) -> usize {
-        self.connections.len() - self.vacant.len()
-    }
-
     fn open_one(&mut self, turn: &mut Turn) -> io::Result<()> {
         let started = now_ns();
         let socket = match Socket::connect(&self.spec.target, self.spec.socket) {
@@ -196,53 +178,27 @@ impl Group {
                 return Ok(());
             }
         };
-        let slot = self.vacant.pop().unwrap_or_else(|| {
-            self.connections.push(None);
-            self.connections.len() as u32 - 1
-        });
+        let slot = self.connections.vacancy();
         let stamped =
             slot.is_multiple_of(STAMPED_EVERY) && matches!(self.spec.target, Target::Tcp(_));
         if stamped {
             socket.stamp_arrivals()?;
         }
-        let connection = Connection::new(socket, self.session(), started, stamped);
+        let connection = Connection::new(socket, self.spec.speaks.session(), started, stamped);
         connection.register(turn.poll, self.token(slot))?;
-        self.connections[slot as usize] = Some(connection);
-        self.handshakes += 1;
+        self.connections.insert(slot, connection);
         self.totals.opened += 1;
-        self.totals.peak = self.totals.peak.max(self.open());
+        self.totals.peak = self.totals.peak.max(self.connections.open());
         self.serve(slot, turn)
-    }
-
-    fn session(&self) -> AnySession {
-        match &self.spec.speaks {
-            Speaks::Http1(options) => {
-                AnySession::Http1(http1::Http1::new(*options).expect("the spec checked them"))
-            }
-            Speaks::Http2(options) => {
-                AnySession::Http2(Box::new(http2::Client::new(options.clone())))
-            }
-        }
     }
 
     fn token(&self, slot: u32) -> u64 {
         u64::from(self.index) << 32 | u64::from(slot)
     }
 
-    /// The next attempt to connect waits a little longer than the last. One
-    /// failure is no outage: only a second one in a row makes calls wait that
-    /// had no part in it.
-    fn back_off(&mut self) {
-        let in_a_row = self.retry_ns > 0;
-        self.retry_ns = (self.retry_ns * 2).clamp(*RETRY_NS.start(), *RETRY_NS.end());
-        if in_a_row {
-            self.retry_at = now_ns() + self.retry_ns;
-        }
-    }
-
     /// A connection could not be made: one waiting call fails with it.
     fn refuse_waiting(&mut self, span: Span, error: &io::Error) {
-        self.back_off();
+        self.connections.back_off();
         let Some(waiting) = self.users.next(span) else {
             return;
         };
@@ -254,7 +210,7 @@ impl Group {
     /// it when room is left.
     #[inline]
     fn serve(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
-        let Some(connection) = self.connections[slot as usize].as_mut() else {
+        let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
         let mut room = connection.room(self.spec.keep);
@@ -266,9 +222,8 @@ impl Group {
             connection.submit(id, &self.spec.request);
             room = connection.room(self.spec.keep);
         }
-        if room > 0 && !connection.listed {
-            connection.listed = true;
-            self.with_room.push_back(slot);
+        if room > 0 {
+            self.connections.list(slot);
         }
         self.flush(slot, turn)
     }
@@ -276,7 +231,7 @@ impl Group {
     #[inline]
     fn flush(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
         let token = self.token(slot);
-        let Some(connection) = self.connections[slot as usize].as_mut() else {
+        let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
         let mut flushed = Flushed::default();
@@ -298,7 +253,7 @@ impl Group {
     }
 
     fn connected(&mut self, started: u64, ns: u64, span: Span) {
-        self.handshakes = self.handshakes.saturating_sub(1);
+        self.connections.established();
         if span.contains(started) {
             self.recorder.time(Time::Connect, ns);
         }
@@ -308,7 +263,7 @@ impl Group {
     #[inline]
     pub(crate) fn on_ready(&mut self, ready: Ready, turn: &mut Turn) -> io::Result<()> {
         let slot = ready.token as u32;
-        let Some(connection) = self.connections[slot as usize].as_mut() else {
+        let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
         if ready.write && !connection.established {
@@ -332,7 +287,7 @@ impl Group {
 
     fn read(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
         for _ in 0..READS_MAX {
-            let Some(connection) = self.connections[slot as usize].as_mut() else {
+            let Some(connection) = self.connections.get(slot) else {
                 return Ok(());
             };
             let read = connection.read(turn.input);
@@ -374,7 +329,7 @@ impl Group {
 
     #[inline]
     fn receive(&mut self, slot: u32, length: usize, at: u64, turn: &mut Turn) -> io::Result<()> {
-        let Some(connection) = self.connections[slot as usize].as_mut() else {
+        let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
         let mut events = Events {
@@ -394,12 +349,12 @@ impl Group {
             .receive(&turn.input[..length], &mut events);
         connection.served |= verdict.is_ok() && events.answered;
         self.settle();
-        let Some(connection) = self.connections[slot as usize].as_mut() else {
+        let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
         if verdict.is_err() || connection.spent(self.spec.keep) {
             // What the session still wants to say (GOAWAY) goes out if it can.
-            let _ = connection.flush(&mut self.calls, turn.scratch, &mut Flushed::default());
+            self.flush(slot, turn)?;
             self.close(slot, ErrorKind::Closed, None, turn.span);
             return Ok(());
         }
@@ -415,7 +370,7 @@ impl Group {
             let call = self.calls.get(id);
             // `done` is intended for the next call of the user.
             let (slot, user, done) = (call.connection, call.user, call.done);
-            if let Some(connection) = self.connections[slot as usize].as_mut() {
+            if let Some(connection) = self.connections.get(slot) {
                 connection.forget(id);
             }
             self.calls.release(id);
@@ -426,7 +381,7 @@ impl Group {
 
     /// The socket failed: a refused handshake, a reset, …
     fn broken(&mut self, slot: u32, error: &io::Error, span: Span) {
-        let Some(connection) = self.connections[slot as usize].as_ref() else {
+        let Some(connection) = self.connections.get(slot) else {
             return;
         };
         let kind = match (error.kind(), connection.established) {
@@ -443,7 +398,7 @@ impl Group {
 
     /// Closes a connection; calls still on it fail as `kind`.
     fn close(&mut self, slot: u32, kind: ErrorKind, cause: Option<&io::Error>, span: Span) {
-        let Some(connection) = self.connections[slot as usize].as_mut() else {
+        let Some(connection) = self.connections.get(slot) else {
             return;
         };
         let mut events = Events {
@@ -462,32 +417,14 @@ impl Group {
         // The end of the connection may have been the end of the reply.
         connection.served |= events.answered;
         self.settle();
-        self.remove(slot);
-    }
-
-    fn remove(&mut self, slot: u32) {
-        let Some(connection) = self.connections[slot as usize].take() else {
-            return;
-        };
-        if !connection.established {
-            self.handshakes = self.handshakes.saturating_sub(1);
-        }
-        if connection.served {
-            self.retry_ns = 0;
-        } else {
-            self.back_off();
-        }
-        if connection.listed {
-            self.with_room.retain(|listed| *listed != slot);
-        }
-        self.vacant.push(slot);
+        self.connections.remove(slot);
     }
 
     /// Gives up calls that have been under way for too long, and handshakes.
     pub(crate) fn expire(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
         let limit = self.spec.timeout_ns;
         // Handshakes first: a call begun below must not fail with one.
-        for slot in self.stuck_handshakes(now) {
+        for slot in self.connections.stuck(now, limit) {
             self.broken(slot, &io::Error::from(io::ErrorKind::TimedOut), turn.span);
         }
         for id in self.calls.overdue(now, limit) {
@@ -500,19 +437,9 @@ impl Group {
         Ok(())
     }
 
-    fn stuck_handshakes(&self, now: u64) -> Vec<u32> {
-        let limit = self.spec.timeout_ns;
-        let stuck = |c: &Connection| !c.established && now.saturating_sub(c.started) > limit;
-        let slots = self.connections.iter().enumerate();
-        slots
-            .filter(|(_, c)| c.as_ref().is_some_and(stuck))
-            .map(|(slot, _)| slot as u32)
-            .collect()
-    }
-
     fn give_up(&mut self, id: CallId, turn: &mut Turn) -> io::Result<()> {
         let slot = self.calls.get(id).connection;
-        let Some(connection) = self.connections[slot as usize].as_mut() else {
+        let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
         // A session forgets a cancelled call: nobody else would end it.

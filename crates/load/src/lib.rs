@@ -12,6 +12,7 @@ pub mod arrivals;
 mod calls;
 mod clock;
 mod connection;
+mod connections;
 mod events;
 mod fault;
 mod group;
