@@ -2,7 +2,7 @@
 
 use wirelab_wire::CallId;
 
-use crate::judge::ReplyState;
+use crate::reply::ReplyState;
 
 /// One call and its stamps, nanoseconds of the one clock; 0: not yet.
 #[derive(Debug, Default)]

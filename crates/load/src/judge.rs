@@ -7,13 +7,14 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wirelab_wire::codec::Expected;
-use wirelab_wire::grpc::{Deframer, Piece};
+use wirelab_wire::grpc::Piece;
 use wirelab_wire::{ContentType, Encoding, End, Head, gzip};
 
 use crate::recorder::ErrorKind;
+use crate::reply::ReplyState;
 
 /// Largest message that is accepted, in bytes.
-const MESSAGE_BYTES_MAX: u32 = 256 << 20;
+pub(crate) const MESSAGE_BYTES_MAX: u32 = 256 << 20;
 
 /// Bytes of an unwanted body that are kept to be shown.
 const SHOWN_BYTES: usize = 160;
@@ -29,7 +30,7 @@ pub(crate) struct Rejection {
 }
 
 impl Rejection {
-    fn new(kind: ErrorKind, words: impl Into<String>) -> Rejection {
+    pub(crate) fn new(kind: ErrorKind, words: impl Into<String>) -> Rejection {
         Rejection {
             kind,
             words: words.into(),
@@ -63,57 +64,6 @@ pub(crate) struct Judge {
     /// Decode every reply (work=decode).
     pub(crate) decode: bool,
     learned: AtomicU64,
-}
-
-/// What is known of one reply so far.
-#[derive(Debug)]
-pub(crate) struct ReplyState {
-    head: Head,
-    deframer: Deframer,
-    /// Body bytes (whole) or message bytes (gRPC) so far.
-    length: u64,
-    messages: u32,
-    compressed: bool,
-    /// Length of the message under way.
-    due: u32,
-    kept: Vec<u8>,
-    bad: Option<Box<Rejection>>,
-    checked: bool,
-}
-
-impl Default for ReplyState {
-    fn default() -> Self {
-        ReplyState {
-            head: Head::default(),
-            deframer: Deframer::new(MESSAGE_BYTES_MAX),
-            length: 0,
-            messages: 0,
-            compressed: false,
-            due: 0,
-            kept: Vec::new(),
-            bad: None,
-            checked: false,
-        }
-    }
-}
-
-impl ReplyState {
-    /// Ready for the next call; keeps the memory for its body.
-    #[inline]
-    pub(crate) fn reset(&mut self) {
-        let kept = std::mem::take(&mut self.kept);
-        *self = ReplyState {
-            kept,
-            ..ReplyState::default()
-        };
-        self.kept.clear();
-    }
-
-    fn fail(&mut self, kind: ErrorKind, words: impl Into<String>) {
-        if self.bad.is_none() {
-            self.bad = Some(Box::new(Rejection::new(kind, words)));
-        }
-    }
 }
 
 impl Judge {
@@ -193,7 +143,7 @@ impl Judge {
         }
         let verbatim = self.expected.as_ref().and_then(Expected::verbatim);
         if let (Some(wanted), Encoding::Identity) = (verbatim, state.head.encoding) {
-            return compare(state, wanted, offset, chunk);
+            return state.compare(wanted, offset, chunk);
         }
         let alone = state.kept.is_empty() && state.head.content_length == Some(chunk.len() as u64);
         if alone && !state.checked {
@@ -201,7 +151,7 @@ impl Judge {
             let compressed = state.head.encoding == Encoding::Gzip;
             self.check(state, 0, chunk, compressed);
         } else {
-            keep(state, chunk);
+            state.keep(chunk);
         }
     }
 
@@ -243,7 +193,7 @@ impl Judge {
             state.checked = true;
             self.check(state, state.messages as usize, data, state.compressed);
         } else {
-            keep(state, data);
+            state.keep(data);
         }
     }
 
@@ -357,44 +307,6 @@ impl Judge {
             );
         }
     }
-}
-
-/// Judges a body of which every byte is known while it arrives, without
-/// keeping it: as a whole at its last byte, in parts before.
-fn compare(state: &mut ReplyState, wanted: &[u8], offset: usize, chunk: &[u8]) {
-    let end = offset + chunk.len();
-    match wanted.get(offset..end) {
-        Some(part) if part == chunk => state.checked = end == wanted.len(),
-        Some(_) => state.fail(
-            ErrorKind::Wrong,
-            format!("the text differs in bytes {offset} to {end}"),
-        ),
-        None => state.fail(
-            ErrorKind::Wrong,
-            format!("the text is longer than {} bytes", wanted.len()),
-        ),
-    }
-}
-
-fn keep(state: &mut ReplyState, chunk: &[u8]) {
-    if state.kept.len() + chunk.len() > MESSAGE_BYTES_MAX as usize {
-        return state.fail(
-            ErrorKind::Wrong,
-            format!("more than {MESSAGE_BYTES_MAX} bytes"),
-        );
-    }
-    if state.kept.is_empty() {
-        // Once, instead of growing: large messages come in many chunks.
-        let due = state
-            .head
-            .content_length
-            .unwrap_or(0)
-            .max(u64::from(state.due));
-        state
-            .kept
-            .reserve(due.min(u64::from(MESSAGE_BYTES_MAX)) as usize);
-    }
-    state.kept.extend_from_slice(chunk);
 }
 
 /// The rejection with the start of the body that came with it, escaped.

@@ -21,6 +21,7 @@ pub mod plan;
 mod poll;
 mod process;
 mod recorder;
+mod reply;
 pub mod result;
 mod run;
 mod shared;
