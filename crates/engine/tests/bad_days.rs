@@ -3,7 +3,7 @@
 mod support;
 
 use std::io::Write;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -74,24 +74,47 @@ fn a_close_in_mid_reply_is_never_a_success() {
     assert!(good.abs_diff(2 * closed.1) <= 2, "{group}");
 }
 
+/// The connection will end by RST instead of FIN.
+fn reset_at_close(stream: &TcpStream) {
+    let linger = libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
+    };
+    // SAFETY: `linger` is valid for the duration of the call.
+    unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_LINGER,
+            (&raw const linger).cast(),
+            size_of::<libc::linger>() as libc::socklen_t,
+        )
+    };
+}
+
+#[test]
+fn a_reset_does_not_complete_a_reply_that_ends_with_its_connection() {
+    let (address, _) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            s.write_all(b"HTTP/1.0 200 OK\r\n\r\nhalf")
+                .expect("a connection that is still there");
+            std::thread::sleep(Duration::from_millis(20));
+            reset_at_close(s);
+            false
+        });
+    });
+    let mut plan = plan(&address);
+    plan["groups"][0]["stack"]["transport"] = json!("http/1.0");
+    let group = group(&plan);
+    assert_eq!(group["ok"], 0, "{group}");
+    assert_eq!(kinds(&group)[0].0, "reset");
+}
+
 #[test]
 fn a_reset_is_told_from_a_close() {
     let (address, _) = server(|stream, seen| {
         each_request(stream, &seen, |s, _| {
-            let linger = libc::linger {
-                l_onoff: 1,
-                l_linger: 0,
-            };
-            // SAFETY: `linger` is valid for the duration of the call.
-            unsafe {
-                libc::setsockopt(
-                    s.as_raw_fd(),
-                    libc::SOL_SOCKET,
-                    libc::SO_LINGER,
-                    (&raw const linger).cast(),
-                    size_of::<libc::linger>() as libc::socklen_t,
-                )
-            };
+            reset_at_close(s);
             false
         });
     });

@@ -54,6 +54,11 @@ impl Replies for Events<'_> {
 
     #[inline]
     fn end(&mut self, call: CallId, end: End) {
+        // A reply that ends with its connection is complete only where that
+        // ended without an error (RFC 9112 section 8).
+        if self.cause.is_some() {
+            return self.failed(call, Failure::Truncated);
+        }
         self.answered = true;
         let verdict = self.judge.end(&mut self.calls.get(call).reply, end);
         self.finish(call, verdict);
