@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import math
+import os
 import time
 from dataclasses import dataclass
 from itertools import pairwise
@@ -76,6 +77,16 @@ def rss_max_bytes(pid: int) -> int | None:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     return None
+
+
+def steal_seconds() -> float | None:
+    """Core-seconds that the hypervisor took from this machine since it started (steal of
+    proc(5), resolution 10 ms); None where the kernel does not tell."""
+    try:
+        first = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0]
+        return int(first.split()[8]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 @dataclass(frozen=True)

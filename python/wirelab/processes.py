@@ -15,6 +15,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import TrialFailed
@@ -25,6 +26,18 @@ POLL_S = 0.05
 """How often a wait looks whether it should stop."""
 LINE_BYTES_MAX = 64 * 1024 * 1024
 """A longer line of standard output is not the lab's protocol."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended, and what it cost from its first instruction to its last."""
+
+    code: int
+    """Exit code, negative for a signal."""
+    cpu_user_s: float
+    cpu_system_s: float
+    switches_involuntary: int
+
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -93,6 +106,15 @@ class Child:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
+
+    def reap(self) -> Ended | None:
+        """How it ended; None while it runs. wait4(2) is called and not waitpid(2), for it
+        alone gives the usage of this one child. To be called until it has answered once."""
+        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+        if pid == 0:
+            return None
+        code = self.process.returncode = os.waitstatus_to_exitcode(status)
+        return Ended(code, usage.ru_utime, usage.ru_stime, usage.ru_nivcsw)
 
     def signal(self, number: signal.Signals) -> None:
         """To the process alone."""
