@@ -7,9 +7,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from wirelab.callers import tool
+
 ROOT = Path(__file__).resolve().parent.parent
 GO_BIN = ROOT / ".cache/bin"
-GHZ = "github.com/bojand/ghz/cmd/ghz@v0.120.0"
+GHZ = tool.GHZ.pin
 DEBIAN = {"wrk": "wrk", "h2load": "nghttp2-client", "ab": "apache2-utils"}
 
 

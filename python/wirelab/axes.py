@@ -21,6 +21,9 @@ COUNT_MAX = 1_000_000
 WINDOW_BYTES_MAX = 2**31 - 1
 """The largest window: RFC 9113 section 6.9.1, and ``int`` of setsockopt(2)."""
 
+ENGINE = "engine"
+"""The value of the axis ``caller`` that is the lab's own; all others are foreign tools."""
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -134,7 +137,12 @@ TABLE: tuple[Axis, ...] = (
     Axis(
         "start", "cold: measured from the first call of a fresh process", "warm", ("warm", "cold")
     ),
-    Axis("caller", "who makes the calls", "engine", ("engine",)),
+    Axis(
+        "caller",
+        "who makes the calls; ghz: that load tool with its own client library, windows included",
+        ENGINE,
+        (ENGINE, "ghz"),
+    ),
 )
 """All axes but binding and language, in the order of references."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from wirelab import figures
@@ -119,9 +120,14 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
     return Conclusion("unknown", text, name, step.effect)
 
 
+BROUGHT = MappingProxyType({"caller": ("client library", "that library's HTTP/2 windows")})
+"""What an axis cannot be changed without, and no other axis names."""
+
+
 def _changed(step: Climbed) -> list[str]:
     """Axes and properties; a stream's chunks come with the streaming operation."""
-    return [name for name in step.rung.changes if name != "chunk"]
+    named = [name for name in step.rung.changes if name != "chunk"]
+    return named + [more for name in named for more in BROUGHT.get(name, ())]
 
 
 def _step(step: Climbed) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab import legality, manifests, placement
+from wirelab.axes import ENGINE
 from wirelab.engine import Drive
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.interruption import Interruption
@@ -134,6 +135,11 @@ def drive_stack(
     refusal = legality.operation_refusal(call.operation, stack.axes)
     if refusal:
         raise StackError(f"{stack}: {refusal}", "choose another --operation or stack")
+    if stack.axes["caller"] != ENGINE:
+        raise StackError(
+            f"{stack}: `wirelab drive` is the engine and starts no other caller",
+            f"leave caller out, or measure {stack.axes['caller']} by `wirelab run`",
+        )
     table = placement.choose("pinned")
     program = Programs(manifests.load()).program(stack, interruption)
     settings = Settings(

@@ -11,7 +11,8 @@
     ├── LabError                exit 3   the lab cannot do its work
     │   ├── EngineMissing                no engine binary
     │   ├── EngineRefused                the engine refused a plan, or broke its contract
-    │   └── BuildError                   a service could not be built
+    │   ├── BuildError                   a service could not be built
+    │   └── ToolMissing                  a foreign load tool could not be had
     ├── StorageError            exit 4   nothing more can be written (full disk)
     └── Interrupted             exit 130 Ctrl-C or SIGTERM
 
@@ -92,6 +93,10 @@ class EngineRefused(LabError):
 
 class BuildError(LabError):
     """A service could not be built, or what it needs is not installed."""
+
+
+class ToolMissing(LabError):
+    """A foreign load tool is not there and could not be installed."""
 
 
 class StorageError(WirelabError):

@@ -13,6 +13,7 @@ from math import inf
 from typing import Any
 
 from wirelab import contrast, figures
+from wirelab.axes import ENGINE
 from wirelab.expectations import Expectation, Outcome
 from wirelab.levels import Level, level_words
 from wirelab.report.quantity import digits
@@ -149,13 +150,22 @@ def opened(interval: Interval, powered: Sequence[Powered], figure: Figure) -> In
         return interval
     low, high = interval.bounds
     for power, _, cell in powered:
-        if not figures.only_a_bound(figure, cell):
+        if not _only_a_bound(figure, cell, powered):
             continue
         if (power > 0) == (figure.better == "higher"):
             high = inf
         else:
             low = 0.0
     return replace(interval, low=low, high=high)
+
+
+def _only_a_bound(figure: Figure, cell: Cell, powered: Sequence[Powered]) -> bool:
+    """Where callers are compared, a foreign tool's figure is what the tool attained, and
+    whether the tool was the limit is the question: then it bounds nothing else."""
+    callers = {other.point.axes.get("caller", ENGINE) for _, _, other in powered}
+    if len(callers) > 1 and cell.point.axes.get("caller", ENGINE) != ENGINE:
+        return False
+    return figures.only_a_bound(figure, cell)
 
 
 def _reason(
@@ -166,7 +176,7 @@ def _reason(
     figure: Figure,
 ) -> str:
     said = f"{range_words(interval)}, claimed {finding.expect}"
-    bound = [str(wanted) for _, wanted, cell in powered if figures.only_a_bound(figure, cell)]
+    bound = [str(wanted) for _, wanted, cell in powered if _only_a_bound(figure, cell, powered)]
     if bound:
         said += f"; the client was the limit in {'; '.join(bound)}, so this is a bound"
     if outcome == "cannot be told" and interval.bounds is None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from wirelab import axes as table
 from wirelab.spelling import did_you_mean
 
 Axes = Mapping[str, str]
@@ -26,6 +28,16 @@ class Rule:
 
 def _grpc(axes: Axes) -> bool:
     return axes["binding"] == "grpc"
+
+
+def _ghz_has(axis: str, reason: str) -> Rule:
+    """ghz does one thing where the engine has a choice: the axis's default."""
+    only = table.BY_NAME[axis].default
+    return Rule(
+        lambda axes: axes["caller"] == "ghz" and axes[axis] != only,
+        f"{reason}: with caller=ghz {axis} can only be {only}",
+        {axis: only},
+    )
 
 
 RULES: tuple[Rule, ...] = (
@@ -79,6 +91,19 @@ RULES: tuple[Rule, ...] = (
         "HTTP/1.x has no flow-control window of its own",
         {"server.h2_window": "library"},
     ),
+    Rule(
+        lambda axes: axes["caller"] == "ghz" and not _grpc(axes),
+        "ghz speaks gRPC only",
+        {"caller": "engine"},
+    ),
+    _ghz_has("connection", "ghz keeps its connections, one per user"),
+    _ghz_has("in_flight", "a user of ghz waits for its reply on a connection of its own"),
+    _ghz_has("work", "ghz decodes every reply"),
+    *(
+        _ghz_has(axis.name, "ghz has no switch for it")
+        for axis in table.TABLE
+        if axis.name.startswith("client.")
+    ),
 )
 
 
@@ -126,4 +151,25 @@ def operation_refusal(operation: str, axes: Axes) -> str:
         return f"{operation} does not exist over {binding}, only over {others}"
     if codec not in codecs:
         return f"{operation} over {binding} has no codec {codec}, only {', '.join(codecs)}"
+    return ""
+
+
+TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = {"ghz": ("Hello", "HelloBytes")}
+"""Foreign tool -> unary operations whose request is empty. The requests of the others are
+made inside the engine, call by call, and no tool can be handed them."""
+
+
+def caller_refusal(operation: str, load: Mapping[str, Any], axes: Axes) -> str:
+    """Why this caller cannot make the operation under this load (as
+    :meth:`wirelab.experiment.Load.point` has it); empty when it can."""
+    caller = axes["caller"]
+    if caller not in TOOL_OPERATIONS:
+        return ""
+    able = TOOL_OPERATIONS[caller]
+    if operation not in able:
+        return f"caller={caller} can make {' and '.join(able)}, not {operation}"
+    if load["kind"] != "closed":
+        return f"caller={caller} can hold closed loads only; its pacing of others is its own"
+    if load.get("think_s"):
+        return f"caller={caller} has no think time between calls"
     return ""

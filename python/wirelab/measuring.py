@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wirelab import placement, verdicts
+from wirelab import callers, placement, verdicts
+from wirelab.axes import ENGINE
+from wirelab.callers import Errand, Tools
 from wirelab.engine import Drive
 from wirelab.errors import TrialFailed
 from wirelab.experiment import Experiment
@@ -34,6 +36,7 @@ class Lab:
     programs: Programs
     interruption: Interruption
     on_progress: Callable[[Json], None] = lambda _: None
+    tools: Tools = field(default_factory=Tools)
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,25 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, address: s
     }
 
 
+def errand(experiment: Experiment, planned: PlannedTrial, table: Table, address: str) -> Errand:
+    """What a foreign tool is asked to do in the trial. It has no warm-up of its own and
+    cannot tell when a series is stationary, so that its first run takes the longest time that
+    the experiment allows for that."""
+    cell = planned.cell
+    axes = cell.stack.axes
+    return Errand(
+        target=address,
+        axes=dict(axes),
+        operation=cell.message.operation,
+        users=cell.load.point()["users"],
+        window=experiment.window.for_size(cell.message.bytes),
+        warmup_s=0.0 if axes["start"] == "cold" else experiment.warmup.max,
+        timeout_s=experiment.timeout,
+        processors=len(table.engine or table.available),
+        cores=table.engine,
+    )
+
+
 def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
     program = lab.programs.program(planned.cell.stack, lab.interruption)
     configured = settings(lab.experiment, planned, table, program.manifest.collector)
@@ -133,35 +155,21 @@ def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Me
     ) as service:
         ready = service.ready.model_dump(mode="json")
         _write(folder / "service.json", {"configuration": configuration, "ready": ready})
-        engine_plan = plan(lab.experiment, planned, table, service.ready.address)
-        _write(folder / "plan.json", engine_plan)
-        outcome, seen = _driven(lab, service, engine_plan, table, folder)
+        outcome, seen = _watched(lab, planned, service, table, folder)
     return Measured(outcome, {**ready, "sha256": program.sha256, **seen})
 
 
-def _driven(
-    lab: Lab, service: Service, engine_plan: Json, table: Table, folder: Path
+def _watched(
+    lab: Lab, planned: PlannedTrial, service: Service, table: Table, folder: Path
 ) -> tuple[Json, Json]:
     observer = Observer(service)
     (folder / "metrics-before.txt").write_text(observer.text_before, encoding="utf-8")
-
-    def heard(event: Json) -> None:
-        observer.progress(event)
-        lab.on_progress(event)
-
-    drive = Drive(
-        engine_plan,
-        log=folder / "engine.log",
-        cores=table.engine,
-        interruption=lab.interruption,
-        on_progress=heard,
-        on_tick=observer.tick,
-    )
-    outcome = drive.outcome()
+    foreign = planned.cell.stack.axes["caller"] != ENGINE
+    call = _by_tool if foreign else _by_engine
+    outcome = call(lab, planned, observer, table, service.ready.address, folder)
     lab.interruption.check()
     _write(folder / "result.json", outcome)
     group = outcome["groups"][0]
-    (folder / "histograms.hlog").write_text(histogram_log(group), encoding="utf-8")
     death = service.death()
     if death:
         raise TrialFailed(f"{death} in mid-trial, after {group['ok']} good calls")
@@ -170,24 +178,69 @@ def _driven(
     return outcome, observer.findings(group)
 
 
+def _by_engine(
+    lab: Lab, planned: PlannedTrial, observer: Observer, table: Table, address: str, folder: Path
+) -> Json:
+    engine_plan = plan(lab.experiment, planned, table, address)
+    _write(folder / "plan.json", engine_plan)
+    drive = Drive(
+        engine_plan,
+        log=folder / "engine.log",
+        cores=table.engine,
+        interruption=lab.interruption,
+        on_progress=_heard(lab, observer),
+        on_tick=observer.tick,
+    )
+    outcome = drive.outcome()
+    log = histogram_log(outcome["groups"][0])
+    (folder / "histograms.hlog").write_text(log, encoding="utf-8")
+    return outcome
+
+
+def _by_tool(
+    lab: Lab, planned: PlannedTrial, observer: Observer, table: Table, address: str, folder: Path
+) -> Json:
+    tool = lab.tools.tool(planned.cell.stack.axes["caller"], lab.interruption)
+    asked = errand(lab.experiment, planned, table, address)
+    _write(folder / "plan.json", {"tool": tool.identity(), "errand": asdict(asked)})
+    return callers.drive(
+        tool,
+        asked,
+        folder,
+        interruption=lab.interruption,
+        on_progress=_heard(lab, observer),
+        on_tick=observer.tick,
+    )
+
+
+def _heard(lab: Lab, observer: Observer) -> Callable[[Json], None]:
+    def heard(event: Json) -> None:
+        observer.progress(event)
+        lab.on_progress(event)
+
+    return heard
+
+
 def _finished(trial: Trial, measured: Measured) -> Trial:
     group = dict(measured.outcome["groups"][0])
     group["times"] = {
         name: {key: value for key, value in times.items() if key != "hdr"}
         for name, times in group["times"].items()
     }
-    process = measured.outcome["process"]
     return replace(
         trial,
         status="measured",
         result=group,
-        engine={
-            **process,
-            "version": measured.outcome["engine"],
-            "profile": measured.outcome["profile"],
-        },
+        engine={**measured.outcome["process"], **_identity(measured.outcome)},
         service=measured.service,
     )
+
+
+def _identity(outcome: Json) -> Json:
+    """Who made the calls: the engine, or a tool by its name, version and hash."""
+    if "tool" in outcome:
+        return dict(outcome["tool"])
+    return {"version": outcome["engine"], "profile": outcome["profile"]}
 
 
 def histogram_log(group: Json) -> str:

@@ -53,10 +53,13 @@ class PlannedTrial:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All trials in their order, and the combinations left out, each with its reason."""
+    """All trials in their order, and what is left out, each with its reason."""
 
     trials: tuple[PlannedTrial, ...]
     skipped: tuple[str, ...]
+    """Combinations that cannot exist."""
+    unavailable: tuple[str, ...] = ()
+    """Callers that could not be had on this machine."""
 
 
 def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
@@ -80,8 +83,10 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     """A guess at the trial's length: exact for a duration, a bound for a number of calls."""
     window = experiment.window.for_size(trial.cell.message.bytes)
     length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
-    cold = trial.cell.stack.axes["start"] == "cold"
-    return float(length) + (0.0 if cold else experiment.warmup.min) + OVERHEAD_S
+    axes = trial.cell.stack.axes
+    # The engine seldom needs more than the least; a foreign tool always takes the most.
+    warmup = experiment.warmup.min if axes["caller"] == "engine" else experiment.warmup.max
+    return float(length) + (0.0 if axes["start"] == "cold" else warmup) + OVERHEAD_S
 
 
 def _combinations(
@@ -116,6 +121,7 @@ def _cell(
     refusal = legality.operation_refusal(message.operation, stack.axes)
     if refusal:
         raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
+    _accept_caller(stack, message, load)
     faults = experiment.faults.given()
     unknown = manifest.unknown_faults(faults)
     if unknown:
@@ -130,6 +136,13 @@ def _cell(
         options=_options(message, choice, faults),
     )
     return Cell(point, stack, message, load, choice)
+
+
+def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
+    refusal = legality.caller_refusal(message.operation, load.point(), stack.axes)
+    if refusal:
+        near = stack.with_axes({"caller": "engine"})
+        raise StackError(f"{stack}: {refusal}", f"the nearest legal stack is {near}")
 
 
 def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) -> dict[str, Any]:

@@ -188,6 +188,7 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
         for part, run in runs.items()
         if run.failed
     ]
+    notes += [f"Part {part}: {why}" for part, run in runs.items() for why in run.unavailable]
     thin = _thin(trials)
     if thin:
         fewest, trial = min(thin, key=lambda entry: entry[0])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from wirelab import engine_binary, journal, manifests, placement, planning, run_directory
-from wirelab.errors import Interrupted, LabError
+from wirelab.axes import ENGINE
+from wirelab.errors import Interrupted, LabError, ToolMissing
 from wirelab.experiment import Experiment
 from wirelab.interruption import Interruption
+from wirelab.journal import Journal
 from wirelab.measuring import Lab, measure
 from wirelab.planning import PlannedTrial, Schedule
 from wirelab.progress import Progress, Silent
@@ -30,6 +32,8 @@ class Run:
     """In the order of the journal."""
     skipped: tuple[str, ...] = ()
     """Combinations that cannot exist, each with its reason."""
+    unavailable: tuple[str, ...] = ()
+    """Callers that could not be had, each with its reason."""
 
     @property
     def failed(self) -> tuple[Trial, ...]:
@@ -40,8 +44,8 @@ class Run:
 def read(folder: Path) -> Run:
     """The run in a directory, finished or not. Raises :class:`RunDirectoryError`."""
     manifest = run_directory.read_manifest(folder)
-    skipped = tuple(manifest.get("skipped", ()))
-    return Run(folder, journal.read(folder / journal.NAME), skipped)
+    left_out = (tuple(manifest.get(key, ())) for key in ("skipped", "unavailable"))
+    return Run(folder, journal.read(folder / journal.NAME), *left_out)
 
 
 def run(
@@ -69,9 +73,33 @@ def run(
         RunDirectory(out, experiment, source) as directory,
     ):
         lab = Lab(experiment, Programs(catalogue), stop, progress.inside)
+        planned = _callable(lab, planned, directory.journal, progress)
         _prepare(lab, planned, directory, progress)
         _measure_all(lab, planned, directory, progress)
-        return Run(out, tuple(directory.journal.trials), planned.skipped)
+        trials = tuple(directory.journal.trials)
+        return Run(out, trials, planned.skipped, planned.unavailable)
+
+
+def _callable(lab: Lab, planned: Schedule, journalled: Journal, progress: Progress) -> Schedule:
+    """The schedule without the trials of a foreign tool that cannot be had. They are not
+    journalled: the same command makes them up once the tool is there."""
+    done = {trial.id for trial in journalled.trials}
+    for name in sorted({_caller(trial) for trial in planned.trials if trial.id not in done}):
+        if name == ENGINE:
+            continue
+        try:
+            lab.tools.tool(name, lab.interruption, progress.note)
+        except ToolMissing as missing:
+            kept = tuple(t for t in planned.trials if t.id in done or _caller(t) != name)
+            if not kept:
+                raise
+            reason = f"not measured: {missing.message}"
+            planned = replace(planned, trials=kept, unavailable=(*planned.unavailable, reason))
+    return planned
+
+
+def _caller(trial: PlannedTrial) -> str:
+    return trial.cell.stack.axes["caller"]
 
 
 def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Progress) -> None:
@@ -79,9 +107,12 @@ def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Pro
         progress.note("the journal's last line was torn; its trial is repeated")
     for reason in planned.skipped:
         progress.note(f"left out: {reason}")
+    for reason in planned.unavailable:
+        progress.note(reason)
     for stack in {trial.cell.stack.axes["language"]: trial.cell.stack for trial in planned.trials}:
         progress.note(f"preparing the service in {stack}")
-    _guarded(directory.folder, lambda: directory.note(skipped=list(planned.skipped)))
+    left_out = {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
+    _guarded(directory.folder, lambda: directory.note(**left_out))
     for trial in planned.trials:
         lab.programs.program(trial.cell.stack, lab.interruption)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 from typing import Any
 
+from wirelab.axes import ENGINE
 from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
 from wirelab.trial import Check, Outcome, Trial
 
@@ -48,7 +49,36 @@ def _known(trial: Trial) -> tuple[Check, ...]:
     return trial.checks or check(trial)
 
 
-def _build(trial: Trial) -> Check:
+def _caller(trial: Trial) -> str:
+    """``engine``, or the name of a foreign tool."""
+    return trial.point.axes.get("caller", ENGINE)
+
+
+def _client(trial: Trial) -> str:
+    """The caller in a sentence."""
+    caller = _caller(trial)
+    return f"the {caller}" if caller == ENGINE else caller
+
+
+def _foreign(trial: Trial) -> Check | None:
+    """What the figures of another caller are worth."""
+    tool = _caller(trial)
+    if tool == ENGINE:
+        return None
+    version = trial.engine.get("version", "of unknown version")
+    libraries = trial.engine.get("libraries") or {}
+    client = ", ".join(f"{name} {number}" for name, number in libraries.items())
+    return _marked(
+        "caller",
+        f"the figures are {tool}'s own ({tool} {version}{f' on {client}' if client else ''}) and "
+        "its checks are not the lab's: no reply was compared with the contract, and a time runs "
+        "from the client library's begin of a call to its end",
+    )
+
+
+def _build(trial: Trial) -> Check | None:
+    if _caller(trial) != ENGINE:
+        return None
     profile = trial.engine.get("profile")
     if profile is None:
         return _unmeasurable("engine build", "the record does not name the engine's profile")
@@ -92,6 +122,10 @@ def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
     own, response = trial.time_ns(which, percentile), trial.time_ns("response", "p99")
     if own is None or response is None or response <= 0.0:
         missing, wanted = (which, percentile) if own is None else ("response", "p99")
+        if missing not in trial.result.get("times", {}) and _caller(trial) != ENGINE:
+            return _unmeasurable(
+                name, f"{_caller(trial)} has no stamp that would tell its {missing}"
+            )
         count = trial.result.get("times", {}).get(missing, {}).get("count", 0)
         return _unmeasurable(name, f"{missing}: {count} samples are too few for {wanted}")
     share = own / response
@@ -108,8 +142,11 @@ def _bound(trial: Trial) -> Check | None:
         return None
     client, service = client_use(trial), service_use(trial)
     if client is None:
-        return _unmeasurable(BOUND, "the engine's CPU time within the window is not in the record")
-    reason = f"engine threads {_percent(client)} busy, "
+        return _unmeasurable(
+            BOUND, f"{_client(trial)}'s CPU time within the window is not in the record"
+        )
+    threads = "engine threads" if _caller(trial) == ENGINE else _caller(trial)
+    reason = f"{threads} {_percent(client)} busy, "
     if service is None:
         reason += "service's CPU time unknown"
         if client > SATURATED:
@@ -123,8 +160,10 @@ def _bound(trial: Trial) -> Check | None:
 
 
 def client_use(trial: Trial) -> float | None:
-    """CPU of the engine's load threads over their time in the window: 1 is all of it."""
-    return _use(trial.result.get("cpu_s"), trial, _cores(trial, "engine"))
+    """CPU of the engine's load threads, or of the tool on its processors, over their time in
+    the window: 1 is all of it."""
+    processors = trial.engine.get("processors") or _cores(trial, "engine")
+    return _use(trial.result.get("cpu_s"), trial, processors)
 
 
 def service_use(trial: Trial) -> float | None:
@@ -201,9 +240,9 @@ def _counters(trial: Trial) -> Check:
     """The service's own counter against the engine's, over the whole run."""
     seen, made = trial.service.get("calls_seen"), trial.result.get("calls_whole_run")
     if seen is None or made is None:
-        side = "service" if seen is None else "engine"
-        return _unmeasurable("calls counted", f"the {side}'s count is not in the record")
-    reason = f"the service counted {int(seen)} calls, the engine made {int(made)}"
+        side = "the service" if seen is None else _client(trial)
+        return _unmeasurable("calls counted", f"{side}'s count is not in the record")
+    reason = f"the service counted {int(seen)} calls, {_client(trial)} made {int(made)}"
     missing, errors = int(made) - int(seen), _count(trial, "errors")
     if missing > 0 and errors > 0:
         return _judged(
@@ -239,9 +278,15 @@ def _warmup(trial: Trial) -> Check:
     warmup = trial.result.get("warmup", {})
     if trial.point.axes.get("start") == "cold":
         return Check("warm-up", "ok", "left out on purpose: start=cold")
+    took = f"after {float(warmup.get('seconds', 0.0)):.2f} s and {warmup.get('calls', 0)} calls"
+    if _caller(trial) != ENGINE:
+        return _unmeasurable(
+            "warm-up",
+            f"{_caller(trial)} has none: it was measured in a process of its own with new "
+            f"connections, {took} of another one that warmed the service alone",
+        )
     if "stationary" not in warmup:
         return _unmeasurable("warm-up", "the engine did not report on it")
-    took = f"after {float(warmup.get('seconds', 0.0)):.2f} s and {warmup.get('calls', 0)} calls"
     if warmup["stationary"]:
         return Check("warm-up", "ok", f"the rate was stationary {took}")
     return _marked("warm-up", f"the rate was still moving {took}; the window may hold warm-up")
@@ -257,10 +302,13 @@ def _connections(trial: Trial) -> Check:
         return _unmeasurable("connections", f"{policy} fixes no number under this load")
     low, high = expected
     wanted = f"{low}" if low == high else f"{low} to {high}"
-    reason = f"{int(opened)} opened, {wanted} expected by connection={policy}"
+    ordered = _caller(trial) != ENGINE
+    reason = f"{int(opened)} {'ordered from ' + _caller(trial) if ordered else 'opened'}, "
+    reason += f"{wanted} expected by connection={policy}"
     seen = trial.service.get("connections_seen")
     reason += f", the service accepted {int(seen)}" if seen is not None else ""
-    reason += " (by the counters of both sides; no packets were captured)"
+    sides = "the service alone" if ordered else "both sides"
+    reason += f" (by the counters of {sides}; no packets were captured)"
     # A failed call may cost its connection, and then another one is opened.
     spare = _count(trial, "errors")
     right = low <= int(opened) <= high + spare
@@ -280,13 +328,15 @@ def _connections_expected(trial: Trial, policy: str) -> tuple[int, int] | None:
     if policy != "keep" or users is None:
         return None
     _, _, shared = trial.point.axes.get("in_flight", "1").partition("=")
-    return ceil(int(users) / int(shared or 1)), int(users)
+    # A foreign tool warms up in a run of its own, with connections of its own.
+    runs = int(trial.engine.get("runs", 1))
+    return runs * ceil(int(users) / int(shared or 1)), runs * int(users)
 
 
 def _steal(trial: Trial) -> Check:
     steal, window = trial.engine.get("steal_s"), trial.result.get("window_s")
     if steal is None or not window:
-        return _unmeasurable("steal time", "the engine did not report it")
+        return _unmeasurable("steal time", "it is not in the record")
     share = float(steal) / float(window)
     reason = f"the hypervisor took {float(steal):.3f} core-seconds, {_percent(share)} of the window"
     return _judged("steal time", share <= WITHIN, reason)
@@ -294,6 +344,7 @@ def _steal(trial: Trial) -> Check:
 
 _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _build,
+    _foreign,
     _interrupted,
     _errors,
     _counters,
