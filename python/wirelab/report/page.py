@@ -119,7 +119,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
             "Trials",
             f"{len(source.trials)}, {_range(repeats)} per cell, {digits(seconds / 60.0)} min",
         ),
-        ("Measured", f"{started[0]} to {started[-1]}" if started else "—"),
+        ("Measured", f"{_moment(started[0])} to {_moment(started[-1])}" if started else "—"),
         (
             "Machine",
             (
@@ -129,6 +129,11 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         ),
         ("Seed", str(source.manifest.get("seed", "—"))),
     ]
+
+
+def _moment(started: str) -> str:
+    """``2024-05-01 10:00:00 UTC``, without fractions."""
+    return f"{plain(started[:19]).replace('T', ' ')} UTC"
 
 
 def _range(values: Sequence[int]) -> str:

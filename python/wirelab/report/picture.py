@@ -175,6 +175,8 @@ def _dot(axes: Axes, row: Row, place: float) -> None:
         color="#333333",
         fontsize=size,
         verticalalignment="bottom",
+        # The line of the reference must not cross the letters.
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
     )
 
 

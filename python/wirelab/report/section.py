@@ -18,7 +18,7 @@ _OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@import|expression\(|javascript:", r
 PHONE = 46
 """Characters of a table's row that fit into a window of 390 CSS pixels."""
 _PADDING = 2
-_WRAPPED = 14
+_WRAPPED = 18
 """Characters at which wrapped text is still readable."""
 
 
