@@ -101,6 +101,7 @@ def _program(manifest: Manifest, out: Path) -> Program:
         )
     return Program(manifest, command, builds.binary_digest(binary))
 
+
 METRICS_ERRORS = (OSError, http.client.HTTPException, ValueError)
 
 
