@@ -92,7 +92,8 @@ def _raw(engine: Path) -> tuple[Json, list[Json]]:
     with subprocess.Popen(
         [engine, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as service:
-        assert service.stdin and service.stdout
+        assert service.stdin
+        assert service.stdout
         service.stdin.write(json.dumps(configuration) + "\n")
         service.stdin.flush()
         ready: Json = json.loads(service.stdout.readline())
@@ -100,13 +101,23 @@ def _raw(engine: Path) -> tuple[Json, list[Json]]:
             "name": "main",
             "target": ready["address"],
             "stack": {"binding": "rest", "codec": "json", "transport": "http/1.1"},
-            "workload": {"kind": "contract", "contract": "transfer", "operation": "Hello", "bytes": 14},
+            "workload": {
+                "kind": "contract",
+                "contract": "transfer",
+                "operation": "Hello",
+                "bytes": 14,
+            },
             "load": {"kind": "closed", "users": 1},
             "window": {"duration_s": 0.3},
         }
         document = json.dumps({"progress_ms": 50, "groups": [group]})
         driven = subprocess.run(
-            [engine, "drive"], input=document, capture_output=True, text=True, timeout=60, check=True
+            [engine, "drive"],
+            input=document,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
         )
         service.stdin.close()
     return ready, [json.loads(line) for line in driven.stdout.splitlines()]
