@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -66,20 +67,26 @@ def test_damage_elsewhere_is_refused_and_nothing_is_changed(path: Path) -> None:
     assert path.read_bytes() == content
 
 
-@pytest.fixture
-def small_files() -> Iterator[int]:
+@contextmanager
+def small_files(bytes_max: int) -> Iterator[None]:
+    """Not a fixture: between tests pytest writes too, into files that may be longer."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
-    yield 4096
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_max, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_without_room_the_journal_stays_as_it_was(path: Path, small_files: int) -> None:
+def test_without_room_the_journal_stays_as_it_was(path: Path) -> None:
     book = Journal(path)
     book.append(_trial(0))
     before = path.read_bytes()
-    with pytest.raises(StorageError, match="finished trials are kept") as caught:
-        book.append(_trial(1, "x" * small_files))
+    with (
+        small_files(4096),
+        pytest.raises(StorageError, match="finished trials are kept") as caught,
+    ):
+        book.append(_trial(1, "x" * 4096))
     assert os.strerror(errno.EFBIG) in str(caught.value)
     assert path.read_bytes() == before
     assert Journal(path).trials == [_trial(0)]
