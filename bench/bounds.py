@@ -56,20 +56,15 @@ class Bound:
         present = [name for name in self.peers if name in rounds[0]]
         if not present:
             return None
-        best = self._best(rounds, present)
-        values = tuple(self._value(rnd[self.ours]) / self._value(rnd[best]) for rnd in rounds)
+        values = tuple(self._one(rnd, present) for rnd in rounds)
         names = " | ".join(present)
         label = f"best of {names}" if len(self.peers) > 1 else names
         title = "CPU per call" if self.figure == "cpu" else "requests/s"
         beside = "" if self.ours == "ours" else f", {self.ours.removeprefix('ours, ')}"
         return Ratio(title + beside, label, values, self.at_most, self.at_least)
 
-    def _best(self, rounds: list[Round], present: list[str]) -> str:
-        """The peer with the best median. Not the best of each round: the best of three noisy
-        readings is better than any of the three contenders is."""
-        medians = {name: median(self._value(rnd[name]) for rnd in rounds) for name in present}
-        chosen = min if self.figure == "cpu" else max
-        return chosen(medians, key=lambda name: medians[name])
-
-    def _value(self, reading: Reading) -> float:
-        return reading.client_us_per_call if self.figure == "cpu" else reading.rate_per_s
+    def _one(self, rnd: Round, present: list[str]) -> float:
+        if self.figure == "cpu":
+            best = min(rnd[name].client_us_per_call for name in present)
+            return rnd[self.ours].client_us_per_call / best
+        return rnd[self.ours].rate_per_s / max(rnd[name].rate_per_s for name in present)

@@ -9,8 +9,7 @@ The engine spins while it waits, and the service while it delays, for a core tha
 is slower at first: without that, waking up and cold caches add 30 to 90 us to a call
 after a pause of 1 ms, and nothing to one of the baseline. Everything is measured in
 several rounds, and of each the quietest one counts: whatever else runs on the machine
-only ever adds time. For the same reason it has three attempts, of which one must hold: a
-clock or a delay that is off is off in all of them.
+only ever adds time.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from wirelab.selftest.bed import Bed, Json, Truth
 
 DELAYS_US = (100, 1_000, 10_000)
 ROUNDS = 4
-ATTEMPTS = 3
 TOLERANCE_SHARE = 0.01
 TOLERANCE_NS = 20_000.0
 WINDOW = {"duration_s": 0.5}
@@ -32,15 +30,6 @@ Medians = tuple[float, float]
 
 def known_answer(bed: Bed, reference: str) -> Truth:
     """For one stack, all delays."""
-    truth = _attempt(bed, reference)
-    for _ in range(1, ATTEMPTS):
-        if truth.passed:
-            break
-        truth = _attempt(bed, reference)
-    return truth
-
-
-def _attempt(bed: Bed, reference: str) -> Truth:
     rounds = [_round(bed, reference) for _ in range(ROUNDS)]
     quietest = {us: min(medians[us] for medians in rounds) for us in (0, *DELAYS_US)}
     baseline, _ = quietest[0]

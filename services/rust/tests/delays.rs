@@ -1,0 +1,38 @@
+//! Delays are exact. Alone in its file, for test binaries run one after the
+//! other: a test that spins beside it would be measured too.
+
+mod harness;
+
+use std::time::Instant;
+
+use harness::{Service, block_on, grpc, rest};
+use serde_json::json;
+
+/// Calls to each service.
+const CALLS: usize = 9;
+
+#[test]
+fn delays_are_as_long_as_asked_for_and_told_truly() {
+    for stack in [rest("json"), grpc()] {
+        for us in [100, 1000, 5000] {
+            let service = Service::start(&stack, json!({"faults": {"delay_us": us}}));
+            let start = Instant::now();
+            for _ in 0..CALLS {
+                block_on(service.hello()).expect("a reply");
+            }
+            let waited = start.elapsed().as_secs_f64();
+            let given = f64::from(us) / 1e6;
+            let median = service.metric("wirelab_delay_seconds{quantile=\"0.5\"}");
+            assert!(
+                (given..given * 1.5 + 0.002).contains(&median),
+                "{median} s for {given} s"
+            );
+            assert_eq!(service.metric("wirelab_delay_seconds_count"), 9.0);
+            let sum = service.metric("wirelab_delay_seconds_sum");
+            assert!(
+                9.0 * given <= sum * 1.001 && sum <= waited,
+                "{sum} of {waited} s"
+            );
+        }
+    }
+}
