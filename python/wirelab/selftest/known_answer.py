@@ -18,7 +18,7 @@ from wirelab import metrics
 from wirelab.selftest.bed import Bed, Json, Truth
 
 DELAYS_US = (100, 1_000, 10_000)
-ROUNDS = 4
+ROUNDS = 8
 TOLERANCE_SHARE = 0.01
 TOLERANCE_NS = 20_000.0
 WINDOW = {"duration_s": 0.5}
