@@ -575,7 +575,8 @@ def test_the_real_ghz_beside_the_engine(tmp_path: Path) -> None:
     assert measured.result["errors"] == 0
     assert measured.service["calls_seen"] == measured.result["calls_whole_run"]
     assert measured.service["connections_seen"] == measured.result["connections_opened"] == 4
-    assert 0.4 <= measured.result["window_s"] < 1.0
+    # From the first call counted to the last reply, so it ends before the deadline does.
+    assert 0.38 <= measured.result["window_s"] < 1.0
     assert measured.engine["processors"] == len(measured.placement["engine"])
     assert 0.0 < measured.result["cpu_s"] < measured.engine["cpu_process_s"]
     assert verdicts.client_use(measured) is not None
