@@ -23,7 +23,6 @@ NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
     "server.nagle": ("nagle", "off"),
     "server.writes": ("writes", "joined"),
     "server.h2_window": ("h2_window", "library"),
-    "end_of_message": ("end_of_message", "content-length"),
 }
 """Axes that a service must have a switch for: name of the switch, value that needs none."""
 
@@ -37,6 +36,13 @@ class Served(BaseModel):
     codecs: tuple[str, ...]
     transports: tuple[str, ...]
     compression: tuple[str, ...] = ("none",)
+    soap: tuple[str, ...] = ("1.1",)
+    """Versions of SOAP; says nothing where the binding is not soap."""
+    security: tuple[str, ...] = ("none",)
+    sockets: tuple[str, ...] = ("tcp",)
+    end_of_message: tuple[str, ...] = ("content-length",)
+    replies: tuple[str, ...] = ("two-way",)
+    contracts: tuple[str, ...] = ("transfer",)
     server_options: tuple[str, ...] = ()
 
 
@@ -126,6 +132,8 @@ def _refusal(served: Served, stack: Stack) -> tuple[str, dict[str, str]] | None:
         ("codec", axes["codec"], served.codecs),
         ("transport", transport, served.transports),
         ("compression", axes["compression"], served.compression),
+        ("security", axes["security"], served.security),
+        ("end_of_message", axes["end_of_message"], served.end_of_message),
     ):
         if value not in offered:
             return f"{name} serves {axis} {', '.join(offered)}, not {value}", {axis: offered[0]}
