@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from statistics import median
 from typing import Literal
 
@@ -29,10 +30,38 @@ class Ratio:
         return median(self.values)
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """Between these two lies the median, at 95 %, whatever the distribution: order
+        statistics by the sign test. Fewer than six do not reach 95 %: their extremes stand in."""
+        ordered, n = sorted(self.values), len(self.values)
+        beyond, cut = 0.0, 0
+        while cut < n // 2 and 2 * (beyond := beyond + comb(n, cut) / 2**n) <= 0.05:
+            cut += 1
+        cut = max(cut, 1)
+        return ordered[cut - 1], ordered[n - cut]
+
+    @property
+    def missed(self) -> bool:
+        """True when the median is on the wrong side of its bound."""
+        return self._beyond(self.median, self.median)
+
+    @property
     def broken(self) -> bool:
-        """True when the median misses its bound."""
-        above = self.at_most is not None and self.median > self.at_most
-        return above or (self.at_least is not None and self.median < self.at_least)
+        """True when the whole interval is on the wrong side: the bound is shown not to hold."""
+        return self._beyond(*self.interval)
+
+    def _beyond(self, low: float, high: float) -> bool:
+        above = self.at_most is not None and low > self.at_most
+        return above or (self.at_least is not None and high < self.at_least)
+
+    @property
+    def verdict(self) -> str:
+        """What can be said of the bound; empty for a figure shown beside."""
+        if not self.wanted():
+            return ""
+        if self.broken:
+            return "BROKEN"
+        return "cannot be told" if self.missed else "holds"
 
     def wanted(self) -> str:
         """The bound in words; empty for a figure shown beside."""
@@ -56,15 +85,19 @@ class Bound:
         present = [name for name in self.peers if name in rounds[0]]
         if not present:
             return None
-        values = tuple(self._one(rnd, present) for rnd in rounds)
-        names = " | ".join(present)
-        label = f"best of {names}" if len(self.peers) > 1 else names
+        best = self._best(rounds, present)
+        values = tuple(self._figure(rnd[self.ours]) / self._figure(rnd[best]) for rnd in rounds)
+        label = f"{best}, best of {len(present)}" if len(self.peers) > 1 else best
         title = "CPU per call" if self.figure == "cpu" else "requests/s"
         beside = "" if self.ours == "ours" else f", {self.ours.removeprefix('ours, ')}"
         return Ratio(title + beside, label, values, self.at_most, self.at_least)
 
-    def _one(self, rnd: Round, present: list[str]) -> float:
-        if self.figure == "cpu":
-            best = min(rnd[name].client_us_per_call for name in present)
-            return rnd[self.ours].client_us_per_call / best
-        return rnd[self.ours].rate_per_s / max(rnd[name].rate_per_s for name in present)
+    def _best(self, rounds: list[Round], present: list[str]) -> str:
+        """The peer that is best by its median. The best of each single round would be a
+        maximum of noise, which no contender could reach."""
+        medians = {name: median(self._figure(rnd[name]) for rnd in rounds) for name in present}
+        best = min if self.figure == "cpu" else max
+        return best(medians, key=medians.__getitem__)
+
+    def _figure(self, reading: Reading) -> float:
+        return reading.client_us_per_call if self.figure == "cpu" else reading.rate_per_s

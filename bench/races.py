@@ -60,20 +60,34 @@ class Contender:
     count: Callable[[Finished], Count]
 
 
-def run_race(race: Race, programs: dict[str, str], pairs: int, seconds: int) -> Raced:
+def run_race(
+    race: Race, programs: dict[str, str], pairs: int, pairs_max: int, seconds: int
+) -> Raced:
     """`pairs` rounds, each with every contender once; every second round in reverse order.
+    When a bound is missed and yet not shown to be broken, there are `pairs_max` in all.
 
     `programs` maps a peer's program to its path; peers that are not in it are left out.
     """
     with running(race.service, SERVER_CORE) as service:
         field = contenders(race, programs, service.address, seconds)
         warm_up(race, service)
-        rounds = []
-        for number in range(pairs):
-            order = field if number % 2 == 0 else field[::-1]
-            rounds.append({one.name: measure(one, service) for one in order})
-    ratios = [bound.ratio(rounds) for bound in race.bounds]
-    return Raced(race, rounds, [ratio for ratio in ratios if ratio is not None])
+        rounds = [one_round(field, number, service) for number in range(pairs)]
+        if any(ratio.missed and not ratio.broken for ratio in ratios(race, rounds)):
+            more = range(pairs, pairs_max)
+            rounds += [one_round(field, number, service) for number in more]
+    return Raced(race, rounds, ratios(race, rounds))
+
+
+def one_round(field: list[Contender], number: int, service: Running) -> Round:
+    """Every contender once."""
+    order = field if number % 2 == 0 else field[::-1]
+    return {one.name: measure(one, service) for one in order}
+
+
+def ratios(race: Race, rounds: list[Round]) -> list[Ratio]:
+    """Those whose peers could be had."""
+    found = [bound.ratio(rounds) for bound in race.bounds]
+    return [ratio for ratio in found if ratio is not None]
 
 
 def contenders(race: Race, programs: dict[str, str], address: str, seconds: int) -> list[Contender]:

@@ -54,4 +54,4 @@ def _reading(reading: Reading) -> dict[str, Any]:
 
 
 def _ratio(ratio: Ratio) -> dict[str, Any]:
-    return {**asdict(ratio), "median": ratio.median, "broken": ratio.broken}
+    return {**asdict(ratio), "median": ratio.median, "verdict": ratio.verdict}

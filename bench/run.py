@@ -27,16 +27,18 @@ MEMORY_KEYS = ("connections", "calls")
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured: pairs per race, seconds per run, calls of the memory row."""
+    """How much is measured: pairs per race, and at most where those say too little, seconds
+    per run, calls of the memory row."""
 
     pairs: int
+    pairs_max: int
     seconds: int
     memory_pairs: int
     calls: tuple[int, int]
 
 
-FULL = Scale(pairs=5, seconds=2, memory_pairs=1, calls=(1_000_000, 5_000_000))
-QUICK = Scale(pairs=1, seconds=1, memory_pairs=1, calls=(20_000, 100_000))
+FULL = Scale(pairs=6, pairs_max=20, seconds=2, memory_pairs=1, calls=(1_000_000, 5_000_000))
+QUICK = Scale(pairs=1, pairs_max=1, seconds=1, memory_pairs=1, calls=(20_000, 100_000))
 
 
 def main() -> int:
@@ -102,7 +104,7 @@ def _jobs(
 
 
 def _race_row(race: Race, programs: dict[str, str], scale: Scale) -> Row:
-    return race_row(run_race(race, programs, scale.pairs, scale.seconds))
+    return race_row(run_race(race, programs, scale.pairs, scale.pairs_max, scale.seconds))
 
 
 def _take(jobs: dict[str, Callable[[], Row]]) -> tuple[list[Row], dict[str, str]]:
@@ -146,21 +148,31 @@ def _versions(races: list[Race], programs: dict[str, str]) -> machine.Programs:
 
 
 def _verdict(done: list[Row], failed: dict[str, str], path: Path, quick: bool) -> int:
-    """Says which bounds are broken; a quick run has too few pairs to judge any."""
+    """Says which bounds are broken, and which the pairs could not tell from what was found;
+    a quick run has too few pairs to judge any."""
     print(f"\nevery figure: {path}")
-    broken = [
+    broken = _lines(done, "BROKEN")
+    untold = _lines(done, "cannot be told")
+    if quick:
+        print("quick: one short pair judges no bound")
+        return int(bool(failed))
+    if broken:
+        print("broken bounds:", *broken, sep="\n  ")
+    if untold:
+        print("missed by the median, by less than these pairs can tell apart:", *untold, sep="\n  ")
+    if not broken and not untold:
+        print("every bound that could be judged holds")
+    return int(bool(failed or broken))
+
+
+def _lines(done: list[Row], verdict: str) -> list[str]:
+    """The ratios with that verdict, each with its row."""
+    return [
         f"{row.key}: {table.ratio_line(one).strip()}"
         for row in done
         for one in row.ratios
-        if one.broken
+        if one.verdict == verdict
     ]
-    if quick:
-        print("quick: one short pair judges no bound")
-    elif broken:
-        print("broken bounds:", *broken, sep="\n  ")
-    else:
-        print("every bound that could be judged holds")
-    return int(bool(failed) or (bool(broken) and not quick))
 
 
 if __name__ == "__main__":

@@ -52,10 +52,9 @@ def memory_lines(weighed: Weighed) -> list[str]:
 
 
 def ratio_line(ratio: Ratio) -> str:
-    """Median, extremes and verdict of one ratio."""
-    mark = ("BROKEN" if ratio.broken else "holds") if ratio.wanted() else ""
+    """Median, its interval and verdict."""
+    low, high = ratio.interval
     return (
-        f"  {ratio.figure + ' / ' + ratio.peer:<52}{ratio.median:>7.3f}"
-        f"  [{min(ratio.values):.3f} … {max(ratio.values):.3f}]"
-        f"  {ratio.wanted():<14}{mark}"
+        f"  {ratio.figure + ' / ' + ratio.peer:<46}{ratio.median:>7.3f}"
+        f"  [{low:.3f} … {high:.3f}]  {ratio.wanted():<14}{ratio.verdict}"
     ).rstrip()
