@@ -67,7 +67,9 @@ impl Replies for Events<'_> {
     fn failed(&mut self, call: CallId, failure: Failure) {
         let kind = match &failure {
             Failure::Reset(_) => ErrorKind::Reset,
-            Failure::Protocol(_) => ErrorKind::Protocol,
+            Failure::Protocol(_) | Failure::Forwarded { .. } | Failure::AddressingMode(_) => {
+                ErrorKind::Protocol
+            }
             Failure::Unprocessed | Failure::Truncated | Failure::Closed => self.kind_of_closed,
         };
         let words = match (kind, self.cause) {

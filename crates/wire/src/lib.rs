@@ -1,6 +1,7 @@
 //! Codecs and protocol state machines, sans-IO: bytes in, bytes out.
 //! No socket, no clock, no thread.
 
+pub mod cdr;
 pub mod codec;
 mod excerpt;
 pub mod grpc;

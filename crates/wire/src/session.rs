@@ -6,24 +6,28 @@
 
 use std::sync::Arc;
 
+use crate::cdr::ByteOrder;
+
 /// Names one call on one session; chosen by the user of the session and
 /// handed back in every event. Free for reuse once the call has ended.
 pub type CallId = u32;
 
-/// One request as any HTTP binding needs it, prepared once and sent many times.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One request as any binding needs it, prepared once and sent many times.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
     /// Distinguishes requests on one session, so that encoders can memoise.
     pub id: u32,
-    /// `GET`, `POST`, …
+    /// `GET`, `POST`, …; HTTP only.
     pub method: String,
-    /// Path and query, starting with `/`.
+    /// Path and query, starting with `/`. In GIOP the operation's name.
     pub path: String,
-    /// Host and port, as in `Host` and `:authority`.
+    /// Host and port, as in `Host` and `:authority`; HTTP only.
     pub authority: String,
-    /// Further fields in lower case, without `host`, `content-length`, `connection`.
+    /// Further fields in lower case, without `host`, `content-length`, `connection`;
+    /// HTTP only.
     pub fields: Vec<(String, String)>,
-    /// The body as it goes on the wire (encoded, compressed, gRPC-framed).
+    /// The body as it goes on the wire (encoded, compressed, gRPC-framed; in
+    /// GIOP the arguments in the session's byte order).
     pub body: Arc<[u8]>,
 }
 
@@ -58,7 +62,8 @@ pub enum ContentType {
 /// Status and fields of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head {
-    /// HTTP status code.
+    /// HTTP status code. GIOP: 200 for `NO_EXCEPTION`, 500 for
+    /// `USER_EXCEPTION`, 503 for `SYSTEM_EXCEPTION`.
     pub status: u16,
     /// `content-length`, where given.
     pub content_length: Option<u64>,
@@ -66,6 +71,8 @@ pub struct Head {
     pub encoding: Encoding,
     /// `content-type`.
     pub content_type: ContentType,
+    /// GIOP: the byte order of the body, which is CDR aligned from its first byte on.
+    pub byte_order: Option<ByteOrder>,
 }
 
 /// How a reply ended that the protocol calls complete.
@@ -92,6 +99,18 @@ pub enum Failure {
     /// The connection ended before the first byte of the reply.
     #[error("connection closed before the reply")]
     Closed,
+    /// GIOP: the object is elsewhere; the call may be made again there.
+    #[error("the object is at {ior}")]
+    Forwarded {
+        /// Where, as `IOR:` and hexadecimal digits.
+        ior: Box<str>,
+        /// Later calls should go there at once (`LOCATION_FORWARD_PERM`).
+        permanent: bool,
+    },
+    /// GIOP: the peer wants the object named by another addressing mode
+    /// (`NEEDS_ADDRESSING_MODE`): 1 a profile, 2 an IOR.
+    #[error("the peer demands GIOP addressing mode {0}; this client names objects by their key")]
+    AddressingMode(u16),
     /// The peer broke the protocol.
     #[error("protocol error: {0}")]
     Protocol(ProtocolError),
