@@ -43,6 +43,7 @@ fn the_fields_that_judges_need_are_read_in_any_case() {
         content_length: Some(0),
         encoding: Encoding::Gzip,
         content_type: ContentType::Json,
+        ..Head::default()
     };
     assert_eq!(events_of(reply), [first(0), head(0, expected), end(0)]);
 }

@@ -81,6 +81,7 @@ pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, Pro
             content_length: fields.length,
             encoding: fields.encoding,
             content_type: fields.content_type,
+            byte_order: None,
         },
         framing,
         persistent: fields.persistent(is_http11) && framing != Framing::UntilClose,

@@ -217,6 +217,7 @@ fn head_body_and_trailers_are_told_in_order() {
         content_length: Some(6),
         encoding: Encoding::Gzip,
         content_type: ContentType::Grpc,
+        ..Head::default()
     };
     let end = End {
         grpc_status: Some(0),
