@@ -1,34 +1,96 @@
-//! Makes the message types of `transfer` from the contract's source.
+//! Makes the message types of every contract from its source: fields with
+//! their serde form, and what each message is called.
 
 use std::error::Error;
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use protox::prost_reflect::{DescriptorPool, FieldDescriptor, Kind, MessageDescriptor};
 
 /// Where the contracts lie, seen from this crate.
 const CONTRACTS: &str = "../../contracts";
 
+/// Their names.
+const NAMES: [&str; 3] = ["transfer", "charging", "calendar"];
+
+const DERIVE: &str = "#[derive(serde::Serialize, serde::Deserialize)]";
+const BYTES: &str = "#[serde(with = \"crate::bytes\")]";
+const OBJECTS: &str = "#[serde(deserialize_with = \"crate::json::objects\")]";
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let source = Path::new(CONTRACTS).join("transfer.proto");
-    println!("cargo:rerun-if-changed={}", source.display());
-    let files = protox::compile([&source], [CONTRACTS])?;
-    prost_build::Config::new()
-        .type_attribute(".", "#[derive(serde::Serialize, serde::Deserialize)]")
-        .type_attribute(".", "#[serde(default)]")
-        .field_attribute(HELLO_BYTES_TEXT, BASE64)
-        .field_attribute(UPLOAD_DATA, BASE64)
-        .field_attribute(UPLOAD_CHUNK_DATA, BASE64)
-        .field_attribute(DOWNLOAD_CHUNK_DATA, BASE64)
-        .field_attribute(SUBMIT_RECORDS, OBJECTS)
-        .field_attribute(SUBMIT_REFUSED, OBJECTS)
-        .compile_fds(files)?;
+    let sources = NAMES.map(|name| Path::new(CONTRACTS).join(format!("{name}.proto")));
+    for source in &sources {
+        println!("cargo:rerun-if-changed={}", source.display());
+    }
+    let files = protox::compile(&sources, [CONTRACTS])?;
+    let pool = DescriptorPool::from_file_descriptor_set(files.clone())?;
+    let mut config = prost_build::Config::new();
+    config.type_attribute(".", DERIVE);
+    config.type_attribute(".", "#[serde(default)]");
+    for field in pool.all_messages().flat_map(|message| fields(&message)) {
+        if let Some(form) = serde_form(&field)? {
+            config.field_attribute(path(&field), form);
+        }
+    }
+    config.compile_fds(files)?;
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    fs::write(out.join("names.rs"), names(&pool)?)?;
     Ok(())
 }
 
-const HELLO_BYTES_TEXT: &str = ".wirelab.transfer.v1.HelloBytesReply.text";
-const UPLOAD_DATA: &str = ".wirelab.transfer.v1.UploadRequest.data";
-const UPLOAD_CHUNK_DATA: &str = ".wirelab.transfer.v1.UploadChunk.data";
-const DOWNLOAD_CHUNK_DATA: &str = ".wirelab.transfer.v1.DownloadChunk.data";
-const BASE64: &str = "#[serde(with = \"crate::json_bytes\")]";
+fn fields(message: &MessageDescriptor) -> Vec<FieldDescriptor> {
+    message.fields().collect()
+}
 
-const SUBMIT_RECORDS: &str = ".wirelab.transfer.v1.SubmitRequest.records";
-const SUBMIT_REFUSED: &str = ".wirelab.transfer.v1.SubmitReply.refused";
-const OBJECTS: &str = "#[serde(deserialize_with = \"crate::json::objects\")]";
+/// The attribute that a field needs beside the derived form.
+///
+/// # Errors
+/// When the profile of contracts/README.md has the field's type but the
+/// derived form would not be the profile's, or when the profile has it not.
+fn serde_form(field: &FieldDescriptor) -> Result<Option<&'static str>, String> {
+    let derived = !field.is_map() && field.containing_oneof().is_none();
+    match (field.kind(), field.is_list()) {
+        (Kind::Bytes, false) if derived => Ok(Some(BYTES)),
+        (Kind::Message(_), true) if derived => Ok(Some(OBJECTS)),
+        (Kind::Bool | Kind::Int32 | Kind::Int64 | Kind::Double | Kind::String, _) if derived => {
+            Ok(None)
+        }
+        (kind, _) => Err(format!(
+            "{}: a {:?} field of type {kind:?} has no serde form here; see the profile in \
+             contracts/README.md",
+            field.full_name(),
+            field.cardinality(),
+        )),
+    }
+}
+
+/// The name by which prost-build finds a field.
+fn path(field: &FieldDescriptor) -> String {
+    format!(".{}", field.full_name())
+}
+
+/// Every message's name and contract, and the way from a name to its type.
+fn names(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
+    let mut types = String::new();
+    let mut arms = String::new();
+    for message in pool.all_messages() {
+        let name = message.name();
+        let module = message.package_name().split('.').nth(1).unwrap_or_default();
+        let contract = module[..1].to_uppercase() + &module[1..];
+        writeln!(
+            types,
+            "impl Message for crate::{module}::{name} {{ const NAME: &'static str = {name:?}; \
+             const CONTRACT: Contract = Contract::{contract}; }}"
+        )?;
+        writeln!(
+            arms,
+            "{name:?} => Some(visitor.visit::<crate::{module}::{name}>()),"
+        )?;
+    }
+    Ok(format!(
+        "{types}\n\
+         fn visit_named<V: TypeVisitor>(name: &str, visitor: V) -> Option<V::Output> {{\n\
+         match name {{\n{arms}_ => None,\n}}\n}}\n"
+    ))
+}

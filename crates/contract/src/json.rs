@@ -1,4 +1,4 @@
-//! Messages as JSON objects.
+//! Messages as objects of JSON and of other self-describing formats.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -31,7 +31,9 @@ impl<'de, M: Deserialize<'de>> Visitor<'de> for ObjectVisitor<M> {
     }
 }
 
-/// Reads an array of messages, for `#[serde(deserialize_with)]`.
+/// Reads a list of messages, for `#[serde(deserialize_with)]`: in
+/// human-readable formats of objects only, in others in the derived form,
+/// whose readers know no maps (CDR).
 ///
 /// # Errors
 /// Where the reader fails, or an element is not an object.
@@ -40,6 +42,9 @@ where
     D: Deserializer<'de>,
     M: Deserialize<'de>,
 {
+    if !input.is_human_readable() {
+        return Vec::<M>::deserialize(input);
+    }
     let objects = Vec::<Object<M>>::deserialize(input)?;
     Ok(objects.into_iter().map(|object| object.0).collect())
 }

@@ -1,31 +1,64 @@
 //! What services do, whatever they speak: typed messages and the canonical model.
 //!
 //! A service and the model are given the same request; the service is right
-//! when it answers what the model answers. The model is therefore pure, knows
-//! no codec and no transport, and is written for clarity, not for speed. Only
-//! [`texts`] is fast, because texts of 64 MiB are made while people wait.
+//! when it answers what the model answers. The model therefore knows no codec
+//! and no transport. [`texts`] is fast because texts of 64 MiB are made while
+//! people wait, and [`State`] is because the embedded services keep theirs in it.
 //!
-//! - [`transfer`]: the messages, made from `contracts/transfer.proto`, with
-//!   the JSON mapping of `contracts/README.md` as their serde form;
-//! - [`json`]: messages read as JSON objects only;
-//! - [`texts`]: the texts and patterns that the contract speaks of;
-//! - [`model`]: what each operation must answer;
-//! - [`workload`]: requests to send, made from a size and a seed.
+//! - [`transfer`], [`charging`], [`calendar`]: the messages, made from
+//!   `contracts/*.proto`; [`Message`] says what their serde form is;
+//! - [`Contract`], [`Operation`]: their names in every mapping;
+//! - [`ops`]: each unary operation as a type, and the way from its name to it;
+//! - [`Call`], [`Reply`]: any call and any reply as a value;
+//! - [`State`]: what each operation must answer; [`model`]: transfer's part;
+//! - [`texts`]: the texts and patterns that the contracts speak of;
+//! - [`workload`]: requests to send, made from a size and a seed, and the
+//!   sequences of charging;
+//! - [`json`]: messages read as objects only.
 
 #![deny(missing_docs)]
 
+mod accounts;
+mod bytes;
+mod calendars;
+mod call;
+mod contract;
+mod error;
 pub mod json;
-mod json_bytes;
+mod message;
 pub mod model;
+mod numbered;
 mod operation;
+pub mod ops;
+mod state;
 pub mod texts;
 pub mod workload;
 
-pub use model::{ApplicationError, Call, Reply};
+pub use accounts::{ACTIONS_MAX, RESERVATIONS_MAX};
+pub use bytes::BASE64_BINARY;
+pub use calendars::{DAYS, DOCUMENT_BYTES_MAX, OWNERS_MAX, SLOTS, TEXT_BYTES_MAX, deploy};
+pub use call::{Call, Reply};
+pub use contract::{Contract, UnknownContract};
+pub use error::{ApplicationError, UnknownError};
+pub use message::{Message, MessageVisitor, TypeVisitor, visit_type};
 pub use operation::{Operation, UnknownOperation};
+pub use ops::{Unary, UnaryVisitor};
+pub use state::{State, Store};
 
 /// The messages of `contracts/transfer.proto`.
 #[allow(missing_docs)]
 pub mod transfer {
     include!(concat!(env!("OUT_DIR"), "/wirelab.transfer.v1.rs"));
+}
+
+/// The messages of `contracts/charging.proto`.
+#[allow(missing_docs)]
+pub mod charging {
+    include!(concat!(env!("OUT_DIR"), "/wirelab.charging.v1.rs"));
+}
+
+/// The messages of `contracts/calendar.proto`.
+#[allow(missing_docs)]
+pub mod calendar {
+    include!(concat!(env!("OUT_DIR"), "/wirelab.calendar.v1.rs"));
 }

@@ -1,12 +1,12 @@
-//! The canonical model: what each operation must answer, errors included.
+//! The canonical model of `transfer`: what each operation must answer, errors included.
 
 use sha2::{Digest, Sha256};
 
-use crate::operation::Operation;
+use crate::error::ApplicationError;
 use crate::texts;
 use crate::transfer::{
     DownloadChunk, DownloadRequest, HelloBytesReply, HelloReply, Record, Refusal, SubmitReply,
-    SubmitRequest, UploadReply, UploadRequest,
+    SubmitRequest, UploadReply,
 };
 
 /// Records that one batch may hold.
@@ -17,99 +17,6 @@ pub const TRANSFER_BYTES_MAX: u64 = 64 << 20;
 
 /// Bytes that one chunk of a download may hold.
 pub const CHUNK_BYTES_MAX: i32 = 1 << 20;
-
-/// A request that the contract answers with an error; its text is part of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum ApplicationError {
-    /// Submit without a batch name; reported before anything else.
-    #[error("batch must not be empty")]
-    EmptyBatch,
-    /// Submit with too many records.
-    #[error("at most 100000 records")]
-    TooManyRecords,
-    /// Upload or UploadStream with too much data.
-    #[error("at most 67108864 bytes")]
-    TooManyBytes,
-    /// Download of an impossible length; reported before a bad chunk size.
-    #[error("length must be 0 to 67108864")]
-    Length,
-    /// Download in chunks of an impossible size.
-    #[error("chunk_bytes must be 1 to 1048576")]
-    ChunkBytes,
-}
-
-/// One call of `transfer` with its typed request.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Call {
-    /// Hello of a service that holds `text(hello_bytes)`.
-    Hello {
-        /// Size of the text that the service holds, in bytes.
-        hello_bytes: u64,
-    },
-    /// HelloBytes of a service that holds `text(hello_bytes)`.
-    HelloBytes {
-        /// Size of the text that the service holds, in bytes.
-        hello_bytes: u64,
-    },
-    /// Submit.
-    Submit(SubmitRequest),
-    /// Upload in one message.
-    Upload(UploadRequest),
-    /// Upload as a stream.
-    UploadStream {
-        /// The whole file.
-        data: Vec<u8>,
-        /// Bytes per chunk; the last may be shorter. At least 1.
-        chunk_bytes: u32,
-    },
-    /// Download.
-    Download(DownloadRequest),
-}
-
-impl Call {
-    /// The operation that is called.
-    #[must_use]
-    pub fn operation(&self) -> Operation {
-        match self {
-            Call::Hello { .. } => Operation::Hello,
-            Call::HelloBytes { .. } => Operation::HelloBytes,
-            Call::Submit(_) => Operation::Submit,
-            Call::Upload(_) => Operation::Upload,
-            Call::UploadStream { .. } => Operation::UploadStream,
-            Call::Download(_) => Operation::Download,
-        }
-    }
-
-    /// What a service must answer.
-    ///
-    /// # Errors
-    /// The application error that the contract demands.
-    pub fn answer(&self) -> Result<Reply, ApplicationError> {
-        Ok(match self {
-            Call::Hello { hello_bytes } => Reply::Hello(hello(*hello_bytes)),
-            Call::HelloBytes { hello_bytes } => Reply::HelloBytes(self::hello_bytes(*hello_bytes)),
-            Call::Submit(request) => Reply::Submit(submit(request)?),
-            Call::Upload(request) => Reply::Upload(upload(&request.data)?),
-            Call::UploadStream { data, .. } => Reply::Upload(upload(data)?),
-            Call::Download(request) => Reply::Download(download(request)?),
-        })
-    }
-}
-
-/// A reply of `transfer`.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
-    /// To Hello.
-    Hello(HelloReply),
-    /// To HelloBytes.
-    HelloBytes(HelloBytesReply),
-    /// To Submit.
-    Submit(SubmitReply),
-    /// To Upload and UploadStream.
-    Upload(UploadReply),
-    /// To Download: the chunks in order.
-    Download(Chunks),
-}
 
 /// Hello of a service that holds `bytes` bytes of text.
 ///
@@ -133,7 +40,7 @@ pub fn hello_bytes(bytes: u64) -> HelloBytesReply {
     }
 }
 
-fn addressable(bytes: u64) -> usize {
+pub(crate) fn addressable(bytes: u64) -> usize {
     usize::try_from(bytes).expect("a text fits into memory")
 }
 

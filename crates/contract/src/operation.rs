@@ -1,9 +1,11 @@
-//! The operations of `transfer` by name.
+//! The operations of all contracts by name.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// An operation of the contract `transfer`.
+use crate::contract::Contract;
+
+/// An operation of a contract. No two contracts share a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operation {
     /// The text as a string.
@@ -18,48 +20,153 @@ pub enum Operation {
     UploadStream,
     /// A pattern as a stream of chunks.
     Download,
+    /// Adds an amount to an account.
+    Credit,
+    /// Takes an amount from an account.
+    DirectDebit,
+    /// Sets an amount aside.
+    Reserve,
+    /// Takes an amount that had been set aside.
+    DebitReservation,
+    /// Gives back what had been set aside.
+    ReleaseRes,
+    /// Tells the balance.
+    CreditControl,
+    /// Acknowledges an action.
+    ConfirmAction,
+    /// Hands in a document.
+    Deploy,
+    /// Books a slot.
+    Book,
+    /// Lists the entries of a day.
+    Entries,
 }
 
+/// Contract, name, name with a lower-case first letter, path in REST.
+type Row = (Contract, &'static str, &'static str, &'static str);
+
 impl Operation {
-    /// Every operation, in the order of the contract.
-    pub const ALL: [Operation; 6] = [
+    /// Every operation, contract by contract, each in its own order.
+    pub const ALL: [Operation; 16] = [
         Operation::Hello,
         Operation::HelloBytes,
         Operation::Submit,
         Operation::Upload,
         Operation::UploadStream,
         Operation::Download,
+        Operation::Credit,
+        Operation::DirectDebit,
+        Operation::Reserve,
+        Operation::DebitReservation,
+        Operation::ReleaseRes,
+        Operation::CreditControl,
+        Operation::ConfirmAction,
+        Operation::Deploy,
+        Operation::Book,
+        Operation::Entries,
     ];
 
-    /// The name in the contract.
+    /// The operation of `contract` that is called `name`.
+    ///
+    /// # Errors
+    /// When the contract has none of that name; the message lists those it has.
+    pub fn of(contract: Contract, name: &str) -> Result<Self, UnknownOperation> {
+        let mut own = Operation::all_of(contract);
+        own.find(|operation| operation.name() == name)
+            .ok_or_else(|| UnknownOperation {
+                contract: Some(contract),
+                name: name.to_owned(),
+            })
+    }
+
+    /// The operations of `contract` in its order.
+    pub fn all_of(contract: Contract) -> impl Iterator<Item = Operation> {
+        Operation::ALL
+            .into_iter()
+            .filter(move |operation| operation.contract() == contract)
+    }
+
+    #[rustfmt::skip]
+    fn row(self) -> Row {
+        use Contract::{Calendar, Charging, Transfer};
+        match self {
+            Operation::Hello => (Transfer, "Hello", "hello", "/transfer/hello"),
+            Operation::HelloBytes => (Transfer, "HelloBytes", "helloBytes", "/transfer/hello-bytes"),
+            Operation::Submit => (Transfer, "Submit", "submit", "/transfer/submit"),
+            Operation::Upload => (Transfer, "Upload", "upload", "/transfer/upload"),
+            Operation::UploadStream => (Transfer, "UploadStream", "uploadStream", "/transfer/upload-stream"),
+            Operation::Download => (Transfer, "Download", "download", "/transfer/download"),
+            Operation::Credit => (Charging, "Credit", "credit", "/charging/credit"),
+            Operation::DirectDebit => (Charging, "DirectDebit", "directDebit", "/charging/direct-debit"),
+            Operation::Reserve => (Charging, "Reserve", "reserve", "/charging/reserve"),
+            Operation::DebitReservation => (Charging, "DebitReservation", "debitReservation", "/charging/debit-reservation"),
+            Operation::ReleaseRes => (Charging, "ReleaseRes", "releaseRes", "/charging/release-res"),
+            Operation::CreditControl => (Charging, "CreditControl", "creditControl", "/charging/credit-control"),
+            Operation::ConfirmAction => (Charging, "ConfirmAction", "confirmAction", "/charging/confirm-action"),
+            Operation::Deploy => (Calendar, "Deploy", "deploy", "/calendar/deploy"),
+            Operation::Book => (Calendar, "Book", "book", "/calendar/book"),
+            Operation::Entries => (Calendar, "Entries", "entries", "/calendar/entries"),
+        }
+    }
+
+    /// The contract that has it.
+    #[must_use]
+    pub fn contract(self) -> Contract {
+        self.row().0
+    }
+
+    /// The name in the contract: `DirectDebit`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Operation::Hello => "Hello",
-            Operation::HelloBytes => "HelloBytes",
-            Operation::Submit => "Submit",
-            Operation::Upload => "Upload",
-            Operation::UploadStream => "UploadStream",
-            Operation::Download => "Download",
-        }
+        self.row().1
+    }
+
+    /// The name with a lower-case first letter, as in SOAP's rpc styles and
+    /// in IDL: `directDebit`.
+    #[must_use]
+    pub fn lower_camel(self) -> &'static str {
+        self.row().2
     }
 
     /// Path of the gRPC method.
     #[must_use]
     pub fn grpc_path(self) -> String {
-        format!("/wirelab.transfer.v1.Transfer/{}", self.name())
+        let contract = self.contract();
+        let (package, service) = (contract.name(), contract.service());
+        format!("/wirelab.{package}.v1.{service}/{}", self.name())
     }
 
     /// Method and path in REST; `None` for streams of messages, which REST has not.
     #[must_use]
     pub fn rest(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Operation::Hello => Some(("GET", "/transfer/hello")),
-            Operation::HelloBytes => Some(("GET", "/transfer/hello-bytes")),
-            Operation::Submit => Some(("POST", "/transfer/submit")),
-            Operation::Upload => Some(("POST", "/transfer/upload")),
-            Operation::UploadStream | Operation::Download => None,
+        if self.streaming() {
+            return None;
         }
+        let method = match self {
+            Operation::Hello | Operation::HelloBytes => "GET",
+            _ => "POST",
+        };
+        Some((method, self.row().3))
+    }
+
+    /// The SOAP action, without quotation marks.
+    #[must_use]
+    pub fn soap_action(self) -> String {
+        format!("{}#{}", self.contract().namespace(), self.name())
+    }
+
+    /// Whether its request or its reply is a stream of messages.
+    #[must_use]
+    pub fn streaming(self) -> bool {
+        matches!(self, Operation::UploadStream | Operation::Download)
+    }
+
+    /// Whether the reply follows from the request and the service's
+    /// configuration alone, whatever was called before. Charging's numbers
+    /// are the service's own choice, and entries depend on what was booked.
+    #[must_use]
+    pub fn pure(self) -> bool {
+        self.contract() != Contract::Charging && self != Operation::Entries
     }
 }
 
@@ -69,13 +176,31 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A name that no operation of `transfer` has.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "contract transfer has no operation {0:?}; it has Hello, HelloBytes, Submit, Upload, \
-     UploadStream and Download"
-)]
-pub struct UnknownOperation(pub String);
+/// A name that no operation has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownOperation {
+    /// The contract in which it was looked for; `None`: in all of them.
+    pub contract: Option<Contract>,
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let own = |contract| Operation::all_of(contract).map(Operation::name);
+        let (known, names): (String, Vec<_>) = match self.contract {
+            Some(contract) => (format!("contract {contract} has"), own(contract).collect()),
+            None => (
+                "the contracts have".to_owned(),
+                Contract::ALL.into_iter().flat_map(own).collect(),
+            ),
+        };
+        let name = &self.name;
+        write!(f, "{known} no operation {name:?}; use {}", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownOperation {}
 
 impl FromStr for Operation {
     type Err = UnknownOperation;
@@ -84,7 +209,10 @@ impl FromStr for Operation {
         let found = Operation::ALL
             .into_iter()
             .find(|operation| operation.name() == name);
-        found.ok_or_else(|| UnknownOperation(name.to_owned()))
+        found.ok_or_else(|| UnknownOperation {
+            contract: None,
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -96,13 +224,47 @@ mod tests {
     fn names_lead_back_to_their_operations() {
         for operation in Operation::ALL {
             assert_eq!(operation.name().parse(), Ok(operation));
+            let contract = operation.contract();
+            assert_eq!(Operation::of(contract, operation.name()), Ok(operation));
         }
+        let unknown = "hello".parse::<Operation>().unwrap_err().to_string();
         assert!(
-            "hello"
-                .parse::<Operation>()
-                .unwrap_err()
-                .to_string()
-                .contains("UploadStream")
+            unknown.contains("UploadStream, Download, Credit"),
+            "{unknown}"
         );
+        let elsewhere = Operation::of(Contract::Calendar, "Credit").unwrap_err();
+        assert_eq!(
+            elsewhere.to_string(),
+            "contract calendar has no operation \"Credit\"; use Deploy, Book, Entries"
+        );
+    }
+
+    #[test]
+    fn other_names_follow_from_the_name() {
+        for operation in Operation::ALL {
+            let name = operation.name();
+            let lower = name[..1].to_lowercase() + &name[1..];
+            assert_eq!(operation.lower_camel(), lower);
+            let hyphened: String = lower
+                .chars()
+                .flat_map(|c| match c.is_ascii_uppercase() {
+                    true => vec!['-', c.to_ascii_lowercase()],
+                    false => vec![c],
+                })
+                .collect();
+            let path = format!("/{}/{hyphened}", operation.contract());
+            let rest = operation.rest().map(|(_, path)| path);
+            assert_eq!(rest, (!operation.streaming()).then_some(path.as_str()));
+        }
+        assert_eq!(
+            Operation::Book.grpc_path(),
+            "/wirelab.calendar.v1.Calendar/Book"
+        );
+        assert_eq!(
+            Operation::Book.soap_action(),
+            "urn:wirelab:calendar:v1#Book"
+        );
+        assert_eq!(Operation::Hello.rest(), Some(("GET", "/transfer/hello")));
+        assert_eq!(Operation::Book.rest(), Some(("POST", "/calendar/book")));
     }
 }

@@ -1,11 +1,23 @@
-//! Requests of a given size, the same for the same seed.
+//! Requests of a given size, the same for the same seed; the studies' requests
+//! of charging and calendar.
+
+mod calendar;
+mod charging;
 
 use prost::Message;
 
-use crate::model::{CHUNK_BYTES_MAX, Call, TRANSFER_BYTES_MAX};
+use crate::calendar::{BookRequest, DeployRequest, EntriesRequest};
+use crate::calendars::DOCUMENT_BYTES_MAX;
+use crate::call::Call;
+use crate::model::{CHUNK_BYTES_MAX, TRANSFER_BYTES_MAX};
 use crate::operation::Operation;
-use crate::texts::{SplitMix64, pattern};
+use crate::texts::{SplitMix64, pattern, text};
 use crate::transfer::{DownloadRequest, Record, SubmitRequest, UploadRequest};
+
+pub use calendar::{book, deploy};
+pub use charging::{
+    CREDIT_AMOUNT, Carried, DIRECT_DEBIT_AMOUNT, Function, RESERVED_AMOUNT, UnknownFunction,
+};
 
 /// Smallest Submit request that is made, in bytes of its protobuf encoding.
 pub const SUBMIT_BYTES_MIN: u64 = 100;
@@ -34,12 +46,30 @@ pub enum WorkloadError {
     /// The size of a chunk in a stream.
     #[error("chunk_bytes = {0}: chunks hold 1 to 1048576 bytes")]
     ChunkBytes(u32),
+    /// The requests of the operation are what they are.
+    #[error("bytes = {bytes}: requests of {operation} have one size; use bytes = 0")]
+    OneSize {
+        /// The operation.
+        operation: Operation,
+        /// What was asked for.
+        bytes: u64,
+    },
+    /// The operation takes a number that only an earlier reply can give.
+    #[error(
+        "{0} takes a number from an earlier reply; use a function of charging, such as \
+         ReservationDebit"
+    )]
+    Sequence(Operation),
 }
 
-/// A call of `operation` whose large part has `bytes` bytes, as a plan names it.
+/// A call of `operation` whose large part has `bytes` bytes, as a plan names
+/// it. Operations without a large part take `bytes` = 0: charging's are made
+/// for account 1 with the amounts of [`Function`], Book and Entries for the
+/// first slot of user 0. Deploy's document has the study's size then.
 ///
 /// # Errors
-/// When the operation cannot have that size.
+/// When the operation cannot have that size, or needs a number that only an
+/// earlier reply can give.
 pub fn call(
     operation: Operation,
     bytes: u64,
@@ -65,7 +95,29 @@ pub fn call(
             length: within(operation, bytes, 0, TRANSFER_BYTES_MAX)? as i64,
             chunk_bytes: chunk(chunk_bytes)?,
         }),
+        Operation::Deploy if bytes > 0 => Call::Deploy(DeployRequest {
+            document: text(within(operation, bytes, 1, DOCUMENT_BYTES_MAX as u64)? as usize),
+        }),
+        _ if bytes > 0 => return Err(WorkloadError::OneSize { operation, bytes }),
+        other => fixed(other)?,
     })
+}
+
+/// A call of an operation whose requests have one size.
+fn fixed(operation: Operation) -> Result<Call, WorkloadError> {
+    let carried = Carried::default();
+    match operation {
+        Operation::Deploy => Ok(Call::Deploy(deploy())),
+        Operation::Book => Ok(Call::Book(book(0, 0))),
+        Operation::Entries => {
+            let BookRequest { owner, day, .. } = book(0, 0);
+            Ok(Call::Entries(EntriesRequest { owner, day }))
+        }
+        Operation::DebitReservation | Operation::ReleaseRes | Operation::ConfirmAction => {
+            Err(WorkloadError::Sequence(operation))
+        }
+        other => Ok(charging::request(other, 1, &carried).expect("all others are charging's")),
+    }
 }
 
 fn within(operation: Operation, bytes: u64, min: u64, max: u64) -> Result<u64, WorkloadError> {

@@ -1,0 +1,133 @@
+//! Application errors, whose texts are part of the contracts.
+
+use std::str::FromStr;
+
+/// A request that the contract answers with an error; its text is part of the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum ApplicationError {
+    /// Submit without a batch name; reported before anything else.
+    #[error("batch must not be empty")]
+    EmptyBatch,
+    /// Submit with too many records.
+    #[error("at most 100000 records")]
+    TooManyRecords,
+    /// Upload or UploadStream with too much data.
+    #[error("at most 67108864 bytes")]
+    TooManyBytes,
+    /// Download of an impossible length; reported before a bad chunk size.
+    #[error("length must be 0 to 67108864")]
+    Length,
+    /// Download in chunks of an impossible size.
+    #[error("chunk_bytes must be 1 to 1048576")]
+    ChunkBytes,
+    /// An amount of 0 or less.
+    #[error("amount must be positive")]
+    Amount,
+    /// An account that the service does not hold.
+    #[error("no such account")]
+    NoAccount,
+    /// A credit that an int32 cannot hold.
+    #[error("balance must not exceed 2147483647")]
+    BalanceLimit,
+    /// Less is available, or set aside, than is to be taken.
+    #[error("not enough credit")]
+    NotEnoughCredit,
+    /// No reservation of that number and account.
+    #[error("unknown reservation")]
+    UnknownReservation,
+    /// No unconfirmed action of that number.
+    #[error("unknown confirmation")]
+    UnknownConfirmation,
+    /// No room for another unconfirmed action.
+    #[error("too many unconfirmed actions")]
+    TooManyActions,
+    /// No room for another reservation.
+    #[error("too many reservations")]
+    TooManyReservations,
+    /// Deploy of nothing.
+    #[error("document must not be empty")]
+    EmptyDocument,
+    /// Deploy of too long a document.
+    #[error("at most 1048576 bytes")]
+    DocumentTooLong,
+    /// A calendar operation without an owner.
+    #[error("owner must not be empty")]
+    EmptyOwner,
+    /// A day that a calendar has not.
+    #[error("day must be 1 to 364")]
+    Day,
+    /// A slot that a day has not.
+    #[error("slot must be 0 to 47")]
+    Slot,
+    /// An entry without a title.
+    #[error("title must not be empty")]
+    EmptyTitle,
+    /// Too long an owner, title or note.
+    #[error("at most 1024 bytes")]
+    TextTooLong,
+    /// A weight that is no number or infinite.
+    #[error("weight must be finite")]
+    Weight,
+    /// No room for another owner.
+    #[error("too many owners")]
+    TooManyOwners,
+}
+
+impl ApplicationError {
+    /// Every application error.
+    pub const ALL: [ApplicationError; 22] = [
+        ApplicationError::EmptyBatch,
+        ApplicationError::TooManyRecords,
+        ApplicationError::TooManyBytes,
+        ApplicationError::Length,
+        ApplicationError::ChunkBytes,
+        ApplicationError::Amount,
+        ApplicationError::NoAccount,
+        ApplicationError::BalanceLimit,
+        ApplicationError::NotEnoughCredit,
+        ApplicationError::UnknownReservation,
+        ApplicationError::UnknownConfirmation,
+        ApplicationError::TooManyActions,
+        ApplicationError::TooManyReservations,
+        ApplicationError::EmptyDocument,
+        ApplicationError::DocumentTooLong,
+        ApplicationError::EmptyOwner,
+        ApplicationError::Day,
+        ApplicationError::Slot,
+        ApplicationError::EmptyTitle,
+        ApplicationError::TextTooLong,
+        ApplicationError::Weight,
+        ApplicationError::TooManyOwners,
+    ];
+}
+
+/// A text that no application error has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no contract has the application error {0:?}")]
+pub struct UnknownError(pub String);
+
+impl FromStr for ApplicationError {
+    type Err = UnknownError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = ApplicationError::ALL
+            .into_iter()
+            .find(|error| error.to_string() == text);
+        found.ok_or_else(|| UnknownError(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_those_of_the_contracts_and_lead_back() {
+        let page = include_str!("../../../contracts/README.md");
+        for error in ApplicationError::ALL {
+            assert!(page.contains(&format!("`{error}`")), "{error}");
+            assert_eq!(error.to_string().parse(), Ok(error));
+        }
+        assert!("No such account".parse::<ApplicationError>().is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! The unary operations as types: the one dispatch from a name to message types.
+
+use crate::calendar::{
+    BookReply, BookRequest, DeployReply, DeployRequest, EntriesReply, EntriesRequest,
+};
+use crate::calendars;
+use crate::call;
+use crate::charging::{
+    ConfirmActionReply, ConfirmActionRequest, CreditControlReply, CreditControlRequest,
+    CreditReply, CreditRequest, DebitReservationReply, DebitReservationRequest, DirectDebitReply,
+    DirectDebitRequest, ReleaseResReply, ReleaseResRequest, ReserveReply, ReserveRequest,
+};
+use crate::error::ApplicationError;
+use crate::message::Message;
+use crate::model;
+use crate::operation::Operation;
+use crate::state::State;
+use crate::transfer::{
+    HelloBytesReply, HelloReply, HelloRequest, SubmitReply, SubmitRequest, UploadReply,
+    UploadRequest,
+};
+
+/// An operation of one request message and one reply message.
+pub trait Unary: 'static {
+    /// The request.
+    type Request: Message;
+    /// The reply.
+    type Reply: Message + Into<call::Reply>;
+    /// Which operation it is.
+    const OPERATION: Operation;
+
+    /// What a service with that state answers.
+    ///
+    /// # Errors
+    /// The application error that the contract demands.
+    fn answer(state: &State, request: Self::Request) -> Result<Self::Reply, ApplicationError>;
+}
+
+/// Something to be done with a unary operation's types.
+pub trait UnaryVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<O: Unary>(self) -> Self::Output;
+}
+
+macro_rules! unary {
+    ($($name:ident($request:ty) -> $reply:ty = |$state:pat_param, $message:pat_param| $answer:expr;)*) => {
+        $(
+            #[doc = concat!("[`Operation::", stringify!($name), "`] as a type.")]
+            #[derive(Debug, Clone, Copy)]
+            pub struct $name;
+
+            impl Unary for $name {
+                type Request = $request;
+                type Reply = $reply;
+                const OPERATION: Operation = Operation::$name;
+
+                fn answer(
+                    $state: &State,
+                    $message: $request,
+                ) -> Result<$reply, ApplicationError> {
+                    $answer
+                }
+            }
+        )*
+
+        impl Operation {
+            /// Lets `visitor` see the types of a unary operation; `None` for streams.
+            pub fn visit_unary<V: UnaryVisitor>(self, visitor: V) -> Option<V::Output> {
+                match self {
+                    $(Operation::$name => Some(visitor.visit::<$name>()),)*
+                    Operation::UploadStream | Operation::Download => None,
+                }
+            }
+        }
+    };
+}
+
+#[rustfmt::skip]
+unary! {
+    Hello(HelloRequest) -> HelloReply = |state, _| Ok(state.hello());
+    HelloBytes(HelloRequest) -> HelloBytesReply = |state, _| Ok(state.hello_bytes());
+    Submit(SubmitRequest) -> SubmitReply = |_, request| model::submit(&request);
+    Upload(UploadRequest) -> UploadReply = |_, request| model::upload(&request.data);
+    Credit(CreditRequest) -> CreditReply = |state, request| state.accounts.credit(&request);
+    DirectDebit(DirectDebitRequest) -> DirectDebitReply = |state, request| state.accounts.direct_debit(&request);
+    Reserve(ReserveRequest) -> ReserveReply = |state, request| state.accounts.reserve(&request);
+    DebitReservation(DebitReservationRequest) -> DebitReservationReply = |state, request| state.accounts.debit_reservation(&request);
+    ReleaseRes(ReleaseResRequest) -> ReleaseResReply = |state, request| state.accounts.release_res(&request);
+    CreditControl(CreditControlRequest) -> CreditControlReply = |state, request| state.accounts.credit_control(&request);
+    ConfirmAction(ConfirmActionRequest) -> ConfirmActionReply = |state, request| state.accounts.confirm_action(&request);
+    Deploy(DeployRequest) -> DeployReply = |_, request| calendars::deploy(&request);
+    Book(BookRequest) -> BookReply = |state, request| state.calendars.book(&request);
+    Entries(EntriesRequest) -> EntriesReply = |state, request| state.calendars.entries(&request);
+}

@@ -1,0 +1,109 @@
+//! What a service holds, and its answers.
+
+use std::sync::OnceLock;
+
+use crate::accounts::Accounts;
+use crate::calendars::{self, Calendars};
+use crate::call::{Call, Reply};
+use crate::error::ApplicationError;
+use crate::{model, texts};
+
+/// What a service is given to hold at its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Store {
+    /// Size of the text of Hello and HelloBytes, in bytes.
+    pub hello_bytes: u64,
+    /// Accounts, numbered from 1.
+    pub accounts: i32,
+    /// Units that each account has at the start.
+    pub balance: i32,
+}
+
+impl Default for Store {
+    /// The defaults of contracts/README.md.
+    fn default() -> Self {
+        Store {
+            hello_bytes: 14,
+            accounts: 1_000,
+            balance: 1_000_000_000,
+        }
+    }
+}
+
+/// A service's state: the canonical model that services are compared with, and
+/// the store of the embedded ones. Shared by threads; every operation is atomic.
+#[derive(Debug)]
+pub struct State {
+    hello_bytes: u64,
+    text: OnceLock<String>,
+    pub(crate) accounts: Accounts,
+    pub(crate) calendars: Calendars,
+}
+
+impl State {
+    /// The state of a service that has just started with `store`.
+    #[must_use]
+    pub fn new(store: &Store) -> Self {
+        State {
+            hello_bytes: store.hello_bytes,
+            text: OnceLock::new(),
+            accounts: Accounts::new(store.accounts, store.balance),
+            calendars: Calendars::new(),
+        }
+    }
+
+    /// The text of Hello; made when it is first asked for, then kept.
+    ///
+    /// # Panics
+    /// When the text is larger than this machine can address.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.text
+            .get_or_init(|| texts::text(model::addressable(self.hello_bytes)))
+    }
+
+    /// The sum of all balances; changes by credits and debits only.
+    #[must_use]
+    pub fn money(&self) -> i64 {
+        self.accounts.money()
+    }
+
+    /// The answer to `call`. Hello and HelloBytes tell this state's text,
+    /// whatever size the call speaks of.
+    ///
+    /// # Errors
+    /// The application error that the contract demands.
+    pub fn answer(&self, call: &Call) -> Result<Reply, ApplicationError> {
+        let accounts = &self.accounts;
+        Ok(match call {
+            Call::Hello { .. } => Reply::Hello(self.hello()),
+            Call::HelloBytes { .. } => Reply::HelloBytes(self.hello_bytes()),
+            Call::Submit(request) => model::submit(request)?.into(),
+            Call::Upload(request) => model::upload(&request.data)?.into(),
+            Call::UploadStream { data, .. } => model::upload(data)?.into(),
+            Call::Download(request) => Reply::Download(model::download(request)?),
+            Call::Credit(request) => accounts.credit(request)?.into(),
+            Call::DirectDebit(request) => accounts.direct_debit(request)?.into(),
+            Call::Reserve(request) => accounts.reserve(request)?.into(),
+            Call::DebitReservation(request) => accounts.debit_reservation(request)?.into(),
+            Call::ReleaseRes(request) => accounts.release_res(request)?.into(),
+            Call::CreditControl(request) => accounts.credit_control(request)?.into(),
+            Call::ConfirmAction(request) => accounts.confirm_action(request)?.into(),
+            Call::Deploy(request) => calendars::deploy(request)?.into(),
+            Call::Book(request) => self.calendars.book(request)?.into(),
+            Call::Entries(request) => self.calendars.entries(request)?.into(),
+        })
+    }
+
+    pub(crate) fn hello(&self) -> crate::transfer::HelloReply {
+        crate::transfer::HelloReply {
+            text: self.text().to_owned(),
+        }
+    }
+
+    pub(crate) fn hello_bytes(&self) -> crate::transfer::HelloBytesReply {
+        crate::transfer::HelloBytesReply {
+            text: self.text().as_bytes().to_vec(),
+        }
+    }
+}
