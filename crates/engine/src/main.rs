@@ -5,6 +5,7 @@
 //! document was refused, 3 the machine failed the lab.
 
 mod arrivals;
+mod contracts;
 mod drive;
 mod interrupt;
 mod proto;
@@ -35,6 +36,8 @@ enum Verb {
         /// The folder.
         folder: std::path::PathBuf,
     },
+    /// Write XSD, WSDL, CORBA IDL and OpenAPI of contracts.
+    Contracts(contracts::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -43,5 +46,6 @@ fn main() -> ExitCode {
         Verb::Serve => wirelab_services::serve_from_stdin(),
         Verb::Arrivals(arguments) => arrivals::print(&arguments),
         Verb::Schema { folder } => schema::write(&folder),
+        Verb::Contracts(arguments) => contracts::write(&arguments),
     }
 }
