@@ -37,7 +37,7 @@ class Scale:
     calls: tuple[int, int]
 
 
-FULL = Scale(pairs=6, pairs_max=20, seconds=2, memory_pairs=1, calls=(1_000_000, 5_000_000))
+FULL = Scale(pairs=6, pairs_max=20, seconds=2, memory_pairs=3, calls=(1_000_000, 5_000_000))
 QUICK = Scale(pairs=1, pairs_max=1, seconds=1, memory_pairs=1, calls=(20_000, 100_000))
 
 
