@@ -64,7 +64,7 @@ fn accept_file(file: &FileDescriptor) -> Result<(), Refused> {
     let refuse = |reason: &str, remedy: &str| Err(Refused::new(file.name(), reason, remedy));
     if file.syntax() != Syntax::Proto3 {
         return refuse(
-            "proto2 has defaults and extensions",
+            "proto2 has defaults, groups and extensions",
             "write syntax = \"proto3\"",
         );
     }
@@ -73,13 +73,6 @@ fn accept_file(file: &FileDescriptor) -> Result<(), Refused> {
             "a contract imports nothing",
             "define the types in the file itself",
         );
-    }
-    if let Some(extension) = file.extensions().next() {
-        return Err(Refused::new(
-            extension.full_name(),
-            "extensions exist in protobuf only",
-            "make it a field",
-        ));
     }
     // All, also those that only streams use: a profile with exceptions is none.
     file.messages()
@@ -132,7 +125,7 @@ impl Reached {
                 "hold a list of a flat message instead",
             ));
         }
-        let path = [path, &[message.clone()]].concat();
+        let path = [path, std::slice::from_ref(&message)].concat();
         for field in message.fields() {
             match field.kind() {
                 ProtoKind::Message(inner) => self.add(inner, &path)?,
@@ -178,25 +171,11 @@ fn accept_message(message: &MessageDescriptor) -> Result<(), Refused> {
             "use repeated messages with a key and a value",
         );
     }
-    if let Some(group) = message.fields().find(FieldDescriptor::is_group) {
-        return refuse(
-            group.full_name(),
-            "a group exists in proto2 only",
-            "use a message",
-        );
-    }
     if let Some(oneof) = message.oneofs().find(|oneof| !oneof.is_synthetic()) {
         return refuse(
             oneof.full_name(),
             "CDR and SOAP encoding have no oneof",
             "use optional fields",
-        );
-    }
-    if message.extension_ranges().len() > 0 || message.child_extensions().len() > 0 {
-        return refuse(
-            message.full_name(),
-            "extensions exist in protobuf only",
-            "use fields",
         );
     }
     let nested = message.child_messages().map(|m| m.full_name().to_owned());
