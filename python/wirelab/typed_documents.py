@@ -1,0 +1,89 @@
+"""A YAML document read into a model; every problem is told as ``file:line: key: problem
+and remedy``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from wirelab import documents
+from wirelab.errors import ExperimentError
+from wirelab.spelling import did_you_mean
+
+Model = TypeVar("Model", bound=BaseModel)
+
+BRANCHES = {"a number", "by size", "a word", "cores", "str", "dict[str,any]"}
+"""Parts of pydantic's locations that name the branch of a union, not a key."""
+
+
+def load(path: Path, model: type[Model], what: str) -> Model:
+    """Reads a file. ``what`` names the kind of document, with its article.
+    Raises :class:`ExperimentError` with all its problems."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExperimentError([f"{path}: cannot be read: {error}"]) from error
+    return parse(text, str(path), model, what)
+
+
+def parse(text: str, name: str, model: type[Model], what: str) -> Model:
+    """Reads the text of a file. Raises :class:`ExperimentError`."""
+    document = documents.read(text, name)
+    if not isinstance(document.values, dict):
+        raise ExperimentError([f"{name}:1: {what} is a mapping of keys such as `name:`"])
+    try:
+        return model.model_validate(document.values)
+    except ValidationError as error:
+        raise ExperimentError(_problems(document, error.errors(), model)) from None
+
+
+def _problems(
+    document: documents.Document, errors: list[ErrorDetails], model: type[BaseModel]
+) -> list[str]:
+    places = [_path(details) for details in errors]
+    problems = []
+    for details, path in zip(errors, places, strict=True):
+        deeper = any(len(other) > len(path) and other[: len(path)] == path for other in places)
+        if details["type"] == "too_short" and deeper:
+            continue  # pydantic counts the items that were right; theirs is told below
+        said = f"{documents.dotted(path)}: {_said(details, path, model)}"
+        problems.append(f"{document.place(path)}: {said}")
+    return list(dict.fromkeys(problems))
+
+
+def _path(details: ErrorDetails) -> documents.Path:
+    return tuple(part for part in details["loc"] if part not in BRANCHES)
+
+
+def _said(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -> str:
+    kind, given = details["type"], details["input"]
+    if kind == "extra_forbidden":
+        return f"unknown key. {did_you_mean(str(path[-1]), _keys(path[:-1], model))}"
+    if kind == "missing":
+        return "this key is missing; add it"
+    if kind == "literal_error":
+        known = details["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+        return f"{given!r} is not possible here. {did_you_mean(str(given), known)}"
+    message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    if kind == "value_error" or isinstance(given, (dict, list)):
+        return message
+    return f"{message}; given is {given!r}"
+
+
+def _keys(path: documents.Path, model: type[BaseModel]) -> list[str]:
+    """The keys that the mapping at that place may have."""
+    for part in path:
+        if isinstance(part, str) and part in model.model_fields:
+            model = _inner(model.model_fields[part].annotation) or model
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _inner(annotation: Any) -> type[BaseModel] | None:
+    """The first model inside an annotation such as ``tuple[Load, ...]``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    arguments = getattr(annotation, "__args__", ())
+    return next(filter(None, map(_inner, arguments)), None)
