@@ -4,11 +4,14 @@
 pub mod cdr;
 pub mod codec;
 mod excerpt;
+pub mod giop;
 pub mod grpc;
 pub mod gzip;
 pub mod http1;
 pub mod http2;
+mod outbox;
 mod session;
+pub mod xml;
 
 pub use session::{
     CallId, ContentType, Encoding, End, Failure, Head, ProtocolError, Replies, Request, Session,

@@ -1,0 +1,151 @@
+//! The characters of XML 1.0: which may occur at all, and which in names.
+
+use super::error::{Error, ErrorKind};
+
+/// Bytes of a name, its prefix included.
+pub(crate) const NAME_BYTES_MAX: usize = 256;
+
+/// Proves once for a whole document that it is UTF-8 and holds only the
+/// characters of XML 1.0 section 2.2, so that nothing behind has to ask again.
+pub(crate) fn checked(document: &[u8]) -> Result<&str, Error> {
+    let text = std::str::from_utf8(document).map_err(|error| {
+        let at = error.valid_up_to();
+        Error::new(at, ErrorKind::Encoding("not UTF-8".to_owned()))
+    })?;
+    match illegal(text) {
+        None => Ok(text),
+        Some((at, found)) => Err(Error::new(at, ErrorKind::Character(found))),
+    }
+}
+
+/// The first character that XML 1.0 does not allow, with its offset.
+pub(crate) fn illegal(text: &str) -> Option<(usize, u32)> {
+    if !suspicious(text.as_bytes()) {
+        return None;
+    }
+    let mut characters = text.char_indices();
+    let (at, found) = characters.find(|(_, c)| !is_legal(*c))?;
+    Some((at, found as u32))
+}
+
+/// Whether a byte occurs that only an illegal character may hold. Written
+/// without a branch, so that it runs over many bytes at a time.
+fn suspicious(bytes: &[u8]) -> bool {
+    bytes.chunks(256).any(|chunk| {
+        let odd = |b: &u8| (*b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r')) | (*b == 0xEF);
+        chunk.iter().fold(false, |any, b| any | odd(b))
+    })
+}
+
+/// XML 1.0 section 2.2, production 2. A `char` is never a surrogate.
+pub(crate) fn is_legal(c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\r' => true,
+        '\u{FFFE}' | '\u{FFFF}' => false,
+        other => other >= ' ',
+    }
+}
+
+/// White space of XML 1.0 section 2.3, production 3.
+pub(crate) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Whether there is nothing but white space.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.bytes().all(is_space)
+}
+
+/// A text without the white space around it, as `whiteSpace="collapse"` of
+/// XML Schema wants it for everything but strings.
+pub(crate) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c| matches!(c, ' ' | '\t' | '\n' | '\r'))
+}
+
+/// A qualified name taken apart (Namespaces in XML 1.0, section 4): the
+/// prefix, empty where there is none, and the local part.
+pub(crate) fn split_name(name: &str) -> Option<(&str, &str)> {
+    let (prefix, local) = match memchr::memchr(b':', name.as_bytes()) {
+        None => ("", name),
+        Some(at) if at > 0 => (&name[..at], &name[at + 1..]),
+        Some(_) => return None,
+    };
+    let whole = is_ncname(local) && (prefix.is_empty() || is_ncname(prefix));
+    whole.then_some((prefix, local))
+}
+
+fn is_ncname(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    match bytes.first() {
+        None => false,
+        Some(first) if bytes.is_ascii() => {
+            starts_ascii(*first) && bytes[1..].iter().all(|b| continues_ascii(*b))
+        }
+        Some(_) => {
+            let mut rest = name.chars();
+            rest.next().is_some_and(starts) && rest.all(continues)
+        }
+    }
+}
+
+fn starts_ascii(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+fn continues_ascii(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+/// XML 1.0 section 2.3, production 4, without the colon.
+fn starts(c: char) -> bool {
+    match c {
+        c if c.is_ascii() => starts_ascii(c as u8),
+        '\u{C0}'..='\u{2FF}' => !matches!(c, '\u{D7}' | '\u{F7}'),
+        '\u{370}'..='\u{1FFF}' => c != '\u{37E}',
+        '\u{200C}'..='\u{200D}' | '\u{2070}'..='\u{218F}' | '\u{2C00}'..='\u{2FEF}' => true,
+        '\u{3001}'..='\u{D7FF}' | '\u{F900}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFFD}' => true,
+        '\u{10000}'..='\u{EFFFF}' => true,
+        _ => false,
+    }
+}
+
+/// XML 1.0 section 2.3, production 4a, without the colon.
+fn continues(c: char) -> bool {
+    match c {
+        c if c.is_ascii() => continues_ascii(c as u8),
+        '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}' => true,
+        other => starts(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_characters_of_xml_1_0_pass() {
+        assert_eq!(checked("a\t\n\r ü€😀\u{FFFD}".as_bytes()).unwrap().len(), 17);
+        for (text, at, code) in [
+            ("ab\u{0}", 2, 0),
+            ("\u{1F}", 0, 0x1F),
+            ("ü\u{FFFE}", 2, 0xFFFE),
+            ("\u{FFFF}", 0, 0xFFFF),
+        ] {
+            let refused = checked(text.as_bytes()).unwrap_err();
+            assert_eq!(refused, Error::new(at, ErrorKind::Character(code)));
+        }
+        let not_utf8 = checked(b"abc\xC3").unwrap_err();
+        assert_eq!(not_utf8.offset, 3);
+        assert!(matches!(not_utf8.kind, ErrorKind::Encoding(_)));
+    }
+
+    #[test]
+    fn names_have_at_most_one_prefix() {
+        assert_eq!(split_name("a"), Some(("", "a")));
+        assert_eq!(split_name("soapenv:Body"), Some(("soapenv", "Body")));
+        assert_eq!(split_name("größe"), Some(("", "größe")));
+        for bad in ["", ":", "a:", ":a", "a:b:c", "1a", "-a", "a b", "a<", "×", "a\u{37E}"] {
+            assert_eq!(split_name(bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Messages from elements: a serde deserializer over any [`Source`].
+
+use std::marker::PhantomData;
+
+use serde::de::{self, DeserializeSeed, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::error::{Error, ErrorKind};
+use super::source::{Element, Source};
+use super::value;
+
+/// The namespace of `xsi:nil` and `xsi:type`.
+pub(crate) const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// How a message lies in its elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// XML and SOAP document/literal: a repeated field is one element per item.
+    Literal,
+    /// SOAP rpc/literal: a repeated field of the message itself is one
+    /// element, whose children `item` are the items.
+    Rpc,
+    /// SOAP 1.1 section 5: every repeated field is one element, whose children
+    /// are the items; `href` stands for an element elsewhere.
+    Encoded,
+}
+
+/// Reads the fields of a message from the element that is open, which ends.
+///
+/// # Errors
+/// When they are not those of the message.
+pub(crate) fn read<'de, M, S>(source: &mut S, namespace: &str, shape: Shape) -> Result<M, Error>
+where
+    M: de::Deserialize<'de>,
+    S: Source<'de>,
+{
+    let mut reader = Reader {
+        source,
+        namespace,
+        shape,
+        level: 0,
+        ahead: Ahead::Nothing,
+        de: PhantomData,
+    };
+    let message = M::deserialize(Message(&mut reader));
+    let offset = reader.source.offset();
+    message.map_err(|error: Error| error.placed(offset))
+}
+
+struct Reader<'s, 'de, S> {
+    source: &'s mut S,
+    /// That of every field.
+    namespace: &'s str,
+    shape: Shape,
+    /// Messages within messages.
+    level: usize,
+    ahead: Ahead<'de>,
+    de: PhantomData<&'de ()>,
+}
+
+/// What has been read already, because only it tells that a list has ended.
+enum Ahead<'de> {
+    Nothing,
+    /// A child has been opened.
+    Child(Element<'de>),
+    /// The open element has ended.
+    End,
+}
+
+impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
+    fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
+        match std::mem::replace(&mut self.ahead, Ahead::Nothing) {
+            Ahead::Child(element) => Ok(Some(element)),
+            Ahead::End => Ok(None),
+            Ahead::Nothing => self.source.child(),
+        }
+    }
+
+    /// Whether the open element says that it has no value.
+    fn is_nil(&self, element: &Element<'de>) -> Result<bool, Error> {
+        if !element.attributed {
+            return Ok(false);
+        }
+        let nil = self.source.attribute(XSI, "nil")?;
+        Ok(nil.is_some_and(|value| matches!(value.trim(), "true" | "1")))
+    }
+
+    /// Goes to the element that an `href` of the open one names.
+    fn followed(&mut self, element: &Element<'de>) -> Result<bool, Error> {
+        if self.shape != Shape::Encoded || !element.attributed {
+            return Ok(false);
+        }
+        let Some(href) = self.source.attribute("", "href")? else {
+            return Ok(false);
+        };
+        if self.source.child()?.is_some() {
+            return Err(Error::syntax(element.offset, "an href beside content"));
+        }
+        let Some(id) = href.strip_prefix('#') else {
+            let fault = "leads out of the document";
+            let id = href.into_owned();
+            return Err(Error::new(element.offset, ErrorKind::Reference { id, fault }));
+        };
+        self.source.follow(id)?;
+        Ok(true)
+    }
+
+    fn lists_are_wrapped(&self) -> bool {
+        match self.shape {
+            Shape::Literal => false,
+            Shape::Rpc => self.level == 1,
+            Shape::Encoded => true,
+        }
+    }
+}
+
+/// The open element as a message.
+struct Message<'r, 's, 'de, S>(&'r mut Reader<'s, 'de, S>);
+
+impl<'de, S: Source<'de>> Message<'_, '_, 'de, S> {
+    fn fields<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.0.level += 1;
+        let message = visitor.visit_map(Fields {
+            reader: self.0,
+            field: None,
+        })?;
+        self.0.level -= 1;
+        Ok(message)
+    }
+}
+
+impl<'de, S: Source<'de>> de::Deserializer<'de> for Message<'_, '_, 'de, S> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.fields(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        option unit unit_struct newtype_struct seq tuple tuple_struct map struct enum
+        identifier ignored_any
+    }
+}
+
+/// The children of the open element as fields.
+struct Fields<'r, 's, 'de, S> {
+    reader: &'r mut Reader<'s, 'de, S>,
+    /// The one whose name has been told.
+    field: Option<Element<'de>>,
+}
+
+impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        while let Some(element) = self.reader.child()? {
+            if self.reader.is_nil(&element)? {
+                self.reader.source.skip()?;
+                continue;
+            }
+            self.field = Some(element);
+            let name = de::value::BorrowedStrDeserializer::new(element.local);
+            return seed.deserialize(name).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let Some(element) = self.field.take() else {
+            unreachable!("serde asks for a value after its key");
+        };
+        let value = Value {
+            reader: &mut *self.reader,
+            element,
+            listed: false,
+        };
+        seed.deserialize(value).map_err(|error| error.placed(element.offset))
+    }
+}
+
+/// The open element as a value.
+struct Value<'r, 's, 'de, S> {
+    reader: &'r mut Reader<'s, 'de, S>,
+    element: Element<'de>,
+    /// An item of a list, whose name and references its list has seen to.
+    listed: bool,
+}
+
+impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
+    /// Reads a value that the message knows: in the right namespace, wherever
+    /// references lead.
+    fn known<T>(
+        self,
+        read: impl FnOnce(&mut Reader<'_, 'de, S>, Element<'de>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let Value {
+            reader, element, ..
+        } = self;
+        if !self.listed && element.namespace != reader.namespace {
+            let wanted = format!("{{{}}}{}", reader.namespace, element.local);
+            return Err(element.unexpected(wanted));
+        }
+        if !reader.followed(&element)? {
+            return read(reader, element);
+        }
+        let value = read(reader, element)?;
+        reader.source.back();
+        Ok(value)
+    }
+
+    /// Reads a value of plain text.
+    fn parsed<T>(
+        self,
+        parse: impl FnOnce(&super::source::Text<'de>) -> Result<T, ErrorKind>,
+    ) -> Result<T, Error> {
+        self.known(|reader, element| {
+            let text = reader.source.text()?;
+            parse(&text).map_err(|kind| Error::new(element.offset, kind))
+        })
+    }
+}
+
+impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
+    type Error = Error;
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_bool(self.parsed(value::boolean)?)
+    }
+
+    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_i32(self.parsed(|text| value::integer(text, "an int"))?)
+    }
+
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_i64(self.parsed(|text| value::integer(text, "a long"))?)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_f64(self.parsed(value::double)?)
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.known(|reader, _| match reader.source.text()?.into_str() {
+            std::borrow::Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            std::borrow::Cow::Owned(text) => visitor.visit_string(text),
+        })
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if name != wirelab_contract::BASE64_BINARY {
+            return visitor.visit_newtype_struct(self);
+        }
+        self.known(|reader, _| {
+            let text = value::base64(reader.source.text()?.into_str());
+            visitor.visit_newtype_struct(de::value::CowStrDeserializer::new(text))
+        })
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if self.reader.lists_are_wrapped() {
+            return self.known(|reader, _| visitor.visit_seq(Wrapped { reader }));
+        }
+        self.known(|reader, element| {
+            visitor.visit_seq(Siblings {
+                reader,
+                next: Some(element),
+            })
+        })
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.known(|reader, _| Message(reader).fields(visitor))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let name = self.known(|reader, _| Ok(reader.source.text()?.into_str()))?;
+        visitor.visit_enum(de::value::CowStrDeserializer::new(name))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.reader.source.skip()?;
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i128 u8 u16 u32 u64 u128 f32 char bytes byte_buf unit unit_struct tuple
+        tuple_struct identifier
+    }
+}
+
+/// A list whose items are siblings of one name.
+struct Siblings<'r, 's, 'de, S> {
+    reader: &'r mut Reader<'s, 'de, S>,
+    /// The item that has been opened.
+    next: Option<Element<'de>>,
+}
+
+impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        let Some(element) = self.next.take() else {
+            return Ok(None);
+        };
+        let item = seed.deserialize(Value {
+            reader: &mut *self.reader,
+            element,
+            listed: true,
+        })?;
+        match self.reader.child()? {
+            Some(child) if child.is(element.namespace, element.local) => self.next = Some(child),
+            Some(other) => self.reader.ahead = Ahead::Child(other),
+            None => self.reader.ahead = Ahead::End,
+        }
+        Ok(Some(item))
+    }
+}
+
+/// A list whose items are the children of one element.
+struct Wrapped<'r, 's, 'de, S> {
+    reader: &'r mut Reader<'s, 'de, S>,
+}
+
+impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        let Some(element) = self.reader.child()? else {
+            return Ok(None);
+        };
+        // SOAP 1.1 section 5.4.2: an array's items may have any name.
+        if self.reader.shape == Shape::Rpc && !element.is("", "item") {
+            return Err(element.unexpected("{}item"));
+        }
+        let item = Value {
+            reader: &mut *self.reader,
+            element,
+            listed: true,
+        };
+        seed.deserialize(item).map(Some)
+    }
+}

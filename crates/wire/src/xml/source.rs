@@ -1,0 +1,162 @@
+//! Where a message's reader gets its elements and texts from: an XML text, or
+//! tokens that stand for one.
+
+use std::borrow::Cow;
+
+use super::chars;
+use super::error::{Error, ErrorKind};
+
+/// Elements within elements; a message needs four.
+pub const DEPTH_MAX: usize = 64;
+
+/// An element that has just been opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Element<'de> {
+    /// Empty for none.
+    pub(crate) namespace: &'de str,
+    pub(crate) local: &'de str,
+    /// Whether it has attributes that are not declarations of namespaces.
+    pub(crate) attributed: bool,
+    /// Where it begins.
+    pub(crate) offset: usize,
+}
+
+impl Element<'_> {
+    pub(crate) fn is(&self, namespace: &str, local: &str) -> bool {
+        self.local == local && self.namespace == namespace
+    }
+
+    /// `{namespace}name`, for messages.
+    pub(crate) fn name(&self) -> String {
+        format!("{{{}}}{}", self.namespace, self.local)
+    }
+
+    /// The error that another element was wanted here.
+    pub(crate) fn unexpected(&self, expected: impl Into<String>) -> Error {
+        let kind = ErrorKind::Element {
+            expected: expected.into(),
+            found: self.name(),
+        };
+        Error::new(self.offset, kind)
+    }
+}
+
+/// What stands between two tags.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Text<'de> {
+    /// Characters.
+    Str(Cow<'de, str>),
+    /// The decimal digits of this number.
+    Int(i64),
+    /// `true` or `false`.
+    Bool(bool),
+}
+
+impl<'de> Text<'de> {
+    pub(crate) fn into_str(self) -> Cow<'de, str> {
+        match self {
+            Text::Str(text) => text,
+            Text::Int(number) => Cow::Owned(number.to_string()),
+            Text::Bool(value) => Cow::Borrowed(if value { "true" } else { "false" }),
+        }
+    }
+
+    fn is_blank(&self) -> bool {
+        matches!(self, Text::Str(text) if chars::is_blank(text))
+    }
+}
+
+/// One step through a document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Step<'de> {
+    /// An element begins.
+    Open(Element<'de>),
+    /// Characters, of which several pieces may follow each other.
+    Text(Text<'de>),
+    /// The element that was opened last and not yet closed ends.
+    Close,
+}
+
+/// A document, read once from its begin to its end. Comments and processing
+/// instructions do not show; tags match.
+pub(crate) trait Source<'de> {
+    /// Goes one step on.
+    ///
+    /// # Errors
+    /// When the document breaks a rule, or has ended.
+    fn step(&mut self) -> Result<Step<'de>, Error>;
+
+    /// An attribute of the element that the last step opened.
+    fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error>;
+
+    /// Goes to the begin of the element with this `id`, so that the next
+    /// step reads its content; [`Source::back`] must follow its end.
+    ///
+    /// # Errors
+    /// When there is none, or it is being read already.
+    fn follow(&mut self, id: &str) -> Result<(), Error>;
+
+    /// Goes back to where [`Source::follow`] was called.
+    fn back(&mut self);
+
+    /// Proves that nothing follows the root element.
+    fn finish(&mut self) -> Result<(), Error>;
+
+    /// The place of the next step.
+    fn offset(&self) -> usize;
+
+    /// The next child of the open element, or `None` when that one ends.
+    ///
+    /// # Errors
+    /// When text other than white space stands between children.
+    fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
+        loop {
+            let offset = self.offset();
+            match self.step()? {
+                Step::Open(element) => return Ok(Some(element)),
+                Step::Close => return Ok(None),
+                Step::Text(text) if text.is_blank() => {}
+                Step::Text(_) => return Err(Error::new(offset, ErrorKind::UnexpectedText)),
+            }
+        }
+    }
+
+    /// What is left of the open element's text; the element ends.
+    ///
+    /// # Errors
+    /// When an element stands in it.
+    fn text(&mut self) -> Result<Text<'de>, Error> {
+        let mut whole: Option<Text<'de>> = None;
+        loop {
+            match self.step()? {
+                Step::Close => return Ok(whole.unwrap_or(Text::Str(Cow::Borrowed("")))),
+                Step::Open(element) => return Err(element.unexpected("text")),
+                Step::Text(next) => {
+                    whole = Some(match whole {
+                        None => next,
+                        Some(before) => joined(before, next),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Passes over the rest of the open element; the element ends.
+    fn skip(&mut self) -> Result<(), Error> {
+        let mut open = 1;
+        while open > 0 {
+            match self.step()? {
+                Step::Open(_) => open += 1,
+                Step::Close => open -= 1,
+                Step::Text(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn joined<'de>(before: Text<'de>, next: Text<'de>) -> Text<'de> {
+    let mut text = before.into_str().into_owned();
+    text.push_str(&next.into_str());
+    Text::Str(Cow::Owned(text))
+}

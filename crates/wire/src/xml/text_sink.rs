@@ -1,0 +1,79 @@
+//! XML text as it is written here: no white space between elements, no
+//! abbreviated empty elements.
+
+use super::escape;
+use super::value;
+use super::writer::Sink;
+
+/// What every document begins with.
+pub(crate) const DECLARATION: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
+
+/// Appends a document to bytes.
+pub(crate) struct TextSink<'o> {
+    out: &'o mut Vec<u8>,
+    /// The last start tag still lacks its `>`, because attributes may follow.
+    in_tag: bool,
+}
+
+impl<'o> TextSink<'o> {
+    /// A sink that has appended the XML declaration.
+    pub(crate) fn new(out: &'o mut Vec<u8>) -> Self {
+        out.extend_from_slice(DECLARATION);
+        TextSink { out, in_tag: false }
+    }
+
+    fn end_tag(&mut self) {
+        if self.in_tag {
+            self.out.push(b'>');
+            self.in_tag = false;
+        }
+    }
+}
+
+impl Sink for TextSink<'_> {
+    fn open(&mut self, name: &str) {
+        self.end_tag();
+        self.out.push(b'<');
+        self.out.extend_from_slice(name.as_bytes());
+        self.in_tag = true;
+    }
+
+    fn attribute(&mut self, name: &str, value: &str) {
+        self.out.push(b' ');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"=\"");
+        escape::attribute(value, self.out);
+        self.out.push(b'"');
+    }
+
+    fn text(&mut self, text: &str) {
+        self.end_tag();
+        escape::text(text, self.out);
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.end_tag();
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn integer(&mut self, value: i64) {
+        self.end_tag();
+        value::write_integer(value, self.out);
+    }
+
+    fn boolean(&mut self, value: bool) {
+        self.plain(if value { "true" } else { "false" });
+    }
+
+    fn double(&mut self, value: f64) {
+        self.end_tag();
+        value::write_double(value, self.out);
+    }
+
+    fn close(&mut self, name: &str) {
+        self.end_tag();
+        self.out.extend_from_slice(b"</");
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.push(b'>');
+    }
+}

@@ -1,0 +1,142 @@
+//! Values as XML Schema writes them (XML Schema part 2, section 3).
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use super::chars;
+use super::error::ErrorKind;
+use super::scope::short;
+use super::source::Text;
+
+/// xsd:boolean (section 3.2.2).
+pub(super) fn boolean(text: &Text<'_>) -> Result<bool, ErrorKind> {
+    match text {
+        Text::Bool(value) => Ok(*value),
+        Text::Int(0) => Ok(false),
+        Text::Int(1) => Ok(true),
+        Text::Int(other) => Err(wrong("a boolean", &other.to_string())),
+        Text::Str(text) => match chars::trimmed(text) {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(wrong("a boolean", text)),
+        },
+    }
+}
+
+/// xsd:int and xsd:long (section 3.3): an optional sign and decimal digits.
+pub(super) fn integer<I: FromStr + TryFrom<i64>>(
+    text: &Text<'_>,
+    expected: &'static str,
+) -> Result<I, ErrorKind> {
+    match text {
+        Text::Int(number) => {
+            I::try_from(*number).map_err(|_| wrong(expected, &number.to_string()))
+        }
+        Text::Bool(value) => Err(wrong(expected, &value.to_string())),
+        Text::Str(text) => {
+            let number = chars::trimmed(text).parse();
+            number.map_err(|_| wrong(expected, text))
+        }
+    }
+}
+
+/// xsd:double (section 3.2.5).
+pub(super) fn double(text: &Text<'_>) -> Result<f64, ErrorKind> {
+    let text: Cow<'_, str> = match text {
+        Text::Int(number) => Cow::Owned(number.to_string()),
+        Text::Bool(value) => return Err(wrong("a double", &value.to_string())),
+        Text::Str(text) => Cow::Borrowed(chars::trimmed(text)),
+    };
+    match &*text {
+        "INF" => Ok(f64::INFINITY),
+        "-INF" => Ok(f64::NEG_INFINITY),
+        "NaN" => Ok(f64::NAN),
+        // Rust also reads `inf`, `infinity` and `nan`, XML Schema does not.
+        number if number.bytes().any(|b| b.is_ascii_alphabetic() && !matches!(b, b'e' | b'E')) => {
+            Err(wrong("a double", number))
+        }
+        number => number.parse().map_err(|_| wrong("a double", number)),
+    }
+}
+
+/// xsd:base64Binary (section 3.2.16) without its white space.
+pub(super) fn base64(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.bytes().any(chars::is_space) {
+        return text;
+    }
+    let letters = text.chars().filter(|c| !c.is_ascii_whitespace());
+    Cow::Owned(letters.collect())
+}
+
+/// Appends a double so that reading it gives the same one.
+pub(crate) fn write_double(value: f64, out: &mut Vec<u8>) {
+    if value.is_finite() {
+        // The shortest digits that do, as in JSON.
+        serde_json::to_writer(out, &value).expect("a Vec takes every byte");
+    } else if value.is_nan() {
+        out.extend_from_slice(b"NaN");
+    } else {
+        out.extend_from_slice(if value > 0.0 { b"INF" } else { b"-INF" });
+    }
+}
+
+/// Appends an integer in decimal digits.
+pub(crate) fn write_integer(value: i64, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, &value).expect("a Vec takes every byte");
+}
+
+fn wrong(expected: &'static str, text: &str) -> ErrorKind {
+    ErrorKind::Value {
+        expected,
+        text: short(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Text<'_> {
+        Text::Str(Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn lexical_forms_of_xml_schema_are_read_and_no_others() {
+        for (written, value) in [("true", true), (" 1\n", true), ("false", false), ("0", false)] {
+            assert_eq!(boolean(&text(written)), Ok(value));
+        }
+        for bad in ["", "TRUE", "2", "yes"] {
+            assert!(boolean(&text(bad)).is_err(), "{bad:?}");
+        }
+        for (written, value) in [("5", 5), ("+5", 5), (" -007 ", -7), ("2147483647", i32::MAX)] {
+            assert_eq!(integer::<i32>(&text(written), "an int"), Ok(value));
+        }
+        for bad in ["", "1.0", "0x1", "2147483648", "1 2", "--1", "\u{A0}1"] {
+            assert!(integer::<i32>(&text(bad), "an int").is_err(), "{bad:?}");
+        }
+        assert!(integer::<i32>(&Text::Int(1 << 40), "an int").is_err());
+        for (written, value) in [("1.5", 1.5), ("-1E4", -1e4), (".5", 0.5), ("INF", f64::INFINITY)] {
+            assert_eq!(double(&text(written)), Ok(value));
+        }
+        assert!(double(&text("NaN")).unwrap().is_nan());
+        for bad in ["", "inf", "nan", "infinity", "+INF", "1,5", "0x1p3"] {
+            assert!(double(&text(bad)).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn doubles_come_back_to_the_bit() {
+        for value in [0.0, -0.0, 0.1, 1e300, 5e-324, f64::MAX, 1.0, f64::NEG_INFINITY] {
+            let mut out = Vec::new();
+            write_double(value, &mut out);
+            let written = String::from_utf8(out).unwrap();
+            assert_eq!(double(&text(&written)).unwrap().to_bits(), value.to_bits(), "{written}");
+        }
+    }
+
+    #[test]
+    fn white_space_in_base64_is_dropped() {
+        assert_eq!(base64(Cow::Borrowed("YWJj\r\n ZGVm\t")), "YWJjZGVm");
+        assert!(matches!(base64(Cow::Borrowed("YWJj")), Cow::Borrowed(_)));
+    }
+}
