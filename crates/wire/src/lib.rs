@@ -12,6 +12,7 @@ pub mod http2;
 mod outbox;
 mod session;
 pub mod xml;
+pub mod zstd;
 
 pub use session::{
     CallId, ContentType, Encoding, End, Failure, Head, ProtocolError, Replies, Request, Session,

@@ -263,6 +263,8 @@ fn encoding(value: &[u8]) -> Encoding {
     // `x-gzip` is the same (RFC 9110 section 8.4.1.3).
     if value.eq_ignore_ascii_case(b"gzip") || value.eq_ignore_ascii_case(b"x-gzip") {
         Encoding::Gzip
+    } else if value.eq_ignore_ascii_case(b"zstd") {
+        Encoding::Zstd
     } else if value.is_empty() || value.eq_ignore_ascii_case(b"identity") {
         Encoding::Identity
     } else {
@@ -272,16 +274,5 @@ fn encoding(value: &[u8]) -> Encoding {
 
 fn content_type(value: &[u8]) -> ContentType {
     let end = memchr::memchr(b';', value).unwrap_or(value.len());
-    let name = value[..end].trim_ascii();
-    if name.eq_ignore_ascii_case(b"application/json") {
-        ContentType::Json
-    } else if name.eq_ignore_ascii_case(b"text/plain") {
-        ContentType::Text
-    } else if name.eq_ignore_ascii_case(b"application/grpc")
-        || name.eq_ignore_ascii_case(b"application/grpc+proto")
-    {
-        ContentType::Grpc
-    } else {
-        ContentType::Other
-    }
+    ContentType::named(value[..end].trim_ascii())
 }

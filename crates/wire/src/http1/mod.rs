@@ -10,26 +10,28 @@
 
 mod chunked;
 mod head;
+mod heads;
 mod options;
-mod outbox;
 mod request;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::excerpt::excerpt;
+use crate::outbox::Outbox;
 use crate::session::{CallId, End, Failure, ProtocolError, Replies, Request, Session};
 use chunked::Chunked;
 use head::{Framing, HEAD_BYTES_MAX, Parsed};
+use heads::Heads;
 pub use options::{Options, OptionsError, Version};
-use outbox::Outbox;
 pub use request::{RequestError, check_request};
 
 /// One HTTP/1.x connection's client side.
 #[derive(Debug)]
 pub struct Http1 {
     options: Options,
-    outbox: Outbox,
+    heads: Heads,
+    outbox: Outbox<Arc<[u8]>>,
     /// Calls whose replies are due, in the order of their requests.
     awaited: VecDeque<Awaited>,
     state: State,
@@ -70,7 +72,8 @@ impl Http1 {
         options.check()?;
         Ok(Http1 {
             options,
-            outbox: Outbox::new(options),
+            heads: Heads::default(),
+            outbox: Outbox::new(options.split_writes),
             awaited: VecDeque::new(),
             state: State::Head,
             first_told: false,
@@ -258,7 +261,9 @@ impl Session for Http1 {
             call,
             head_only: request.method == "HEAD",
         });
-        self.outbox.push(call, request);
+        let head = self.heads.of(request, &self.options);
+        let body = Arc::clone(&request.body);
+        self.outbox.push(Some(call), head, body);
     }
 
     fn pump(&mut self, out: &mut Vec<u8>) -> bool {

@@ -1,0 +1,364 @@
+//! One GIOP 1.2 connection's client side.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::header::{HEADER_BYTES, Kind, MessageHeader, Version};
+use super::incoming::Incoming;
+use super::options::{Options, OptionsError};
+use super::outgoing::{Heads, cancel};
+use crate::ProtocolError;
+use crate::cdr::ByteOrder;
+use crate::outbox::Outbox;
+use crate::session::{CallId, Failure, Replies, Request, Session};
+
+/// Replies that may be owed to calls given up; beyond, the connection is closed.
+const CANCELLED_MAX: usize = 1024;
+
+/// Header and request id, which GIOP 1.2 has in the same place everywhere.
+const PREFIX_BYTES: usize = HEADER_BYTES + 4;
+
+/// One GIOP 1.2 connection's client side. [`Request::path`] is the operation's
+/// name, [`Request::body`] its arguments in [`Options::byte_order`], aligned
+/// from their first byte on; every request must pass [`super::check_request`].
+/// Bodies of replies are CDR in [`crate::Head::byte_order`].
+#[derive(Debug)]
+pub struct Giop {
+    options: Options,
+    heads: Heads,
+    outbox: Outbox<Vec<u8>>,
+    /// Calls whose replies are due, in the order of their requests.
+    awaited: VecDeque<Awaited>,
+    /// Numbers of calls given up whose replies may still come.
+    cancelled: VecDeque<u32>,
+    next_id: u32,
+    stage: Stage,
+    used: bool,
+    /// No further request.
+    closing: bool,
+    /// Input means nothing any more.
+    deaf: bool,
+}
+
+#[derive(Debug)]
+struct Awaited {
+    call: CallId,
+    id: u32,
+    /// Its reply, once that has begun.
+    reply: Option<Incoming>,
+}
+
+/// What the next byte of input belongs to.
+#[derive(Debug)]
+enum Stage {
+    Prefix {
+        bytes: [u8; PREFIX_BYTES],
+        filled: usize,
+    },
+    /// The content of a message for request `id`, behind that number.
+    Content { id: u32, last: bool, left: usize },
+}
+
+const PREFIX: Stage = Stage::Prefix {
+    bytes: [0; PREFIX_BYTES],
+    filled: 0,
+};
+
+impl Giop {
+    /// A session on a fresh connection.
+    ///
+    /// # Errors
+    /// When the options cannot be used.
+    pub fn new(options: Options) -> Result<Self, OptionsError> {
+        options.check()?;
+        Ok(Giop {
+            heads: Heads::default(),
+            outbox: Outbox::new(options.split_writes),
+            options,
+            awaited: VecDeque::new(),
+            cancelled: VecDeque::new(),
+            next_id: 0,
+            stage: PREFIX,
+            used: false,
+            closing: false,
+            deaf: false,
+        })
+    }
+
+    fn take(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
+        let mut rest = input;
+        while !rest.is_empty() && !self.deaf {
+            let used = match self.stage {
+                Stage::Prefix { .. } => self.take_prefix(rest, replies)?,
+                Stage::Content { id, last, left } => {
+                    let used = rest.len().min(left);
+                    self.take_content(id, &rest[..used], left - used, replies)?;
+                    self.stage = Stage::Content {
+                        id,
+                        last,
+                        left: left - used,
+                    };
+                    used
+                }
+            };
+            rest = &rest[used..];
+            if let Stage::Content { id, last, left: 0 } = self.stage {
+                self.stage = PREFIX;
+                self.message_end(id, last, replies)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_prefix(
+        &mut self,
+        rest: &[u8],
+        replies: &mut impl Replies,
+    ) -> Result<usize, ProtocolError> {
+        let Stage::Prefix { bytes, filled } = &mut self.stage else {
+            return Ok(0);
+        };
+        let due = if *filled < HEADER_BYTES {
+            HEADER_BYTES
+        } else {
+            PREFIX_BYTES
+        };
+        let used = rest.len().min(due - *filled);
+        bytes[*filled..][..used].copy_from_slice(&rest[..used]);
+        *filled += used;
+        if *filled < due {
+            return Ok(used);
+        }
+        let (header, number) = bytes.split_first_chunk().expect("a prefix holds a header");
+        let header = MessageHeader::parse(header)?;
+        if due == HEADER_BYTES {
+            self.begin(&header, replies)?;
+        } else {
+            let number = number.try_into().expect("four bytes behind a header");
+            let id = match header.order {
+                ByteOrder::Big => u32::from_be_bytes(number),
+                ByteOrder::Little => u32::from_le_bytes(number),
+            };
+            self.begin_content(&header, id, replies)?;
+        }
+        Ok(used)
+    }
+
+    /// A header has come.
+    fn begin(
+        &mut self,
+        header: &MessageHeader,
+        replies: &mut impl Replies,
+    ) -> Result<(), ProtocolError> {
+        match header.kind {
+            Kind::Reply | Kind::Fragment => check_reply(header),
+            Kind::CloseConnection => {
+                // Section 9.4.7: what was not answered was not processed.
+                self.deaf = true;
+                self.abandon(&Failure::Unprocessed, replies);
+                Ok(())
+            }
+            Kind::MessageError => Err(ProtocolError {
+                rule: "what we send is GIOP that the peer understands",
+                found: "MessageError from the peer".to_owned(),
+            }),
+            kind => Err(ProtocolError {
+                rule: "a server sends replies to requests (CORBA 3.3-2, 9.4.1)",
+                found: format!("{kind:?}"),
+            }),
+        }
+    }
+
+    /// A header and the request id behind it have come.
+    fn begin_content(
+        &mut self,
+        header: &MessageHeader,
+        id: u32,
+        replies: &mut impl Replies,
+    ) -> Result<(), ProtocolError> {
+        self.stage = Stage::Content {
+            id,
+            last: !header.more,
+            left: header.size as usize - 4,
+        };
+        let is_fragment = header.kind == Kind::Fragment;
+        let mut awaited = self.awaited.iter_mut();
+        match awaited.find(|awaited| awaited.id == id) {
+            Some(awaited) => match &mut awaited.reply {
+                Some(reply) if is_fragment => reply.fragment(header),
+                None if !is_fragment && !self.outbox.has_untouched(awaited.call) => {
+                    replies.first(awaited.call);
+                    awaited.reply = Some(Incoming::new(header));
+                    Ok(())
+                }
+                _ => Err(unasked(header.kind, id)),
+            },
+            None if self.cancelled.contains(&id) => Ok(()),
+            None => Err(unasked(header.kind, id)),
+        }
+    }
+
+    fn take_content(
+        &mut self,
+        id: u32,
+        chunk: &[u8],
+        left: usize,
+        replies: &mut impl Replies,
+    ) -> Result<(), ProtocolError> {
+        let mut awaited = self.awaited.iter_mut();
+        match awaited.find(|awaited| awaited.id == id) {
+            Some(Awaited {
+                call,
+                reply: Some(reply),
+                ..
+            }) => reply.take(*call, chunk, left, replies),
+            _ => Ok(()), // given up
+        }
+    }
+
+    /// A message that belongs to request `id` is complete.
+    fn message_end(
+        &mut self,
+        id: u32,
+        last: bool,
+        replies: &mut impl Replies,
+    ) -> Result<(), ProtocolError> {
+        let Some(place) = self.awaited.iter().position(|awaited| awaited.id == id) else {
+            if last {
+                self.cancelled.retain(|cancelled| *cancelled != id);
+            }
+            return Ok(());
+        };
+        let Some(reply) = &mut self.awaited[place].reply else {
+            return Ok(());
+        };
+        let Some(ended) = reply.message_end()? else {
+            return Ok(());
+        };
+        let call = self.awaited[place].call;
+        self.awaited.remove(place);
+        self.outbox.disown(call);
+        match ended {
+            Ok(end) => replies.end(call, end),
+            Err(failure) => replies.failed(call, failure),
+        }
+        self.closing |= self.options.close;
+        Ok(())
+    }
+
+    /// Ends every call with `failure`.
+    fn abandon(&mut self, failure: &Failure, replies: &mut impl Replies) {
+        self.outbox.clear();
+        self.closing = true;
+        for awaited in self.awaited.drain(..) {
+            let failure = match (failure, awaited.reply) {
+                (Failure::Closed | Failure::Unprocessed, Some(_)) => Failure::Truncated,
+                _ => failure.clone(),
+            };
+            replies.failed(awaited.call, failure);
+        }
+    }
+}
+
+/// A message that carries a reply or a part of one, and its request id.
+fn check_reply(header: &MessageHeader) -> Result<(), ProtocolError> {
+    if header.version != Version::V12 {
+        return Err(ProtocolError {
+            rule: "a reply has its request's version, 1.2 (CORBA 3.3-2, 9.4.1)",
+            found: format!("{:?} in {:?}", header.kind, header.version),
+        });
+    }
+    if header.size < 4 {
+        return Err(ProtocolError {
+            rule: "a Reply or Fragment holds a request id (CORBA 3.3-2, 9.4.3.1)",
+            found: format!("{:?} of {} bytes", header.kind, header.size),
+        });
+    }
+    Ok(())
+}
+
+fn unasked(kind: Kind, id: u32) -> ProtocolError {
+    ProtocolError {
+        rule: "one reply to each request, fragments after it (CORBA 3.3-2, 9.4.3)",
+        found: format!("{kind:?} for request {id}"),
+    }
+}
+
+impl Session for Giop {
+    fn capacity(&self) -> usize {
+        if self.finished() {
+            return 0;
+        }
+        (self.options.in_flight as usize).saturating_sub(self.awaited.len())
+    }
+
+    fn finished(&self) -> bool {
+        self.closing || self.deaf || (self.options.close && self.used)
+    }
+
+    fn send(&mut self, call: CallId, request: &Arc<Request>) {
+        debug_assert!(self.capacity() > 0, "send beyond capacity");
+        self.used = true;
+        let id = self.next_id;
+        self.next_id = self.next_id.wrapping_add(1);
+        let head = self.heads.of(request, &self.options, id);
+        let body = Arc::clone(&request.body);
+        self.outbox.push(Some(call), head, body);
+        self.awaited.push_back(Awaited {
+            call,
+            id,
+            reply: None,
+        });
+    }
+
+    fn pump(&mut self, out: &mut Vec<u8>) -> bool {
+        self.outbox.pump(out)
+    }
+
+    fn begun(&self, call: CallId) -> bool {
+        !self.outbox.has_untouched(call)
+    }
+
+    fn flushed(&self, call: CallId) -> bool {
+        !self.outbox.holds(call)
+    }
+
+    fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
+        if self.deaf {
+            return Ok(());
+        }
+        let taken = self.take(input, replies);
+        if let Err(error) = &taken {
+            self.deaf = true;
+            self.abandon(&Failure::Protocol(error.clone()), replies);
+        }
+        taken
+    }
+
+    fn closed(&mut self, replies: &mut impl Replies) {
+        self.deaf = true;
+        self.abandon(&Failure::Closed, replies);
+    }
+
+    /// Tells the peer by a CancelRequest; a reply that comes all the same is
+    /// passed over.
+    fn cancel(&mut self, call: CallId) -> bool {
+        let mut awaited = self.awaited.iter();
+        let Some(place) = awaited.position(|awaited| awaited.call == call) else {
+            return true;
+        };
+        let Some(Awaited { id, .. }) = self.awaited.remove(place) else {
+            return true;
+        };
+        if self.outbox.disown(call) {
+            if id == 0 {
+                self.heads.tell_code_sets_again();
+            }
+            return true;
+        }
+        self.outbox
+            .push(None, cancel(self.options.byte_order, id), Arc::from([]));
+        self.cancelled.push_back(id);
+        !self.options.close && self.cancelled.len() <= CANCELLED_MAX
+    }
+}

@@ -1,0 +1,105 @@
+//! `corbaloc:iiop:1.2@host:port/key` (CORBA 3.3 part 2, section 7.6.10.1).
+
+use super::ior::{IiopProfile, Ior, Profile};
+
+const SCHEME: &str = "corbaloc:";
+
+/// The port where none is given.
+const PORT_DEFAULT: u16 = 2809;
+
+/// Addresses that one text may name.
+const ADDRESSES_MAX: usize = 64;
+
+/// A `corbaloc:` that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CorbalocError {
+    /// No `/key`.
+    #[error("corbaloc without a key; write corbaloc:iiop:1.2@host:port/key")]
+    NoKey,
+    /// Not `iiop:` with an optional version and a host.
+    #[error("corbaloc address {0:?}; write iiop:1.2@host:port")]
+    Address(String),
+    /// A percent sign without two hexadecimal digits.
+    #[error("key {0:?}: a percent sign is followed by two hexadecimal digits")]
+    Escape(String),
+    /// More than anybody needs.
+    #[error("more than {ADDRESSES_MAX} addresses")]
+    Addresses,
+}
+
+pub(super) fn has_scheme(text: &str) -> bool {
+    text.get(..SCHEME.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(SCHEME))
+}
+
+/// Reads what [`has_scheme`].
+pub(super) fn parse(text: &str) -> Result<Ior, CorbalocError> {
+    let rest = &text[SCHEME.len()..];
+    let (addresses, key) = rest.split_once('/').ok_or(CorbalocError::NoKey)?;
+    let object_key = unescape(key).ok_or_else(|| CorbalocError::Escape(key.to_owned()))?;
+    if object_key.is_empty() {
+        return Err(CorbalocError::NoKey);
+    }
+    let mut profiles = Vec::new();
+    for address in addresses.split(',') {
+        if profiles.len() == ADDRESSES_MAX {
+            return Err(CorbalocError::Addresses);
+        }
+        let profile = self::address(address, &object_key)
+            .ok_or_else(|| CorbalocError::Address(address.to_owned()))?;
+        profiles.push(Profile::Iiop(profile));
+    }
+    Ok(Ior {
+        type_id: String::new(),
+        profiles,
+    })
+}
+
+fn address(text: &str, object_key: &[u8]) -> Option<IiopProfile> {
+    let rest = text.strip_prefix("iiop:").or(text.strip_prefix(':'))?;
+    let (version, rest) = match rest.split_once('@') {
+        Some((version, rest)) => (numbers(version)?, rest),
+        None => ((1, 0), rest),
+    };
+    let (host, port) = host_and_port(rest)?;
+    Some(IiopProfile {
+        version,
+        host: host.to_owned(),
+        port,
+        object_key: object_key.to_owned(),
+        components: Vec::new(),
+    })
+}
+
+fn numbers(version: &str) -> Option<(u8, u8)> {
+    let (major, minor) = version.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// An IPv6 address stands in brackets.
+fn host_and_port(text: &str) -> Option<(&str, u16)> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => text.split_at(text.find(':').unwrap_or(text.len())),
+    };
+    let port = match port.strip_prefix(':') {
+        Some(port) => port.parse().ok()?,
+        None if port.is_empty() => PORT_DEFAULT,
+        None => return None,
+    };
+    (!host.is_empty() && !host.contains('\0')).then_some((host, port))
+}
+
+fn unescape(key: &str) -> Option<Vec<u8>> {
+    let mut bytes = key.bytes();
+    let mut unescaped = Vec::with_capacity(key.len());
+    while let Some(byte) = bytes.next() {
+        unescaped.push(if byte == b'%' {
+            let mut digit = || char::from(bytes.next()?).to_digit(16);
+            (digit()? << 4 | digit()?) as u8
+        } else {
+            byte
+        });
+    }
+    Some(unescaped)
+}

@@ -1,0 +1,40 @@
+//! GIOP over TCP, which is IIOP (CORBA 3.3 part 2, section 9.4 and 9.7):
+//! the client's side of version 1.2, the server's side of 1.0 to 1.2.
+//!
+//! A GIOP message is twelve bytes of header, then CDR. What is told here once
+//! and used by both sides: [`MessageHeader`], service contexts, exceptions,
+//! object references ([`Ior`]). [`Giop`] is the client's session; bodies of
+//! replies pass through it where they lie, fragmented or not. A server finds
+//! its requests with [`Deframer`] and answers with [`ReplyTo`].
+//!
+//! The client demands version 1.2 of replies, as the standard does of whoever
+//! answers a 1.2 request; in older ones a body would begin anywhere.
+
+mod client;
+mod contexts;
+mod corbaloc;
+mod deframer;
+mod exceptions;
+mod fragments;
+mod header;
+mod inbound;
+mod incoming;
+mod ior;
+mod options;
+mod outgoing;
+mod replies;
+mod reply_head;
+#[cfg(test)]
+mod tests;
+
+pub use client::Giop;
+pub use contexts::{CODE_SET_UTF8, CODE_SET_UTF16, CodeSets};
+pub use corbaloc::CorbalocError;
+pub use deframer::Deframer;
+pub use exceptions::{Completed, SystemException, UserException};
+pub use fragments::fragment;
+pub use header::{HEADER_BYTES, Kind, MESSAGE_BYTES_MAX, MessageHeader, Version};
+pub use inbound::{Body, Inbound, LocateRequest, Request};
+pub use ior::{Component, IiopProfile, Ior, IorError, Profile};
+pub use options::{Options, OptionsError, RequestError, check_request};
+pub use replies::{LocateStatus, ReplyStatus, ReplyTo, close_connection, message_error};
