@@ -2,7 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 use wirelab_contract::transfer::{SubmitReply, UploadReply};
+use wirelab_contract::{Message, MessageVisitor, Reply};
 
 use super::views::{SubmitView, UploadView};
 use super::{Codec, Mismatch};
@@ -95,4 +97,61 @@ pub(super) fn submit(expected: &SubmitReply, found: &SubmitView<'_>) -> Result<(
     }
     let [said, seen] = [expected.refused.len(), found.refused.len()].map(|count| count as i64);
     number("number of refused records", said, seen)
+}
+
+/// Two replies that were decoded.
+pub(super) fn replies(expected: &Reply, found: &Reply) -> Result<(), Mismatch> {
+    match (expected, found) {
+        (said, seen) if said == seen => Ok(()),
+        (Reply::Hello(said), Reply::Hello(seen)) => text("text", &said.text, &seen.text),
+        (Reply::HelloBytes(said), Reply::HelloBytes(seen)) => bytes("text", &said.text, &seen.text),
+        (said, seen) => {
+            let [said, seen] = [said, seen].map(|reply| reply.visit(Tree).unwrap_or_default());
+            Err(first_difference(String::new(), &said, &seen))
+        }
+    }
+}
+
+struct Tree;
+
+impl MessageVisitor for Tree {
+    type Output = Value;
+
+    fn visit<M: Message>(self, message: &M) -> Value {
+        serde_json::to_value(message).expect("messages are maps with string keys")
+    }
+}
+
+/// The first place where two trees differ that do differ.
+fn first_difference(path: String, said: &Value, seen: &Value) -> Mismatch {
+    match (said, seen) {
+        (Value::Object(said), Value::Object(seen)) => {
+            let mut fields = said.iter().zip(seen.values());
+            let ((name, said), seen) = fields
+                .find(|((_, said), seen)| said != seen)
+                .expect("one field differs");
+            let dot = if path.is_empty() { "" } else { "." };
+            first_difference(format!("{path}{dot}{name}"), said, seen)
+        }
+        (Value::Array(said), Value::Array(seen)) => {
+            let mut items = said.iter().zip(seen).enumerate();
+            match items.find(|(_, (said, seen))| said != seen) {
+                Some((k, (said, seen))) => first_difference(format!("{path}[{k}]"), said, seen),
+                None => Mismatch::number(
+                    format!("number of {path}"),
+                    said.len() as i64,
+                    seen.len() as i64,
+                ),
+            }
+        }
+        (Value::String(said), Value::String(seen)) => {
+            Mismatch::differs(path, said.as_bytes(), seen.as_bytes())
+        }
+        (said, seen) => Mismatch::Differs {
+            field: path,
+            offset: 0,
+            expected: said.to_string(),
+            found: seen.to_string(),
+        },
+    }
 }

@@ -1,63 +1,87 @@
 //! What the contract says about the reply to one call.
 
 use wirelab_contract::model::Chunks;
-use wirelab_contract::transfer::{SubmitReply, UploadReply};
-use wirelab_contract::{ApplicationError, Call, Operation, Reply, texts};
+use wirelab_contract::{ApplicationError, Call, Operation, Reply, Unary, UnaryVisitor, texts};
 
-use super::views::{ErrorView, HelloView, SubmitView, UploadView};
-use super::{Codec, Mismatch, Unsupported, compare, json, protobuf};
+use super::rules::Rule;
+use super::views::{HelloView, SubmitView, UploadView};
+use super::{Codec, Form, Mismatch, Unsupported, compare, form, json, protobuf};
+use crate::cdr::ByteOrder;
 
 /// What the contract says about the reply to one call; made once, then used
-/// to judge every reply.
+/// to judge every reply. For charging it is made without allocating.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    codec: Codec,
+    form: Form,
+    operation: Operation,
     answer: Answer,
 }
 
 #[derive(Debug, Clone)]
 enum Answer {
-    Hello(String),
-    HelloBytes(Vec<u8>),
-    Submit(SubmitReply),
-    Upload(UploadReply),
-    Download { data: Vec<u8>, chunk_bytes: usize },
+    /// This reply.
+    Exact(Reply),
+    Download {
+        data: Vec<u8>,
+        chunk_bytes: usize,
+    },
+    /// Any reply that keeps the rule.
+    Any(Rule),
     Error(ApplicationError),
 }
 
 impl Expected {
-    /// What the canonical model says to `call`.
+    /// What the canonical model says to `call`. Of a reply that depends on
+    /// what was called before (all of charging, Entries), that it must be
+    /// decoded in full, no error, and of the right form.
     ///
     /// # Errors
     /// When the operation has no form in this codec.
-    pub fn of(codec: Codec, call: &Call) -> Result<Self, Unsupported> {
-        Expected::answered(codec, call.operation(), call.answer())
+    pub fn of(form: impl Into<Form>, call: &Call) -> Result<Self, Unsupported> {
+        let (form, operation) = (form.into(), call.operation());
+        if operation.pure() {
+            return Expected::answered(form, operation, call.answer());
+        }
+        form.codec.require(operation)?;
+        Ok(Expected {
+            form,
+            operation,
+            answer: Answer::Any(Rule::of(call)),
+        })
     }
 
-    /// A given answer to `operation`.
+    /// A given answer to `operation`, exactly.
     ///
     /// # Errors
     /// When the operation has no form in this codec.
     pub fn answered(
-        codec: Codec,
+        form: impl Into<Form>,
         operation: Operation,
         answer: Result<Reply, ApplicationError>,
     ) -> Result<Self, Unsupported> {
-        codec.require(operation)?;
+        let form = form.into();
+        form.codec.require(operation)?;
         let answer = match answer {
-            Ok(Reply::Hello(reply)) => Answer::Hello(reply.text),
-            Ok(Reply::HelloBytes(reply)) => Answer::HelloBytes(reply.text),
-            Ok(Reply::Submit(reply)) => Answer::Submit(reply),
-            Ok(Reply::Upload(reply)) => Answer::Upload(reply),
             Ok(Reply::Download(chunks)) => Answer::of_download(&chunks),
+            Ok(reply) => Answer::Exact(reply),
             Err(error) => Answer::Error(error),
         };
-        Ok(Expected { codec, answer })
+        Ok(Expected {
+            form,
+            operation,
+            answer,
+        })
+    }
+
+    /// The operation whose reply is judged.
+    #[must_use]
+    pub fn operation(&self) -> Operation {
+        self.operation
     }
 
     /// The application error that the contract demands. In gRPC it comes as
-    /// status 3 with its text as the message and no message body; in REST as
-    /// status 400 with a body that [`Expected::check`] judges.
+    /// status 3 with its text as the message and no message body; elsewhere in
+    /// a body that [`Expected::check_error`] judges.
     #[must_use]
     pub fn application_error(&self) -> Option<ApplicationError> {
         match self.answer {
@@ -71,8 +95,8 @@ impl Expected {
     /// UTF-8 follows from its being equal.
     #[must_use]
     pub fn verbatim(&self) -> Option<&[u8]> {
-        match (self.codec, &self.answer) {
-            (Codec::Text, Answer::Hello(text)) => Some(text.as_bytes()),
+        match (self.form.codec, &self.answer) {
+            (Codec::Text, Answer::Exact(Reply::Hello(reply))) => Some(reply.text.as_bytes()),
             _ => None,
         }
     }
@@ -82,7 +106,7 @@ impl Expected {
     pub fn messages(&self) -> usize {
         match &self.answer {
             Answer::Download { data, chunk_bytes } => data.len().div_ceil(*chunk_bytes),
-            Answer::Error(_) if self.codec == Codec::Protobuf => 0,
+            Answer::Error(_) if self.form.codec == Codec::Protobuf => 0,
             _ => 1,
         }
     }
@@ -102,58 +126,107 @@ impl Expected {
     /// # Errors
     /// When it is no message of this codec, or says something else.
     pub fn check_message(&self, index: usize, body: &[u8]) -> Result<(), Mismatch> {
+        self.check_ordered(None, index, body)
+    }
+
+    /// The same of a body whose byte order its head has told
+    /// ([`Head::byte_order`](crate::Head::byte_order)).
+    ///
+    /// # Errors
+    /// When it is no message of this codec, or says something else.
+    pub fn check_ordered(
+        &self,
+        order: Option<ByteOrder>,
+        index: usize,
+        body: &[u8],
+    ) -> Result<(), Mismatch> {
         let messages = self.messages();
         if index >= messages {
             return Err(Mismatch::Surplus { index, messages });
         }
-        match self.codec {
-            Codec::Text => self.check_text(body),
-            Codec::Json => self.check_json(body),
-            Codec::Protobuf => self.check_protobuf(index, body),
-        }
-    }
-
-    fn check_text(&self, body: &[u8]) -> Result<(), Mismatch> {
-        let found = std::str::from_utf8(body)
-            .map_err(|error| Mismatch::malformed(Codec::Text, error.valid_up_to(), "not UTF-8"))?;
-        match &self.answer {
-            Answer::Hello(text) => compare::text("text", text, found),
-            Answer::Error(error) => compare::text("error", &error.to_string(), found),
-            _ => unreachable!("refused when the expectation was made"),
-        }
-    }
-
-    fn check_json(&self, body: &[u8]) -> Result<(), Mismatch> {
-        match &self.answer {
-            Answer::Hello(text) => {
-                compare::text("text", text, &json::parse::<HelloView>(body)?.text)
-            }
-            Answer::HelloBytes(bytes) => {
-                compare::base64("text", bytes, &json::parse::<HelloView>(body)?.text)
-            }
-            Answer::Submit(reply) => compare::submit(reply, &json::parse::<SubmitView>(body)?),
-            Answer::Upload(reply) => compare::upload(reply, &json::parse::<UploadView>(body)?),
-            Answer::Error(error) => {
-                let found = json::parse::<ErrorView>(body)?;
-                compare::text("error", &error.to_string(), &found.error)
-            }
-            Answer::Download { .. } => unreachable!("refused when the expectation was made"),
-        }
-    }
-
-    fn check_protobuf(&self, index: usize, body: &[u8]) -> Result<(), Mismatch> {
-        match &self.answer {
-            Answer::Hello(text) => compare::text("text", text, &protobuf::hello(body)?.text),
-            Answer::HelloBytes(bytes) => compare::bytes("text", bytes, protobuf::bytes(body)?),
-            Answer::Submit(reply) => compare::submit(reply, &protobuf::submit(body)?),
-            Answer::Upload(reply) => compare::upload(reply, &protobuf::upload(body)?),
-            Answer::Download { data, chunk_bytes } => {
+        match (&self.answer, self.form.codec) {
+            (Answer::Error(_), _) => self.check_error(order, body),
+            (Answer::Exact(reply), Codec::Text) => check_text(reply, body),
+            (Answer::Exact(reply), Codec::Json) => self.check_json(reply, body),
+            (Answer::Exact(reply), Codec::Protobuf) => self.check_protobuf(reply, body),
+            (Answer::Download { data, chunk_bytes }, _) => {
                 let rest = &data[index * chunk_bytes..];
                 let chunk = &rest[..rest.len().min(*chunk_bytes)];
                 compare::bytes("data", chunk, protobuf::bytes(body)?)
             }
-            Answer::Error(_) => unreachable!("a gRPC error has no message"),
+            (Answer::Exact(_) | Answer::Any(_), _) => self.read(order, body).map(drop),
         }
+    }
+
+    /// Decodes the only message of a reply in full, compares it and hands it
+    /// out. With CDR `order` is the one that the reply's head has told; `None`
+    /// means the form's own.
+    ///
+    /// # Errors
+    /// When it is no message of this codec, says something else, or should
+    /// have been an application error or a stream.
+    pub fn read(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<Reply, Mismatch> {
+        let form = self.form.in_order(order.unwrap_or(self.form.order));
+        let reply = self.operation.visit_unary(ReadReply { form, body });
+        let reply = reply.unwrap_or(Err(Mismatch::Surplus {
+            index: 0,
+            messages: self.messages(),
+        }))?;
+        match &self.answer {
+            Answer::Exact(expected) => compare::replies(expected, &reply)?,
+            Answer::Any(rule) => rule.check(&reply)?,
+            Answer::Error(error) => {
+                let error = error.to_string();
+                return Err(Mismatch::differs("error", error.as_bytes(), b"a reply"));
+            }
+            Answer::Download { .. } => unreachable!("streams are not unary"),
+        }
+        Ok(reply)
+    }
+
+    /// Judges the body of an application error: what REST sends with status
+    /// 400, SOAP with a fault, GIOP with a user exception.
+    ///
+    /// # Errors
+    /// When it is no application error in this codec, or another one.
+    pub fn check_error(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<(), Mismatch> {
+        let form = self.form.in_order(order.unwrap_or(self.form.order));
+        let found = form.read_error(self.operation, body)?;
+        match self.answer {
+            Answer::Error(error) => compare::text("error", &error.to_string(), &found),
+            _ => Err(Mismatch::differs("error", b"none", found.as_bytes())),
+        }
+    }
+
+    fn check_json(&self, reply: &Reply, body: &[u8]) -> Result<(), Mismatch> {
+        match reply {
+            Reply::Hello(reply) => {
+                compare::text("text", &reply.text, &json::parse::<HelloView>(body)?.text)
+            }
+            Reply::HelloBytes(reply) => {
+                compare::base64("text", &reply.text, &json::parse::<HelloView>(body)?.text)
+            }
+            Reply::Submit(reply) => compare::submit(reply, &json::parse::<SubmitView>(body)?),
+            Reply::Upload(reply) => compare::upload(reply, &json::parse::<UploadView>(body)?),
+            _ => self.read(None, body).map(drop),
+        }
+    }
+
+    fn check_protobuf(&self, reply: &Reply, body: &[u8]) -> Result<(), Mismatch> {
+        match reply {
+            Reply::Hello(reply) => compare::text("text", &reply.text, &protobuf::hello(body)?.text),
+            Reply::HelloBytes(reply) => compare::bytes("text", &reply.text, protobuf::bytes(body)?),
+            Reply::Submit(reply) => compare::submit(reply, &protobuf::submit(body)?),
+            Reply::Upload(reply) => compare::upload(reply, &protobuf::upload(body)?),
+            _ => self.read(None, body).map(drop),
+        }
+    }
+}
+
+fn check_text(reply: &Reply, body: &[u8]) -> Result<(), Mismatch> {
+    match reply {
+        Reply::Hello(reply) => compare::text("text", &reply.text, form::text(body)?),
+        _ => unreachable!("refused when the expectation was made"),
     }
 }
 
@@ -163,5 +236,18 @@ impl Answer {
             data: texts::pattern(chunks.length() as usize),
             chunk_bytes: chunks.chunk_bytes() as usize,
         }
+    }
+}
+
+struct ReadReply<'a> {
+    form: Form,
+    body: &'a [u8],
+}
+
+impl UnaryVisitor for ReadReply<'_> {
+    type Output = Result<Reply, Mismatch>;
+
+    fn visit<O: Unary>(self) -> Self::Output {
+        self.form.read::<O::Reply>(self.body).map(Into::into)
     }
 }
