@@ -39,6 +39,8 @@ pub enum Encoding {
     Identity,
     /// `gzip`.
     Gzip,
+    /// `zstd`.
+    Zstd,
     /// Anything else.
     Other,
 }
@@ -53,10 +55,35 @@ pub enum ContentType {
     Text,
     /// `application/json` with or without parameters.
     Json,
+    /// `application/x-protobuf` with or without parameters.
+    Protobuf,
+    /// `application/xml` or `text/xml`, with or without parameters: the one is
+    /// REST's, the other SOAP 1.1's, and many services mix them up.
+    Xml,
+    /// `application/soap+xml` with or without parameters: SOAP 1.2.
+    SoapXml,
     /// `application/grpc`, also with `+proto`.
     Grpc,
     /// Anything else.
     Other,
+}
+
+impl ContentType {
+    /// The type of that name, which must come without parameters.
+    pub(crate) fn named(name: &[u8]) -> ContentType {
+        const NAMES: [(&[u8], ContentType); 8] = [
+            (b"application/json", ContentType::Json),
+            (b"application/grpc", ContentType::Grpc),
+            (b"application/grpc+proto", ContentType::Grpc),
+            (b"text/xml", ContentType::Xml),
+            (b"application/xml", ContentType::Xml),
+            (b"application/soap+xml", ContentType::SoapXml),
+            (b"application/x-protobuf", ContentType::Protobuf),
+            (b"text/plain", ContentType::Text),
+        ];
+        let found = NAMES.iter().find(|(own, _)| name.eq_ignore_ascii_case(own));
+        found.map_or(ContentType::Other, |(_, of)| *of)
+    }
 }
 
 /// Status and fields of a reply.

@@ -72,7 +72,7 @@ impl Client {
             peer: PeerSettings::new(),
             streams: Streams::default(),
             cancelled: Cancelled::default(),
-            requests: Requests::new(),
+            requests: Requests::new(options.https),
             control: options.greeting(),
             acks: 0,
             opening: VecDeque::new(),

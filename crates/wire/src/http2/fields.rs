@@ -230,16 +230,7 @@ fn content_type(value: &[u8]) -> ContentType {
         .next()
         .unwrap_or(value)
         .trim_ascii();
-    let is = |name: &[u8]| essence.eq_ignore_ascii_case(name);
-    if is(b"text/plain") {
-        ContentType::Text
-    } else if is(b"application/json") {
-        ContentType::Json
-    } else if is(b"application/grpc") || is(b"application/grpc+proto") {
-        ContentType::Grpc
-    } else {
-        ContentType::Other
-    }
+    ContentType::named(essence)
 }
 
 fn encoding(value: &[u8]) -> Encoding {
@@ -247,6 +238,8 @@ fn encoding(value: &[u8]) -> Encoding {
         Encoding::Identity
     } else if value.eq_ignore_ascii_case(b"gzip") {
         Encoding::Gzip
+    } else if value.eq_ignore_ascii_case(b"zstd") {
+        Encoding::Zstd
     } else {
         Encoding::Other
     }

@@ -23,6 +23,8 @@ pub struct Options {
     pub max_streams: u32,
     /// Largest field section accepted, bytes, by RFC 9113 section 6.5.2.
     pub header_list_max: u32,
+    /// The connection is under TLS: `:scheme` is `https` (RFC 9113 section 8.3.1).
+    pub https: bool,
 }
 
 impl Default for Options {
@@ -35,6 +37,7 @@ impl Default for Options {
             split_writes: false,
             max_streams: 100,
             header_list_max: 64 << 10,
+            https: false,
         }
     }
 }

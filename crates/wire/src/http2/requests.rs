@@ -17,6 +17,7 @@ struct Memo {
 /// The encoder of a connection's requests.
 #[derive(Debug)]
 pub(super) struct Requests {
+    scheme: &'static str,
     encoder: Encoder,
     memos: Vec<Memo>,
     /// The memo used last, which is the likeliest.
@@ -27,8 +28,9 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    pub(super) fn new() -> Requests {
+    pub(super) fn new(https: bool) -> Requests {
         Requests {
+            scheme: if https { "https" } else { "http" },
             encoder: Encoder::new(TABLE_SIZE_DEFAULT, Huffman::NotLonger),
             memos: Vec::new(),
             hot: 0,
@@ -68,7 +70,7 @@ impl Requests {
         let version = self.encoder.table().version();
         self.scratch.clear();
         self.encoder.begin(&mut self.scratch);
-        write_fields(&mut self.encoder, request, &mut self.scratch);
+        write_fields(&mut self.encoder, self.scheme, request, &mut self.scratch);
         if !passing && self.encoder.table().version() == version {
             self.remember(request.id, version);
         }
@@ -99,10 +101,10 @@ impl Requests {
 }
 
 /// Pseudo-header fields first (RFC 9113 section 8.3), then the request's own.
-fn write_fields(encoder: &mut Encoder, request: &Request, out: &mut Vec<u8>) {
+fn write_fields(encoder: &mut Encoder, scheme: &str, request: &Request, out: &mut Vec<u8>) {
     for (name, value) in [
         (":method", request.method.as_str()),
-        (":scheme", "http"),
+        (":scheme", scheme),
         (":path", &request.path),
         (":authority", &request.authority),
     ] {
