@@ -50,6 +50,12 @@ impl<T: Copy> Numbered<T> {
         taken
     }
 
+    /// How many things there are.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
     fn shard(&self, number: i32) -> MutexGuard<'_, Shard<T>> {
         let shard = &self.shards[number as usize % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)

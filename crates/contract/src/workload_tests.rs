@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::contract::Contract;
 use crate::model::{self, RECORDS_MAX};
 
 fn assert_exact(bytes: u64, seed: u64) -> SubmitRequest {
@@ -87,11 +88,34 @@ fn a_seed_gives_one_request_and_another_seed_another() {
 }
 
 #[test]
-fn every_operation_has_a_call_with_its_answer() {
+fn every_operation_that_stands_alone_has_a_call_with_its_answer() {
     for operation in Operation::ALL {
-        let call = call(operation, 150, 64, 1).unwrap();
-        assert_eq!(call.operation(), operation);
-        assert!(call.answer().is_ok());
+        let bytes = match operation.contract() {
+            Contract::Transfer => 150,
+            _ => 0,
+        };
+        match call(operation, bytes, 64, 1) {
+            Ok(call) => {
+                assert_eq!(call.operation(), operation);
+                assert!(call.answer().is_ok(), "{operation}");
+            }
+            Err(error) => assert_eq!(error, WorkloadError::Sequence(operation)),
+        }
+    }
+    let alone = |operation| call(operation, 0, 1, 0).is_ok();
+    assert!(alone(Operation::Reserve) && !alone(Operation::ReleaseRes));
+}
+
+#[test]
+fn a_document_has_the_size_asked_for_and_other_requests_have_none() {
+    let Ok(Call::Deploy(request)) = call(Operation::Deploy, 1 << 20, 1, 0) else {
+        panic!("a document of 1 MiB is possible");
+    };
+    assert_eq!(request.document.len(), 1 << 20);
+    assert!(call(Operation::Deploy, (1 << 20) + 1, 1, 0).is_err());
+    for operation in [Operation::Book, Operation::Credit, Operation::ConfirmAction] {
+        let refused = call(operation, 5, 1, 0).unwrap_err().to_string();
+        assert!(refused.contains("use bytes = 0"), "{refused}");
     }
 }
 
