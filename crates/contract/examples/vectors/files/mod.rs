@@ -2,6 +2,7 @@
 
 mod messages;
 mod operations;
+mod scripts;
 mod texts;
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("texts.json", written(&texts::vectors())),
         ("messages.json", written(&messages::vectors())),
         ("operations.json", written(&operations::vectors())),
+        ("scripts.json", written(&scripts::vectors())),
     ]
 }
 
