@@ -1,0 +1,24 @@
+//! The differential test: a service beside the canonical model, call by call.
+//!
+//! [`examine`] generates calls of a contract, good and bad, gives each to the
+//! model and to a [`Subject`], and compares the two answers. What it knows of
+//! the subject is a trait: how calls travel is the business of whoever
+//! implements it, so that the test itself can be tested against wrong models.
+//!
+//! Numbers that a service is free to choose (reservations, confirmations) are
+//! translated between model and subject, and must be positive and never given
+//! twice.
+
+#![deny(missing_docs)]
+
+mod calendar;
+mod charging;
+mod exam;
+mod money;
+mod numbers;
+mod subject;
+mod transfer;
+mod walk;
+
+pub use exam::{Exam, Finding, Section, examine};
+pub use subject::{Said, Subject, Subjects};

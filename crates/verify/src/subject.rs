@@ -1,0 +1,46 @@
+//! What is examined.
+
+use wirelab_contract::{Call, Operation, Reply};
+
+/// What a subject said to a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// A whole and well-formed reply.
+    Reply(Reply),
+    /// The chunks of a download, in their order.
+    Chunks(Vec<Vec<u8>>),
+    /// An application error with that text, in the form that the binding
+    /// demands (status, fault code, exception).
+    Error(String),
+    /// Anything else: a wrong status or form, a broken connection, silence.
+    Nonsense(String),
+}
+
+/// One connection to a service with a store of its own, not used before.
+pub trait Subject {
+    /// Makes one call and waits for what is said to it.
+    fn call(&mut self, call: &Call) -> Said;
+
+    /// Whether its stack has a form for this call: streams exist in gRPC only,
+    /// and JSON has no NaN.
+    fn carries(&self, call: &Call) -> bool {
+        let _ = call;
+        true
+    }
+
+    /// Sends the bytes of a message in another form than our writer's, and
+    /// waits for what is said. `None`: there is no such form.
+    fn golden(&mut self, operation: Operation, message: &[u8]) -> Option<Said> {
+        let _ = (operation, message);
+        None
+    }
+}
+
+/// A service that several connections can be made to.
+pub trait Subjects: Sync {
+    /// One more connection to the same service.
+    ///
+    /// # Errors
+    /// When it cannot be reached, in words.
+    fn connect(&self) -> Result<Box<dyn Subject + Send>, String>;
+}

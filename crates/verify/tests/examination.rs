@@ -1,0 +1,145 @@
+//! The examination examined: the model itself passes, wrong ones do not.
+
+use std::sync::Arc;
+
+use wirelab_contract::{ApplicationError, Call, Contract, Reply, State, Store};
+use wirelab_verify::{Exam, Said, Section, Subject, Subjects, examine};
+
+/// What a wrong service makes of a right answer.
+type Wrong = fn(&Call, Result<Reply, ApplicationError>) -> Result<Reply, ApplicationError>;
+
+/// The model as a service, its answers passed through `wrong`.
+struct Service {
+    state: Arc<State>,
+    wrong: Wrong,
+}
+
+impl Service {
+    fn new(wrong: Wrong) -> Self {
+        Service {
+            state: Arc::new(State::new(&Store::default())),
+            wrong,
+        }
+    }
+}
+
+struct Connection {
+    state: Arc<State>,
+    wrong: Wrong,
+}
+
+impl Subjects for Service {
+    fn connect(&self) -> Result<Box<dyn Subject + Send>, String> {
+        Ok(Box::new(Connection {
+            state: Arc::clone(&self.state),
+            wrong: self.wrong,
+        }))
+    }
+}
+
+impl Subject for Connection {
+    fn call(&mut self, call: &Call) -> Said {
+        match (self.wrong)(call, self.state.answer(call)) {
+            Ok(Reply::Download(chunks)) => Said::Chunks(chunks.map(|chunk| chunk.data).collect()),
+            Ok(reply) => Said::Reply(reply),
+            Err(error) => Said::Error(error.to_string()),
+        }
+    }
+}
+
+fn exams(contract: Contract, wrong: Wrong) -> Vec<Exam> {
+    let service = Service::new(wrong);
+    examine(contract, &Store::default(), &service, 1, false).unwrap()
+}
+
+fn sections_that_failed(contract: Contract, wrong: Wrong) -> Vec<Section> {
+    let failed = exams(contract, wrong)
+        .into_iter()
+        .filter(|exam| !exam.findings.is_empty());
+    failed.map(|exam| exam.section).collect()
+}
+
+#[test]
+fn the_model_passes_its_own_examination() {
+    for contract in [Contract::Transfer, Contract::Charging, Contract::Calendar] {
+        for exam in exams(contract, |_, answer| answer) {
+            assert_eq!(exam.findings, [], "{contract:?} {:?}", exam.section);
+            assert!(exam.calls > 0, "{contract:?} {:?}", exam.section);
+        }
+    }
+}
+
+#[test]
+fn a_number_given_twice_is_found() {
+    let failed = sections_that_failed(Contract::Charging, |_, answer| {
+        answer.map(|reply| match reply {
+            Reply::Credit(mut reply) => {
+                reply.cn = 7;
+                Reply::Credit(reply)
+            }
+            other => other,
+        })
+    });
+    assert!(failed.contains(&Section::Operations));
+}
+
+#[test]
+fn a_unit_lost_on_the_way_is_found() {
+    let failed = sections_that_failed(Contract::Charging, |call, answer| {
+        answer.map(|reply| match (call, reply) {
+            (Call::CreditControl(request), Reply::CreditControl(mut reply)) if request.id == 12 => {
+                reply.balance -= 1;
+                Reply::CreditControl(reply)
+            }
+            (_, other) => other,
+        })
+    });
+    assert_eq!(failed, [Section::Money]);
+}
+
+#[test]
+fn an_error_that_is_swallowed_is_found() {
+    let failed = sections_that_failed(Contract::Charging, |call, answer| match (call, answer) {
+        (Call::ConfirmAction(request), Err(_)) => Ok(Reply::ConfirmAction(
+            wirelab_contract::charging::ConfirmActionReply { cn: request.cn },
+        )),
+        (_, answer) => answer,
+    });
+    assert!(failed.contains(&Section::Errors));
+}
+
+#[test]
+fn another_order_of_errors_is_found() {
+    let failed = sections_that_failed(Contract::Calendar, |call, answer| match (call, &answer) {
+        (Call::Book(request), Err(_)) if request.day == 0 => Err(ApplicationError::Day),
+        _ => answer,
+    });
+    assert_eq!(failed, [Section::Errors]);
+}
+
+#[test]
+fn a_letter_of_a_text_is_found() {
+    let failed = sections_that_failed(Contract::Calendar, |_, answer| {
+        answer.map(|reply| match reply {
+            Reply::Book(mut reply) => {
+                reply.title = reply.title.replace('\u{feff}', "");
+                Reply::Book(reply)
+            }
+            other => other,
+        })
+    });
+    assert_eq!(failed, [Section::Operations]);
+}
+
+#[test]
+fn a_service_that_cannot_be_reached_is_said() {
+    struct Nobody;
+    impl Subjects for Nobody {
+        fn connect(&self) -> Result<Box<dyn Subject + Send>, String> {
+            Err("nobody is there".into())
+        }
+    }
+    let store = Store::default();
+    let said = examine(Contract::Transfer, &store, &Nobody, 1, false);
+    assert_eq!(said.unwrap_err(), "nobody is there");
+}
