@@ -11,6 +11,7 @@ pub mod http1;
 pub mod http2;
 mod outbox;
 mod session;
+pub mod soap;
 pub mod xml;
 pub mod zstd;
 

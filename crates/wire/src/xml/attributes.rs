@@ -140,14 +140,21 @@ impl<'de> AttributeList<'de> {
         if before.is_some_and(chars::is_space) {
             return Ok(());
         }
-        Err(Error::syntax(self.offset + at, "white space must stand before an attribute"))
+        Err(Error::syntax(
+            self.offset + at,
+            "white space must stand before an attribute",
+        ))
     }
 }
 
 impl<'de> Attribute<'de> {
     fn check(&self) -> Result<(), Error> {
         if self.value.len() > VALUE_BYTES_MAX {
-            return Err(Error::limit(self.offset, "bytes of an attribute", VALUE_BYTES_MAX));
+            return Err(Error::limit(
+                self.offset,
+                "bytes of an attribute",
+                VALUE_BYTES_MAX,
+            ));
         }
         if self.value.contains('<') {
             return Err(Error::syntax(self.offset, "< in an attribute"));

@@ -124,7 +124,10 @@ mod tests {
 
     #[test]
     fn only_characters_of_xml_1_0_pass() {
-        assert_eq!(checked("a\t\n\r ü€😀\u{FFFD}".as_bytes()).unwrap().len(), 17);
+        assert_eq!(
+            checked("a\t\n\r ü€😀\u{FFFD}".as_bytes()).unwrap().len(),
+            17
+        );
         for (text, at, code) in [
             ("ab\u{0}", 2, 0),
             ("\u{1F}", 0, 0x1F),
@@ -144,7 +147,9 @@ mod tests {
         assert_eq!(split_name("a"), Some(("", "a")));
         assert_eq!(split_name("soapenv:Body"), Some(("soapenv", "Body")));
         assert_eq!(split_name("größe"), Some(("", "größe")));
-        for bad in ["", ":", "a:", ":a", "a:b:c", "1a", "-a", "a b", "a<", "×", "a\u{37E}"] {
+        for bad in [
+            "", ":", "a:", ":a", "a:b:c", "1a", "-a", "a b", "a<", "×", "a\u{37E}",
+        ] {
             assert_eq!(split_name(bad), None, "{bad:?}");
         }
     }

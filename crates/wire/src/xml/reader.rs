@@ -99,7 +99,10 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
         let Some(id) = href.strip_prefix('#') else {
             let fault = "leads out of the document";
             let id = href.into_owned();
-            return Err(Error::new(element.offset, ErrorKind::Reference { id, fault }));
+            return Err(Error::new(
+                element.offset,
+                ErrorKind::Reference { id, fault },
+            ));
         };
         self.source.follow(id)?;
         Ok(true)
@@ -153,7 +156,10 @@ struct Fields<'r, 's, 'de, S> {
 impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
     type Error = Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
         while let Some(element) = self.reader.child()? {
             if self.reader.is_nil(&element)? {
                 self.reader.source.skip()?;
@@ -175,7 +181,8 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
             element,
             listed: false,
         };
-        seed.deserialize(value).map_err(|error| error.placed(element.offset))
+        seed.deserialize(value)
+            .map_err(|error| error.placed(element.offset))
     }
 }
 
@@ -329,7 +336,10 @@ struct Siblings<'r, 's, 'de, S> {
 impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
     type Error = Error;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Error> {
         let Some(element) = self.next.take() else {
             return Ok(None);
         };
@@ -355,7 +365,10 @@ struct Wrapped<'r, 's, 'de, S> {
 impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
     type Error = Error;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Error> {
         let Some(element) = self.reader.child()? else {
             return Ok(None);
         };

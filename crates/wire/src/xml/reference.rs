@@ -33,7 +33,9 @@ fn character(number: &str, offset: usize) -> Result<char, Error> {
         None => (number, 10),
     };
     let digits_only = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
-    let code = u32::from_str_radix(digits, radix).ok().filter(|_| digits_only);
+    let code = u32::from_str_radix(digits, radix)
+        .ok()
+        .filter(|_| digits_only);
     let Some(code) = code else {
         let text = format!("bad character reference {:?}", short(number));
         return Err(Error::syntax(offset, text));
@@ -46,7 +48,10 @@ fn character(number: &str, offset: usize) -> Result<char, Error> {
 /// An attribute's value with its references resolved and its white space made
 /// spaces (XML 1.0 section 3.3.3).
 pub(super) fn attribute(raw: &str, offset: usize) -> Result<Cow<'_, str>, Error> {
-    if !raw.bytes().any(|b| matches!(b, b'&' | b'\t' | b'\n' | b'\r')) {
+    if !raw
+        .bytes()
+        .any(|b| matches!(b, b'&' | b'\t' | b'\n' | b'\r'))
+    {
         return Ok(Cow::Borrowed(raw));
     }
     let mut value = String::with_capacity(raw.len());

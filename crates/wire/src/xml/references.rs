@@ -56,7 +56,12 @@ pub(super) fn follow(scanner: &mut Scanner<'_>, id: &str) -> Result<(), Error> {
     let Some(target) = index.elements.get(id).copied() else {
         return fail("leads nowhere");
     };
-    if scanner.references.followed.iter().any(|(open, _)| open == id) {
+    if scanner
+        .references
+        .followed
+        .iter()
+        .any(|(open, _)| open == id)
+    {
         return fail("leads back to itself");
     }
     scanner.references.read += target.bytes;

@@ -133,7 +133,9 @@ impl<'de> Scanner<'de> {
     /// The step that an event makes, or `None` for one that does not show.
     fn step_of(&mut self, event: Event<'de>, offset: usize) -> Result<Option<Step<'de>>, Error> {
         match event {
-            Event::Start(tag) => self.open(offset, tag.name().as_ref().len(), false).map(Some),
+            Event::Start(tag) => self
+                .open(offset, tag.name().as_ref().len(), false)
+                .map(Some),
             Event::Empty(tag) => self.open(offset, tag.name().as_ref().len(), true).map(Some),
             Event::End(_) => Ok(Some(self.close())),
             Event::Text(text) => self.text_step(text, offset),
@@ -150,7 +152,10 @@ impl<'de> Scanner<'de> {
                 let target = chars::split_name(instruction.target());
                 match target {
                     Some(("", _)) => Ok(None),
-                    _ => Err(Error::syntax(offset, "bad target of a processing instruction")),
+                    _ => Err(Error::syntax(
+                        offset,
+                        "bad target of a processing instruction",
+                    )),
                 }
             }
             Event::Decl(_) => Err(Error::syntax(offset, "an XML declaration stands first")),
@@ -198,6 +203,10 @@ impl<'de> Source<'de> for Scanner<'de> {
     fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error> {
         let position = &self.position;
         position.attributes.find(&position.scope, namespace, local)
+    }
+
+    fn namespace(&self, prefix: &str) -> Option<&'de str> {
+        self.position.scope.find(prefix)
     }
 
     fn follow(&mut self, id: &str) -> Result<(), Error> {

@@ -46,7 +46,10 @@ impl<'de> Scope<'de> {
     ) -> Result<(), Error> {
         let reserved = matches!(prefix, "xml" | "xmlns") || matches!(namespace, XML | XMLNS);
         if reserved && (prefix, namespace) != ("xml", XML) {
-            return Err(Error::syntax(offset, "the prefixes xml and xmlns are reserved"));
+            return Err(Error::syntax(
+                offset,
+                "the prefixes xml and xmlns are reserved",
+            ));
         }
         if namespace.is_empty() && !prefix.is_empty() {
             return Err(Error::syntax(offset, "a prefix must stand for a namespace"));
@@ -98,7 +101,8 @@ impl<'de> Scope<'de> {
         }
     }
 
-    fn find(&self, prefix: &str) -> Option<&'de str> {
+    /// What a prefix stands for; the empty one is the default namespace.
+    pub(crate) fn find(&self, prefix: &str) -> Option<&'de str> {
         let mut innermost_first = self.0.iter().rev();
         match innermost_first.find(|binding| binding.prefix == prefix) {
             Some(binding) => Some(binding.namespace),
@@ -109,7 +113,11 @@ impl<'de> Scope<'de> {
 
 fn parts(name: &str, offset: usize) -> Result<(&str, &str), Error> {
     if name.len() > chars::NAME_BYTES_MAX {
-        return Err(Error::limit(offset, "bytes of a name", chars::NAME_BYTES_MAX));
+        return Err(Error::limit(
+            offset,
+            "bytes of a name",
+            chars::NAME_BYTES_MAX,
+        ));
     }
     chars::split_name(name)
         .ok_or_else(|| Error::syntax(offset, format!("{:?} is not a name", short(name))))

@@ -89,6 +89,9 @@ pub(crate) trait Source<'de> {
     /// An attribute of the element that the last step opened.
     fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error>;
 
+    /// What a prefix stands for here; empty asks for the default namespace.
+    fn namespace(&self, prefix: &str) -> Option<&'de str>;
+
     /// Goes to the begin of the element with this `id`, so that the next
     /// step reads its content; [`Source::back`] must follow its end.
     ///

@@ -29,9 +29,7 @@ pub(super) fn integer<I: FromStr + TryFrom<i64>>(
     expected: &'static str,
 ) -> Result<I, ErrorKind> {
     match text {
-        Text::Int(number) => {
-            I::try_from(*number).map_err(|_| wrong(expected, &number.to_string()))
-        }
+        Text::Int(number) => I::try_from(*number).map_err(|_| wrong(expected, &number.to_string())),
         Text::Bool(value) => Err(wrong(expected, &value.to_string())),
         Text::Str(text) => {
             let number = chars::trimmed(text).parse();
@@ -52,7 +50,11 @@ pub(super) fn double(text: &Text<'_>) -> Result<f64, ErrorKind> {
         "-INF" => Ok(f64::NEG_INFINITY),
         "NaN" => Ok(f64::NAN),
         // Rust also reads `inf`, `infinity` and `nan`, XML Schema does not.
-        number if number.bytes().any(|b| b.is_ascii_alphabetic() && !matches!(b, b'e' | b'E')) => {
+        number
+            if number
+                .bytes()
+                .any(|b| b.is_ascii_alphabetic() && !matches!(b, b'e' | b'E')) =>
+        {
             Err(wrong("a double", number))
         }
         number => number.parse().map_err(|_| wrong("a double", number)),
@@ -102,20 +104,35 @@ mod tests {
 
     #[test]
     fn lexical_forms_of_xml_schema_are_read_and_no_others() {
-        for (written, value) in [("true", true), (" 1\n", true), ("false", false), ("0", false)] {
+        for (written, value) in [
+            ("true", true),
+            (" 1\n", true),
+            ("false", false),
+            ("0", false),
+        ] {
             assert_eq!(boolean(&text(written)), Ok(value));
         }
         for bad in ["", "TRUE", "2", "yes"] {
             assert!(boolean(&text(bad)).is_err(), "{bad:?}");
         }
-        for (written, value) in [("5", 5), ("+5", 5), (" -007 ", -7), ("2147483647", i32::MAX)] {
+        for (written, value) in [
+            ("5", 5),
+            ("+5", 5),
+            (" -007 ", -7),
+            ("2147483647", i32::MAX),
+        ] {
             assert_eq!(integer::<i32>(&text(written), "an int"), Ok(value));
         }
         for bad in ["", "1.0", "0x1", "2147483648", "1 2", "--1", "\u{A0}1"] {
             assert!(integer::<i32>(&text(bad), "an int").is_err(), "{bad:?}");
         }
         assert!(integer::<i32>(&Text::Int(1 << 40), "an int").is_err());
-        for (written, value) in [("1.5", 1.5), ("-1E4", -1e4), (".5", 0.5), ("INF", f64::INFINITY)] {
+        for (written, value) in [
+            ("1.5", 1.5),
+            ("-1E4", -1e4),
+            (".5", 0.5),
+            ("INF", f64::INFINITY),
+        ] {
             assert_eq!(double(&text(written)), Ok(value));
         }
         assert!(double(&text("NaN")).unwrap().is_nan());
@@ -126,11 +143,24 @@ mod tests {
 
     #[test]
     fn doubles_come_back_to_the_bit() {
-        for value in [0.0, -0.0, 0.1, 1e300, 5e-324, f64::MAX, 1.0, f64::NEG_INFINITY] {
+        for value in [
+            0.0,
+            -0.0,
+            0.1,
+            1e300,
+            5e-324,
+            f64::MAX,
+            1.0,
+            f64::NEG_INFINITY,
+        ] {
             let mut out = Vec::new();
             write_double(value, &mut out);
             let written = String::from_utf8(out).unwrap();
-            assert_eq!(double(&text(&written)).unwrap().to_bits(), value.to_bits(), "{written}");
+            assert_eq!(
+                double(&text(&written)).unwrap().to_bits(),
+                value.to_bits(),
+                "{written}"
+            );
         }
     }
 

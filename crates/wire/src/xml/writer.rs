@@ -193,7 +193,8 @@ impl<'w, S: Sink> Element<'_, 'w, S> {
     }
 
     fn named(&self) -> Result<&'static str, Misfit> {
-        self.name.map_or_else(|| misfit("a value without a field"), Ok)
+        self.name
+            .map_or_else(|| misfit("a value without a field"), Ok)
     }
 }
 

@@ -1,0 +1,62 @@
+//! The sources that an envelope may come from.
+
+use std::borrow::Cow;
+
+use crate::xml::Error;
+use crate::xml::scanner::Scanner;
+use crate::xml::source::{Source, Step};
+
+/// The text of a document, or its tokens.
+pub(crate) enum Input<'de> {
+    Text(Box<Scanner<'de>>),
+}
+
+impl<'de> Input<'de> {
+    pub(super) fn text(document: &'de [u8]) -> Result<Self, Error> {
+        Scanner::new(document).map(|scanner| Input::Text(Box::new(scanner)))
+    }
+}
+
+impl<'de> Source<'de> for Input<'de> {
+    fn step(&mut self) -> Result<Step<'de>, Error> {
+        match self {
+            Input::Text(text) => text.step(),
+        }
+    }
+
+    fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error> {
+        match self {
+            Input::Text(text) => text.attribute(namespace, local),
+        }
+    }
+
+    fn namespace(&self, prefix: &str) -> Option<&'de str> {
+        match self {
+            Input::Text(text) => text.namespace(prefix),
+        }
+    }
+
+    fn follow(&mut self, id: &str) -> Result<(), Error> {
+        match self {
+            Input::Text(text) => text.follow(id),
+        }
+    }
+
+    fn back(&mut self) {
+        match self {
+            Input::Text(text) => text.back(),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        match self {
+            Input::Text(text) => text.finish(),
+        }
+    }
+
+    fn offset(&self) -> usize {
+        match self {
+            Input::Text(text) => text.offset(),
+        }
+    }
+}

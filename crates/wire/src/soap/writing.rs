@@ -1,0 +1,126 @@
+//! Envelopes from messages.
+
+use wirelab_contract::{Message, Operation};
+
+use crate::xml::reader::XSI;
+use crate::xml::text_sink::TextSink;
+use crate::xml::write_root;
+use crate::xml::writer::{Sink, fields};
+
+use super::fault::Fault;
+use super::form::{Form, Style};
+use super::security::{self, UsernameToken};
+
+/// What `SOAP-ENC` stands for, and the value of `encodingStyle`.
+pub(super) const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
+
+/// What `xsd` stands for.
+const XSD: &str = "http://www.w3.org/2001/XMLSchema";
+
+/// Appends the envelope of a request to `out`.
+///
+/// # Panics
+/// When `message` is not of the profile in contracts/README.md.
+pub fn write_request<M: Message>(
+    form: Form,
+    operation: Operation,
+    message: &M,
+    token: Option<&UsernameToken>,
+    out: &mut Vec<u8>,
+) {
+    request_into(form, operation, message, token, &mut TextSink::new(out));
+}
+
+/// Appends the envelope of a reply to `out`.
+///
+/// # Panics
+/// As [`write_request`].
+pub fn write_reply<M: Message>(form: Form, operation: Operation, message: &M, out: &mut Vec<u8>) {
+    reply_into(form, operation, message, &mut TextSink::new(out));
+}
+
+/// Appends the envelope of a fault to `out`.
+pub fn write_fault(form: Form, fault: &Fault, out: &mut Vec<u8>) {
+    fault_into(form, fault, &mut TextSink::new(out));
+}
+
+pub(crate) fn request_into<M: Message, S: Sink>(
+    form: Form,
+    operation: Operation,
+    message: &M,
+    token: Option<&UsernameToken>,
+    sink: &mut S,
+) {
+    envelope(form, token, sink, |sink| {
+        body(form, operation, operation.lower_camel(), message, sink);
+    });
+}
+
+pub(crate) fn reply_into<M: Message, S: Sink>(
+    form: Form,
+    operation: Operation,
+    message: &M,
+    sink: &mut S,
+) {
+    let wrapper = super::reading::reply_wrapper(operation);
+    envelope(form, None, sink, |sink| {
+        body(form, operation, &wrapper, message, sink);
+    });
+}
+
+pub(crate) fn fault_into<S: Sink>(form: Form, fault: &Fault, sink: &mut S) {
+    envelope(form, None, sink, |sink| fault.write(form, sink));
+}
+
+fn envelope<S: Sink>(
+    form: Form,
+    token: Option<&UsernameToken>,
+    sink: &mut S,
+    body: impl FnOnce(&mut S),
+) {
+    let names = form.names();
+    sink.open(names.envelope);
+    if form.style() == Style::Encoded {
+        sink.attribute("SOAP-ENV:encodingStyle", ENCODING);
+    }
+    sink.attribute(names.declaration, form.version().namespace());
+    if form.style() == Style::Encoded {
+        sink.attribute("xmlns:xsd", XSD);
+        sink.attribute("xmlns:xsi", XSI);
+        sink.attribute("xmlns:SOAP-ENC", ENCODING);
+    }
+    if let Some(token) = token {
+        security::write_header(form, token, sink);
+    }
+    sink.open(names.body);
+    body(sink);
+    sink.close(names.body);
+    sink.close(names.envelope);
+}
+
+/// Writes the body's child; `wrapper` is its name in the rpc styles.
+fn body<M: Message, S: Sink>(
+    form: Form,
+    operation: Operation,
+    wrapper: &str,
+    message: &M,
+    sink: &mut S,
+) {
+    let namespace = operation.contract().namespace();
+    let content = |sink: &mut S| fields(message, form.shape(), namespace, sink);
+    match form.style() {
+        Style::Literal => write_root(sink, M::NAME, namespace, content),
+        Style::Rpc => {
+            let name = format!("w:{wrapper}");
+            sink.open(&name);
+            sink.attribute("xmlns:w", namespace);
+            content(sink);
+            sink.close(&name);
+        }
+        Style::Encoded => {
+            sink.open(wrapper);
+            content(sink);
+            sink.close(wrapper);
+        }
+    }
+}
