@@ -22,8 +22,6 @@ mod deserializer;
 mod error;
 mod reader;
 mod serializer;
-#[cfg(test)]
-mod tests;
 mod writer;
 
 use serde::de::DeserializeOwned;

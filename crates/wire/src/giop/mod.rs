@@ -24,8 +24,6 @@ mod options;
 mod outgoing;
 mod replies;
 mod reply_head;
-#[cfg(test)]
-mod tests;
 
 pub use client::Giop;
 pub use contexts::{CODE_SET_UTF8, CODE_SET_UTF16, CodeSets};
