@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes transferpb/ from contracts/transfer.proto.
+# Makes CONTRACTpb/ from contracts/CONTRACT.proto, for every contract served.
 #
 #   generate.sh           writes the code
 #   generate.sh --check   fails when the committed code is not what would be written
@@ -7,11 +7,14 @@
 # PROTOC names the compiler (default: grpcio-tools of the checkout's .venv, else
 # protoc from PATH). The two Go generators are built from their pinned sources
 # into .cache/, so only PROTOC can vary; the line in which they name its version
-# is left out, so that it cannot make the code stale.
+# is left out, so that it cannot make the code stale. "omitempty" is taken out of
+# the JSON tags: by the contracts' mapping every field is written, empty ones too,
+# and encoding/json then writes the messages as they are.
 set -eu
 
 protoc_gen_go=v1.36.12
 protoc_gen_go_grpc=v1.6.2
+contracts="transfer charging calendar"
 
 service=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$service/../.." && pwd)
@@ -48,9 +51,10 @@ write_into() {
         --plugin="protoc-gen-go-grpc=$tools/protoc-gen-go-grpc" \
         --go_out="$1" --go_opt=module=wirelab/services/go \
         --go-grpc_out="$1" --go-grpc_opt=module=wirelab/services/go \
-        transfer.proto
-    for file in "$1"/transferpb/*.go; do
-        sed '/^\/\/ .*[[:space:]]protoc  *v[0-9]/d' "$file" >"$file.tmp"
+        $(for contract in $contracts; do echo "$contract.proto"; done)
+    for file in $(for contract in $contracts; do echo "$1/${contract}pb/*.go"; done); do
+        sed -e '/^\/\/ .*[[:space:]]protoc  *v[0-9]/d' \
+            -e 's/\(json:"[a-z0-9_]*\),omitempty"/\1"/' "$file" >"$file.tmp"
         mv "$file.tmp" "$file"
     done
 }
@@ -65,5 +69,7 @@ fi
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 write_into "$fresh"
-diff -ru "$service/transferpb" "$fresh/transferpb" >&2 ||
-    fail "services/go/transferpb is stale: run 'make generate' and commit it"
+for contract in $contracts; do
+    diff -ru "$service/${contract}pb" "$fresh/${contract}pb" >&2 ||
+        fail "services/go/${contract}pb is stale: run 'make generate' and commit it"
+done

@@ -3,6 +3,7 @@ module wirelab/services/go
 go 1.26.0
 
 require (
+	github.com/klauspost/compress v1.18.0
 	github.com/prometheus/client_golang v1.23.2
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12

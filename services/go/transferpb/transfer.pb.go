@@ -65,7 +65,7 @@ func (*HelloRequest) Descriptor() ([]byte, []int) {
 
 type HelloReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -109,7 +109,7 @@ func (x *HelloReply) GetText() string {
 
 type HelloBytesReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          []byte                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Text          []byte                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -153,10 +153,10 @@ func (x *HelloBytesReply) GetText() []byte {
 
 type Record struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Quantity      int32                  `protobuf:"varint,2,opt,name=quantity,proto3" json:"quantity,omitempty"`
-	Item          string                 `protobuf:"bytes,3,opt,name=item,proto3" json:"item,omitempty"`
-	Remark        string                 `protobuf:"bytes,4,opt,name=remark,proto3" json:"remark,omitempty"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id"`
+	Quantity      int32                  `protobuf:"varint,2,opt,name=quantity,proto3" json:"quantity"`
+	Item          string                 `protobuf:"bytes,3,opt,name=item,proto3" json:"item"`
+	Remark        string                 `protobuf:"bytes,4,opt,name=remark,proto3" json:"remark"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -222,9 +222,9 @@ func (x *Record) GetRemark() string {
 type SubmitRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Must not be empty.
-	Batch string `protobuf:"bytes,1,opt,name=batch,proto3" json:"batch,omitempty"`
+	Batch string `protobuf:"bytes,1,opt,name=batch,proto3" json:"batch"`
 	// At most 100,000.
-	Records       []*Record `protobuf:"bytes,2,rep,name=records,proto3" json:"records,omitempty"`
+	Records       []*Record `protobuf:"bytes,2,rep,name=records,proto3" json:"records"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -275,8 +275,8 @@ func (x *SubmitRequest) GetRecords() []*Record {
 
 type Refusal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id"`
+	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -327,11 +327,11 @@ func (x *Refusal) GetReason() string {
 
 type SubmitReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Batch         string                 `protobuf:"bytes,1,opt,name=batch,proto3" json:"batch,omitempty"`
-	Accepted      int32                  `protobuf:"varint,2,opt,name=accepted,proto3" json:"accepted,omitempty"`
-	QuantityTotal int64                  `protobuf:"varint,3,opt,name=quantity_total,json=quantityTotal,proto3" json:"quantity_total,omitempty"`
+	Batch         string                 `protobuf:"bytes,1,opt,name=batch,proto3" json:"batch"`
+	Accepted      int32                  `protobuf:"varint,2,opt,name=accepted,proto3" json:"accepted"`
+	QuantityTotal int64                  `protobuf:"varint,3,opt,name=quantity_total,json=quantityTotal,proto3" json:"quantity_total"`
 	// In the order of the request.
-	Refused       []*Refusal `protobuf:"bytes,4,rep,name=refused,proto3" json:"refused,omitempty"`
+	Refused       []*Refusal `protobuf:"bytes,4,rep,name=refused,proto3" json:"refused"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,7 +396,7 @@ func (x *SubmitReply) GetRefused() []*Refusal {
 
 type UploadRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -440,7 +440,7 @@ func (x *UploadRequest) GetData() []byte {
 
 type UploadChunk struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -484,9 +484,9 @@ func (x *UploadChunk) GetData() []byte {
 
 type UploadReply struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
-	Length int64                  `protobuf:"varint,1,opt,name=length,proto3" json:"length,omitempty"`
+	Length int64                  `protobuf:"varint,1,opt,name=length,proto3" json:"length"`
 	// SHA-256 of the data, 64 lower-case hexadecimal digits.
-	Sha256        string `protobuf:"bytes,2,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	Sha256        string `protobuf:"bytes,2,opt,name=sha256,proto3" json:"sha256"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -538,9 +538,9 @@ func (x *UploadReply) GetSha256() string {
 type DownloadRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 0 to 64 MiB.
-	Length int64 `protobuf:"varint,1,opt,name=length,proto3" json:"length,omitempty"`
+	Length int64 `protobuf:"varint,1,opt,name=length,proto3" json:"length"`
 	// 1 to 1 MiB; the last chunk may be shorter.
-	ChunkBytes    int32 `protobuf:"varint,2,opt,name=chunk_bytes,json=chunkBytes,proto3" json:"chunk_bytes,omitempty"`
+	ChunkBytes    int32 `protobuf:"varint,2,opt,name=chunk_bytes,json=chunkBytes,proto3" json:"chunk_bytes"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -591,7 +591,7 @@ func (x *DownloadRequest) GetChunkBytes() int32 {
 
 type DownloadChunk struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -680,7 +680,8 @@ const file_transfer_proto_rawDesc = "" +
 	"\x06Submit\x12\".wirelab.transfer.v1.SubmitRequest\x1a .wirelab.transfer.v1.SubmitReply\x12N\n" +
 	"\x06Upload\x12\".wirelab.transfer.v1.UploadRequest\x1a .wirelab.transfer.v1.UploadReply\x12T\n" +
 	"\fUploadStream\x12 .wirelab.transfer.v1.UploadChunk\x1a .wirelab.transfer.v1.UploadReply(\x01\x12V\n" +
-	"\bDownload\x12$.wirelab.transfer.v1.DownloadRequest\x1a\".wirelab.transfer.v1.DownloadChunk0\x01B+Z)wirelab/services/go/transferpb;transferpbb\x06proto3"
+	"\bDownload\x12$.wirelab.transfer.v1.DownloadRequest\x1a\".wirelab.transfer.v1.DownloadChunk0\x01BB\n" +
+	"\x13wirelab.transfer.v1P\x01Z)wirelab/services/go/transferpb;transferpbb\x06proto3"
 
 var (
 	file_transfer_proto_rawDescOnce sync.Once

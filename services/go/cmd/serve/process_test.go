@@ -77,6 +77,7 @@ func stack(binding, codec, transport string) options {
 var (
 	restText = stack("rest", "text", "http/1.1")
 	restJSON = stack("rest", "json", "http/1.1")
+	soapOnly = stack("soap", "soap-literal", "http/1.1")
 	grpcOnly = stack("grpc", "protobuf", "http/2")
 )
 
@@ -196,17 +197,40 @@ func TestRefusals(t *testing.T) {
 		option string
 		word   string
 	}{
-		"unknown contract":       {restJSON.with("contract", "calendar"), "contract", "transfer"},
-		"unknown binding":        {restJSON.with("stack.binding", "soap"), "stack.binding", "rest"},
-		"unknown codec":          {restJSON.with("stack.codec", "xml"), "stack.codec", "codec=json"},
+		"unknown contract":       {restJSON.with("contract", "petclinic"), "contract", "transfer"},
+		"unknown binding":        {restJSON.with("stack.binding", "mqtt"), "stack.binding", "rest"},
+		"CORBA":                  {restJSON.with("stack.binding", "iiop").with("stack.codec", "cdr"), "stack.binding", "iiop@rust"},
+		"raw":                    {restJSON.with("stack.binding", "raw").with("stack.codec", "soap-literal"), "stack.binding", "raw@rust"},
+		"encoded SOAP":           {soapOnly.with("stack.codec", "soap-encoded"), "stack.codec", "soap@java"},
+		"SOAP 1.3":               {soapOnly.with("stack.soap", "1.3"), "stack.soap", "soap=1.1"},
+		"SOAP of REST":           {restJSON.with("stack.soap", "1.1"), "stack.soap", "binding=soap"},
+		"one-way":                {restJSON.with("stack.reply", "one-way"), "stack.reply", "raw"},
+		"calendar as text":       {restText.with("contract", "calendar"), "stack.codec", "codec=json"},
+		"user of REST":           {restJSON.with("store.username", "u").with("store.password", "p"), "store.username", "binding=soap"},
+		"user alone":             {soapOnly.with("store.username", "u"), "store.password", "both"},
+		"password alone":         {soapOnly.with("store.password", "p"), "store.username", "both"},
+		"no accounts":            {restJSON.with("store.accounts", 0), "store.accounts", "1 to"},
+		"balance of int64":       {restJSON.with("store.balance", 1<<31), "store.balance", "2147483647"},
+		"key of stores":          {restJSON.with("store.path", "x"), "store.path", "accounts"},
+		"unknown codec":          {restJSON.with("stack.codec", "cdr"), "stack.codec", "codec=json"},
 		"json over gRPC":         {grpcOnly.with("stack.codec", "json"), "stack.codec", "codec=protobuf"},
 		"gRPC over HTTP/1.1":     {grpcOnly.with("stack.transport", "http/1.1"), "stack.transport", "http/2"},
-		"HTTP/1.0":               {restJSON.with("stack.transport", "http/1.0"), "stack.transport", "http/1.1"},
-		"zstd":                   {restJSON.with("stack.compression", "zstd"), "stack.compression", "gzip"},
-		"TLS":                    {restJSON.with("stack.security", "tls"), "stack.security", "none"},
+		"HTTP/3":                 {restJSON.with("stack.transport", "http/3"), "stack.transport", "http/1.1"},
+		"gRPC over HTTP/1.0":     {grpcOnly.with("stack.transport", "http/1.0"), "stack.transport", "http/2"},
+		"brotli":                 {restJSON.with("stack.compression", "br"), "stack.compression", "zstd"},
+		"SSL":                    {restJSON.with("stack.security", "ssl"), "stack.security", "security=tls"},
+		"TLS without files":      {restJSON.with("stack.security", "tls"), "tls.certificate", "PEM"},
+		"TLS without a key":      {restJSON.with("stack.security", "tls").with("tls.certificate", "/none"), "tls.key", "PEM"},
+		"no such certificate":    {restJSON.with("stack.security", "tls").with("tls.certificate", "/none").with("tls.key", "/none"), "tls.certificate", "PEM"},
+		"mTLS without clients":   {restJSON.with("stack.security", "mtls").with("tls.certificate", "/none").with("tls.key", "/none"), "tls.client_ca", "PEM"},
+		"delay under TLS":        {restJSON.with("stack.security", "tls").with("stack.close_delay_ms", 1), "stack.close_delay_ms", "security=none"},
+		"delay of HTTP/2":        {grpcOnly.with("stack.close_delay_ms", 1), "stack.close_delay_ms", "http/1.0"},
+		"negative close delay":   {restJSON.with("stack.close_delay_ms", -1), "stack.close_delay_ms", "0 to"},
+		"chunks in HTTP/1.0":     {restJSON.with("stack.transport", "http/1.0").with("stack.end_of_message", "chunked"), "stack.end_of_message", "until-close"},
 		"chunks in gRPC":         {grpcOnly.with("stack.end_of_message", "chunked"), "stack.end_of_message", "length"},
 		"chunks in HTTP/2":       {stack("rest", "json", "http/2").with("stack.end_of_message", "chunked"), "stack.end_of_message", "RFC 9113"},
-		"until-close":            {restJSON.with("stack.end_of_message", "until-close"), "stack.end_of_message", "chunked"},
+		"until-close in HTTP/2":  {stack("rest", "json", "http/2").with("stack.end_of_message", "until-close"), "stack.end_of_message", "http/1.1"},
+		"another end":            {restJSON.with("stack.end_of_message", "pause"), "stack.end_of_message", "chunked"},
 		"misspelt key":           {restJSON.with("stack.codecc", "json"), "stack.codecc", "codec"},
 		"key in other case":      {restJSON.with("Listen", "127.0.0.1:0"), "Listen", "listen"},
 		"misspelt top key":       {restJSON.with("procesors", 1), "procesors", "processors"},

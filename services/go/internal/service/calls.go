@@ -5,65 +5,87 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wirelab/services/go/internal/transfer"
+	"wirelab/services/go/internal/contract"
 )
 
 // Calls accounts for every call of the service, in the same way for every
 // binding: a few atomic additions and two readings of the clock.
 type Calls struct {
-	begun       [6]atomic.Int64
-	failed      [6]atomic.Int64
+	contract    *contract.Contract
+	operations  []counts // by the index in the contract
+	entered     atomic.Int64
 	ended       atomic.Int64
 	spentNs     atomic.Int64
 	connections atomic.Int64
 	delay       *Delay
 }
 
+// counts of one operation.
+type counts struct{ begun, failed atomic.Int64 }
+
+func newCalls(of *contract.Contract, delay *Delay) *Calls {
+	return &Calls{contract: of, operations: make([]counts, len(of.Operations)), delay: delay}
+}
+
 // Call is one call under way.
 type Call struct {
 	calls     *Calls
-	operation transfer.Operation
+	operation int // -1 while it is not known
 	start     time.Time
 }
 
-// Begin is called on entry into the service's code; it returns after the
-// injected delay, if there is one.
-func (c *Calls) Begin(operation transfer.Operation) Call {
-	start := time.Now()
-	c.begun[operation].Add(1)
-	if c.delay != nil {
-		c.delay.inflict(start)
+// Enter is called on entry into the service's code.
+func (c *Calls) Enter() Call {
+	c.entered.Add(1)
+	return Call{c, -1, time.Now()}
+}
+
+// Is says which operation the call is of; it returns after the injected delay,
+// if there is one.
+func (call *Call) Is(operation int) {
+	call.operation = operation
+	call.calls.operations[operation].begun.Add(1)
+	if delay := call.calls.delay; delay != nil {
+		delay.inflict(time.Now())
 	}
-	return Call{c, operation, start}
+}
+
+// Begin is Enter where the operation is known at once.
+func (c *Calls) Begin(operation int) Call {
+	call := c.Enter()
+	call.Is(operation)
+	return call
 }
 
 // End is called on return from the service's code; err is what the call was
 // answered with, and counts when it is an application error.
-func (call Call) End(err error) {
+func (call *Call) End(err error) {
 	c := call.calls
-	if err != nil && errors.As(err, new(transfer.ApplicationError)) {
-		c.failed[call.operation].Add(1)
+	if call.operation >= 0 && isApplicationError(err) {
+		c.operations[call.operation].failed.Add(1)
 	}
 	c.spentNs.Add(int64(time.Since(call.start)))
 	c.ended.Add(1)
 }
 
+func isApplicationError(err error) bool {
+	return err != nil && errors.As(err, new(contract.ApplicationError))
+}
+
 // inFlight is the number of calls under way. Ends are read first, so that it
 // is never negative.
 func (c *Calls) inFlight() int64 {
-	inFlight := -c.ended.Load()
-	for i := range c.begun {
-		inFlight += c.begun[i].Load()
-	}
-	return inFlight
+	ended := c.ended.Load()
+	return c.entered.Load() - ended
 }
 
 // reset forgets everything; to be called while no call is under way.
 func (c *Calls) reset() {
-	for i := range c.begun {
-		c.begun[i].Store(0)
-		c.failed[i].Store(0)
+	for i := range c.operations {
+		c.operations[i].begun.Store(0)
+		c.operations[i].failed.Store(0)
 	}
+	c.entered.Store(0)
 	c.ended.Store(0)
 	c.spentNs.Store(0)
 	c.connections.Store(0)

@@ -6,8 +6,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-
-	"wirelab/services/go/internal/transfer"
 )
 
 const (
@@ -20,13 +18,21 @@ const (
 
 // served are the legal words of a binding's axes.
 var served = map[string]struct{ codecs, transports []string }{
-	"rest": {[]string{"text", "json"}, []string{"http/1.1", "http/2"}},
+	"rest": {[]string{"json", "text", "protobuf", "xml"}, []string{"http/1.1", "http/1.0", "http/2"}},
+	"soap": {[]string{"soap-literal", "soap-rpc"}, []string{"http/1.1", "http/1.0", "http/2"}},
 	"grpc": {[]string{"protobuf"}, []string{"http/2"}},
+}
+
+// unserved are bindings that other services have, and why this one has not.
+var unserved = map[string]string{
+	"iiop": "there is no well-kept ORB for Go",
+	"raw":  "length-prefixed messages are no library's business in Go",
 }
 
 // check finds the first option that the service cannot honour.
 func (c *Config) check() *Refusal {
-	checks := []func() *Refusal{c.checkStack, c.checkEndOfMessage, c.checkListen, c.checkStore,
+	checks := []func() *Refusal{c.checkStack, c.checkVariants, c.checkEndOfMessage, c.checkCloseDelay,
+		c.checkSecurity, c.checkListen, c.checkStore,
 		c.checkSocket, c.checkWindows, c.checkRuntime, c.checkFaults}
 	for _, check := range checks {
 		if refusal := check(); refusal != nil {
@@ -37,11 +43,19 @@ func (c *Config) check() *Refusal {
 }
 
 func (c *Config) checkStack() *Refusal {
-	if refusal := c.checkWord("contract", c.Contract, "transfer"); refusal != nil {
+	if refusal := c.checkWord("contract", c.Contract, "transfer", "charging", "calendar"); refusal != nil {
 		return refusal
 	}
-	if refusal := c.checkWord("stack.binding", c.Stack.Binding, "rest", "grpc"); refusal != nil {
+	if reason, known := unserved[c.Stack.Binding]; known {
+		return &Refusal{"stack.binding", "the Go service does not serve " + c.Stack.Binding + ": " + reason,
+			"use " + c.Stack.Binding + "@rust, or binding=rest, soap or grpc"}
+	}
+	if refusal := c.checkWord("stack.binding", c.Stack.Binding, "rest", "soap", "grpc"); refusal != nil {
 		return refusal
+	}
+	if c.Stack.Codec == "soap-encoded" && c.Stack.Binding == "soap" {
+		return &Refusal{"stack.codec", "soap@go does not serve soap-encoded: Go has no library for rpc/encoded",
+			"use codec=soap-rpc or codec=soap-literal, or soap@rust or soap@java"}
 	}
 	offer := served[c.Stack.Binding]
 	if refusal := c.checkWord("stack.codec", c.Stack.Codec, offer.codecs...); refusal != nil {
@@ -50,10 +64,10 @@ func (c *Config) checkStack() *Refusal {
 	if refusal := c.checkWord("stack.transport", c.Stack.Transport, offer.transports...); refusal != nil {
 		return refusal
 	}
-	if refusal := c.checkWord("stack.compression", c.Stack.Compression, "none", "gzip"); refusal != nil {
+	if refusal := c.checkWord("stack.compression", c.Stack.Compression, "none", "gzip", "zstd"); refusal != nil {
 		return refusal
 	}
-	return c.checkWord("stack.security", c.Stack.Security, "none")
+	return c.checkWord("stack.security", c.Stack.Security, "none", "tls", "mtls")
 }
 
 // checkWord refuses a value that is none of the legal words, the first of
@@ -69,23 +83,6 @@ func (c *Config) checkWord(option, value string, legal ...string) *Refusal {
 	axis := option[strings.LastIndex(option, ".")+1:]
 	return &Refusal{option, fmt.Sprintf("%s serves %s, not %q", who, strings.Join(legal, " and "), value),
 		fmt.Sprintf("use %s=%s", axis, strings.Join(legal, " or "+axis+"="))}
-}
-
-func (c *Config) checkEndOfMessage() *Refusal {
-	const option = "stack.end_of_message"
-	end := c.Stack.EndOfMessage
-	switch {
-	case c.Stack.Binding == "grpc" && end != "":
-		return &Refusal{option, "gRPC messages carry their own length", "leave it out"}
-	case c.Stack.Binding == "grpc" || end == "content-length":
-		return nil
-	case end != "chunked":
-		return c.checkWord(option, end, "content-length", "chunked")
-	case c.Stack.Transport == "http/2":
-		return &Refusal{option, "HTTP/2 has no chunked coding (RFC 9113 section 8.1)",
-			"use end_of_message=content-length or transport=http/1.1"}
-	}
-	return nil
 }
 
 func (c *Config) checkListen() *Refusal {
@@ -105,19 +102,6 @@ func local(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return err == nil && ip != nil && ip.IsLoopback()
-}
-
-func (c *Config) checkStore() *Refusal {
-	const option = "store.hello_bytes"
-	bytes := c.Store.HelloBytes
-	if bytes == nil {
-		return &Refusal{option, "is missing", "give the size of Hello's text in bytes, such as 14"}
-	}
-	if *bytes < 0 || *bytes > transfer.BytesMax {
-		return &Refusal{option, fmt.Sprintf("must be 0 to %d, not %d", transfer.BytesMax, *bytes),
-			"choose a size within that range"}
-	}
-	return nil
 }
 
 func (c *Config) checkSocket() *Refusal {

@@ -19,6 +19,7 @@ type Config struct {
 	Listen        string    `json:"listen"`
 	MetricsListen string    `json:"metrics_listen"`
 	Store         Store     `json:"store"`
+	TLS           TLS       `json:"tls"`
 	Socket        Socket    `json:"socket"`
 	Processors    *int      `json:"processors"`
 	Collector     Collector `json:"collector"`
@@ -29,15 +30,31 @@ type Config struct {
 type Stack struct {
 	Binding      string `json:"binding"`
 	Codec        string `json:"codec"`
+	SOAP         string `json:"soap"`
 	Compression  string `json:"compression"`
 	Transport    string `json:"transport"`
 	Security     string `json:"security"`
 	EndOfMessage string `json:"end_of_message"`
+	CloseDelayMs int64  `json:"close_delay_ms"`
+	Reply        string `json:"reply"`
 }
 
 // Store is what the service holds.
 type Store struct {
 	HelloBytes *int `json:"hello_bytes"`
+	// Accounts of charging, and what each holds at the start.
+	Accounts *int   `json:"accounts"`
+	Balance  *int64 `json:"balance"`
+	// What requests in SOAP must carry in a UsernameToken.
+	Username *string `json:"username"`
+	Password *string `json:"password"`
+}
+
+// TLS names files in PEM.
+type TLS struct {
+	Certificate string `json:"certificate"`
+	Key         string `json:"key"`
+	ClientCA    string `json:"client_ca"`
 }
 
 // Socket holds the options of accepted sockets; windows in bytes, nil: the
@@ -119,8 +136,11 @@ func typeRefusal(err error) *Refusal {
 // complete fills in the defaults of keys that were left out.
 func (c *Config) complete() {
 	codec, transport := "json", "http/1.1"
-	if c.Stack.Binding == "grpc" {
+	switch c.Stack.Binding {
+	case "grpc":
 		codec, transport = "protobuf", "http/2"
+	case "soap":
+		codec = "soap-literal"
 	}
 	for _, field := range []struct {
 		value *string
@@ -130,6 +150,7 @@ func (c *Config) complete() {
 		{&c.Stack.Transport, transport},
 		{&c.Stack.Compression, "none"},
 		{&c.Stack.Security, "none"},
+		{&c.Stack.Reply, "two-way"},
 		{&c.Socket.Writes, "joined"},
 		{&c.MetricsListen, "127.0.0.1:0"},
 	} {
@@ -137,7 +158,22 @@ func (c *Config) complete() {
 			*field.value = field.unset
 		}
 	}
-	if c.Stack.Binding == "rest" && c.Stack.EndOfMessage == "" {
+	if c.Stack.Binding != "grpc" && c.Stack.EndOfMessage == "" {
 		c.Stack.EndOfMessage = "content-length"
+	}
+	if c.Stack.Binding == "soap" && c.Stack.SOAP == "" {
+		c.Stack.SOAP = "1.1"
+	}
+	c.Store.complete()
+}
+
+// complete: the contract's defaults. The size of Hello's text has none.
+func (s *Store) complete() {
+	accounts, balance := 1_000, int64(1_000_000_000)
+	if s.Accounts == nil {
+		s.Accounts = &accounts
+	}
+	if s.Balance == nil {
+		s.Balance = &balance
 	}
 }

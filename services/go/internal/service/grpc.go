@@ -2,36 +2,32 @@ package service
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"slices"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
 
-	"wirelab/services/go/internal/transfer"
-	pb "wirelab/services/go/transferpb"
+	"wirelab/services/go/internal/compression"
+	"wirelab/services/go/internal/contract"
 )
 
 // messageBytesMax bounds one gRPC message in either direction.
 const messageBytesMax = 128 << 20
 
-// grpcServer serves the contract with grpc-go.
+// grpcServer serves a contract with grpc-go.
 type grpcServer struct {
-	pb.UnimplementedTransferServer
 	server *grpc.Server
 	calls  *Calls
-	// The replies are made once, at start, as in the study's service.
-	hello      *pb.HelloReply
-	helloBytes *pb.HelloBytesReply
+	coding compression.Coding // nil: none
 }
 
-func newGRPC(config *Config, calls *Calls, text string) *grpcServer {
+func newGRPC(config *Config, of *contract.Contract, calls *Calls, security *tls.Config) *grpcServer {
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(messageBytesMax),
 		grpc.MaxSendMsgSize(messageBytesMax),
@@ -40,145 +36,80 @@ func newGRPC(config *Config, calls *Calls, text string) *grpcServer {
 		options = append(options, grpc.InitialWindowSize(int32(*window)),
 			grpc.InitialConnWindowSize(int32(*window)))
 	}
-	if config.Stack.Compression == "gzip" {
-		registerGRPCGzip()
-		options = append(options, grpc.UnaryInterceptor(compressUnary), grpc.StreamInterceptor(compressStream))
+	if security != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(security)))
 	}
-	s := &grpcServer{
-		server:     grpc.NewServer(options...),
-		calls:      calls,
-		hello:      &pb.HelloReply{Text: text},
-		helloBytes: &pb.HelloBytesReply{Text: []byte(text)},
+	s := &grpcServer{calls: calls, coding: compression.New(config.Stack.Compression)}
+	if s.coding != nil {
+		compression.RegisterGRPC(s.coding)
 	}
-	pb.RegisterTransferServer(s.server, s)
+	s.server = grpc.NewServer(options...)
+	s.server.RegisterService(s.description(of), nil)
 	return s
 }
 
-// compressUnary compresses the reply where the request allows it; grpc-go by
-// itself does so only where the request was compressed.
-func compressUnary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if err := compressReplies(ctx); err != nil {
-		return nil, err
-	}
-	return handler(ctx, request)
-}
-
-func compressStream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if err := compressReplies(stream.Context()); err != nil {
-		return err
-	}
-	return handler(server, stream)
-}
-
-func compressReplies(ctx context.Context) error {
-	accepted, err := grpc.ClientSupportedCompressors(ctx)
-	if err != nil || !slices.Contains(accepted, "gzip") {
-		return err
-	}
-	return grpc.SetSendCompressor(ctx, "gzip")
-}
-
-func (s *grpcServer) Hello(context.Context, *pb.HelloRequest) (*pb.HelloReply, error) {
-	call := s.calls.Begin(transfer.Hello)
-	defer call.End(nil)
-	return s.hello, nil
-}
-
-func (s *grpcServer) HelloBytes(context.Context, *pb.HelloRequest) (*pb.HelloBytesReply, error) {
-	call := s.calls.Begin(transfer.HelloBytes)
-	defer call.End(nil)
-	return s.helloBytes, nil
-}
-
-func (s *grpcServer) Submit(_ context.Context, request *pb.SubmitRequest) (*pb.SubmitReply, error) {
-	call := s.calls.Begin(transfer.Submit)
-	reply, err := submit(request)
-	call.End(err)
-	return reply, answer(err)
-}
-
-func (s *grpcServer) Upload(_ context.Context, request *pb.UploadRequest) (*pb.UploadReply, error) {
-	call := s.calls.Begin(transfer.Upload)
-	reply, err := upload(request)
-	call.End(err)
-	return reply, answer(err)
-}
-
-func (s *grpcServer) UploadStream(stream grpc.ClientStreamingServer[pb.UploadChunk, pb.UploadReply]) error {
-	call := s.calls.Begin(transfer.UploadStream)
-	err := uploadStream(stream)
-	call.End(err)
-	return answer(err)
-}
-
-func (s *grpcServer) Download(request *pb.DownloadRequest, stream grpc.ServerStreamingServer[pb.DownloadChunk]) error {
-	call := s.calls.Begin(transfer.Download)
-	err := download(request, stream)
-	call.End(err)
-	return answer(err)
-}
-
-func submit(request *pb.SubmitRequest) (*pb.SubmitReply, error) {
-	if err := transfer.CheckBatch(request.GetBatch(), len(request.GetRecords())); err != nil {
-		return nil, err
-	}
-	reply := &pb.SubmitReply{Batch: request.GetBatch()}
-	for _, record := range request.GetRecords() {
-		if reason := transfer.RefusalReason(record.GetQuantity(), record.GetItem()); reason != "" {
-			reply.Refused = append(reply.Refused, &pb.Refusal{Id: record.GetId(), Reason: reason})
+// description is what protoc-gen-go-grpc would generate, made from the
+// contract's table.
+func (s *grpcServer) description(of *contract.Contract) *grpc.ServiceDesc {
+	description := &grpc.ServiceDesc{ServiceName: of.GRPCService()}
+	for i := range of.Operations {
+		operation := &of.Operations[i]
+		if operation.Stream == nil {
+			description.Methods = append(description.Methods,
+				grpc.MethodDesc{MethodName: operation.Name, Handler: s.unary(i, operation)})
 			continue
 		}
-		reply.Accepted++
-		reply.QuantityTotal += int64(record.GetQuantity())
+		description.Streams = append(description.Streams, grpc.StreamDesc{StreamName: operation.Name,
+			Handler: s.stream(i, operation.Stream), ClientStreams: operation.Stream.FromClient,
+			ServerStreams: operation.Stream.FromServer})
 	}
-	return reply, nil
+	return description
 }
 
-func upload(request *pb.UploadRequest) (*pb.UploadReply, error) {
-	length := int64(len(request.GetData()))
-	if err := transfer.CheckUpload(length); err != nil {
-		return nil, err
-	}
-	return &pb.UploadReply{Length: length, Sha256: transfer.SHA256(request.GetData())}, nil
-}
-
-func uploadStream(stream grpc.ClientStreamingServer[pb.UploadChunk, pb.UploadReply]) error {
-	digest, length := sha256.New(), int64(0)
-	for {
-		chunk, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return stream.SendAndClose(&pb.UploadReply{Length: length, Sha256: hex.EncodeToString(digest.Sum(nil))})
+func (s *grpcServer) unary(index int, operation *contract.Operation) grpc.MethodHandler {
+	return func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+		request := operation.NewRequest()
+		if err := decode(request); err != nil {
+			return nil, err
 		}
-		if err != nil {
+		if err := s.compressReplies(ctx); err != nil {
+			return nil, err
+		}
+		call := s.calls.Begin(index)
+		reply, err := operation.Answer(request)
+		call.End(err)
+		return reply, answer(err)
+	}
+}
+
+func (s *grpcServer) stream(index int, stream *contract.Stream) grpc.StreamHandler {
+	return func(_ any, messages grpc.ServerStream) error {
+		if err := s.compressReplies(messages.Context()); err != nil {
 			return err
 		}
-		length += int64(len(chunk.GetData()))
-		if err := transfer.CheckUpload(length); err != nil {
-			return err
-		}
-		_, _ = digest.Write(chunk.GetData()) // a hash never fails (package hash)
+		call := s.calls.Begin(index)
+		err := stream.Serve(messages)
+		call.End(err)
+		return answer(err)
 	}
 }
 
-func download(request *pb.DownloadRequest, stream grpc.ServerStreamingServer[pb.DownloadChunk]) error {
-	length, chunkBytes := request.GetLength(), request.GetChunkBytes()
-	if err := transfer.CheckDownload(length, chunkBytes); err != nil {
+// compressReplies compresses where the request allows it; grpc-go by itself
+// does so only where the request was compressed.
+func (s *grpcServer) compressReplies(ctx context.Context) error {
+	if s.coding == nil {
+		return nil
+	}
+	accepted, err := grpc.ClientSupportedCompressors(ctx)
+	if err != nil || !slices.Contains(accepted, s.coding.Name()) {
 		return err
 	}
-	for sent := int64(0); sent < length; sent += int64(chunkBytes) {
-		// A new one each time: grpc-go forbids changing a message that was sent.
-		data := make([]byte, min(int64(chunkBytes), length-sent))
-		transfer.FillPattern(sent, data)
-		if err := stream.Send(&pb.DownloadChunk{Data: data}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return grpc.SetSendCompressor(ctx, s.coding.Name())
 }
 
 // answer is the status that an error is answered with.
 func answer(err error) error {
-	var application transfer.ApplicationError
+	var application contract.ApplicationError
 	if errors.As(err, &application) {
 		return status.Error(codes.InvalidArgument, application.Error())
 	}

@@ -12,10 +12,12 @@ import (
 // holds it. encoding/json alone would take `Codec` for `codec` and would not
 // say where an unknown key stands.
 var sections = map[string][]string{
-	"": {"contract", "stack", "listen", "metrics_listen", "store", "socket", "processors",
+	"": {"contract", "stack", "listen", "metrics_listen", "store", "tls", "socket", "processors",
 		"collector", "faults"},
-	"stack":     {"binding", "codec", "compression", "transport", "security", "end_of_message"},
-	"store":     {"hello_bytes"},
+	"stack": {"binding", "codec", "soap", "compression", "transport", "security", "end_of_message",
+		"close_delay_ms", "reply"},
+	"store":     {"hello_bytes", "accounts", "balance", "username", "password"},
+	"tls":       {"certificate", "key", "client_ca"},
 	"socket":    {"nagle", "writes", "quickack", "tcp_window", "h2_window"},
 	"collector": {"gogc", "memory_limit_bytes"},
 	"faults":    append([]string{"delay_us"}, rustFaults...),

@@ -9,18 +9,22 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 const unixPrefix = "unix:"
 
 // Listener accepts connections, sets their options and counts them. What it
 // hands out is the plain connection of package net, so that no library loses a
-// path that it has for those.
+// path that it has for those, unless closing is to be delayed.
 type Listener struct {
 	net.Listener
 	nagle    bool
 	accepted *atomic.Int64
 	first    atomic.Pointer[socketState]
+	// closeDelay is 0 where connections are closed at once.
+	closeDelay time.Duration
+	hurry      *hurry
 }
 
 // socketState is what the kernel says of an accepted TCP socket.
@@ -51,7 +55,8 @@ func listen(ctx context.Context, config *Config, accepted *atomic.Int64) (*Liste
 	if err != nil {
 		return nil, err
 	}
-	return &Listener{Listener: inner, nagle: config.Socket.Nagle, accepted: accepted}, nil
+	return &Listener{Listener: inner, nagle: config.Socket.Nagle, accepted: accepted,
+		closeDelay: time.Duration(config.Stack.CloseDelayMs) * time.Millisecond, hurry: newHurry()}, nil
 }
 
 func open(ctx context.Context, options net.ListenConfig, option, address string) (net.Listener, error) {
@@ -83,8 +88,17 @@ func (l *Listener) Accept() (net.Conn, error) {
 			}
 		}
 		l.accepted.Add(1)
+		if l.closeDelay > 0 {
+			return &patient{conn, l.closeDelay, l.hurry.channel}, nil
+		}
 		return conn, nil
 	}
+}
+
+// Close ends accepting, and the waiting of connections that are to be closed.
+func (l *Listener) Close() error {
+	l.hurry.up()
+	return l.Listener.Close()
 }
 
 // prepare sets what package net does not set by itself: it turns Nagle's

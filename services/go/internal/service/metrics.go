@@ -7,8 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"wirelab/services/go/internal/transfer"
 )
 
 // Names and meanings are those of docs/reference/process.md.
@@ -23,6 +21,8 @@ var (
 		"Time spent in calls, from entry into the service's code to its return.", nil, nil)
 	connectionsDesc = prometheus.NewDesc("wirelab_connections_total",
 		"Connections accepted.", nil, nil)
+	moneyDesc = prometheus.NewDesc("wirelab_money_total",
+		"The sum of all balances.", nil, nil)
 	delayDesc = prometheus.NewDesc("wirelab_delay_seconds",
 		"What the injected delays really were.", nil, nil)
 )
@@ -33,7 +33,7 @@ type callsCollector struct{ *Calls }
 // Describe implements prometheus.Collector.
 func (callsCollector) Describe(into chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{callsDesc, errorsDesc, inFlightDesc, secondsDesc,
-		connectionsDesc, delayDesc} {
+		connectionsDesc, moneyDesc, delayDesc} {
 		into <- desc
 	}
 }
@@ -43,13 +43,16 @@ func (c callsCollector) Collect(into chan<- prometheus.Metric) {
 	counter := func(desc *prometheus.Desc, value float64, labels ...string) {
 		into <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labels...)
 	}
-	for _, operation := range transfer.Operations() {
-		counter(callsDesc, float64(c.begun[operation].Load()), operation.String())
-		counter(errorsDesc, float64(c.failed[operation].Load()), operation.String())
+	for i, operation := range c.contract.Operations {
+		counter(callsDesc, float64(c.operations[i].begun.Load()), operation.Name)
+		counter(errorsDesc, float64(c.operations[i].failed.Load()), operation.Name)
 	}
 	counter(secondsDesc, float64(c.spentNs.Load())/1e9)
 	counter(connectionsDesc, float64(c.connections.Load()))
 	into <- prometheus.MustNewConstMetric(inFlightDesc, prometheus.GaugeValue, float64(c.inFlight()))
+	if c.contract.Money != nil {
+		into <- prometheus.MustNewConstMetric(moneyDesc, prometheus.GaugeValue, float64(c.contract.Money()))
+	}
 	into <- c.delays()
 }
 

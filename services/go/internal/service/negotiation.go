@@ -3,6 +3,7 @@ package service
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,12 +35,12 @@ func accepts(header http.Header, mediaType string) bool {
 	return allowed
 }
 
-// acceptsGzip says whether a request allows a reply in gzip
+// acceptsCoding says whether a request allows a reply in a content coding
 // (RFC 9110 section 12.5.3). Without the field, any coding would be allowed,
-// but a client that does not ask for gzip is not given it.
-func acceptsGzip(header http.Header) bool {
+// but a client that does not ask for one is not given it.
+func acceptsCoding(header http.Header, coding string) bool {
 	qualities := weighted(header.Values("Accept-Encoding"))
-	for _, name := range []string{"gzip", "x-gzip", "*"} {
+	for _, name := range []string{coding, "x-" + coding, "*"} {
 		if quality, named := qualities[name]; named {
 			return quality > 0
 		}
@@ -73,9 +74,9 @@ func quality(parameters string) float64 {
 	return 1
 }
 
-// hasMediaType says whether the request's body is declared to be of that type,
-// parameters aside.
-func hasMediaType(header http.Header, mediaType string) bool {
+// hasMediaType says whether the request's body is declared to be of one of
+// these types, parameters aside.
+func hasMediaType(header http.Header, types ...string) bool {
 	declared, _, err := mime.ParseMediaType(header.Get("Content-Type"))
-	return err == nil && declared == mediaType
+	return err == nil && slices.Contains(types, declared)
 }

@@ -7,6 +7,7 @@ package service
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,6 +18,9 @@ import (
 	"syscall"
 	"time"
 
+	"wirelab/services/go/internal/calendar"
+	"wirelab/services/go/internal/charging"
+	"wirelab/services/go/internal/contract"
 	"wirelab/services/go/internal/transfer"
 )
 
@@ -76,8 +80,12 @@ func run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 // serve starts what the configuration asks for, says so, and waits for ctx.
 func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 	setRuntime(config)
-	calls := &Calls{delay: newDelay(config.Faults)}
-	text := transfer.Text(*config.Store.HelloBytes)
+	security, err := newSecurity(config)
+	if err != nil {
+		return err
+	}
+	of := newContract(config)
+	calls := newCalls(of, newDelay(config.Faults))
 	listener, err := listen(ctx, config, &calls.connections)
 	if err != nil {
 		return err
@@ -88,15 +96,15 @@ func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 		return err
 	}
 	defer metrics.Close()
-	server := newServer(config, calls, text)
+	server := newServer(config, of, calls, security)
 	broken := make(chan error, 2)
 	go func() { broken <- serveMetrics(metrics, calls) }()
 	go func() { broken <- server.serveOn(listener) }()
-	if err := callSelf(ctx, config, address(listener), text); err != nil {
+	if err := callSelf(ctx, config, of, address(listener), security); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	forgetSelfCall(calls)
-	if err := writeLine(stdout, newReady(config, listener, metrics)); err != nil {
+	forgetSelfCall(calls, security)
+	if err := writeLine(stdout, newReady(config, listener, metrics, security)); err != nil {
 		return err
 	}
 	select {
@@ -108,11 +116,28 @@ func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 	}
 }
 
-func newServer(config *Config, calls *Calls, text string) server {
-	if config.Stack.Binding == "grpc" {
-		return newGRPC(config, calls, text)
+func newContract(config *Config) *contract.Contract {
+	switch config.Contract {
+	case "charging":
+		return charging.New(*config.Store.Accounts, int32(*config.Store.Balance))
+	case "calendar":
+		return calendar.New()
 	}
-	return newREST(config, calls, text)
+	return transfer.New(*config.Store.HelloBytes)
+}
+
+func newServer(config *Config, of *contract.Contract, calls *Calls, security *security) server {
+	var own *tls.Config
+	if security != nil {
+		own = security.server
+	}
+	switch config.Stack.Binding {
+	case "grpc":
+		return newGRPC(config, of, calls, own)
+	case "soap":
+		return newSOAP(config, of, calls, own)
+	}
+	return newREST(config, of, calls, own)
 }
 
 // unlessStopped passes over errors that only say that the stop came early.
@@ -125,8 +150,11 @@ func unlessStopped(ctx context.Context, err error) error {
 
 // forgetSelfCall leaves the counters and the heap as if the first real call
 // were the first call.
-func forgetSelfCall(calls *Calls) {
+func forgetSelfCall(calls *Calls, security *security) {
 	calls.reset()
+	if security != nil {
+		security.forgetSelf()
+	}
 	debug.FreeOSMemory()
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"crypto/tls"
 	"net"
 	"os"
 	"runtime"
@@ -42,10 +43,13 @@ type Set struct {
 	Processors        int    `json:"processors"`
 	GOGC              int64  `json:"gogc"`
 	MemoryLimitBytes  *int64 `json:"memory_limit_bytes"`
+	CloseDelayMs      int64  `json:"close_delay_ms,omitempty"`
+	TLSVersion        string `json:"tls_version,omitempty"`
+	TLSCipher         string `json:"tls_cipher,omitempty"`
 	DelayUs           int64  `json:"delay_us,omitempty"`
 }
 
-func newReady(config *Config, listener *Listener, metrics net.Listener) Ready {
+func newReady(config *Config, listener *Listener, metrics net.Listener, security *security) Ready {
 	return Ready{
 		Ready:     true,
 		Address:   address(listener),
@@ -54,12 +58,17 @@ func newReady(config *Config, listener *Listener, metrics net.Listener) Ready {
 		Language:  "go",
 		Runtime:   runtime.Version(),
 		Libraries: libraries(),
-		Set:       newSet(config, listener.first.Load()),
+		Set:       newSet(config, listener.first.Load(), security),
 	}
 }
 
-func newSet(config *Config, socket *socketState) Set {
-	set := Set{Writes: config.Socket.Writes, EndOfMessage: config.Stack.EndOfMessage}
+func newSet(config *Config, socket *socketState, security *security) Set {
+	set := Set{Writes: config.Socket.Writes, EndOfMessage: config.Stack.EndOfMessage,
+		CloseDelayMs: config.Stack.CloseDelayMs}
+	if security != nil {
+		set.TLSVersion = tls.VersionName(security.negotiated.Version)
+		set.TLSCipher = tls.CipherSuiteName(security.negotiated.CipherSuite)
+	}
 	set.Processors, set.GOGC, set.MemoryLimitBytes = runtimeState()
 	if socket != nil {
 		set.Nagle, set.ReceiveBytes = socket.Nagle, socket.ReceiveBytes

@@ -1,233 +1,143 @@
 package service
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"log"
-	"net"
+	"crypto/tls"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
+	"unicode"
 
-	"wirelab/services/go/internal/transfer"
+	"google.golang.org/protobuf/proto"
+
+	"wirelab/services/go/internal/contract"
 )
 
-// Media types of the codecs, and what Content-Type says of them.
-const (
-	textType     = "text/plain"
-	textTypeFull = "text/plain; charset=utf-8"
-	jsonType     = "application/json"
-)
-
-// chunkedAboveBytes: without Content-Length, a larger body goes out in chunks;
-// net/http holds that much back and sets the length where it has seen the end.
-const chunkedAboveBytes = 2048
-
-// rest serves the contract with package net/http.
+// rest serves a contract's operations at paths of their own, in one codec.
 type rest struct {
-	server    *http.Server
-	mux       *http.ServeMux
-	mediaType string
-	// setLength: Content-Length is set on every reply; else net/http sets it
-	// where it can see the end of a short body, and sends chunks otherwise.
-	setLength bool
-	gzip      *gzipPool // nil: no compression
-	calls     *Calls
-	text      string
-	textBytes []byte // the text again, for HelloBytes
+	*web
+	codec codec
+	calls *Calls
 }
 
-func newREST(config *Config, calls *Calls, text string) *rest {
-	r := &rest{
-		mediaType: textType,
-		setLength: config.Stack.EndOfMessage == "content-length",
-		calls:     calls,
-		text:      text,
+func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.Config) *rest {
+	r := &rest{codec: newCodec(config.Stack.Codec, of.Namespace()), calls: calls}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", r.notFound)
+	for i := range of.Operations {
+		if r.codec.serves(&of.Operations[i]) {
+			r.route(mux, of, i)
+		}
 	}
-	if config.Stack.Codec == "json" {
-		r.mediaType, r.textBytes = jsonType, []byte(text)
-	}
-	if config.Stack.Compression == "gzip" {
-		r.gzip = &gzipPool{}
-	}
-	r.routes()
-	r.server = &http.Server{Handler: r, Protocols: new(http.Protocols)}
-	if config.Stack.Transport == "http/2" {
-		r.server.Protocols.SetUnencryptedHTTP2(true)
-		r.server.HTTP2 = http2Windows(config.Socket)
-	} else {
-		r.server.Protocols.SetHTTP1(true)
-	}
+	r.web = newWeb(config, security, r.onlyCleanPaths(mux))
 	return r
 }
 
-func http2Windows(socket Socket) *http.HTTP2Config {
-	windows := &http.HTTP2Config{}
-	if socket.H2Window != nil {
-		windows.MaxReceiveBufferPerStream = *socket.H2Window
-		windows.MaxReceiveBufferPerConnection = *socket.H2Window
+// restPlace is an operation's method and path: what has no request is got.
+func restPlace(of *contract.Contract, operation *contract.Operation) (method, path string) {
+	method = http.MethodPost
+	if operation.NewRequest().ProtoReflect().Descriptor().Fields().Len() == 0 {
+		method = http.MethodGet
 	}
-	return windows
+	return method, "/" + of.Name + "/" + hyphenated(operation.Name)
 }
 
-func (r *rest) routes() {
-	r.mux = http.NewServeMux()
-	r.mux.HandleFunc("/", r.notFound)
-	if r.mediaType == textType {
-		r.route(http.MethodGet, "/transfer/hello", transfer.Hello, r.helloText)
-		return
+// hyphenated is `direct-debit` of `DirectDebit`.
+func hyphenated(name string) string {
+	var path strings.Builder
+	for i, letter := range name {
+		if i > 0 && unicode.IsUpper(letter) {
+			path.WriteByte('-')
+		}
+		path.WriteRune(unicode.ToLower(letter))
 	}
-	r.route(http.MethodGet, "/transfer/hello", transfer.Hello, r.helloJSON)
-	r.route(http.MethodGet, "/transfer/hello-bytes", transfer.HelloBytes, r.helloBytes)
-	r.route(http.MethodPost, "/transfer/submit", transfer.Submit, r.submit)
-	r.route(http.MethodPost, "/transfer/upload", transfer.Upload, r.upload)
+	return path.String()
 }
 
-// operation answers one request, or says with which error it is to be answered.
-type operation func(http.ResponseWriter, *http.Request) error
-
-func (r *rest) route(method, path string, name transfer.Operation, serve operation) {
-	r.mux.HandleFunc(path, func(w http.ResponseWriter, request *http.Request) {
+func (r *rest) route(mux *http.ServeMux, of *contract.Contract, index int) {
+	operation := &of.Operations[index]
+	method, path := restPlace(of, operation)
+	mux.HandleFunc(path, func(w http.ResponseWriter, request *http.Request) {
 		if request.Method != method {
 			w.Header().Set("Allow", method)
-			r.fail(w, request, http.StatusMethodNotAllowed, path+" takes "+method+" only")
+			r.fail(w, request, &httpError{http.StatusMethodNotAllowed, path + " takes " + method + " only"})
 			return
 		}
-		call := r.calls.Begin(name)
-		call.End(r.serve(w, request, serve))
+		call := r.calls.Begin(index)
+		call.End(r.serve(w, request, operation))
 	})
 }
 
-// ServeHTTP answers a path that ServeMux would redirect to a cleaner spelling
-// as unknown, which is what the contract says of it.
-func (r *rest) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	if path := request.URL.Path; strings.Contains(path, "//") || strings.Contains(path, "/.") {
-		r.notFound(w, request)
-		return
-	}
-	r.mux.ServeHTTP(w, request)
+func (r *rest) onlyCleanPaths(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if isUnclean(request.URL.Path) {
+			r.notFound(w, request)
+			return
+		}
+		mux.ServeHTTP(w, request)
+	})
 }
 
 func (r *rest) notFound(w http.ResponseWriter, request *http.Request) {
-	r.fail(w, request, http.StatusNotFound, "no such path: "+request.URL.Path)
+	r.fail(w, request, &httpError{http.StatusNotFound, "no such path: " + request.URL.Path})
 }
 
-func (r *rest) serve(w http.ResponseWriter, request *http.Request, serve operation) error {
-	err := r.negotiate(request)
-	if err == nil {
-		err = serve(w, request)
+// serve answers one request; what it returns is the error that it answered with.
+func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *contract.Operation) error {
+	message, err := r.receive(w, request, operation)
+	if err != nil {
+		r.fail(w, request, err)
+		return err
 	}
-	if err == nil {
-		return nil
+	answer, err := operation.Answer(message)
+	if err != nil {
+		r.fail(w, request, internalUnlessKnown(err))
+		return err
 	}
-	status := http.StatusBadRequest
-	if rejected := new(httpError); errors.As(err, &rejected) {
-		status = rejected.status
+	encoded, err := r.codec.encode(answer)
+	if err != nil {
+		r.fail(w, request, &httpError{http.StatusInternalServerError, err.Error()})
+		return err
 	}
-	r.fail(w, request, status, err.Error())
-	return err
-}
-
-// httpError is an error that HTTP has a status of its own for.
-type httpError struct {
-	status int
-	text   string
-}
-
-func (e *httpError) Error() string { return e.text }
-
-func (r *rest) negotiate(request *http.Request) error {
-	if !accepts(request.Header, r.mediaType) {
-		return &httpError{http.StatusNotAcceptable, "this service answers in " + r.mediaType}
-	}
-	if request.Method == http.MethodPost && !hasMediaType(request.Header, r.mediaType) {
-		return &httpError{http.StatusUnsupportedMediaType, "this service reads " + r.mediaType}
-	}
+	r.reply(w, request, http.StatusOK, r.codec.contentType(), encoded)
 	return nil
 }
 
-// body is what a reply carries; *bytes.Reader and *bytes.Buffer are bodies.
-type body interface {
-	io.WriterTo
-	Len() int
+// internalUnlessKnown: an answer that is no application error is the service's
+// own failure.
+func internalUnlessKnown(err error) error {
+	if isApplicationError(err) {
+		return err
+	}
+	return &httpError{http.StatusInternalServerError, err.Error()}
 }
 
-// textBody is written by fmt.Fprint, which copies it once. io.WriteString would
-// feed it to net/http in pieces of 2 KiB, each of which costs system calls: at
-// 3 MB that took about three times the CPU. What the study's service called is
-// not printed; the rate it reached at 3 MB speaks for this one.
-type textBody string
-
-func (t textBody) Len() int { return len(t) }
-
-// WriteTo implements io.WriterTo.
-func (t textBody) WriteTo(w io.Writer) (int64, error) {
-	n, err := fmt.Fprint(w, string(t))
-	return int64(n), err
+// receive is the request's message.
+func (r *rest) receive(w http.ResponseWriter, request *http.Request, operation *contract.Operation) (proto.Message, error) {
+	if err := r.negotiate(request); err != nil {
+		return nil, err
+	}
+	message := operation.NewRequest()
+	if request.Method == http.MethodGet {
+		return message, nil
+	}
+	text, err := r.readBody(w, request)
+	if err != nil {
+		return nil, err
+	}
+	return message, r.codec.decode(text, message)
 }
 
-// helloText writes the text as a string, as the study's service did.
-func (r *rest) helloText(w http.ResponseWriter, request *http.Request) error {
-	r.reply(w, request, http.StatusOK, textBody(r.text))
+func (r *rest) negotiate(request *http.Request) error {
+	types := r.codec.mediaTypes()
+	if !accepts(request.Header, types[0]) {
+		return &httpError{http.StatusNotAcceptable, "this service answers in " + types[0]}
+	}
+	if request.Method == http.MethodPost && !hasMediaType(request.Header, types...) {
+		return &httpError{http.StatusUnsupportedMediaType, "this service reads " + strings.Join(types, " and ")}
+	}
 	return nil
 }
 
 // fail answers with an error in the service's codec.
-func (r *rest) fail(w http.ResponseWriter, request *http.Request, status int, text string) {
-	if r.mediaType == jsonType {
-		text = errorJSON(text)
-	}
-	r.reply(w, request, status, textBody(text))
-}
-
-// reply sends a body in the service's media type. A reply that cannot be sent
-// any more is logged: its caller has seen the connection break.
-func (r *rest) reply(w http.ResponseWriter, request *http.Request, status int, content body) {
-	header := w.Header()
-	header.Set("Content-Type", r.mediaType)
-	if r.mediaType == textType {
-		header.Set("Content-Type", textTypeFull)
-	}
-	content, err := r.pack(header, request, content)
-	if err == nil {
-		if r.setLength {
-			header.Set("Content-Length", strconv.Itoa(content.Len()))
-		}
-		w.WriteHeader(status)
-		_, err = content.WriteTo(w)
-	}
-	if err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
-		log.Printf("%s %s: reply not sent: %v", request.Method, request.URL.Path, err)
-	}
-}
-
-// pack compresses a body where service and request allow it.
-func (r *rest) pack(header http.Header, request *http.Request, content body) (body, error) {
-	if r.gzip == nil {
-		return content, nil
-	}
-	header.Set("Vary", "Accept-Encoding")
-	if !acceptsGzip(request.Header) {
-		return content, nil
-	}
-	header.Set("Content-Encoding", "gzip")
-	return r.gzip.compress(content)
-}
-
-func (r *rest) serveOn(listener net.Listener) error {
-	if err := r.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-func (r *rest) stop(grace time.Duration) {
-	patience, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
-	if r.server.Shutdown(patience) != nil {
-		_ = r.server.Close() // what is cut off here has had its grace
-	}
+func (r *rest) fail(w http.ResponseWriter, request *http.Request, err error) {
+	r.reply(w, request, statusOf(err), r.codec.contentType(), r.codec.problem(err.Error()))
 }

@@ -2,100 +2,62 @@ package service
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
 
-	pb "wirelab/services/go/transferpb"
+	calendarpb "wirelab/services/go/calendarpb"
+	chargingpb "wirelab/services/go/chargingpb"
+	"wirelab/services/go/internal/contract"
+	transferpb "wirelab/services/go/transferpb"
 )
 
 // selfCallTimeout comes on top of the injected delay.
 const selfCallTimeout = 20 * time.Second
 
-// callSelf makes one Hello over the service's own address and stack, so that
+// selfCalls are the requests that a service makes to itself; they change nothing.
+var selfCalls = map[string]struct {
+	operation string
+	request   proto.Message
+}{
+	"transfer": {"Hello", &transferpb.HelloRequest{}},
+	"charging": {"CreditControl", &chargingpb.CreditControlRequest{Id: 1}},
+	"calendar": {"Entries", &calendarpb.EntriesRequest{Owner: "nobody", Day: 1}},
+}
+
+// caller calls one operation over a stack, as a stranger would.
+type caller func(ctx context.Context, operation *contract.Operation, request proto.Message) (proto.Message, error)
+
+// callSelf makes one call over the service's own address and stack, so that
 // `ready` is printed by a service that has answered a real call.
-func callSelf(ctx context.Context, config *Config, at, text string) error {
+func callSelf(ctx context.Context, config *Config, of *contract.Contract, at string, security *security) error {
 	patience := selfCallTimeout
 	if delay := config.Faults.DelayUs; delay != nil {
 		patience += time.Duration(*delay) * time.Microsecond
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	hello := helloOverREST
-	if config.Stack.Binding == "grpc" {
-		hello = helloOverGRPC
-	}
-	answer, err := hello(ctx, config, at)
+	own := selfCalls[of.Name]
+	operation := &of.Operations[of.Index(own.operation)]
+	answer, err := newCaller(config, of, at, security)(ctx, operation, own.request)
 	if err != nil {
 		return fmt.Errorf("the service could not call itself: %w", err)
 	}
-	if answer != text {
-		return fmt.Errorf("the service answered its own call with %d bytes that are not its text", len(answer))
+	expected, err := operation.Answer(own.request)
+	if err == nil && !proto.Equal(answer, expected) {
+		err = errors.New("the service answered its own call with another message than its contract does")
 	}
-	return nil
+	return err
 }
 
-func helloOverREST(ctx context.Context, config *Config, at string) (string, error) {
-	kind, where := network(at)
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, kind, where)
-		},
-		Protocols: new(http.Protocols),
+func newCaller(config *Config, of *contract.Contract, at string, security *security) caller {
+	switch config.Stack.Binding {
+	case "grpc":
+		return grpcCaller(of, at, security)
+	case "soap":
+		return soapCaller(config, of, newTransport(config, at, security))
 	}
-	defer transport.CloseIdleConnections()
-	transport.Protocols.SetHTTP1(config.Stack.Transport == "http/1.1")
-	transport.Protocols.SetUnencryptedHTTP2(config.Stack.Transport == "http/2")
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/transfer/hello", nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := transport.RoundTrip(request)
-	if err != nil {
-		return "", err
-	}
-	return helloText(config, response)
-}
-
-func helloText(config *Config, response *http.Response) (string, error) {
-	body, err := io.ReadAll(response.Body)
-	if closeErr := response.Body.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return "", err
-	}
-	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("status %s", response.Status)
-	}
-	if config.Stack.Codec == "text" {
-		return string(body), nil
-	}
-	var hello jsonHello
-	err = json.Unmarshal(body, &hello)
-	return hello.Text, err
-}
-
-func helloOverGRPC(ctx context.Context, _ *Config, at string) (text string, err error) {
-	kind, where := network(at)
-	connection, err := grpc.NewClient("passthrough:///localhost",
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageBytesMax)),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, kind, where)
-		}))
-	if err != nil {
-		return "", err
-	}
-	reply, err := pb.NewTransferClient(connection).Hello(ctx, &pb.HelloRequest{})
-	if closeErr := connection.Close(); err == nil {
-		err = closeErr
-	}
-	return reply.GetText(), err
+	return restCaller(config, of, newTransport(config, at, security))
 }

@@ -2,10 +2,13 @@ package transfer
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
-	"strings"
 	"testing"
+
+	pb "wirelab/services/go/transferpb"
 )
 
 func TestTextsAndPatternsAreThoseOfTheContract(t *testing.T) {
@@ -22,12 +25,12 @@ func TestTextsAndPatternsAreThoseOfTheContract(t *testing.T) {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	for _, row := range rows {
-		if got := SHA256([]byte(Text(row.Bytes))); got != row.Text {
+		if got := sha256Of([]byte(Text(row.Bytes))); got != row.Text {
 			t.Errorf("text(%d) has SHA-256 %s, want %s", row.Bytes, got, row.Text)
 		}
 		pattern := make([]byte, row.Bytes)
 		FillPattern(0, pattern)
-		if got := SHA256(pattern); got != row.Pattern {
+		if got := sha256Of(pattern); got != row.Pattern {
 			t.Errorf("pattern(%d) has SHA-256 %s, want %s", row.Bytes, got, row.Pattern)
 		}
 	}
@@ -48,39 +51,32 @@ func TestPatternCanBeFilledFromAnywhere(t *testing.T) {
 	}
 }
 
-func TestOperationsHaveTheContractsNames(t *testing.T) {
-	proto, err := os.ReadFile("../../../../contracts/transfer.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, operation := range Operations() {
-		if !strings.Contains(string(proto), "rpc "+operation.String()+"(") {
-			t.Errorf("the contract has no operation %s", operation)
-		}
-	}
-	if count := strings.Count(string(proto), "  rpc "); count != len(Operations()) {
-		t.Errorf("the contract has %d operations, not %d", count, len(Operations()))
-	}
+func sha256Of(data []byte) string {
+	digest := sha256.Sum256(data)
+	return hex.EncodeToString(digest[:])
 }
 
 func TestErrorsAreReportedInTheContractsOrder(t *testing.T) {
+	many := make([]*pb.Record, RecordsMax+1)
 	for _, row := range []struct{ got, want error }{
-		{CheckBatch("", RecordsMax+1), ErrEmptyBatch},
-		{CheckBatch("b", RecordsMax+1), ErrRecords},
-		{CheckBatch("b", RecordsMax), nil},
-		{CheckUpload(BytesMax), nil},
-		{CheckUpload(BytesMax + 1), ErrBytes},
-		{CheckDownload(-1, 0), ErrLength},
-		{CheckDownload(BytesMax+1, 1), ErrLength},
-		{CheckDownload(BytesMax, 0), ErrChunkBytes},
-		{CheckDownload(0, ChunkBytesMax+1), ErrChunkBytes},
-		{CheckDownload(BytesMax, ChunkBytesMax), nil},
+		{second(submit(&pb.SubmitRequest{Records: many})), ErrEmptyBatch},
+		{second(submit(&pb.SubmitRequest{Batch: "b", Records: many})), ErrRecords},
+		{second(submit(&pb.SubmitRequest{Batch: "b", Records: many[1:]})), nil},
+		{second(upload(&pb.UploadRequest{Data: make([]byte, BytesMax)})), nil},
+		{second(upload(&pb.UploadRequest{Data: make([]byte, BytesMax+1)})), ErrBytes},
+		{checkDownload(-1, 0), ErrLength},
+		{checkDownload(BytesMax+1, 1), ErrLength},
+		{checkDownload(BytesMax, 0), ErrChunkBytes},
+		{checkDownload(0, ChunkBytesMax+1), ErrChunkBytes},
+		{checkDownload(BytesMax, ChunkBytesMax), nil},
 	} {
 		if row.got != row.want {
 			t.Errorf("got %v, want %v", row.got, row.want)
 		}
 	}
-	if reason := RefusalReason(0, ""); reason != "quantity must be positive" {
+	if reason := refusalReason(&pb.Record{}); reason != "quantity must be positive" {
 		t.Errorf("a record wrong in both: %q", reason)
 	}
 }
+
+func second[T any](_ T, err error) error { return err }

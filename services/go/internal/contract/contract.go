@@ -1,0 +1,85 @@
+// Package contract says what a contract is made of, without a wire: operations
+// on generated messages, and errors whose texts belong to it. Every binding
+// serves any contract from this one table (contracts/README.md).
+package contract
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Contract is one of the lab's contracts, with its state.
+type Contract struct {
+	// Name is `transfer`.
+	Name string
+	// Service is the name of the .proto's service: `Transfer`.
+	Service string
+	// Operations in the order of the .proto.
+	Operations []Operation
+	// Money is the sum of all balances now; nil where there is none.
+	Money func() int64
+}
+
+// Namespace is that of the contract's elements in XML.
+func (c *Contract) Namespace() string { return "urn:wirelab:" + c.Name + ":v1" }
+
+// GRPCService is the service's full name.
+func (c *Contract) GRPCService() string { return "wirelab." + c.Name + ".v1." + c.Service }
+
+// Index is the place of an operation of that name, or -1.
+func (c *Contract) Index(operation string) int {
+	return slices.IndexFunc(c.Operations, func(o Operation) bool { return o.Name == operation })
+}
+
+// Operation is one call of a contract.
+type Operation struct {
+	Name string
+	// NewRequest and NewReply make empty messages.
+	NewRequest, NewReply func() proto.Message
+	// Answer answers a request; nil for a stream.
+	Answer func(proto.Message) (proto.Message, error)
+	// Stream is nil for a call of one request and one reply.
+	Stream *Stream
+}
+
+// Stream is an operation with many messages in one direction.
+type Stream struct {
+	FromClient, FromServer bool
+	// Serve reads and writes messages until the call has ended.
+	Serve func(Messages) error
+}
+
+// Messages is the wire's side of a stream; after the last message RecvMsg
+// returns io.EOF.
+type Messages interface {
+	RecvMsg(into any) error
+	SendMsg(message any) error
+}
+
+// pointer is a generated message by its pointer type.
+type pointer[M any] interface {
+	*M
+	proto.Message
+}
+
+// Unary is an operation of one request and one reply.
+func Unary[Q, R any, PQ pointer[Q], PR pointer[R]](name string, answer func(PQ) (PR, error)) Operation {
+	return Operation{
+		Name:       name,
+		NewRequest: func() proto.Message { return PQ(new(Q)) },
+		NewReply:   func() proto.Message { return PR(new(R)) },
+		Answer: func(request proto.Message) (proto.Message, error) {
+			reply, err := answer(request.(PQ))
+			if err != nil {
+				return nil, err // not a nil pointer in an interface
+			}
+			return reply, nil
+		},
+	}
+}
+
+// ApplicationError is an error that a contract knows; its text is part of it.
+type ApplicationError string
+
+func (e ApplicationError) Error() string { return string(e) }

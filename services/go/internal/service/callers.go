@@ -1,0 +1,125 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
+
+	"wirelab/services/go/internal/contract"
+	"wirelab/services/go/internal/soap"
+)
+
+// newTransport reaches the service at its address, over its transport.
+func newTransport(config *Config, at string, security *security) *http.Transport {
+	kind, where := network(at)
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, kind, where)
+		},
+		Protocols: new(http.Protocols),
+	}
+	if security != nil {
+		transport.TLSClientConfig = security.client
+	}
+	http2 := config.Stack.Transport == "http/2"
+	transport.Protocols.SetHTTP1(!http2)
+	transport.Protocols.SetHTTP2(http2 && security != nil)
+	transport.Protocols.SetUnencryptedHTTP2(http2 && security == nil)
+	return transport
+}
+
+// exchange makes one request and reads its reply, which must be of status 200.
+func exchange(ctx context.Context, transport *http.Transport, method, path string, header http.Header, content []byte) ([]byte, error) {
+	defer transport.CloseIdleConnections()
+	scheme := "http"
+	if transport.TLSClientConfig != nil {
+		scheme = "https"
+	}
+	request, err := http.NewRequestWithContext(ctx, method, scheme+"://localhost"+path, bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	request.Header = header
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(response.Body)
+	err = errors.Join(err, response.Body.Close())
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %s: %.200s", response.Status, text)
+	}
+	return text, err
+}
+
+func restCaller(config *Config, of *contract.Contract, transport *http.Transport) caller {
+	codec := newCodec(config.Stack.Codec, of.Namespace())
+	return func(ctx context.Context, operation *contract.Operation, request proto.Message) (proto.Message, error) {
+		method, path := restPlace(of, operation)
+		var content bytes.Buffer
+		header := http.Header{"Accept": codec.mediaTypes()[:1]}
+		if method == http.MethodPost {
+			encoded, err := codec.encode(request)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := encoded.WriteTo(&content); err != nil {
+				return nil, err
+			}
+			header.Set("Content-Type", codec.contentType())
+		}
+		text, err := exchange(ctx, transport, method, path, header, content.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		reply := operation.NewReply()
+		return reply, codec.decode(text, reply)
+	}
+}
+
+func soapCaller(config *Config, of *contract.Contract, transport *http.Transport) caller {
+	endpoint := newEndpoint(config, of)
+	return func(ctx context.Context, operation *contract.Operation, request proto.Message) (proto.Message, error) {
+		header := http.Header{"Content-Type": {endpoint.Version.ContentType()}}
+		if endpoint.Version == soap.V12 {
+			header.Set("Content-Type", endpoint.Version.ContentType()+`; action="`+endpoint.Action(operation)+`"`)
+		} else {
+			header.Set("SOAPAction", `"`+endpoint.Action(operation)+`"`)
+		}
+		text, err := exchange(ctx, transport, http.MethodPost, soapPath(of), header, endpoint.Request(operation, request))
+		if err != nil {
+			return nil, err
+		}
+		return endpoint.ReadReply(text, operation)
+	}
+}
+
+func grpcCaller(of *contract.Contract, at string, security *security) caller {
+	kind, where := network(at)
+	trust := insecure.NewCredentials()
+	if security != nil {
+		trust = credentials.NewTLS(security.client)
+	}
+	dial := func(ctx context.Context, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, kind, where)
+	}
+	return func(ctx context.Context, operation *contract.Operation, request proto.Message) (proto.Message, error) {
+		connection, err := grpc.NewClient("passthrough:///localhost", grpc.WithTransportCredentials(trust),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageBytesMax)), grpc.WithContextDialer(dial))
+		if err != nil {
+			return nil, err
+		}
+		reply := operation.NewReply()
+		err = connection.Invoke(ctx, "/"+of.GRPCService()+"/"+operation.Name, request, reply)
+		return reply, errors.Join(err, connection.Close())
+	}
+}
