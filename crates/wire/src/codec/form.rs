@@ -1,12 +1,15 @@
 //! Typed messages to bytes and back, whatever the codec.
 
-use serde::de::value::{Error as ValueError, MapDeserializer};
+use serde::Deserialize;
+use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserializer};
 use wirelab_contract::transfer::UploadChunk;
-use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation};
+use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary};
 
 use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, json, protobuf};
 use crate::cdr::{self, ByteOrder};
+use crate::soap::{self, Answer, Envelope, Style, UsernameToken, Version};
+use crate::xml;
 
 /// A codec, with what its bytes depend on beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,14 +18,17 @@ pub struct Form {
     pub codec: Codec,
     /// Byte order of CDR.
     pub order: ByteOrder,
+    /// Version of SOAP; soap-encoded is 1.1 always.
+    pub soap: Version,
 }
 
 impl From<Codec> for Form {
-    /// The codec with the defaults: little-endian CDR.
+    /// The codec with the defaults: little-endian CDR, SOAP 1.1.
     fn from(codec: Codec) -> Self {
         Form {
             codec,
             order: ByteOrder::default(),
+            soap: Version::V11,
         }
     }
 }
@@ -34,6 +40,24 @@ impl Form {
         Form { order, ..self }
     }
 
+    /// The same with a version of SOAP.
+    #[must_use]
+    pub fn in_soap(self, soap: Version) -> Self {
+        Form { soap, ..self }
+    }
+
+    /// How SOAP carries it, where the codec is one of SOAP's.
+    #[must_use]
+    pub fn envelope(self) -> Option<soap::Form> {
+        let (version, style) = match self.codec {
+            Codec::SoapLiteral => (self.soap, Style::Literal),
+            Codec::SoapRpc => (self.soap, Style::Rpc),
+            Codec::SoapEncoded => (Version::V11, Style::Encoded),
+            _ => return None,
+        };
+        Some(soap::Form::new(version, style).expect("rpc/encoded comes with SOAP 1.1"))
+    }
+
     /// The messages of a request in their order: one, except in UploadStream.
     /// Hello and HelloBytes have no fields: their one message is empty in
     /// text, protobuf and CDR, `{}` in JSON; REST sends no body for them.
@@ -41,85 +65,198 @@ impl Form {
     /// # Errors
     /// When the operation has no form in this codec.
     pub fn encode(self, call: &Call) -> Result<Vec<Vec<u8>>, Unsupported> {
-        self.codec.require(call.operation())?;
+        self.encode_as(call, None)
+    }
+
+    /// The same from a caller with a name, which only SOAP can say.
+    ///
+    /// # Errors
+    /// When the operation has no form in this codec.
+    pub fn encode_as(
+        self,
+        call: &Call,
+        caller: Option<&UsernameToken>,
+    ) -> Result<Vec<Vec<u8>>, Unsupported> {
+        let operation = call.operation();
+        self.codec.require(operation)?;
         if let Call::UploadStream { data, chunk_bytes } = call {
             let chunks = data.chunks(*chunk_bytes as usize).map(<[u8]>::to_vec);
             return Ok(chunks
                 .map(|data| self.write(&UploadChunk { data }))
                 .collect());
         }
-        Ok(call.visit(Write(self)).into_iter().collect())
+        let write = WriteRequest {
+            form: self,
+            operation,
+            caller,
+        };
+        Ok(call.visit(write).into_iter().collect())
     }
 
-    /// A message by itself. In text there are only requests, and they are empty.
+    /// A request by itself.
+    #[must_use]
+    pub fn write_request<O: Unary>(self, request: &O::Request) -> Vec<u8> {
+        let write = WriteRequest {
+            form: self,
+            operation: O::OPERATION,
+            caller: None,
+        };
+        write.visit(request)
+    }
+
+    /// A reply by itself.
+    #[must_use]
+    pub fn write_reply<O: Unary>(self, reply: &O::Reply) -> Vec<u8> {
+        let Some(form) = self.envelope() else {
+            return self.write(reply);
+        };
+        let mut out = Vec::new();
+        soap::write_reply(form, O::OPERATION, reply, &mut out);
+        out
+    }
+
+    /// Reads a request that fills `bytes`.
+    ///
+    /// # Errors
+    /// [`Mismatch::Malformed`] when the bytes are not that message.
+    pub fn read_request<O: Unary>(self, bytes: &[u8]) -> Result<O::Request, Mismatch> {
+        let Some(form) = self.envelope() else {
+            return self.read(bytes);
+        };
+        let read = soap::read_request(form, O::OPERATION, bytes);
+        read.map_err(|error| self.malformed(&error))
+    }
+
+    /// Reads a reply that fills `bytes`.
+    ///
+    /// # Errors
+    /// [`Mismatch::Malformed`] when the bytes are not that message,
+    /// [`Mismatch::Fault`] when they are a fault of SOAP.
+    pub fn read_reply<O: Unary>(self, bytes: &[u8]) -> Result<O::Reply, Mismatch> {
+        match self.envelope() {
+            Some(_) => self.view(O::OPERATION, O::Reply::NAME, bytes),
+            None => self.read(bytes),
+        }
+    }
+
+    /// A message without an operation: everything but SOAP. In text there are
+    /// only requests, and they are empty.
     ///
     /// # Panics
-    /// When a part of the message has 2^32 bytes or more in CDR; the contracts
-    /// bound them far below.
+    /// With a codec of SOAP, whose envelopes tell the operation; when a part
+    /// of the message has 2^32 bytes or more in CDR, where the contracts bound
+    /// them far below.
     #[must_use]
     pub fn write<M: Message>(self, message: &M) -> Vec<u8> {
         match self.codec {
             Codec::Text => Vec::new(),
             Codec::Json => serde_json::to_vec(message).expect("messages are maps with string keys"),
             Codec::Protobuf => message.encode_to_vec(),
+            Codec::Xml => xml::to_vec(message),
             Codec::Cdr => cdr::to_vec(self.order, message).expect("the contracts bound messages"),
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
+                panic!("{}: an envelope needs its operation", self.codec)
+            }
         }
     }
 
-    /// Reads a message that fills `bytes`.
+    /// Reads a message that fills `bytes`, without an operation.
     ///
     /// # Errors
     /// [`Mismatch::Malformed`] when the bytes are not that message.
+    ///
+    /// # Panics
+    /// With a codec of SOAP, whose envelopes tell the operation.
     pub fn read<M: Message>(self, bytes: &[u8]) -> Result<M, Mismatch> {
-        let malformed = |error: &dyn ToString| {
-            let why = error.to_string();
-            Mismatch::malformed(self.codec, 0, &why)
-        };
         match self.codec {
-            Codec::Text => {
-                let fields = [("text", text(bytes)?)].into_iter();
-                let fields = MapDeserializer::<_, ValueError>::new(fields);
-                M::deserialize(fields).map_err(|error| malformed(&error))
-            }
+            Codec::Text => read_text(bytes),
             Codec::Json => json::parse(bytes),
-            Codec::Protobuf => M::decode(bytes).map_err(|error| malformed(&error)),
-            Codec::Cdr => cdr::from_slice(self.order, bytes).map_err(|error| malformed(&error)),
+            Codec::Protobuf => M::decode(bytes).map_err(|error| self.malformed(&error)),
+            Codec::Xml => xml::from_slice(bytes).map_err(|error| self.misread(&error)),
+            Codec::Cdr => {
+                cdr::from_slice(self.order, bytes).map_err(|error| self.malformed(&error))
+            }
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
+                panic!("{}: an envelope needs its operation", self.codec)
+            }
         }
     }
-}
 
-impl Form {
-    /// The text of an application error, as REST sends it with status 400 and
-    /// GIOP as the user exception of the operation's contract.
+    /// Reads the reply message called `name` into a structure that borrows
+    /// from it. Protobuf and CDR have none.
+    pub(super) fn view<'a, V: Deserialize<'a>>(
+        self,
+        operation: Operation,
+        name: &str,
+        bytes: &'a [u8],
+    ) -> Result<V, Mismatch> {
+        if let Some(form) = self.envelope() {
+            let envelope = Envelope::parse(bytes).map_err(|error| self.malformed(&error))?;
+            return match envelope.reply_as(form, operation, name) {
+                Ok(Answer::Message(message)) => Ok(message),
+                Ok(Answer::Fault(fault)) => Err(Mismatch::fault(&fault)),
+                Err(error) => Err(self.misread(&error)),
+            };
+        }
+        match self.codec {
+            Codec::Text => read_text(bytes),
+            Codec::Json => json::parse(bytes),
+            _ => xml::from_slice_as(bytes, operation.contract().namespace(), name)
+                .map_err(|error| self.misread(&error)),
+        }
+    }
+
+    /// The text of an application error: what REST sends with status 400, SOAP
+    /// as a fault, GIOP as the user exception of the operation's contract.
     ///
     /// # Errors
-    /// [`Mismatch::Malformed`] when the bytes are no application error.
+    /// [`Mismatch::Malformed`] when the bytes are no application error,
+    /// [`Mismatch::Fault`] when they are a fault that blames the service.
     pub fn read_error(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
-        Ok(match self.codec {
-            Codec::Text => text(body)?.to_owned(),
-            Codec::Json => json::parse::<ErrorView>(body)?.error.into_owned(),
+        if self.envelope().is_some() {
+            return self.read_fault(operation, body);
+        }
+        let contract = operation.contract();
+        match self.codec {
+            Codec::Text => Ok(text(body)?.to_owned()),
+            Codec::Json => Ok(json::parse::<ErrorView>(body)?.error.into_owned()),
             // A message with the error's text as field 1.
-            Codec::Protobuf => protobuf::hello(body)?.text.into_owned(),
-            Codec::Cdr => self.read_exception(operation.contract(), body)?,
-        })
+            Codec::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
+            Codec::Cdr => self.read_exception(contract, body),
+            _ => xml::read_error(contract, body).map_err(|error| self.misread(&error)),
+        }
+    }
+
+    /// A fault that blames the caller.
+    fn read_fault(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
+        match self.view::<serde::de::IgnoredAny>(operation, "", body) {
+            Err(Mismatch::Fault { text, client, .. }) if client => Ok(text),
+            Err(other) => Err(other),
+            Ok(_) => Err(Mismatch::differs("body", b"a fault", b"a reply")),
+        }
     }
 
     /// A user exception: its repository id, then its members.
     fn read_exception(self, contract: Contract, body: &[u8]) -> Result<String, Mismatch> {
-        let malformed = |error: cdr::Error| Mismatch::malformed(Codec::Cdr, 0, &error.to_string());
+        let malformed = |error: cdr::Error| self.malformed(&error);
         let mut reader = cdr::Reader::new(self.order, body, 0);
         let id = reader.string().map_err(malformed)?;
         let wanted = format!("IDL:wirelab/{contract}_v1/ApplicationError:1.0");
         if id != wanted {
-            return Err(Mismatch::differs(
-                "exception",
-                wanted.as_bytes(),
-                id.as_bytes(),
-            ));
+            let (wanted, id) = (wanted.as_bytes(), id.as_bytes());
+            return Err(Mismatch::differs("exception", wanted, id));
         }
         let message = reader.string().map_err(malformed)?;
         reader.finish().map_err(malformed)?;
         Ok(message.to_owned())
+    }
+
+    fn malformed(self, error: &dyn ToString) -> Mismatch {
+        Mismatch::malformed(self.codec, 0, &error.to_string())
+    }
+
+    fn misread(self, error: &xml::Error) -> Mismatch {
+        Mismatch::malformed(self.codec, error.offset, &error.kind.to_string())
     }
 }
 
@@ -129,13 +266,29 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Mismatch> {
         .map_err(|error| Mismatch::malformed(Codec::Text, error.valid_up_to(), "not UTF-8"))
 }
 
-struct Write(Form);
+/// A message whose one field is the text.
+fn read_text<'a, M: Deserialize<'a>>(bytes: &'a [u8]) -> Result<M, Mismatch> {
+    let fields = [("text", BorrowedStrDeserializer::new(text(bytes)?))];
+    let fields = MapDeserializer::<_, ValueError>::new(fields.into_iter());
+    M::deserialize(fields).map_err(|error| Mismatch::malformed(Codec::Text, 0, &error.to_string()))
+}
 
-impl MessageVisitor for Write {
+struct WriteRequest<'a> {
+    form: Form,
+    operation: Operation,
+    caller: Option<&'a UsernameToken>,
+}
+
+impl MessageVisitor for WriteRequest<'_> {
     type Output = Vec<u8>;
 
     fn visit<M: Message>(self, message: &M) -> Vec<u8> {
-        self.0.write(message)
+        let Some(form) = self.form.envelope() else {
+            return self.form.write(message);
+        };
+        let mut out = Vec::new();
+        soap::write_request(form, self.operation, message, self.caller, &mut out);
+        out
     }
 }
 

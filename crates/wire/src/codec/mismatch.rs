@@ -2,6 +2,7 @@
 
 use super::Codec;
 use crate::excerpt::excerpt;
+use crate::soap::{Fault, FaultCode};
 
 /// What is wrong with a reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +29,16 @@ pub enum Mismatch {
         /// What the reply holds; escaped, likewise bounded.
         found: String,
     },
+    /// A fault of SOAP instead of a reply.
+    #[error("fault {code}: {text}")]
+    Fault {
+        /// Its code, as in SOAP 1.1.
+        code: String,
+        /// Its text; of an application error the contract's.
+        text: String,
+        /// Whether it blames the caller, as application errors do.
+        client: bool,
+    },
     /// A stream has more messages than the contract says.
     #[error("message {index} in a stream of {messages} (counted from 0)")]
     Surplus {
@@ -48,6 +59,17 @@ impl Mismatch {
             .find(|&end| why.is_char_boundary(end));
         let why = why[..end.unwrap_or(0)].to_owned();
         Mismatch::Malformed { codec, offset, why }
+    }
+
+    pub(super) fn fault(fault: &Fault) -> Self {
+        Mismatch::Fault {
+            code: match &fault.code {
+                FaultCode::Other(code) => code.clone(),
+                code => format!("{code:?}"),
+            },
+            text: fault.text.clone(),
+            client: fault.code == FaultCode::Client,
+        }
     }
 
     /// Two contents of one field that are not equal.

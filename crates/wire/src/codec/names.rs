@@ -14,13 +14,30 @@ pub enum Codec {
     Json,
     /// Protocol Buffers.
     Protobuf,
+    /// XML by the mapping of contracts/README.md.
+    Xml,
+    /// SOAP, document/literal.
+    SoapLiteral,
+    /// SOAP, rpc/literal.
+    SoapRpc,
+    /// SOAP 1.1, rpc/encoded.
+    SoapEncoded,
     /// CDR by the mapping of contracts/README.md (CORBA 3.3 part 2, section 9.3).
     Cdr,
 }
 
 impl Codec {
     /// Every codec.
-    pub const ALL: [Codec; 4] = [Codec::Text, Codec::Json, Codec::Protobuf, Codec::Cdr];
+    pub const ALL: [Codec; 8] = [
+        Codec::Text,
+        Codec::Json,
+        Codec::Protobuf,
+        Codec::Xml,
+        Codec::SoapLiteral,
+        Codec::SoapRpc,
+        Codec::SoapEncoded,
+        Codec::Cdr,
+    ];
 
     /// The name, as in the codec axis: `soap-literal`.
     #[must_use]
@@ -29,6 +46,10 @@ impl Codec {
             Codec::Text => "text",
             Codec::Json => "json",
             Codec::Protobuf => "protobuf",
+            Codec::Xml => "xml",
+            Codec::SoapLiteral => "soap-literal",
+            Codec::SoapRpc => "soap-rpc",
+            Codec::SoapEncoded => "soap-encoded",
             Codec::Cdr => "cdr",
         }
     }
