@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::xml::Error;
 use crate::xml::scanner::Scanner;
-use crate::xml::source::{Source, Step};
+use crate::xml::source::{Element, Source, Step};
 
 /// The text of a document, or its tokens.
 pub(crate) enum Input<'de> {
@@ -36,7 +36,7 @@ impl<'de> Source<'de> for Input<'de> {
         }
     }
 
-    fn follow(&mut self, id: &str) -> Result<(), Error> {
+    fn follow(&mut self, id: &str) -> Result<Element<'de>, Error> {
         match self {
             Input::Text(text) => text.follow(id),
         }

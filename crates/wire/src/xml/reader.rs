@@ -85,13 +85,25 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
         Ok(nil.is_some_and(|value| matches!(value.trim(), "true" | "1")))
     }
 
-    /// Goes to the element that an `href` of the open one names.
-    fn followed(&mut self, element: &Element<'de>) -> Result<bool, Error> {
+    /// Goes to the element that an `href` of the open one names, and on from
+    /// there. Returns the number of references that were followed.
+    fn followed(&mut self, element: Element<'de>) -> Result<usize, Error> {
+        let mut hops = 0;
+        let mut open = element;
+        while let Some(target) = self.target(&open)? {
+            open = target;
+            hops += 1;
+        }
+        Ok(hops)
+    }
+
+    /// Opens the element that an `href` of the open one names.
+    fn target(&mut self, element: &Element<'de>) -> Result<Option<Element<'de>>, Error> {
         if self.shape != Shape::Encoded || !element.attributed {
-            return Ok(false);
+            return Ok(None);
         }
         let Some(href) = self.source.attribute("", "href")? else {
-            return Ok(false);
+            return Ok(None);
         };
         if self.source.child()?.is_some() {
             return Err(Error::syntax(element.offset, "an href beside content"));
@@ -104,8 +116,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
                 ErrorKind::Reference { id, fault },
             ));
         };
-        self.source.follow(id)?;
-        Ok(true)
+        self.source.follow(id).map(Some)
     }
 
     fn lists_are_wrapped(&self) -> bool {
@@ -208,11 +219,11 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
             let wanted = format!("{{{}}}{}", reader.namespace, element.local);
             return Err(element.unexpected(wanted));
         }
-        if !reader.followed(&element)? {
-            return read(reader, element);
-        }
+        let hops = reader.followed(element)?;
         let value = read(reader, element)?;
-        reader.source.back();
+        for _ in 0..hops {
+            reader.source.back();
+        }
         Ok(value)
     }
 

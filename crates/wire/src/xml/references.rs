@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use super::error::{Error, ErrorKind};
 use super::scanner::{Position, Scanner};
 use super::scope::{Scope, short};
-use super::source::Source;
+use super::source::{DEPTH_MAX, Element, Source, Step};
 
 /// Bytes that may be read by way of references, for each byte of the document:
 /// room for a text that many records share, none for a bomb.
@@ -41,7 +41,7 @@ struct Target {
 }
 
 /// See [`Source::follow`].
-pub(super) fn follow(scanner: &mut Scanner<'_>, id: &str) -> Result<(), Error> {
+pub(super) fn follow<'de>(scanner: &mut Scanner<'de>, id: &str) -> Result<Element<'de>, Error> {
     let offset = scanner.offset();
     let fail = |fault| {
         let id = short(id);
@@ -64,6 +64,10 @@ pub(super) fn follow(scanner: &mut Scanner<'_>, id: &str) -> Result<(), Error> {
     {
         return fail("leads back to itself");
     }
+    if scanner.references.followed.len() >= DEPTH_MAX {
+        let what = "references within references";
+        return Err(Error::limit(offset, what, DEPTH_MAX));
+    }
     scanner.references.read += target.bytes;
     if scanner.references.read > scanner.document.len() * GROWTH_MAX {
         return fail("makes the document grow beyond measure");
@@ -73,7 +77,10 @@ pub(super) fn follow(scanner: &mut Scanner<'_>, id: &str) -> Result<(), Error> {
     there.depth = scanner.position.depth;
     let here = std::mem::replace(&mut scanner.position, there);
     scanner.references.followed.push((id.to_owned(), here));
-    scanner.step().map(drop)
+    match scanner.step()? {
+        Step::Open(target) => Ok(target),
+        Step::Text(_) | Step::Close => unreachable!("an element begins at every target"),
+    }
 }
 
 /// See [`Source::back`].

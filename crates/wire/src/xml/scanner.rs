@@ -209,7 +209,7 @@ impl<'de> Source<'de> for Scanner<'de> {
         self.position.scope.find(prefix)
     }
 
-    fn follow(&mut self, id: &str) -> Result<(), Error> {
+    fn follow(&mut self, id: &str) -> Result<Element<'de>, Error> {
         super::references::follow(self, id)
     }
 

@@ -92,12 +92,12 @@ pub(crate) trait Source<'de> {
     /// What a prefix stands for here; empty asks for the default namespace.
     fn namespace(&self, prefix: &str) -> Option<&'de str>;
 
-    /// Goes to the begin of the element with this `id`, so that the next
-    /// step reads its content; [`Source::back`] must follow its end.
+    /// Opens the element with this `id`, so that the next step reads its
+    /// content; [`Source::back`] must follow its end.
     ///
     /// # Errors
     /// When there is none, or it is being read already.
-    fn follow(&mut self, id: &str) -> Result<(), Error>;
+    fn follow(&mut self, id: &str) -> Result<Element<'de>, Error>;
 
     /// Goes back to where [`Source::follow`] was called.
     fn back(&mut self);
