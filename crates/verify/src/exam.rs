@@ -95,7 +95,7 @@ fn run(
     match (contract, section) {
         (Contract::Transfer, Section::Operations) => transfer::operations(walk, store, seed),
         (Contract::Transfer, Section::Errors) => transfer::errors(walk),
-        (Contract::Transfer, Section::Limits) => transfer::limits(walk),
+        (Contract::Transfer, Section::Limits) => return transfer::limits(walk, deep),
         (Contract::Charging, Section::Operations) => charging::operations(walk, seed),
         (Contract::Charging, Section::Errors) => charging::errors(walk, store),
         (Contract::Charging, Section::Limits) => return charging::limits(walk, store, deep),

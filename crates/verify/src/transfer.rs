@@ -3,6 +3,7 @@
 use wirelab_contract::transfer::{DownloadRequest, Record, SubmitRequest, UploadRequest};
 use wirelab_contract::{Call, Store, texts, workload};
 
+use crate::exam::only_deep;
 use crate::walk::Walk;
 
 /// Texts that codecs get wrong: markup, white space, quotes, scripts, planes.
@@ -97,7 +98,7 @@ pub(crate) fn errors(walk: &mut Walk) {
     );
 }
 
-pub(crate) fn limits(walk: &mut Walk) {
+pub(crate) fn limits(walk: &mut Walk, deep: bool) -> Vec<String> {
     let large = workload::submit_request(1_000_000, 7).expect("a legal size");
     let _ = walk.step("a batch of 1 MB", &Call::Submit(large));
     for (name, count) in [
@@ -112,27 +113,37 @@ pub(crate) fn limits(walk: &mut Walk) {
         "no batch before too many records",
         &Call::Submit(batch("", too_many)),
     );
-    for (name, bytes) in [
-        ("an upload of 25 MB", LARGE_UPLOAD),
-        ("the largest upload", UPLOAD_MAX),
-        ("an upload of one byte more", UPLOAD_MAX + 1),
-    ] {
-        let data = texts::pattern(bytes);
-        let _ = walk.step(name, &Call::Upload(UploadRequest { data: data.clone() }));
-        let stream = Call::UploadStream {
-            data,
-            chunk_bytes: 1 << 20,
-        };
-        let _ = walk.step(&format!("{name}, in chunks"), &stream);
+    upload(walk, "an upload of 25 MB", LARGE_UPLOAD);
+    upload(
+        walk,
+        "one byte more than the largest upload",
+        UPLOAD_MAX + 1,
+    );
+    if deep {
+        upload(walk, "the largest upload", UPLOAD_MAX);
+        let _ = walk.step(
+            "the largest download",
+            &download(UPLOAD_MAX as i64, 1 << 20),
+        );
     }
-    let _ = walk.step(
-        "the largest download",
-        &download(UPLOAD_MAX as i64, 1 << 20),
-    );
-    let _ = walk.step(
-        "a good call after large ones",
-        &Call::Submit(batch("b", vec![record(1, 1, "a", "")])),
-    );
+    let after = batch("b", vec![record(1, 1, "a", "")]);
+    let _ = walk.step("a good call after large ones", &Call::Submit(after));
+    match deep {
+        true => Vec::new(),
+        false => only_deep("the largest upload and download"),
+    }
+}
+
+/// In one message, and in chunks.
+fn upload(walk: &mut Walk, name: &str, bytes: usize) {
+    let data = texts::pattern(bytes);
+    let whole = UploadRequest { data: data.clone() };
+    let _ = walk.step(name, &Call::Upload(whole));
+    let stream = Call::UploadStream {
+        data,
+        chunk_bytes: 1 << 20,
+    };
+    let _ = walk.step(&format!("{name}, in chunks"), &stream);
 }
 
 /// Batches at the edges of their numbers.
