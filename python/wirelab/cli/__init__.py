@@ -17,6 +17,7 @@ from wirelab.cli.drive import drive
 from wirelab.cli.reproduce import reproduce, studies
 from wirelab.cli.run import demo, report, run
 from wirelab.cli.schema import schema
+from wirelab.cli.verify import verify
 
 app = typer.Typer(
     name="wirelab",
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (demo, run, reproduce, drive, report, doctor, studies, schema):
+for command in (demo, run, reproduce, drive, verify, report, doctor, studies, schema):
     app.command()(command)
 
 

@@ -1,0 +1,177 @@
+"""One examination: a service is started, the engine gives it calls and says what differed."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wirelab import engine_binary
+from wirelab.errors import EngineRefused, TrialFailed
+from wirelab.interruption import Interruption
+from wirelab.processes import POLL_S, Child, describe_exit
+from wirelab.services import Program, Service, Settings
+from wirelab.stacks import Stack
+
+EXAMINATION_S_MAX = 900.0
+"""An examination that takes longer is ended; a deep one makes millions of calls."""
+SEED = 0
+"""The same calls in every examination, so that what one found can be found again."""
+ACCOUNTS, BALANCE, HELLO_BYTES = 1_000, 1_000_000_000, 14
+"""The store that is examined (contracts/README.md, defaults)."""
+
+Json = dict[str, Any]
+
+
+class Finding(BaseModel):
+    """One difference between service and model."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    call: str
+    expected: str
+    found: str
+
+
+class Exam(BaseModel):
+    """One section: ``operations``, ``errors``, ``limits``, ``vectors`` or ``money``."""
+
+    model_config = ConfigDict(frozen=True)
+
+    section: str
+    calls: int
+    findings: tuple[Finding, ...]
+    left_out: tuple[str, ...] = ()
+
+
+class Examination(BaseModel):
+    """All sections of one service, contract and stack."""
+
+    model_config = ConfigDict(frozen=True)
+
+    stack: str
+    """Reference of the identity point."""
+    contract: str
+    sha256: str
+    """Of the service's binary."""
+    engine_sha256: str
+    deep: bool
+    seed: int
+    seconds: float
+    exams: tuple[Exam, ...] = ()
+    failure: str = ""
+    """Why there are no sections, or not all: the service did not start, or fell silent."""
+
+
+def examine(
+    program: Program,
+    stack: Stack,
+    contract: str,
+    *,
+    interruption: Interruption,
+    engine_sha256: str,
+    deep: bool = False,
+    faults: Json | None = None,
+) -> Examination:
+    """Examines a service of its own, which ends afterwards. A service that fails is an
+    examination with a failure. Raises :class:`Interrupted`, :class:`EngineRefused`."""
+    began = time.monotonic()
+    exams: tuple[Exam, ...] = ()
+    failure = ""
+    with tempfile.TemporaryDirectory(prefix="wirelab-verify-") as scratch:
+        try:
+            exams = _exams(program, stack, contract, Path(scratch), interruption, deep, faults)
+        except TrialFailed as failed:
+            failure = failed.reason
+    return Examination(
+        stack=str(stack),
+        contract=contract,
+        sha256=program.sha256,
+        engine_sha256=engine_sha256,
+        deep=deep,
+        seed=SEED,
+        seconds=round(time.monotonic() - began, 3),
+        exams=exams,
+        failure=failure,
+    )
+
+
+def _exams(
+    program: Program,
+    stack: Stack,
+    contract: str,
+    scratch: Path,
+    interruption: Interruption,
+    deep: bool,
+    faults: Json | None,
+) -> tuple[Exam, ...]:
+    settings = Settings(
+        hello_bytes=HELLO_BYTES,
+        processors=2,
+        collector=program.manifest.collector,
+        faults=faults or {},
+    )
+    configuration = settings.configuration(stack, contract)
+    log = scratch / "service.log"
+    with Service(program, configuration, log=log, interruption=interruption) as service:
+        document = _document(stack, contract, service, deep)
+        return _asked(document, scratch / "engine.log", service, interruption)
+
+
+def _document(stack: Stack, contract: str, service: Service, deep: bool) -> Json:
+    """What `wirelab-engine verify` reads (docs/reference/process.md)."""
+    ready = service.ready.model_dump(mode="json")
+    return {
+        "target": ready["address"],
+        "object": ready.get("ior"),
+        "stack": stack.engine_stack(),
+        "contract": contract,
+        "store": {"hello_bytes": HELLO_BYTES, "accounts": ACCOUNTS, "balance": BALANCE},
+        "seed": SEED,
+        "deep": deep,
+    }
+
+
+def _asked(
+    document: Json, log: Path, service: Service, interruption: Interruption
+) -> tuple[Exam, ...]:
+    child = Child([str(engine_binary.find()), "verify"], log=log)
+    try:
+        child.say(json.dumps(document).encode() + b"\n")
+        child.close_input()
+        said = _answer(child, interruption)
+    finally:
+        child.kill()
+    if said.get("event") == "error":
+        message, remedy = str(said.get("message")), str(said.get("remedy", ""))
+        if said.get("kind") == "plan":
+            raise EngineRefused(f"the engine refused to examine: {message}", remedy)
+        raise TrialFailed(service.death() or message)
+    try:
+        return tuple(Exam.model_validate(exam) for exam in said["exams"])
+    except (KeyError, TypeError, ValidationError) as error:
+        raise EngineRefused(
+            f"the engine's answer is no examination: {error}",
+            "are the engine and the front of one version? run `make setup`",
+        ) from error
+
+
+def _answer(child: Child, interruption: Interruption) -> Json:
+    deadline = time.monotonic() + EXAMINATION_S_MAX
+    while (line := child.line(POLL_S)) is None:
+        interruption.check()
+        if time.monotonic() > deadline:
+            raise TrialFailed(f"the examination took over {EXAMINATION_S_MAX:.0f} s")
+    try:
+        said = json.loads(line) if line else None
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        code = child.end(1.0)
+        raise TrialFailed(f"the engine ended with {describe_exit(code)}: {child.log_tail()}")
+    return said

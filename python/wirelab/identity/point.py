@@ -1,0 +1,79 @@
+"""Which stacks have an identity of their own.
+
+How the client behaves, how long a service waits, or how its sockets are set does not change
+what it answers: only the axes below do. A stack is verified at its identity point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirelab import axes as table
+from wirelab import legality
+from wirelab.manifests import Catalogue, Served
+from wirelab.stacks import Stack
+
+IDENTITY_AXES = (
+    *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
+)
+"""Axes by which answers could differ, beside binding and language."""
+
+
+def identity_stack(stack: Stack) -> Stack:
+    """The stack with every other axis at its default, or as near to it as is legal."""
+    axes = stack.axes
+    binding, language = axes["binding"], axes["language"]
+    wanted = {
+        name: value
+        for name, value in axes.items()
+        if name in IDENTITY_AXES and value != table.default(binding, name)
+    }
+    return _nearest(f"{binding}@{language}", wanted)
+
+
+def points(catalogue: Catalogue) -> Iterator[tuple[Stack, str]]:
+    """Every identity point that the manifests name, with each contract: one axis away from
+    the service's first codec, transport and so on, since they do not depend on each other."""
+    for language, manifest in catalogue.by_language.items():
+        for served in manifest.serves:
+            service = f"{served.binding}@{language}"
+            for changes in _one_axis_away(served):
+                stack = _nearest(service, changes)
+                for contract in served.contracts:
+                    yield stack, contract
+
+
+def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
+    offers = {
+        "codec": served.codecs,
+        "soap": served.soap,
+        "compression": served.compression,
+        "transport": served.transports,
+        "socket": served.sockets,
+        "end_of_message": served.end_of_message,
+        "security": served.security,
+    }
+    base = {"codec": served.codecs[0], "transport": served.transports[0]}
+    if served.binding == "rest":
+        base["codec"] = next(codec for codec in served.codecs if codec != "text")
+    seen: list[dict[str, str]] = [base]
+    yield base
+    for axis, values in offers.items():
+        for value in values:
+            changed = {**base, axis: value}
+            default = table.default(served.binding, axis)
+            if changed not in seen and changed.get(axis) != base.get(axis, default):
+                seen.append(changed)
+                yield changed
+
+
+def _nearest(service: str, changes: dict[str, str]) -> Stack:
+    """That stack, its other axes repaired where they would not be legal beside these."""
+    plain = Stack.parse(service)
+    legal = legality.nearest({**plain.axes, **changes})
+    named = [
+        f"{axis.name}={legal[axis.name]}"
+        for axis in table.TABLE
+        if legal[axis.name] != table.default(legal["binding"], axis.name)
+    ]
+    return Stack.parse(f"{service}?{'&'.join(named)}" if named else service)
