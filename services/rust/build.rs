@@ -1,5 +1,5 @@
-//! Makes the gRPC service trait from the contract's source, and notes which
-//! compiler and library versions this build uses, for the ready line.
+//! Makes the gRPC clients of the tests from the contracts' sources, and notes
+//! which compiler and library versions this build uses, for the ready line.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,10 +9,15 @@ use std::process::Command;
 const ROOT: &str = "../..";
 
 /// Libraries that the services are made of.
-const LIBRARIES: [&str; 6] = ["axum", "hyper", "h2", "tokio", "tonic", "prost"];
+const LIBRARIES: [&str; 9] = [
+    "axum", "flate2", "h2", "hyper", "prost", "rustls", "tokio", "tonic", "zstd",
+];
+
+/// The contracts, by the names of their sources.
+const CONTRACTS: [&str; 3] = ["transfer", "charging", "calendar"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    generate_service()?;
+    generate_clients()?;
     let lock = Path::new(ROOT).join("Cargo.lock");
     println!("cargo:rerun-if-changed={}", lock.display());
     let lock = std::fs::read_to_string(lock)?;
@@ -25,14 +30,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn generate_service() -> Result<(), Box<dyn Error>> {
+fn generate_clients() -> Result<(), Box<dyn Error>> {
     let contracts = Path::new(ROOT).join("contracts");
-    let source = contracts.join("transfer.proto");
-    println!("cargo:rerun-if-changed={}", source.display());
-    tonic_prost_build::configure()
-        .build_client(true)
-        .extern_path(".wirelab.transfer.v1", "::wirelab_contract::transfer")
-        .compile_fds(protox::compile([&source], [&contracts])?)?;
+    let sources = CONTRACTS.map(|name| contracts.join(format!("{name}.proto")));
+    for source in &sources {
+        println!("cargo:rerun-if-changed={}", source.display());
+    }
+    let messages = |name: &str| {
+        let package = format!(".wirelab.{name}.v1");
+        (package, format!("::wirelab_contract::{name}"))
+    };
+    let mut builder = tonic_prost_build::configure().build_server(false);
+    for (package, module) in CONTRACTS.map(messages) {
+        builder = builder.extern_path(package, module);
+    }
+    builder.compile_fds(protox::compile(&sources, [&contracts])?)?;
     Ok(())
 }
 

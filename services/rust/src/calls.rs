@@ -1,5 +1,5 @@
-//! What happens to every call before and after its handler: it is counted,
-//! delayed, and suffers the fault that was chosen for it.
+//! What happens to every call over HTTP before and after its handler: it is
+//! counted, delayed, and suffers the fault that was chosen for it.
 
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -7,62 +7,51 @@ use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody};
-use axum::http::{HeaderValue, Request, Response, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use tower_service::Service;
-use wirelab_contract::Operation;
+use wirelab_contract::{Contract, Operation};
 
-use crate::delay::Pauses;
-use crate::faults::{Fate, FaultSwitches, Wrong};
-use crate::metrics::Metrics;
-use crate::orders::{Gate, Order, Orders};
+use crate::desk::{Arrival, Desk};
+use crate::faults::{Fate, Wrong};
+use crate::orders::{Order, Orders};
 use crate::reply_body::ReplyBody;
-use crate::spoil::Spoiler;
+use crate::stack::Binding;
 
-/// Exit code of a fault that ends the process.
-pub(crate) const FAULT_EXIT: i32 = 70;
-
-/// What the calls of one service process share.
-#[derive(Debug)]
-pub(crate) struct Desk {
-    /// Counters.
-    pub(crate) metrics: Arc<Metrics>,
-    /// Faults to commit.
-    pub(crate) faults: FaultSwitches,
-    /// Injected delays.
-    pub(crate) pauses: Pauses,
-    /// Shut while the service is frozen.
-    pub(crate) gate: Arc<Gate>,
-    /// Tells operations from what else is asked for.
-    pub(crate) operation: fn(method: &str, path: &str) -> Option<Operation>,
-    /// True when replies are gRPC's.
-    pub(crate) grpc: bool,
+/// What a request asks for, of which its binding reads the operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The contract that is served.
+    pub(crate) contract: Contract,
+    /// The request's method.
+    pub(crate) method: &'a str,
+    /// The request's path, without a query.
+    pub(crate) path: &'a str,
+    /// The request's fields.
+    pub(crate) fields: &'a HeaderMap,
 }
 
-/// Counts a call as in flight until it is dropped.
-#[derive(Debug)]
-pub(crate) struct CallGuard(Arc<Metrics>);
+/// Tells the operation that a request asks for, if it asks for one.
+pub(crate) type FindOperation = fn(Asked<'_>) -> Option<Operation>;
 
-impl Drop for CallGuard {
-    fn drop(&mut self) {
-        self.0.end();
-    }
-}
+/// Marks a response as an application error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ApplicationRefusal;
 
 /// Wraps the service that has the handlers.
 #[derive(Debug, Clone)]
 pub(crate) struct Calls<S> {
     inner: S,
     desk: Arc<Desk>,
+    find: FindOperation,
 }
 
 impl<S> Calls<S> {
     /// Wraps `inner`.
-    pub(crate) fn new(inner: S, desk: Arc<Desk>) -> Self {
-        Calls { inner, desk }
+    pub(crate) fn new(inner: S, desk: Arc<Desk>, find: FindOperation) -> Self {
+        Calls { inner, desk, find }
     }
 }
 
@@ -84,158 +73,121 @@ where
     }
 
     fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
-        let desk = Arc::clone(&self.desk);
-        let operation = (desk.operation)(request.method().as_str(), request.uri().path());
-        let number = operation.and_then(|operation| desk.metrics.begin(operation));
-        let (Some(operation), Some(number)) = (operation, number) else {
+        let operation = (self.find)(Asked {
+            contract: self.desk.contract,
+            method: request.method().as_str(),
+            path: request.uri().path(),
+            fields: request.headers(),
+        });
+        let Some(arrival) = operation.and_then(|operation| self.desk.arrive(operation)) else {
             let reply = self.inner.call(request);
             return Box::pin(async move { Ok(reply.await?.map(ReplyBody::pass)) });
         };
-        let guard = CallGuard(Arc::clone(&desk.metrics));
-        let inner = self.inner.clone();
-        Box::pin(async move { Ok(desk.answer(inner, request, operation, number, guard).await) })
+        let (inner, desk) = (self.inner.clone(), Arc::clone(&self.desk));
+        let lasts = operation == Some(Operation::Download);
+        Box::pin(async move {
+            let response = serve(&desk, inner, request, &arrival).await;
+            Ok(if lasts {
+                response.map(|body| body.until_its_end(arrival))
+            } else {
+                response
+            })
+        })
     }
 }
 
-impl Desk {
-    async fn answer<S, RequestBody, B>(
-        &self,
-        mut inner: S,
-        mut request: Request<RequestBody>,
-        operation: Operation,
-        number: u64,
-        guard: CallGuard,
-    ) -> Response<ReplyBody<B>>
-    where
-        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>,
-        B: HttpBody<Data = Bytes> + Unpin,
-        B::Error: Debug,
-    {
-        self.freeze(number);
-        let fate = self.faults.fate(number);
-        let orders = request
-            .extensions()
-            .get::<Orders>()
-            .cloned()
-            .unwrap_or_default();
-        match fate {
-            Fate::Exit => std::process::exit(FAULT_EXIT),
-            Fate::Hang => {
-                self.count(fate);
-                return pending().await;
-            }
-            Fate::Reset => return self.cut(fate, &orders, Order::Reset),
-            Fate::Garbage => return self.cut(fate, &orders, Order::Garbage),
-            Fate::Wrong(wrong @ (Wrong::Content | Wrong::Length)) => {
-                request
-                    .extensions_mut()
-                    .insert(Spoiler::new(wrong, &self.metrics));
-            }
-            Fate::Served | Fate::Endless | Fate::Close | Fate::Wrong(_) => {}
+async fn serve<S, RequestBody, B>(
+    desk: &Desk,
+    mut inner: S,
+    mut request: Request<RequestBody>,
+    arrival: &Arrival,
+) -> Response<ReplyBody<B>>
+where
+    S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>,
+    B: HttpBody<Data = Bytes> + Unpin,
+    B::Error: Debug,
+{
+    let orders = request.extensions().get::<Orders>();
+    let orders = orders.cloned().unwrap_or_default();
+    match arrival.fate {
+        Fate::Hang => {
+            arrival.committed();
+            return pending().await;
         }
-        let Ok(response) = inner.call(request).await;
-        self.delay().await;
-        if self.is_application_error(&response) {
-            self.metrics.error(operation);
-        }
-        let response = self.spoil(fate, response, orders).await;
-        if operation == Operation::Download {
-            response.map(|body| body.until_its_end(guard))
-        } else {
-            response
+        Fate::Reset => return cut(arrival, &orders, Order::Reset),
+        Fate::Garbage => return cut(arrival, &orders, Order::Garbage),
+        _ => {}
+    }
+    if let Some(spoiler) = arrival.spoiler() {
+        request.extensions_mut().insert(spoiler);
+    }
+    let Ok(mut response) = inner.call(request).await;
+    desk.delay().await;
+    let grpc = desk.stack.binding == Binding::Grpc;
+    if is_application_error(grpc, &response) {
+        arrival.refused();
+        if let Some(mutation) = &desk.mutation {
+            mutation.status(response.status_mut());
         }
     }
+    spoil(grpc, arrival, response, orders).await
+}
 
-    /// Stops the whole service when the call chosen for it arrives.
-    fn freeze(&self, number: u64) {
-        if let Some(freeze) = self.faults.freeze
-            && freeze.at_call.get() == number
-        {
-            self.metrics.fault(Fate::FREEZE);
-            self.gate.shut(Duration::from_millis(freeze.ms));
-        }
-    }
+/// Leaves an order for the connection. The reply only makes the library
+/// write; its bytes never leave the process.
+fn cut<B>(arrival: &Arrival, orders: &Orders, order: Order) -> Response<ReplyBody<B>> {
+    arrival.committed();
+    orders.give(order);
+    Response::new(ReplyBody::empty())
+}
 
-    async fn delay(&self) {
-        if let Some(us) = self.faults.delay_us {
-            let real = self.pauses.pause(Duration::from_micros(us)).await;
-            self.metrics.delay(real);
-        }
+fn is_application_error<B>(grpc: bool, response: &Response<B>) -> bool {
+    if grpc {
+        let status = response.headers().get(GRPC_STATUS);
+        status.is_some_and(|status| status == "3")
+    } else {
+        response.extensions().get::<ApplicationRefusal>().is_some()
     }
+}
 
-    fn count(&self, fate: Fate) {
-        if let Some(fault) = fate.index() {
-            self.metrics.fault(fault);
-        }
-    }
+/// Makes a correct reply wrong where its fate is to be wrong as a whole.
+async fn spoil<B>(
+    grpc: bool,
+    arrival: &Arrival,
+    response: Response<B>,
+    orders: Orders,
+) -> Response<ReplyBody<B>>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+    B::Error: Debug,
+{
+    let response = match arrival.fate {
+        Fate::Wrong(Wrong::Status) => wrong_status(grpc, response),
+        Fate::Wrong(Wrong::Trailers) => without_status(response),
+        Fate::Close => half(response, orders).await,
+        Fate::Endless => endless(response),
+        _ => return response.map(ReplyBody::pass),
+    };
+    arrival.committed();
+    response
+}
 
-    /// Leaves an order for the connection. The reply only makes the library
-    /// write; its bytes never leave the process.
-    fn cut<B>(&self, fate: Fate, orders: &Orders, order: Order) -> Response<ReplyBody<B>> {
-        self.count(fate);
-        orders.give(order);
-        Response::new(ReplyBody::empty())
+fn wrong_status<B>(grpc: bool, response: Response<B>) -> Response<ReplyBody<B>> {
+    if !grpc {
+        let mut response = response.map(ReplyBody::pass);
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        return response;
     }
-
-    fn is_application_error<B>(&self, response: &Response<B>) -> bool {
-        if self.grpc {
-            response
-                .headers()
-                .get(GRPC_STATUS)
-                .is_some_and(|status| status == "3")
-        } else {
-            response.status() == StatusCode::BAD_REQUEST
-        }
+    let mut response = Response::new(ReplyBody::empty());
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE.as_str(), "application/grpc"),
+        (GRPC_STATUS, "2"),
+        ("grpc-message", "wrong on purpose"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
     }
-
-    /// Makes a correct reply wrong where its fate is to be wrong as a whole.
-    async fn spoil<B>(
-        &self,
-        fate: Fate,
-        response: Response<B>,
-        orders: Orders,
-    ) -> Response<ReplyBody<B>>
-    where
-        B: HttpBody<Data = Bytes> + Unpin,
-        B::Error: Debug,
-    {
-        match fate {
-            Fate::Wrong(Wrong::Status) => {
-                self.count(fate);
-                self.wrong_status(response)
-            }
-            Fate::Wrong(Wrong::Trailers) => {
-                self.count(fate);
-                without_status(response)
-            }
-            Fate::Close => {
-                self.count(fate);
-                half(response, orders).await
-            }
-            Fate::Endless => {
-                self.count(fate);
-                endless(response)
-            }
-            _ => response.map(ReplyBody::pass),
-        }
-    }
-
-    fn wrong_status<B>(&self, response: Response<B>) -> Response<ReplyBody<B>> {
-        if !self.grpc {
-            let mut response = response.map(ReplyBody::pass);
-            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-            return response;
-        }
-        let mut response = Response::new(ReplyBody::empty());
-        let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/grpc"),
-        );
-        headers.insert(GRPC_STATUS, HeaderValue::from_static("2"));
-        headers.insert("grpc-message", HeaderValue::from_static("wrong on purpose"));
-        response
-    }
+    response
 }
 
 const GRPC_STATUS: &str = "grpc-status";

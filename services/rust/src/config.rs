@@ -1,16 +1,19 @@
 //! What the lab asks of a service: one JSON object on standard input.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::FaultSwitches;
 use crate::refusal::Refusal;
+use crate::stack::Stack;
 
 /// The configuration of one service process.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceConfig {
-    /// The contract to serve: `transfer`.
+    /// The contract to serve: `transfer`, `charging` or `calendar`.
     pub contract: String,
     /// How to speak it.
     pub stack: Stack,
@@ -23,6 +26,9 @@ pub struct ServiceConfig {
     /// What the service holds.
     #[serde(default)]
     pub store: Store,
+    /// Files for security tls and mtls.
+    #[serde(default)]
+    pub tls: TlsFiles,
     /// Options of the sockets that it accepts.
     #[serde(default)]
     pub socket: SocketOptions,
@@ -37,89 +43,44 @@ pub struct ServiceConfig {
     pub faults: FaultSwitches,
 }
 
-/// The server's side of a point in the axis space.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Stack {
-    /// The binding.
-    pub binding: Binding,
-    /// The codec of messages.
-    pub codec: Codec,
-    /// Compression of messages.
-    #[serde(default)]
-    pub compression: Compression,
-    /// The transport.
-    pub transport: Transport,
-    /// Security of the transport.
-    #[serde(default)]
-    pub security: Security,
-}
-
-/// The binding axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Binding {
-    /// REST over HTTP, on axum.
-    Rest,
-    /// gRPC, on tonic.
-    Grpc,
-}
-
-/// The codec axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Codec {
-    /// Plain text.
-    Text,
-    /// JSON.
-    Json,
-    /// Protocol Buffers.
-    Protobuf,
-}
-
-/// The compression axis.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Compression {
-    /// Messages as they are.
-    #[default]
-    None,
-    /// RFC 1952.
-    Gzip,
-}
-
-/// The transport axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Transport {
-    /// RFC 9112; a request of RFC 1945 is answered too.
-    #[serde(rename = "http/1.1")]
-    Http11,
-    /// RFC 9113, by prior knowledge.
-    #[serde(rename = "http/2")]
-    Http2,
-}
-
-/// The security axis.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Security {
-    /// Plain sockets.
-    #[default]
-    None,
-}
-
 /// What the service holds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Store {
     /// Size of the text that Hello and HelloBytes answer, in bytes; at most 64 MiB.
     pub hello_bytes: u64,
+    /// Accounts of charging, numbered from 1.
+    pub accounts: u32,
+    /// What each account holds at the start, in the smallest unit of money.
+    pub balance: u32,
+    /// With binding soap: who a request's UsernameToken must name; null: no token is needed.
+    pub username: Option<String>,
+    /// With binding soap: the password that it must carry.
+    pub password: Option<String>,
 }
 
 impl Default for Store {
     fn default() -> Self {
-        Store { hello_bytes: 14 }
+        Store {
+            hello_bytes: 14,
+            accounts: 1_000,
+            balance: 1_000_000_000,
+            username: None,
+            password: None,
+        }
     }
+}
+
+/// Files in PEM (RFC 7468) for security tls and mtls.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TlsFiles {
+    /// The service's certificate, and those that lead from it to its authority.
+    pub certificate: Option<PathBuf>,
+    /// The certificate's private key.
+    pub key: Option<PathBuf>,
+    /// With mtls: certificates of the authorities that sign clients' certificates.
+    pub client_ca: Option<PathBuf>,
 }
 
 /// Options of the sockets that a service accepts.
@@ -198,11 +159,18 @@ fn option(path: &serde_path_to_error::Path) -> String {
 fn remedy(option: &str) -> &'static str {
     match option {
         "." => "give one JSON object on one line, as in docs/reference/process.md",
-        "stack.binding" => "use binding=rest or binding=grpc",
-        "stack.codec" => "use codec=text or codec=json with rest, codec=protobuf with grpc",
-        "stack.compression" => "use compression=none or compression=gzip",
-        "stack.transport" => "use transport=http/1.1 or transport=http/2",
-        "stack.security" => "use security=none",
+        "stack.binding" => "use binding=rest, soap, grpc, iiop or raw",
+        "stack.codec" => {
+            "use codec=text, json, protobuf or xml with rest, soap-literal, soap-rpc or \
+             soap-encoded with soap, protobuf with grpc, cdr with iiop, soap-literal or \
+             token-xml with raw"
+        }
+        "stack.soap" => "use soap=1.1 or soap=1.2",
+        "stack.compression" => "use compression=none, gzip or zstd",
+        "stack.transport" => "use transport=http/1.0, http/1.1, http/2 or tcp",
+        "stack.security" => "use security=none, tls or mtls",
+        "stack.end_of_message" => "use end_of_message=content-length, chunked or until-close",
+        "stack.reply" => "use reply=two-way or reply=one-way",
         "socket.writes" => "use writes=joined or writes=split",
         _ if option.starts_with("collector") => "leave collector empty: Rust has none",
         _ => "give a value that docs/reference/process.md names",

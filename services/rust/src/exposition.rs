@@ -14,18 +14,18 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
+use wirelab_contract::Contract;
 
-use crate::metrics::{Metrics, sample};
+use crate::desk::Desk;
+use crate::metrics::sample;
 use crate::own_process;
 
 /// Pause after an accept that failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves the page for ever.
-pub(crate) async fn serve(listener: TcpListener, metrics: Arc<Metrics>) {
-    let router = Router::new()
-        .route("/metrics", get(page))
-        .with_state(metrics);
+pub(crate) async fn serve(listener: TcpListener, desk: Arc<Desk>) {
+    let router = Router::new().route("/metrics", get(page)).with_state(desk);
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -36,9 +36,17 @@ pub(crate) async fn serve(listener: TcpListener, metrics: Arc<Metrics>) {
     }
 }
 
-async fn page(State(metrics): State<Arc<Metrics>>) -> impl IntoResponse {
+async fn page(State(desk): State<Arc<Desk>>) -> impl IntoResponse {
     let mut page = String::new();
-    metrics.write(&mut page);
+    desk.metrics.write(&mut page);
+    if desk.contract == Contract::Charging {
+        sample(
+            &mut page,
+            "wirelab_money_total",
+            "gauge",
+            desk.state.money(),
+        );
+    }
     let runtime = Handle::current().metrics();
     sample(&mut page, "tokio_workers", "gauge", runtime.num_workers());
     sample(

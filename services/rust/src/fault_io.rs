@@ -1,52 +1,70 @@
 //! A connection whose bytes the service has in its own hands: how many sends
 //! a reply takes, and what calls order to be done to it.
 
+use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 use wirelab_contract::texts::SplitMix64;
 
 use crate::orders::{Order, Orders};
+use crate::relabel;
 use crate::socket::Socket;
 use crate::split::Splitter;
 
 /// Bytes of garbage that replace a reply.
 const GARBAGE_BYTES: usize = 4096;
 
+/// What a connection does besides carrying bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Habits {
+    /// `TCP_QUICKACK`, set again after every receive.
+    pub(crate) quickack: Option<bool>,
+    /// Where header and body are two sends.
+    pub(crate) splitter: Option<Splitter>,
+    /// Where the HTTP/1.0 of the reply is to be an HTTP/1.1.
+    pub(crate) relabel: bool,
+    /// How long a close waits.
+    pub(crate) close_delay: Option<Duration>,
+    /// What calls order to be done to it.
+    pub(crate) orders: Orders,
+}
+
 /// A connection as the libraries see it.
 #[derive(Debug)]
 pub(crate) struct FaultIo {
     socket: Socket,
-    quickack: Option<bool>,
-    splitter: Option<Splitter>,
-    orders: Orders,
+    habits: Habits,
     /// Garbage that is still to be written, once it was ordered.
     garbage: Option<Vec<u8>>,
+    /// The wait before the close, once it has begun.
+    closing: Option<Pin<Box<Sleep>>>,
 }
 
 impl FaultIo {
     /// A connection over `socket`.
-    pub(crate) fn new(
-        socket: Socket,
-        quickack: Option<bool>,
-        splitter: Option<Splitter>,
-        orders: Orders,
-    ) -> Self {
+    pub(crate) fn new(socket: Socket, habits: Habits) -> Self {
         FaultIo {
             socket,
-            quickack,
-            splitter,
-            orders,
+            habits,
             garbage: None,
+            closing: None,
         }
+    }
+
+    /// The peer's port; none on a Unix socket.
+    pub(crate) fn peer_port(&self) -> Option<u16> {
+        self.socket.peer_port()
     }
 
     /// Where calls leave their orders for this connection.
     pub(crate) fn orders(&self) -> Orders {
-        self.orders.clone()
+        self.habits.orders.clone()
     }
 
     /// Carries an order out that forbids any further byte of the library's.
@@ -59,6 +77,21 @@ impl FaultIo {
             }
             Order::Garbage => self.write_garbage(context),
         }
+    }
+
+    /// Sends as much of `slices` as may go into one send.
+    fn send(
+        &mut self,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let Some(splitter) = &mut self.habits.splitter else {
+            return Pin::new(&mut self.socket).poll_write_vectored(context, slices);
+        };
+        let allowed = one_send(splitter.clone(), slices);
+        let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(context, &allowed))?;
+        follow(splitter, &allowed, written);
+        Poll::Ready(Ok(written))
     }
 
     fn write_garbage(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -108,10 +141,10 @@ impl AsyncRead for FaultIo {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        let order = this.orders.look(context);
+        let order = this.habits.orders.look(context);
         ready!(this.obey(context, order))?;
         ready!(Pin::new(&mut this.socket).poll_read(context, buffer))?;
-        if let Some(on) = this.quickack {
+        if let Some(on) = this.habits.quickack {
             this.socket.set_quickack(on)?;
         }
         Poll::Ready(Ok(()))
@@ -120,20 +153,11 @@ impl AsyncRead for FaultIo {
 
 impl AsyncWrite for FaultIo {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        let order = this.orders.look(context);
-        ready!(this.obey(context, order))?;
-        let Some(splitter) = &mut this.splitter else {
-            return Pin::new(&mut this.socket).poll_write(context, bytes);
-        };
-        let allowed = &bytes[..splitter.cut(bytes)];
-        let written = ready!(Pin::new(&mut this.socket).poll_write(context, allowed))?;
-        splitter.walk(&allowed[..written]);
-        Poll::Ready(Ok(written))
+        self.poll_write_vectored(context, &[io::IoSlice::new(bytes)])
     }
 
     fn poll_write_vectored(
@@ -142,14 +166,20 @@ impl AsyncWrite for FaultIo {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        let order = this.orders.look(context);
+        let order = this.habits.orders.look(context);
         ready!(this.obey(context, order))?;
-        let Some(splitter) = &mut this.splitter else {
-            return Pin::new(&mut this.socket).poll_write_vectored(context, slices);
+        let first = slices.first().filter(|_| this.habits.relabel);
+        let Some(changed) = first.and_then(|first| relabel::changed(first)) else {
+            return this.send(context, slices);
         };
-        let allowed = one_send(splitter.clone(), slices);
-        let written = ready!(Pin::new(&mut this.socket).poll_write_vectored(context, &allowed))?;
-        follow(splitter, &allowed, written);
+        let changed = io::IoSlice::new(&changed);
+        let slices: Vec<_> = std::iter::once(changed)
+            .chain(slices[1..].iter().copied())
+            .collect();
+        let written = ready!(this.send(context, &slices))?;
+        // The first send on a connection always takes the label as a whole:
+        // the kernel's buffer is empty.
+        this.habits.relabel = false;
         Poll::Ready(Ok(written))
     }
 
@@ -159,7 +189,7 @@ impl AsyncWrite for FaultIo {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        let order = this.orders.look(context);
+        let order = this.habits.orders.look(context);
         ready!(this.obey(context, order))?;
         ready!(Pin::new(&mut this.socket).poll_flush(context))?;
         if order == Order::Close {
@@ -170,7 +200,13 @@ impl AsyncWrite for FaultIo {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_shutdown(context)
+        let this = &mut *self;
+        if let Some(delay) = this.habits.close_delay {
+            let closing = this.closing.get_or_insert_with(|| Box::pin(sleep(delay)));
+            ready!(closing.as_mut().poll(context));
+            this.habits.close_delay = None;
+        }
+        Pin::new(&mut this.socket).poll_shutdown(context)
     }
 }
 

@@ -32,6 +32,8 @@ pub struct FaultSwitches {
     pub fail_start: bool,
     /// Hello spins so many nanoseconds per 1,000 bytes of its text.
     pub text_check_ns_per_kb: Option<u64>,
+    /// Name of a mutant: a mistake that `wirelab verify` must find.
+    pub mutant: Option<String>,
 }
 
 /// The N-th, 2N-th, … call to reach the service.
@@ -70,7 +72,8 @@ pub enum Wrong {
     Content,
     /// Shorter by one byte, consistent in its framing.
     Length,
-    /// HTTP status 500 (REST) or grpc-status 2 (gRPC).
+    /// HTTP status 500 (REST, SOAP), grpc-status 2, or a fault where a reply
+    /// belongs (IIOP, raw).
     Status,
     /// No grpc-status (gRPC only).
     Trailers,

@@ -1,140 +1,210 @@
-//! `grpc@rust`: the contract over gRPC, on tonic.
+//! `grpc@rust`: every contract over gRPC, on tonic.
+//!
+//! The handlers are tonic's own, as its generated code calls them, once for
+//! all operations instead of once for each.
 
 use std::convert::Infallible;
+use std::future::{Future, Ready, ready};
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use futures_util::stream::{self, Stream};
+use axum::http;
+use futures_util::stream;
 use sha2::{Digest, Sha256};
-use tonic::codec::CompressionEncoding;
-use tonic::service::Routes;
+use tonic::body::Body;
+use tonic::codec::{CompressionEncoding, EnabledCompressionEncodings};
+use tonic::server::{ClientStreamingService, Grpc, ServerStreamingService, UnaryService};
 use tonic::transport::Server;
-use tonic::{Request, Response, Status, Streaming};
-use wirelab_contract::transfer::{
-    DownloadChunk, DownloadRequest, HelloBytesReply, HelloReply, HelloRequest, SubmitReply,
-    SubmitRequest, UploadChunk, UploadReply, UploadRequest,
-};
-use wirelab_contract::{ApplicationError, Operation, model};
+use tonic::{Code, Request, Response, Status, Streaming};
+use tonic_prost::ProstCodec;
+use tower_service::Service;
+use wirelab_contract::transfer::{DownloadChunk, DownloadRequest, UploadChunk, UploadReply};
+use wirelab_contract::{ApplicationError, Operation, Unary, UnaryVisitor, model};
 
-use crate::calls::{Calls, Desk};
-use crate::config::{Compression, ServiceConfig};
+use crate::calls::{Asked, Calls};
+use crate::config::ServiceConfig;
+use crate::desk::Desk;
 use crate::listener::Listener;
-use crate::spoil::{Spoiler, spoil};
+use crate::spoil::{Spoiler, spoil, spoil_text};
+use crate::stack::Compression;
 use crate::stop::Stop;
-use crate::text_check::TextCheck;
-
-/// The service trait, made from `contracts/transfer.proto`.
-#[allow(missing_docs, clippy::all, clippy::pedantic)]
-pub(crate) mod generated {
-    tonic::include_proto!("wirelab.transfer.v1");
-}
-
-use generated::transfer_server::{Transfer, TransferServer};
 
 /// Largest message, in bytes: an upload of 64 MiB, and some room.
 const MESSAGE_LIMIT: usize = 128 << 20;
 
 /// The operation that a request asks for, if any.
-pub(crate) fn operation(method: &str, path: &str) -> Option<Operation> {
-    let name = path.strip_prefix("/wirelab.transfer.v1.Transfer/")?;
-    if method == "POST" {
-        name.parse().ok()
-    } else {
-        None
+pub(crate) fn operation(asked: Asked<'_>) -> Option<Operation> {
+    let contract = asked.contract;
+    let name = asked
+        .path
+        .strip_prefix("/wirelab.")?
+        .strip_prefix(contract.name())?
+        .strip_prefix(".v1.")?
+        .strip_prefix(contract.service())?
+        .strip_prefix('/')?;
+    (asked.method == "POST")
+        .then(|| Operation::all_of(contract).find(|operation| operation.name() == name))
+        .flatten()
+}
+
+type Reply = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
+
+/// Hands a request to the handler of its operation.
+#[derive(Debug, Clone)]
+struct Dispatch {
+    desk: Arc<Desk>,
+}
+
+impl Service<http::Request<Body>> for Dispatch {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Reply;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Reply {
+        let asked = Asked {
+            contract: self.desk.contract,
+            method: request.method().as_str(),
+            path: request.uri().path(),
+            fields: request.headers(),
+        };
+        let desk = Arc::clone(&self.desk);
+        match operation(asked) {
+            None => Box::pin(ready(Ok(unimplemented()))),
+            Some(Operation::UploadStream) => Box::pin(async move {
+                let mut grpc = grpc::<UploadReply, UploadChunk>(desk.stack.compression);
+                Ok(grpc.client_streaming(UploadHandler, request).await)
+            }),
+            Some(Operation::Download) => Box::pin(async move {
+                let mut grpc = grpc::<DownloadChunk, DownloadRequest>(desk.stack.compression);
+                Ok(grpc.server_streaming(DownloadHandler, request).await)
+            }),
+            Some(unary) => unary
+                .visit_unary(CallUnary { desk, request })
+                .expect("streams were told apart"),
+        }
     }
 }
 
-#[derive(Debug)]
-struct Handlers {
-    text: String,
-    text_check: TextCheck,
+fn unimplemented() -> http::Response<Body> {
+    Status::new(Code::Unimplemented, "no such operation").into_http()
 }
 
-fn refusal<T>(error: ApplicationError, request: &Request<T>) -> Status {
-    Status::invalid_argument(spoil(error.to_string(), spoiler(request)))
+/// tonic's machinery for one operation.
+fn grpc<Reply, Request>(compression: Compression) -> Grpc<ProstCodec<Reply, Request>>
+where
+    Reply: prost::Message + Send + 'static,
+    Request: prost::Message + Default + Send + 'static,
+{
+    let mut enabled = EnabledCompressionEncodings::default();
+    match compression {
+        Compression::None => {}
+        Compression::Gzip => enabled.enable(CompressionEncoding::Gzip),
+        Compression::Zstd => enabled.enable(CompressionEncoding::Zstd),
+    }
+    Grpc::new(ProstCodec::default())
+        .apply_compression_config(enabled, enabled)
+        .apply_max_message_size_config(Some(MESSAGE_LIMIT), Some(MESSAGE_LIMIT))
+}
+
+/// Calls the handler of a unary operation.
+struct CallUnary {
+    desk: Arc<Desk>,
+    request: http::Request<Body>,
+}
+
+impl UnaryVisitor for CallUnary {
+    type Output = Reply;
+
+    fn visit<O: Unary>(self) -> Reply {
+        let CallUnary { desk, request } = self;
+        Box::pin(async move {
+            let mut grpc = grpc::<O::Reply, O::Request>(desk.stack.compression);
+            let handler = UnaryHandler::<O>(desk, PhantomData);
+            Ok(grpc.unary(handler, request).await)
+        })
+    }
+}
+
+struct UnaryHandler<O>(Arc<Desk>, PhantomData<fn() -> O>);
+
+impl<O: Unary> UnaryService<O::Request> for UnaryHandler<O> {
+    type Response = O::Reply;
+    type Future = Ready<Result<Response<O::Reply>, Status>>;
+
+    fn call(&mut self, request: Request<O::Request>) -> Self::Future {
+        let spoiler = spoiler(&request).cloned();
+        let found = self.0.answer::<O>(request.into_inner(), spoiler.as_ref());
+        ready(found.map(Response::new).map_err(Status::invalid_argument))
+    }
 }
 
 fn spoiler<T>(request: &Request<T>) -> Option<&Spoiler> {
     request.extensions().get()
 }
 
-#[tonic::async_trait]
-impl Transfer for Handlers {
-    type DownloadStream = Pin<Box<dyn Stream<Item = Result<DownloadChunk, Status>> + Send>>;
+fn refusal<T>(error: ApplicationError, request: &Request<T>) -> Status {
+    Status::invalid_argument(spoil_text(error.to_string(), spoiler(request)))
+}
 
-    async fn hello(&self, request: Request<HelloRequest>) -> Result<Response<HelloReply>, Status> {
-        self.text_check.run(self.text.len());
-        let reply = HelloReply {
-            text: self.text.clone(),
-        };
-        Ok(Response::new(spoil(reply, spoiler(&request))))
+struct UploadHandler;
+
+impl ClientStreamingService<UploadChunk> for UploadHandler {
+    type Response = UploadReply;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<UploadReply>, Status>> + Send>>;
+
+    fn call(&mut self, request: Request<Streaming<UploadChunk>>) -> Self::Future {
+        Box::pin(upload_stream(request))
     }
+}
 
-    async fn hello_bytes(
-        &self,
-        request: Request<HelloRequest>,
-    ) -> Result<Response<HelloBytesReply>, Status> {
-        let reply = HelloBytesReply {
-            text: self.text.clone().into_bytes(),
-        };
-        Ok(Response::new(spoil(reply, spoiler(&request))))
-    }
-
-    async fn submit(
-        &self,
-        request: Request<SubmitRequest>,
-    ) -> Result<Response<SubmitReply>, Status> {
-        let reply = model::submit(request.get_ref()).map_err(|error| refusal(error, &request))?;
-        Ok(Response::new(spoil(reply, spoiler(&request))))
-    }
-
-    async fn upload(
-        &self,
-        request: Request<UploadRequest>,
-    ) -> Result<Response<UploadReply>, Status> {
-        let found = model::upload(&request.get_ref().data);
-        let reply = found.map_err(|error| refusal(error, &request))?;
-        Ok(Response::new(spoil(reply, spoiler(&request))))
-    }
-
-    async fn upload_stream(
-        &self,
-        mut request: Request<Streaming<UploadChunk>>,
-    ) -> Result<Response<UploadReply>, Status> {
-        let (mut digest, mut length) = (Sha256::new(), 0);
-        while let Some(chunk) = request.get_mut().message().await? {
-            length += chunk.data.len() as u64;
-            if length > model::TRANSFER_BYTES_MAX {
-                return Err(refusal(ApplicationError::TooManyBytes, &request));
-            }
-            digest.update(&chunk.data);
+async fn upload_stream(
+    mut request: Request<Streaming<UploadChunk>>,
+) -> Result<Response<UploadReply>, Status> {
+    let (mut digest, mut length) = (Sha256::new(), 0);
+    while let Some(chunk) = request.get_mut().message().await? {
+        length += chunk.data.len() as u64;
+        if length > model::TRANSFER_BYTES_MAX {
+            return Err(refusal(ApplicationError::TooManyBytes, &request));
         }
-        let sha256 = digest
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        let reply = UploadReply {
-            length: length as i64,
-            sha256,
-        };
-        Ok(Response::new(spoil(reply, spoiler(&request))))
+        digest.update(&chunk.data);
     }
+    let digits = digest.finalize();
+    let sha256 = digits.iter().map(|byte| format!("{byte:02x}")).collect();
+    let reply = UploadReply {
+        length: length as i64,
+        sha256,
+    };
+    Ok(Response::new(spoil(reply, spoiler(&request))))
+}
 
-    async fn download(
-        &self,
-        request: Request<DownloadRequest>,
-    ) -> Result<Response<Self::DownloadStream>, Status> {
-        let chunks =
-            model::download(request.get_ref()).map_err(|error| refusal(error, &request))?;
-        let Some(spoiler) = spoiler(&request) else {
-            return Ok(Response::new(Box::pin(stream::iter(chunks.map(Ok)))));
-        };
-        let mut chunks = chunks;
-        let first = spoil(chunks.next().unwrap_or_default(), Some(spoiler));
-        let chunks = std::iter::once(first).chain(chunks);
-        Ok(Response::new(Box::pin(stream::iter(chunks.map(Ok)))))
+struct DownloadHandler;
+
+type Chunks = stream::Iter<Box<dyn Iterator<Item = Result<DownloadChunk, Status>> + Send>>;
+
+impl ServerStreamingService<DownloadRequest> for DownloadHandler {
+    type Response = DownloadChunk;
+    type ResponseStream = Chunks;
+    type Future = Ready<Result<Response<Chunks>, Status>>;
+
+    fn call(&mut self, request: Request<DownloadRequest>) -> Self::Future {
+        ready(download(&request))
     }
+}
+
+fn download(request: &Request<DownloadRequest>) -> Result<Response<Chunks>, Status> {
+    let found = model::download(request.get_ref());
+    let mut chunks = found.map_err(|error| refusal(error, request))?;
+    let spoiler = spoiler(request);
+    let first = spoiler.map(|_| spoil(chunks.next().unwrap_or_default(), spoiler));
+    let chunks: Box<dyn Iterator<Item = _> + Send> =
+        Box::new(first.into_iter().chain(chunks).map(Ok));
+    Ok(Response::new(stream::iter(chunks)))
 }
 
 /// Serves until `stop`, then until the calls in flight have ended.
@@ -143,29 +213,22 @@ impl Transfer for Handlers {
 /// When tonic cannot go on.
 pub(crate) async fn serve(
     listener: Listener,
-    config: ServiceConfig,
-    text: String,
+    config: &ServiceConfig,
     desk: Arc<Desk>,
     stop: Stop,
 ) -> Result<(), tonic::transport::Error> {
-    let text_check = TextCheck::new(config.faults.text_check_ns_per_kb);
-    let mut service = TransferServer::new(Handlers { text, text_check })
-        .max_decoding_message_size(MESSAGE_LIMIT)
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    if config.stack.compression == Compression::Gzip {
-        service = service
-            .accept_compressed(CompressionEncoding::Gzip)
-            .send_compressed(CompressionEncoding::Gzip);
-    }
     let incoming = stream::unfold(listener, |listener| async {
         let connection = listener.accept().await;
         Some((Ok::<_, Infallible>(connection), listener))
     });
+    let dispatch = Dispatch {
+        desk: Arc::clone(&desk),
+    };
     Server::builder()
         .initial_stream_window_size(config.socket.h2_window)
         .initial_connection_window_size(config.socket.h2_window)
         .serve_with_incoming_shutdown(
-            Calls::new(Routes::new(service).prepare(), desk),
+            Calls::new(dispatch, desk, operation),
             incoming,
             async move { stop.ordered().await },
         )

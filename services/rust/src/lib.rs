@@ -14,35 +14,44 @@
 
 mod calls;
 mod check;
+mod coding;
+mod compression;
 mod config;
 mod delay;
+mod desk;
 mod exposition;
 mod fault_io;
 mod faults;
 mod grpc;
-mod gzip;
+mod http;
 mod listener;
 mod metrics;
+mod mutants;
 mod negotiation;
 mod orders;
 mod own_process;
+mod problem;
 mod process;
 mod ready;
 mod refusal;
+mod relabel;
 mod reply_body;
+mod representation;
 mod rest;
 mod self_call;
 mod socket;
 mod split;
 mod spoil;
+mod stack;
 mod stop;
 mod text_check;
+mod tls;
 
-pub use config::{
-    Binding, Codec, Collector, Compression, Security, ServiceConfig, SocketOptions, Stack, Store,
-    Transport, Writes,
-};
+pub use config::{Collector, ServiceConfig, SocketOptions, Store, TlsFiles, Writes};
 pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
 pub use process::serve_from_stdin;
 pub use ready::Ready;
 pub use refusal::{Refusal, Refused};
+pub use stack::{
+    Binding, Codec, Compression, EndOfMessage, ReplyWay, Security, SoapVersion, Stack, Transport,
+};

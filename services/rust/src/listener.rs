@@ -5,18 +5,20 @@ use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpSocket, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixStream};
 
 use crate::config::{ServiceConfig, SocketOptions, Writes};
-use crate::fault_io::FaultIo;
+use crate::fault_io::{FaultIo, Habits};
 use crate::metrics::Metrics;
 use crate::orders::{Gate, Orders};
 use crate::refusal::Refusal;
-use crate::socket::Socket;
-use crate::split::{Http1, Http2, Splitter};
+use crate::socket::{PlainSocket, Socket};
+use crate::split::Splitter;
+use crate::stack::{EndOfMessage, Stack, Transport};
+use crate::tls::{self, TlsSocket};
 
 /// Connections that may wait to be accepted: 10,000 that come at once must
 /// not be turned away while the kernel's own limit (somaxconn) allows it.
@@ -31,9 +33,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 pub(crate) struct Listener {
     socket: Listening,
     options: SocketOptions,
-    http2: bool,
+    stack: Stack,
+    tls: Option<Arc<rustls::ServerConfig>>,
     gate: Option<Arc<Gate>>,
     metrics: Arc<Metrics>,
+    /// The connection by which the service calls itself.
+    own: Mutex<Option<UnixStream>>,
 }
 
 #[derive(Debug)]
@@ -121,13 +126,13 @@ impl Listener {
     /// Listens where `config` says. Connections stop at `gate`, if there is one.
     ///
     /// # Errors
-    /// When the address cannot be had.
+    /// When the address cannot be had, or a file for TLS cannot be used.
     pub(crate) fn open(
         config: &ServiceConfig,
-        http2: bool,
         gate: Option<Arc<Gate>>,
         metrics: Arc<Metrics>,
     ) -> Result<Self, Refusal> {
+        let tls = tls::tls_config(config)?;
         let socket = match config.listen.strip_prefix("unix:") {
             Some(path) => Listening::Unix(listen_unix(Path::new(path))?, PathBuf::from(path)),
             None => {
@@ -138,10 +143,23 @@ impl Listener {
         Ok(Listener {
             socket,
             options: config.socket.clone(),
-            http2,
+            stack: config.stack.clone(),
+            tls,
             gate,
             metrics,
+            own: Mutex::default(),
         })
+    }
+
+    /// A connection that is accepted next, without any security: with mtls
+    /// the service has no certificate to show to itself.
+    ///
+    /// # Errors
+    /// When the kernel has no pair of sockets.
+    pub(crate) fn own_connection(&self) -> io::Result<UnixStream> {
+        let (here, there) = UnixStream::pair()?;
+        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = Some(there);
+        Ok(here)
     }
 
     /// Where it listens, with the port that it got.
@@ -197,32 +215,44 @@ impl Listener {
     }
 
     async fn try_accept(&self) -> io::Result<FaultIo> {
+        let own = self
+            .own
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(stream) = own {
+            let socket = Socket::Plain(PlainSocket::Unix(stream));
+            return Ok(FaultIo::new(socket, self.habits()));
+        }
         let socket = match &self.socket {
             Listening::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(!self.options.nagle)?;
-                Socket::Tcp(stream)
+                PlainSocket::Tcp(stream)
             }
-            Listening::Unix(listener, _) => Socket::Unix(listener.accept().await?.0),
+            Listening::Unix(listener, _) => PlainSocket::Unix(listener.accept().await?.0),
+        };
+        let socket = match &self.tls {
+            Some(config) => Socket::Tls(TlsSocket::new(config, socket)),
+            None => Socket::Plain(socket),
         };
         if let Some(on) = self.options.quickack {
             socket.set_quickack(on)?;
         }
         self.metrics.connection();
-        let orders = self.gate.as_ref().map(Orders::new).unwrap_or_default();
-        Ok(FaultIo::new(
-            socket,
-            self.options.quickack,
-            self.splitter(),
-            orders,
-        ))
+        Ok(FaultIo::new(socket, self.habits()))
     }
 
-    fn splitter(&self) -> Option<Splitter> {
-        match (self.options.writes, self.http2) {
-            (Writes::Joined, _) => None,
-            (Writes::Split, false) => Some(Splitter::Http1(Http1::new())),
-            (Writes::Split, true) => Some(Splitter::Http2(Http2::default())),
+    fn habits(&self) -> Habits {
+        let until_close = self.stack.end_of_message == EndOfMessage::UntilClose;
+        let splits = self.options.writes == Writes::Split;
+        let delay = self.stack.close_delay_ms;
+        Habits {
+            quickack: self.options.quickack,
+            splitter: splits.then(|| Splitter::of(self.stack.transport)).flatten(),
+            relabel: until_close && self.stack.transport == Transport::Http11,
+            close_delay: (delay > 0).then_some(Duration::from_millis(delay)),
+            orders: self.gate.as_ref().map(Orders::new).unwrap_or_default(),
         }
     }
 }

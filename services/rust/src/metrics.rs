@@ -5,13 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use wirelab_contract::Operation;
+use wirelab_contract::{Contract, Operation};
 
 use crate::faults::Fate;
 
 /// Counters of one service process.
 #[derive(Debug)]
 pub(crate) struct Metrics {
+    contract: Contract,
     epoch: Instant,
     book: Mutex<Book>,
     delays: Mutex<Histogram<u64>>,
@@ -36,9 +37,10 @@ struct Book {
 
 impl Metrics {
     /// Counters that stand still until [`Metrics::open`].
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(contract: Contract) -> Self {
         let delays = Histogram::new(3).expect("3 significant digits are legal");
         Metrics {
+            contract,
             epoch: Instant::now(),
             book: Mutex::default(),
             delays: Mutex::new(delays),
@@ -118,21 +120,16 @@ impl Metrics {
         let now = self.now_ns();
         let book = self.book();
         let seconds = (book.balance_ns + i128::from(book.in_flight) * now) as f64 / 1e9;
-        let operations = Operation::ALL.map(Operation::name);
-        counters(
-            page,
-            "wirelab_calls_total",
-            "operation",
-            &operations,
-            &book.calls,
-        );
-        counters(
-            page,
-            "wirelab_errors_total",
-            "operation",
-            &operations,
-            &book.errors,
-        );
+        for (name, counts) in [
+            ("wirelab_calls_total", &book.calls),
+            ("wirelab_errors_total", &book.errors),
+        ] {
+            let own = Operation::all_of(self.contract);
+            let (names, counts): (Vec<_>, Vec<_>) = own
+                .map(|operation| (operation.name(), counts[operation as usize]))
+                .unzip();
+            counters(page, name, "operation", &names, &counts);
+        }
         counters(
             page,
             "wirelab_faults_total",
@@ -213,7 +210,7 @@ mod tests {
 
     #[test]
     fn nothing_counts_before_the_service_is_open() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Contract::Transfer);
         metrics.connection();
         assert_eq!(metrics.begin(Operation::Hello), None);
         metrics.open();
@@ -228,7 +225,7 @@ mod tests {
 
     #[test]
     fn time_spent_grows_while_calls_are_in_flight_and_stays_after() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Contract::Transfer);
         metrics.open();
         metrics.begin(Operation::Hello);
         metrics.begin(Operation::Hello);
@@ -245,7 +242,7 @@ mod tests {
 
     #[test]
     fn delays_are_told_as_they_were() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Contract::Transfer);
         for us in [100, 200, 300] {
             metrics.delay(Duration::from_micros(us));
         }

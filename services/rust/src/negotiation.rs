@@ -2,113 +2,64 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use wirelab_contract::Message;
 
-use wirelab_contract::json::Object;
-
-use crate::config::{Codec, Compression};
-use crate::gzip;
-use crate::rest::Store;
-
-/// An answer that is no reply: a status and a sentence, in the service's codec.
-#[derive(Debug)]
-pub(crate) struct Problem {
-    codec: Codec,
-    status: StatusCode,
-    text: String,
-}
-
-impl Problem {
-    /// An answer with that status and sentence.
-    pub(crate) fn new(codec: Codec, status: StatusCode, text: impl Into<String>) -> Self {
-        Problem {
-            codec,
-            status,
-            text: text.into(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct ProblemBody {
-    error: String,
-}
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        match self.codec {
-            Codec::Json => (self.status, Json(ProblemBody { error: self.text })).into_response(),
-            _ => (self.status, self.text).into_response(),
-        }
-    }
-}
-
-/// The media type of a codec, without parameters.
-fn media_type(codec: Codec) -> &'static str {
-    match codec {
-        Codec::Json => "application/json",
-        _ => "text/plain",
-    }
-}
+use crate::coding::content_coding;
+use crate::desk::Desk;
+use crate::problem::Problem;
+use crate::stack::Compression;
 
 /// Proof that the request accepts what the service speaks.
 #[derive(Debug)]
 pub(crate) struct Acceptable;
 
-impl FromRequestParts<Arc<Store>> for Acceptable {
+impl FromRequestParts<Arc<Desk>> for Acceptable {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, store: &Arc<Store>) -> Result<Self, Problem> {
-        let codec = store.codec();
-        let served = media_type(codec);
+    async fn from_request_parts(parts: &mut Parts, desk: &Arc<Desk>) -> Result<Self, Problem> {
+        let served = desk.stack.codec.media_type();
         if accepts(&parts.headers, served) {
             return Ok(Acceptable);
         }
         let text = format!("only {served} is served here");
-        Err(Problem::new(codec, StatusCode::NOT_ACCEPTABLE, text))
+        Err(Problem::new(desk, StatusCode::NOT_ACCEPTABLE, text))
     }
 }
 
-/// A request body in JSON.
+/// A request's message: its body, or the empty message of a GET.
 #[derive(Debug)]
-pub(crate) struct FromJson<T>(pub(crate) T);
+pub(crate) struct Sent<M>(pub(crate) M);
 
-impl<T: DeserializeOwned> FromRequest<Arc<Store>> for FromJson<T> {
+impl<M: Message> FromRequest<Arc<Desk>> for Sent<M> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, store: &Arc<Store>) -> Result<Self, Problem> {
-        let codec = store.codec();
+    async fn from_request(request: Request, desk: &Arc<Desk>) -> Result<Self, Problem> {
+        if request.method() == Method::GET {
+            return Ok(Sent(M::default()));
+        }
+        let codec = desk.stack.codec;
         let sent = request.headers().get(header::CONTENT_TYPE);
         let essence = sent.and_then(|value| value.to_str().ok()?.split(';').next());
-        if !essence.is_some_and(|text| text.trim().eq_ignore_ascii_case(media_type(codec))) {
-            let text = format!("only {} is read here", media_type(codec));
-            return Err(Problem::new(
-                codec,
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                text,
-            ));
+        if !essence.is_some_and(|text| codec.reads(text.trim())) {
+            let text = format!("only {} is read here", codec.media_type());
+            return Err(Problem::new(desk, StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
-        if store.compression() == Compression::None && gzip::coding(request.headers()).is_some() {
+        let plain = desk.stack.compression == Compression::None;
+        if plain && content_coding(request.headers()).is_some() {
             let text = "content-encoding is not used here";
-            return Err(Problem::new(
-                codec,
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                text,
-            ));
+            return Err(Problem::new(desk, StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
-        let body = Bytes::from_request(request, store)
+        let body = Bytes::from_request(request, desk)
             .await
-            .map_err(|error| Problem::new(codec, error.status(), error.body_text()))?;
-        let Object(message) = serde_json::from_slice(&body)
-            .map_err(|error| Problem::new(codec, StatusCode::BAD_REQUEST, error.to_string()))?;
-        Ok(FromJson(message))
+            .map_err(|error| Problem::new(desk, error.status(), error.body_text()))?;
+        codec
+            .read(&body)
+            .map(Sent)
+            .map_err(|error| Problem::new(desk, StatusCode::BAD_REQUEST, error))
     }
 }
 
@@ -162,15 +113,15 @@ fn accepts(headers: &HeaderMap, served: &str) -> bool {
         .is_some_and(|(_, allowed)| allowed)
 }
 
-/// Whether `Accept-Encoding` allows gzip (RFC 9110 section 12.5.3).
-pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+/// Whether `Accept-Encoding` allows `coding` (RFC 9110 section 12.5.3).
+pub(crate) fn accepts_coding(headers: &HeaderMap, coding: &str) -> bool {
     let named = |wanted: &str| {
         members(headers, header::ACCEPT_ENCODING)
             .map(weighed)
             .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
             .map(|(_, allowed)| allowed)
     };
-    named("gzip").or_else(|| named("*")).unwrap_or(false)
+    named(coding).or_else(|| named("*")).unwrap_or(false)
 }
 
 #[cfg(test)]
@@ -203,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_used_only_where_it_is_allowed() {
+    fn a_coding_is_used_only_where_it_is_allowed() {
         for (accept, expected) in [
             ("gzip", true),
             ("br, GZIP;q=0.5", true),
@@ -212,9 +163,9 @@ mod tests {
             ("gzip;q=0, *", false),
             ("*;q=0", false),
         ] {
-            let found = accepts_gzip(&headers(header::ACCEPT_ENCODING, accept));
+            let found = accepts_coding(&headers(header::ACCEPT_ENCODING, accept), "gzip");
             assert_eq!(found, expected, "{accept}");
         }
-        assert!(!accepts_gzip(&HeaderMap::new()));
+        assert!(!accepts_coding(&HeaderMap::new(), "gzip"));
     }
 }

@@ -9,19 +9,19 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
+use wirelab_contract::Contract;
 
-use crate::calls::{Desk, FAULT_EXIT};
+use crate::calls::Calls;
 use crate::check::{H2_CONNECTION_WINDOW_MIN, check};
-use crate::config::{Binding, Compression, ServiceConfig, Transport};
-use crate::delay::Pauses;
+use crate::config::ServiceConfig;
+use crate::desk::{Desk, FAULT_EXIT};
 use crate::listener::{BACKLOG, Listener, listen_tcp, loopback};
-use crate::metrics::Metrics;
-use crate::orders::Gate;
 use crate::ready::{self, Ready};
 use crate::refusal::{Refusal, Refused};
 use crate::self_call::{self, SelfCallError};
+use crate::stack::{Binding, Codec, Compression, Security, Transport};
 use crate::stop::Stop;
-use crate::{exposition, grpc, gzip, rest};
+use crate::{exposition, grpc, http, rest};
 
 /// Exit code of a refused configuration.
 const REFUSED_EXIT: u8 = 2;
@@ -71,12 +71,12 @@ fn run() -> Result<ExitCode, StartError> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let config = ServiceConfig::parse(&line)?;
-    check(&config)?;
+    let contract = check(&config)?;
     if config.faults.fail_start {
         return Ok(ExitCode::from(FAULT_EXIT as u8));
     }
     let runtime = runtime(config.processors)?;
-    let served = runtime.block_on(serve(config, &stop));
+    let served = runtime.block_on(serve(Arc::new(config), contract, &stop));
     stop.remove_socket();
     served.map(|()| ExitCode::SUCCESS)
 }
@@ -94,14 +94,17 @@ fn runtime(processors: u32) -> io::Result<Runtime> {
     }
 }
 
-async fn serve(config: ServiceConfig, stop: &Stop) -> Result<(), StartError> {
-    let desk = Arc::new(desk(&config));
+async fn serve(
+    config: Arc<ServiceConfig>,
+    contract: Contract,
+    stop: &Stop,
+) -> Result<(), StartError> {
+    let desk = Arc::new(Desk::new(&config, contract));
     let gate = config
         .faults
         .touch_connections()
         .then(|| Arc::clone(&desk.gate));
-    let http2 = config.stack.transport == Transport::Http2;
-    let listener = Listener::open(&config, http2, gate, Arc::clone(&desk.metrics))?;
+    let listener = Listener::open(&config, gate, Arc::clone(&desk.metrics))?;
     if let Some(path) = listener.path() {
         stop.remove_at_end(path.to_owned());
     }
@@ -111,17 +114,24 @@ async fn serve(config: ServiceConfig, stop: &Stop) -> Result<(), StartError> {
         None,
     )?;
     let ready = ready(&config, &listener, &page)?;
+    let own = match config.stack.security {
+        Security::None => None,
+        Security::Tls | Security::Mtls => Some(listener.own_connection()?),
+    };
     stop.watch()?;
-    tokio::spawn(exposition::serve(page, Arc::clone(&desk.metrics)));
-    let text = wirelab_contract::texts::text(config.store.hello_bytes as usize);
-    let serving = tokio::spawn(stack(
+    if contract == Contract::Transfer {
+        // The text is made here, or the first call would wait for it.
+        let _made = desk.state.text();
+    }
+    tokio::spawn(exposition::serve(page, Arc::clone(&desk)));
+    let serving = stack(
         listener,
-        config.clone(),
-        text,
+        Arc::clone(&config),
         Arc::clone(&desk),
         stop.clone(),
-    ));
-    self_call::hello(&ready.address, &config.stack).await?;
+    );
+    let serving = tokio::spawn(serving);
+    self_call::call(&ready, &desk, own).await?;
     desk.metrics.open();
     print_line(&ready)?;
     serving.await.map_err(io::Error::other)?
@@ -130,36 +140,26 @@ async fn serve(config: ServiceConfig, stop: &Stop) -> Result<(), StartError> {
 /// Serves on the stack that was asked for, and starts nothing of the others.
 async fn stack(
     listener: Listener,
-    config: ServiceConfig,
-    text: String,
+    config: Arc<ServiceConfig>,
     desk: Arc<Desk>,
     stop: Stop,
 ) -> Result<(), StartError> {
     match config.stack.binding {
-        Binding::Rest => rest::serve(listener, config, text, desk, stop).await,
+        Binding::Rest => {
+            let calls = Calls::new(rest::router(&desk), desk, rest::operation);
+            http::serve(listener, config, calls, stop).await;
+        }
         Binding::Grpc => {
-            grpc::serve(listener, config, text, desk, stop)
+            grpc::serve(listener, &config, desk, stop)
                 .await
                 .map_err(io::Error::other)?;
         }
+        Binding::Soap | Binding::Iiop | Binding::Raw => {
+            let message = "this build serves rest and grpc";
+            return Err(Refusal::new("stack.binding", message, "use binding=rest").into());
+        }
     }
     Ok(())
-}
-
-fn desk(config: &ServiceConfig) -> Desk {
-    let grpc = config.stack.binding == Binding::Grpc;
-    Desk {
-        metrics: Arc::new(Metrics::new()),
-        faults: config.faults.clone(),
-        pauses: Pauses::default(),
-        gate: Arc::new(Gate::new()),
-        operation: if grpc {
-            grpc::operation
-        } else {
-            rest::operation
-        },
-        grpc,
-    }
 }
 
 fn ready(
@@ -167,11 +167,7 @@ fn ready(
     listener: &Listener,
     page: &TcpListener,
 ) -> Result<Ready, StartError> {
-    let libraries: &[&str] = match (config.stack.binding, config.stack.transport) {
-        (Binding::Grpc, _) => &["tonic", "prost", "h2", "hyper", "tokio"],
-        (Binding::Rest, Transport::Http2) => &["axum", "h2", "hyper", "tokio"],
-        (Binding::Rest, Transport::Http11) => &["axum", "hyper", "tokio"],
-    };
+    let libraries = libraries(config);
     Ok(Ready {
         ready: true,
         address: listener.address()?,
@@ -179,9 +175,33 @@ fn ready(
         pid: std::process::id(),
         language: "rust".to_owned(),
         runtime: ready::runtime(),
-        libraries: ready::libraries(libraries),
+        libraries: ready::libraries(&libraries),
         set: settings(config, listener)?,
     })
+}
+
+/// The libraries that a stack is made of.
+fn libraries(config: &ServiceConfig) -> Vec<&'static str> {
+    let stack = &config.stack;
+    let mut names = match (stack.binding, stack.transport) {
+        (Binding::Grpc, _) => vec!["tonic", "prost", "h2", "hyper"],
+        (Binding::Rest | Binding::Soap, Transport::Http2) => vec!["axum", "h2", "hyper"],
+        (Binding::Rest | Binding::Soap, _) => vec!["axum", "hyper"],
+        (Binding::Iiop | Binding::Raw, _) => vec![],
+    };
+    names.push("tokio");
+    if stack.binding == Binding::Rest && stack.codec == Codec::Protobuf {
+        names.push("prost");
+    }
+    if stack.security != Security::None {
+        names.push("rustls");
+    }
+    names.extend(match stack.compression {
+        Compression::None => None,
+        Compression::Gzip => Some("flate2"),
+        Compression::Zstd => Some("zstd"),
+    });
+    names
 }
 
 /// Window that hyper and tonic offer when they are not told (hyper 1.12).
@@ -200,7 +220,7 @@ fn settings(
     } else {
         "multi_thread"
     };
-    let gzip_level = (config.stack.compression == Compression::Gzip).then_some(gzip::LEVEL);
+    let stack = &config.stack;
     let settings = json!({
         "nagle": listener.nagle(),
         "writes": socket.writes,
@@ -211,9 +231,15 @@ fn settings(
         "processors": config.processors,
         "tokio_runtime": flavor,
         "backlog": BACKLOG,
-        "compression": config.stack.compression,
-        "gzip_level": gzip_level,
+        "compression": stack.compression,
+        "compression_level": stack.compression.level(),
+        "security": stack.security,
+        "end_of_message": stack.end_of_message,
+        "close_delay_ms": stack.close_delay_ms,
         "hello_bytes": config.store.hello_bytes,
+        "accounts": config.store.accounts,
+        "balance": config.store.balance,
+        "mutant": config.faults.mutant,
     });
     Ok(serde_json::from_value(settings).expect("the settings are an object"))
 }

@@ -8,7 +8,7 @@ use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
 
-use crate::calls::CallGuard;
+use crate::desk::Arrival;
 use crate::orders::{Order, Orders};
 
 /// What an endless reply adds, and how often.
@@ -18,7 +18,9 @@ const DRIP_EVERY: Duration = Duration::from_millis(10);
 /// A reply's body. The call counts as in flight until it has ended.
 pub(crate) struct ReplyBody<B> {
     act: Act<B>,
-    _guard: Option<CallGuard>,
+    /// The library is told no length.
+    unmeasured: bool,
+    _arrival: Option<Arrival>,
 }
 
 enum Act<B> {
@@ -44,7 +46,11 @@ enum Act<B> {
 
 impl<B> ReplyBody<B> {
     fn new(act: Act<B>) -> Self {
-        ReplyBody { act, _guard: None }
+        ReplyBody {
+            act,
+            unmeasured: false,
+            _arrival: None,
+        }
     }
 
     /// The body as it is.
@@ -77,8 +83,14 @@ impl<B> ReplyBody<B> {
     }
 
     /// The call lasts until this body has ended.
-    pub(crate) fn until_its_end(mut self, guard: CallGuard) -> Self {
-        self._guard = Some(guard);
+    pub(crate) fn until_its_end(mut self, arrival: Arrival) -> Self {
+        self._arrival = Some(arrival);
+        self
+    }
+
+    /// The same body, whose length the library is not told.
+    pub(crate) fn unmeasured(mut self) -> Self {
+        self.unmeasured = true;
         self
     }
 }
@@ -118,6 +130,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for ReplyBody<B> {
 
     fn is_end_stream(&self) -> bool {
         match &self.act {
+            _ if self.unmeasured => false,
             Act::Pass(body) | Act::NoTrailers(body) => body.is_end_stream(),
             Act::Empty => true,
             _ => false,
@@ -126,6 +139,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for ReplyBody<B> {
 
     fn size_hint(&self) -> SizeHint {
         match &self.act {
+            _ if self.unmeasured => SizeHint::default(),
             Act::Pass(body) | Act::NoTrailers(body) => body.size_hint(),
             Act::Empty => SizeHint::with_exact(0),
             Act::Half { size, .. } => *size,

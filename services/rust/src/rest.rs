@@ -1,284 +1,158 @@
-//! `rest@rust`: the contract over HTTP, on axum and hyper.
+//! `rest@rust`: every contract over HTTP, on axum and hyper.
 
-use std::convert::Infallible;
-use std::pin::pin;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{Request, StatusCode, Uri, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Extension, Json, Router, middleware};
-use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use axum::routing::{MethodRouter, get, post};
+use axum::{Extension, Router};
 use serde::Serialize;
-use tokio::sync::mpsc;
-use tower_service::Service;
-use wirelab_contract::transfer::{
-    HelloBytesReply, HelloReply, SubmitReply, SubmitRequest, UploadReply, UploadRequest,
-};
-use wirelab_contract::{Operation, model};
+use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor, ops};
 
-use crate::calls::{Calls, Desk};
-use crate::config::{Codec, Compression, ServiceConfig, Transport};
-use crate::fault_io::FaultIo;
-use crate::gzip;
-use crate::listener::Listener;
-use crate::negotiation::{Acceptable, FromJson, Problem};
-use crate::orders::Orders;
-use crate::reply_body::ReplyBody;
-use crate::spoil::{Spoil, Spoiler, spoil};
-use crate::stop::Stop;
-use crate::text_check::TextCheck;
+use crate::calls::Asked;
+use crate::coding::{self, Refuse};
+use crate::desk::Desk;
+use crate::http::BODY_LIMIT;
+use crate::negotiation::{Acceptable, Sent};
+use crate::problem::Problem;
+use crate::spoil::Spoiler;
+use crate::stack::Codec;
 
-/// Largest request body, in bytes: 64 MiB of data as base64, and some room.
-pub(crate) const BODY_LIMIT: usize = 128 << 20;
-
-/// What the handlers share.
-#[derive(Debug)]
-pub(crate) struct Store {
-    /// The text that Hello answers.
-    text: Bytes,
-    /// A slow check of strings, where it is switched on.
-    text_check: TextCheck,
-    /// The codec that is served.
-    codec: Codec,
-    /// Whether requests and replies may be compressed.
-    compression: Compression,
-}
-
-impl Store {
-    /// The codec that is served.
-    pub(crate) fn codec(&self) -> Codec {
-        self.codec
-    }
-
-    /// Whether requests and replies may be compressed.
-    pub(crate) fn compression(&self) -> Compression {
-        self.compression
-    }
-
-    fn text(&self) -> &str {
-        std::str::from_utf8(&self.text).expect("the text is made of letters")
-    }
-}
-
-type Shared = State<Arc<Store>>;
+type Shared = State<Arc<Desk>>;
 type Fault = Option<Extension<Spoiler>>;
 
 /// The operation that a request asks for, if any.
-pub(crate) fn operation(method: &str, path: &str) -> Option<Operation> {
-    match (method, path) {
-        ("GET", "/transfer/hello") => Some(Operation::Hello),
-        ("GET", "/transfer/hello-bytes") => Some(Operation::HelloBytes),
-        ("POST", "/transfer/submit") => Some(Operation::Submit),
-        ("POST", "/transfer/upload") => Some(Operation::Upload),
-        _ => None,
+pub(crate) fn operation(asked: Asked<'_>) -> Option<Operation> {
+    Operation::all_of(asked.contract)
+        .find(|operation| operation.rest() == Some((asked.method, asked.path)))
+}
+
+/// The handlers of the contract that is served.
+pub(crate) fn router(desk: &Arc<Desk>) -> Router {
+    let served =
+        |operation: &Operation| desk.stack.codec != Codec::Text || *operation == Operation::Hello;
+    let routes = Operation::all_of(desk.contract)
+        .filter(served)
+        .fold(Router::new(), add_route)
+        .fallback(not_found)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT));
+    let refuse: Refuse = |desk, status, text| Problem::new(desk, status, text).into_response();
+    coding::layer(routes, desk, refuse).with_state(Arc::clone(desk))
+}
+
+fn add_route(router: Router<Arc<Desk>>, operation: Operation) -> Router<Arc<Desk>> {
+    match (operation.rest(), operation.visit_unary(Handler)) {
+        (Some((_, path)), Some(handler)) => router.route(path, handler),
+        _ => router,
     }
 }
 
-fn router(config: &ServiceConfig, text: String) -> Router {
-    let store = Arc::new(Store {
-        text: text.into(),
-        text_check: TextCheck::new(config.faults.text_check_ns_per_kb),
-        codec: config.stack.codec,
-        compression: config.stack.compression,
-    });
-    let large = DefaultBodyLimit::max(BODY_LIMIT);
-    let routes = match config.stack.codec {
-        Codec::Json => Router::new()
-            .route("/transfer/hello", get(hello_json).head(wrong_method))
-            .route("/transfer/hello-bytes", get(hello_bytes).head(wrong_method))
-            .route("/transfer/submit", post(submit).layer(large))
-            .route("/transfer/upload", post(upload).layer(large)),
-        _ => Router::new().route("/transfer/hello", get(hello_text).head(wrong_method)),
-    };
-    let routes = routes
-        .fallback(not_found)
-        .method_not_allowed_fallback(wrong_method);
-    let routes = match config.stack.compression {
-        Compression::None => routes,
-        Compression::Gzip => routes.layer(middleware::from_fn_with_state(
-            Arc::clone(&store),
-            gzip::apply,
-        )),
-    };
-    routes.with_state(store)
+/// Makes an operation's handler.
+struct Handler;
+
+impl UnaryVisitor for Handler {
+    type Output = MethodRouter<Arc<Desk>>;
+
+    fn visit<O: Unary>(self) -> Self::Output {
+        match O::OPERATION.rest() {
+            Some(("GET", _)) if O::OPERATION == Operation::Hello => get(hello).head(wrong_method),
+            Some(("GET", _)) => get(unary::<O>).head(wrong_method),
+            _ => post(unary::<O>),
+        }
+    }
 }
 
-/// Hello's and HelloBytes' replies, borrowed from the store.
+async fn unary<O: Unary>(
+    _: Acceptable,
+    State(desk): Shared,
+    fault: Fault,
+    Sent(request): Sent<O::Request>,
+) -> Response {
+    match desk.answer::<O>(request, fault.as_deref()) {
+        Ok(reply) => {
+            let mut body = desk.stack.codec.write(&reply);
+            if let Some(mutation) = &desk.mutation {
+                mutation.bytes(&mut body);
+            }
+            represented(&desk, body)
+        }
+        Err(text) => Problem::application(&desk, text).into_response(),
+    }
+}
+
+/// Hello's reply, borrowed from the state.
 #[derive(Serialize)]
 struct Greeting<'a> {
     text: &'a str,
 }
 
-async fn hello_text(_: Acceptable, State(store): Shared, fault: Fault) -> Response {
-    store.text_check.run(store.text.len());
-    let text = match fault {
-        None => store.text.clone(),
-        Some(Extension(spoiler)) => spoil(store.text().to_owned(), Some(&spoiler)).into(),
-    };
-    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+/// The state's text without a copy of it.
+struct Text(Arc<Desk>);
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        self.0.state.text().as_bytes()
+    }
 }
 
-async fn hello_json(_: Acceptable, State(store): Shared, fault: Fault) -> Response {
-    store.text_check.run(store.text.len());
-    match fault {
-        None => Json(Greeting { text: store.text() }).into_response(),
-        Some(Extension(spoiler)) => {
-            let reply = HelloReply {
-                text: store.text().to_owned(),
-            };
-            Json(spoil(reply, Some(&spoiler))).into_response()
+/// Hello, whose text can be large, without a copy where nothing is to be wrong.
+async fn hello(accept: Acceptable, State(desk): Shared, fault: Fault) -> Response {
+    let codec = desk.stack.codec;
+    let as_it_is = fault.is_none() && desk.mutation.is_none();
+    match codec {
+        Codec::Text if as_it_is => {
+            desk.check_text();
+            represented(&desk, Bytes::from_owner(Text(Arc::clone(&desk))))
+        }
+        Codec::Json if as_it_is => {
+            desk.check_text();
+            let text = desk.state.text();
+            let body = serde_json::to_vec(&Greeting { text }).expect("a text can be written");
+            represented(&desk, body)
+        }
+        Codec::Text => {
+            let request = wirelab_contract::transfer::HelloRequest {};
+            match desk.answer::<ops::Hello>(request, fault.as_deref()) {
+                Ok(reply) => represented(&desk, reply.text),
+                Err(text) => Problem::application(&desk, text).into_response(),
+            }
+        }
+        _ => {
+            let request = wirelab_contract::transfer::HelloRequest {};
+            unary::<ops::Hello>(accept, State(desk), fault, Sent(request)).await
         }
     }
 }
 
-async fn hello_bytes(_: Acceptable, State(store): Shared, fault: Fault) -> Json<HelloBytesReply> {
-    let reply = HelloBytesReply {
-        text: store.text.to_vec(),
-    };
-    Json(spoil(reply, fault.as_deref()))
+fn represented(desk: &Desk, body: impl IntoResponse) -> Response {
+    let mut response = body.into_response();
+    let content_type = HeaderValue::from_static(desk.stack.codec.content_type());
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, content_type);
+    response
 }
 
-async fn submit(
-    _: Acceptable,
-    State(store): Shared,
-    fault: Fault,
-    FromJson(request): FromJson<SubmitRequest>,
-) -> Result<Json<SubmitReply>, Problem> {
-    answer(&store, model::submit(&request), fault)
-}
-
-async fn upload(
-    _: Acceptable,
-    State(store): Shared,
-    fault: Fault,
-    FromJson(request): FromJson<UploadRequest>,
-) -> Result<Json<UploadReply>, Problem> {
-    answer(&store, model::upload(&request.data), fault)
-}
-
-fn answer<T: Spoil>(
-    store: &Store,
-    found: Result<T, model::ApplicationError>,
-    fault: Fault,
-) -> Result<Json<T>, Problem> {
-    match found {
-        Ok(reply) => Ok(Json(spoil(reply, fault.as_deref()))),
-        Err(error) => {
-            let text = spoil(error.to_string(), fault.as_deref());
-            Err(Problem::new(store.codec, StatusCode::BAD_REQUEST, text))
-        }
-    }
-}
-
-async fn not_found(State(store): Shared) -> Problem {
-    Problem::new(store.codec, StatusCode::NOT_FOUND, "no such path")
+async fn not_found(State(desk): Shared) -> Problem {
+    Problem::new(&desk, StatusCode::NOT_FOUND, "no such path")
 }
 
 /// Tells which method is right, as RFC 9110 section 15.5.6 demands.
-async fn wrong_method(State(store): Shared, uri: Uri) -> impl IntoResponse {
-    let right = ["GET", "POST"]
-        .into_iter()
-        .find(|method| operation(method, uri.path()).is_some());
+async fn wrong_method(State(desk): Shared, uri: Uri) -> impl IntoResponse {
+    let right = right_method(desk.contract, uri.path());
     let allow = AppendHeaders(right.map(|method| (header::ALLOW, method)));
     let text = "another method is needed here";
     (
         allow,
-        Problem::new(store.codec, StatusCode::METHOD_NOT_ALLOWED, text),
+        Problem::new(&desk, StatusCode::METHOD_NOT_ALLOWED, text),
     )
 }
 
-/// Serves until `stop`, then until the calls in flight have ended.
-pub(crate) async fn serve(
-    listener: Listener,
-    config: ServiceConfig,
-    text: String,
-    desk: Arc<Desk>,
-    stop: Stop,
-) {
-    let calls = Calls::new(router(&config, text), desk);
-    let (open, mut all_closed) = mpsc::channel::<()>(1);
-    loop {
-        let connection = tokio::select! {
-            connection = listener.accept() => connection,
-            () = stop.ordered() => break,
-        };
-        let (calls, config, stop, open) =
-            (calls.clone(), config.clone(), stop.clone(), open.clone());
-        tokio::spawn(async move {
-            match config.stack.transport {
-                Transport::Http11 => http1_connection(connection, calls, stop).await,
-                Transport::Http2 => http2_connection(connection, calls, &config, stop).await,
-            }
-            drop(open);
-        });
-    }
-    drop((listener, open));
-    let _none = all_closed.recv().await;
-}
-
-/// Answers the requests of one HTTP/1.x connection.
-async fn http1_connection(connection: FaultIo, calls: Calls<Router>, stop: Stop) {
-    let handler = handler(connection.orders(), calls);
-    let builder = http1::Builder::new();
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(connection), handler));
-    tokio::select! {
-        ended = &mut serving => return log(ended),
-        () = stop.ordered() => serving.as_mut().graceful_shutdown(),
-    }
-    log(serving.await);
-}
-
-/// Answers the requests of one HTTP/2 connection.
-async fn http2_connection(
-    connection: FaultIo,
-    calls: Calls<Router>,
-    config: &ServiceConfig,
-    stop: Stop,
-) {
-    let handler = handler(connection.orders(), calls);
-    let mut builder = http2::Builder::new(TokioExecutor::new());
-    if let Some(window) = config.socket.h2_window {
-        builder
-            .initial_stream_window_size(window)
-            .initial_connection_window_size(window);
-    }
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(connection), handler));
-    tokio::select! {
-        ended = &mut serving => return log(ended),
-        () = stop.ordered() => serving.as_mut().graceful_shutdown(),
-    }
-    log(serving.await);
-}
-
-/// Hands requests to their handlers, each with a way to its connection.
-fn handler(
-    orders: Orders,
-    calls: Calls<Router>,
-) -> impl hyper::service::Service<
-    Request<Incoming>,
-    Response = axum::http::Response<ReplyBody<Body>>,
-    Error = Infallible,
-    Future: Send,
-> {
-    service_fn(move |mut request: Request<Incoming>| {
-        if orders.can_be_given() {
-            request.extensions_mut().insert(orders.clone());
-        }
-        calls.clone().call(request)
-    })
-}
-
-/// A connection that breaks is the caller's affair; it is only noted.
-fn log(ended: Result<(), hyper::Error>) {
-    if let Err(error) = ended
-        && error.is_parse()
-    {
-        eprintln!("wirelab: {error}");
-    }
+fn right_method(contract: Contract, wanted: &str) -> Option<&'static str> {
+    Operation::all_of(contract)
+        .filter_map(Operation::rest)
+        .find_map(|(method, path)| (path == wanted).then_some(method))
 }

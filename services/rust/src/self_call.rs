@@ -9,8 +9,11 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
+use wirelab_contract::{Contract, Operation};
 
-use crate::config::{Binding, Stack, Transport};
+use crate::desk::Desk;
+use crate::ready::Ready;
+use crate::stack::{Binding, Transport};
 
 /// Time that the call may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,64 +33,91 @@ pub(crate) enum SelfCallError {
     Silence,
 }
 
-/// Calls Hello at `address` and checks the status.
-pub(crate) async fn hello(address: &str, stack: &Stack) -> Result<(), SelfCallError> {
-    tokio::time::timeout(PATIENCE, call(address, stack))
+/// Calls the service that will be `ready`, by a connection of its `own` where
+/// it has one, and checks the answer's status.
+///
+/// # Errors
+/// When there is no good answer.
+pub(crate) async fn call(
+    ready: &Ready,
+    desk: &Desk,
+    own: Option<UnixStream>,
+) -> Result<(), SelfCallError> {
+    let call = async {
+        match (own, ready.address.strip_prefix("unix:")) {
+            (Some(own), _) => exchange(own, desk).await,
+            (None, Some(path)) => exchange(UnixStream::connect(path).await?, desk).await,
+            (None, None) => exchange(TcpStream::connect(&ready.address).await?, desk).await,
+        }
+    };
+    tokio::time::timeout(PATIENCE, call)
         .await
         .map_err(|_| SelfCallError::Silence)?
 }
 
-async fn call(address: &str, stack: &Stack) -> Result<(), SelfCallError> {
-    let request = request(stack.binding);
-    match address.strip_prefix("unix:") {
-        Some(path) => exchange(UnixStream::connect(path).await?, stack, request).await,
-        None => exchange(TcpStream::connect(address).await?, stack, request).await,
+/// An operation that changes nothing and that an empty request may ask for,
+/// even if it is then refused.
+fn harmless(contract: Contract) -> Operation {
+    match contract {
+        Contract::Transfer => Operation::Hello,
+        Contract::Charging => Operation::CreditControl,
+        Contract::Calendar => Operation::Entries,
     }
-}
-
-fn request(binding: Binding) -> Request<Full<Bytes>> {
-    let builder = Request::builder();
-    let request = match binding {
-        Binding::Rest => builder
-            .uri("http://localhost/transfer/hello")
-            .header(header::HOST, "localhost")
-            .body(Full::default()),
-        Binding::Grpc => builder
-            .method("POST")
-            .uri("http://localhost/wirelab.transfer.v1.Transfer/Hello")
-            .header(header::CONTENT_TYPE, "application/grpc")
-            .header(header::TE, "trailers")
-            .body(Full::from(Bytes::from_static(&[0; 5]))),
-    };
-    request.expect("both requests are legal")
 }
 
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    stack: &Stack,
-    request: Request<Full<Bytes>>,
+    desk: &Desk,
 ) -> Result<(), SelfCallError> {
+    let operation = harmless(desk.contract);
+    let request = match desk.stack.binding {
+        Binding::Grpc => grpc_request(operation),
+        _ => rest_request(desk, operation),
+    };
     let stream = TokioIo::new(stream);
-    match stack.transport {
-        Transport::Http11 => {
-            let (mut sender, connection) = http1::handshake(stream).await?;
-            tokio::spawn(connection);
-            check(
-                sender.send_request(request).await?.map(Body::new),
-                stack.binding,
-            )
-            .await
+    let response = if desk.stack.transport == Transport::Http2 {
+        let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
+        tokio::spawn(connection);
+        sender.send_request(request).await?
+    } else {
+        let (mut sender, connection) = http1::handshake(stream).await?;
+        tokio::spawn(connection);
+        sender.send_request(request).await?
+    };
+    check(response.map(Body::new), desk.stack.binding).await
+}
+
+fn rest_request(desk: &Desk, operation: Operation) -> Request<Full<Bytes>> {
+    let (method, path) = operation.rest().expect("no stream is harmless");
+    let codec = desk.stack.codec;
+    let body = match operation {
+        Operation::CreditControl => {
+            codec.write(&wirelab_contract::charging::CreditControlRequest { id: 1 })
         }
-        Transport::Http2 => {
-            let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
-            tokio::spawn(connection);
-            check(
-                sender.send_request(request).await?.map(Body::new),
-                stack.binding,
-            )
-            .await
-        }
-    }
+        Operation::Entries => codec.write(&wirelab_contract::calendar::EntriesRequest {
+            owner: "self".to_owned(),
+            day: 1,
+        }),
+        _ => Vec::new(),
+    };
+    Request::builder()
+        .method(method)
+        .uri(format!("http://localhost{path}"))
+        .header(header::HOST, "localhost")
+        .header(header::CONTENT_TYPE, codec.media_type())
+        .body(Full::from(body))
+        .expect("a legal request")
+}
+
+/// An empty message; charging and calendar refuse it, in form.
+fn grpc_request(operation: Operation) -> Request<Full<Bytes>> {
+    Request::builder()
+        .method("POST")
+        .uri(format!("http://localhost{}", operation.grpc_path()))
+        .header(header::CONTENT_TYPE, "application/grpc")
+        .header(header::TE, "trailers")
+        .body(Full::from(Bytes::from_static(&[0; 5])))
+        .expect("a legal request")
 }
 
 /// Reads the whole reply and judges its status.
@@ -97,10 +127,10 @@ async fn check(response: Response<Body>, binding: Binding) -> Result<(), SelfCal
     let body = response.into_body().collect().await?;
     let trailers = body.trailers().unwrap_or(&head);
     let fine = match binding {
-        Binding::Rest => status.is_success(),
         Binding::Grpc => trailers
             .get("grpc-status")
-            .is_some_and(|status| status == "0"),
+            .is_some_and(|status| status == "0" || status == "3"),
+        _ => status.is_success(),
     };
     if fine {
         Ok(())

@@ -3,32 +3,62 @@
 use std::io;
 use std::os::fd::AsRawFd;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-/// An accepted connection.
+use crate::tls::TlsSocket;
+
+/// An accepted connection without security.
 #[derive(Debug)]
-pub(crate) enum Socket {
+pub(crate) enum PlainSocket {
     /// Over TCP.
     Tcp(TcpStream),
     /// Over a Unix socket.
     Unix(UnixStream),
 }
 
+impl PlainSocket {
+    /// The TCP connection, if it is one.
+    pub(crate) fn tcp(&self) -> Option<&TcpStream> {
+        match self {
+            PlainSocket::Tcp(stream) => Some(stream),
+            PlainSocket::Unix(_) => None,
+        }
+    }
+}
+
+/// An accepted connection.
+#[derive(Debug)]
+pub(crate) enum Socket {
+    /// As it is.
+    Plain(PlainSocket),
+    /// Under TLS.
+    Tls(TlsSocket),
+}
+
 impl Socket {
+    fn tcp(&self) -> Option<&TcpStream> {
+        match self {
+            Socket::Plain(socket) => socket.tcp(),
+            Socket::Tls(socket) => socket.tcp(),
+        }
+    }
+
+    /// The peer's port; none on a Unix socket.
+    pub(crate) fn peer_port(&self) -> Option<u16> {
+        Some(self.tcp()?.peer_addr().ok()?.port())
+    }
+
     /// Makes the close that follows a reset (RST instead of FIN).
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
-        match self {
-            Socket::Tcp(stream) => stream.set_zero_linger(),
-            Socket::Unix(_) => Ok(()),
-        }
+        self.tcp().map_or(Ok(()), TcpStream::set_zero_linger)
     }
 
     /// Sets `TCP_QUICKACK`, which the kernel forgets after a while (tcp(7)).
     pub(crate) fn set_quickack(&self, on: bool) -> io::Result<()> {
-        let Socket::Tcp(stream) = self else {
+        let Some(stream) = self.tcp() else {
             return Ok(());
         };
         let value = libc::c_int::from(on);
@@ -51,19 +81,75 @@ impl Socket {
 }
 
 /// Calls one method on the stream inside, whichever it is.
-macro_rules! inside {
+macro_rules! plain {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket.get_mut() {
-            Socket::Tcp(stream) => {
+            PlainSocket::Tcp(stream) => {
                 let $stream = Pin::new(stream);
                 $call
             }
-            Socket::Unix(stream) => {
+            PlainSocket::Unix(stream) => {
                 let $stream = Pin::new(stream);
                 $call
             }
         }
     };
+}
+
+/// The same for a stream that may be under TLS, after its handshake.
+macro_rules! inside {
+    ($socket:expr, $context:expr, $stream:ident => $call:expr) => {
+        match $socket.get_mut() {
+            Socket::Plain(socket) => {
+                let $stream = Pin::new(socket);
+                $call
+            }
+            Socket::Tls(socket) => {
+                let $stream = ready!(socket.poll_open($context))?;
+                $call
+            }
+        }
+    };
+}
+
+impl AsyncRead for PlainSocket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        plain!(self, stream => stream.poll_read(context, buffer))
+    }
+}
+
+impl AsyncWrite for PlainSocket {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        plain!(self, stream => stream.poll_write(context, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        plain!(self, stream => stream.poll_write_vectored(context, slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        plain!(self, stream => stream.poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        plain!(self, stream => stream.poll_shutdown(context))
+    }
 }
 
 impl AsyncRead for Socket {
@@ -72,7 +158,7 @@ impl AsyncRead for Socket {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        inside!(self, stream => stream.poll_read(context, buffer))
+        inside!(self, context, stream => stream.poll_read(context, buffer))
     }
 }
 
@@ -82,7 +168,7 @@ impl AsyncWrite for Socket {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        inside!(self, stream => stream.poll_write(context, bytes))
+        inside!(self, context, stream => stream.poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -90,7 +176,7 @@ impl AsyncWrite for Socket {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        inside!(self, stream => stream.poll_write_vectored(context, slices))
+        inside!(self, context, stream => stream.poll_write_vectored(context, slices))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -98,10 +184,10 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        inside!(self, stream => stream.poll_flush(context))
+        inside!(self, context, stream => stream.poll_flush(context))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        inside!(self, stream => stream.poll_shutdown(context))
+        inside!(self, context, stream => stream.poll_shutdown(context))
     }
 }

@@ -3,6 +3,8 @@
 
 use memchr::memmem;
 
+use crate::stack::Transport;
+
 /// Follows the bytes of one connection.
 #[derive(Debug, Clone)]
 pub(crate) enum Splitter {
@@ -22,6 +24,15 @@ pub(crate) struct Reach {
 }
 
 impl Splitter {
+    /// One for a connection that has not begun; none where no HTTP is spoken.
+    pub(crate) fn of(transport: Transport) -> Option<Self> {
+        match transport {
+            Transport::Http10 | Transport::Http11 => Some(Splitter::Http1(Http1::new())),
+            Transport::Http2 => Some(Splitter::Http2(Http2::default())),
+            Transport::Tcp => None,
+        }
+    }
+
     /// Follows `bytes` as far as one send may go.
     pub(crate) fn walk(&mut self, bytes: &[u8]) -> Reach {
         match self {

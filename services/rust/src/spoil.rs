@@ -1,7 +1,13 @@
 //! Wrong replies: one letter changed, or one byte missing.
 
+use std::any::Any;
 use std::sync::Arc;
 
+use wirelab_contract::calendar::{BookReply, DeployReply, EntriesReply, Entry};
+use wirelab_contract::charging::{
+    ConfirmActionReply, CreditControlReply, CreditReply, DebitReservationReply, DirectDebitReply,
+    ReleaseResReply, ReserveReply,
+};
 use wirelab_contract::transfer::{
     DownloadChunk, HelloBytesReply, HelloReply, SubmitReply, UploadReply,
 };
@@ -25,7 +31,7 @@ impl Spoiler {
         }
     }
 
-    fn commit(&self, reply: &mut (impl Spoil + ?Sized)) {
+    fn commit(&self, reply: &mut dyn Spoil) {
         match self.wrong {
             Wrong::Length => reply.shorten(),
             Wrong::Content | Wrong::Status | Wrong::Trailers => reply.change(),
@@ -36,12 +42,23 @@ impl Spoiler {
     }
 }
 
-/// Makes `reply` wrong where a spoiler came with the call.
-pub(crate) fn spoil<T: Spoil>(mut reply: T, spoiler: Option<&Spoiler>) -> T {
+/// Makes a reply message wrong where a spoiler came with the call.
+///
+/// # Panics
+/// When it is no reply of a contract.
+pub(crate) fn spoil<M: Any>(mut reply: M, spoiler: Option<&Spoiler>) -> M {
     if let Some(spoiler) = spoiler {
-        spoiler.commit(&mut reply);
+        spoiler.commit(spoilable(&mut reply).expect("every reply can be made wrong"));
     }
     reply
+}
+
+/// The same for the text of an application error.
+pub(crate) fn spoil_text(mut text: String, spoiler: Option<&Spoiler>) -> String {
+    if let Some(spoiler) = spoiler {
+        spoiler.commit(&mut text);
+    }
+    text
 }
 
 /// What can be made wrong. Where there is nothing to change or to take away,
@@ -89,19 +106,59 @@ impl Spoil for Vec<u8> {
     }
 }
 
+impl Spoil for i32 {
+    fn change(&mut self) {
+        *self ^= 1;
+    }
+
+    /// A decimal digit less.
+    fn shorten(&mut self) {
+        *self /= 10;
+    }
+}
+
+impl Spoil for Vec<Entry> {
+    fn change(&mut self) {
+        match self.first_mut() {
+            Some(entry) => entry.title.change(),
+            None => self.push(Entry::default()),
+        }
+    }
+
+    fn shorten(&mut self) {
+        match self.first_mut() {
+            Some(entry) => entry.title.shorten(),
+            None => self.push(Entry::default()),
+        }
+    }
+}
+
 /// Spoils a message by one of its fields.
 macro_rules! by_field {
-    ($($message:ty: $field:ident),* $(,)?) => {$(
-        impl Spoil for $message {
-            fn change(&mut self) {
-                self.$field.change();
-            }
+    ($($message:ty: $field:ident),* $(,)?) => {
+        $(
+            impl Spoil for $message {
+                fn change(&mut self) {
+                    self.$field.change();
+                }
 
-            fn shorten(&mut self) {
-                self.$field.shorten();
+                fn shorten(&mut self) {
+                    self.$field.shorten();
+                }
             }
+        )*
+
+        /// The message as something to spoil, if it is a reply.
+        fn spoilable(message: &mut dyn Any) -> Option<&mut dyn Spoil> {
+            $(
+                if message.is::<$message>() {
+                    let message = message.downcast_mut::<$message>()?;
+                    return Some(message);
+                }
+            )*
+            None
         }
-    )*};
+    };
 }
 
 by_field! {
@@ -110,11 +167,22 @@ by_field! {
     SubmitReply: batch,
     UploadReply: sha256,
     DownloadChunk: data,
+    CreditReply: cn,
+    DirectDebitReply: cn,
+    ReserveReply: cn,
+    DebitReservationReply: cn,
+    ReleaseResReply: cn,
+    CreditControlReply: balance,
+    ConfirmActionReply: cn,
+    DeployReply: status,
+    BookReply: title,
+    EntriesReply: entries,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirelab_contract::{Operation, Unary, UnaryVisitor};
 
     #[test]
     fn a_changed_text_has_its_length_and_another_letter() {
@@ -138,9 +206,24 @@ mod tests {
 
     #[test]
     fn nothing_becomes_something() {
-        let (mut text, mut bytes) = (String::new(), Vec::new());
+        let (mut text, mut bytes) = (String::new(), Vec::<u8>::new());
         text.change();
         bytes.shorten();
         assert_eq!((text.len(), bytes.len()), (1, 1));
+    }
+
+    #[test]
+    fn the_reply_of_every_operation_can_be_made_wrong() {
+        struct Reply;
+        impl UnaryVisitor for Reply {
+            type Output = bool;
+
+            fn visit<O: Unary>(self) -> bool {
+                spoilable(&mut O::Reply::default()).is_some()
+            }
+        }
+        for operation in Operation::ALL {
+            assert_ne!(operation.visit_unary(Reply), Some(false), "{operation}");
+        }
     }
 }

@@ -18,6 +18,11 @@ impl TextCheck {
         }
     }
 
+    /// False when every check takes no time.
+    pub(crate) fn slow(self) -> bool {
+        self.ns_per_kb > 0
+    }
+
     /// Checks a text of that many bytes.
     pub(crate) fn run(self, bytes: usize) {
         if self.ns_per_kb > 0 {

@@ -164,8 +164,8 @@ fn what_cannot_be_honoured_is_refused() {
     for (line, option) in [
         (String::new(), "."),
         ("{".to_owned(), "."),
-        (config(&rest("xml"), json!({})), "stack.codec"),
-        (config(&rest("protobuf"), json!({})), "stack.codec"),
+        (config(&rest("yaml"), json!({})), "stack.codec"),
+        (config(&rest("cdr"), json!({})), "stack.codec"),
         (config(&grpc(), json!({"listen": "0.0.0.0:0"})), "listen"),
         (config(&grpc(), json!({"colour": 1})), "colour"),
         (

@@ -17,10 +17,18 @@ use serde_json::{Value, json};
 
 pub mod frames;
 
-/// The client that tonic makes from the contract.
+/// The clients that tonic makes from the contracts.
 #[allow(missing_docs, clippy::all, unused_qualifications)]
 pub mod generated {
     tonic::include_proto!("wirelab.transfer.v1");
+
+    pub mod charging {
+        tonic::include_proto!("wirelab.charging.v1");
+    }
+
+    pub mod calendar {
+        tonic::include_proto!("wirelab.calendar.v1");
+    }
 }
 
 /// A process that was given a configuration.

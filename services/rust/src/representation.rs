@@ -1,0 +1,88 @@
+//! REST's representations of messages: a codec and its media type.
+
+use prost::Message as _;
+use serde::Serialize;
+use wirelab_contract::json::Object;
+use wirelab_contract::{Contract, Message};
+use wirelab_wire::xml;
+
+use crate::stack::Codec;
+
+/// The field of [`ProblemMessage`], and of the other codecs' errors.
+#[derive(Serialize)]
+struct ProblemBody<'a> {
+    error: &'a str,
+}
+
+/// An application error in protobuf (contracts/README.md, REST).
+#[derive(Clone, PartialEq, prost::Message)]
+struct ProblemMessage {
+    #[prost(string, tag = "1")]
+    error: String,
+}
+
+impl Codec {
+    /// The media type, without parameters.
+    pub(crate) fn media_type(self) -> &'static str {
+        match self {
+            Codec::Json => "application/json",
+            Codec::Protobuf => "application/x-protobuf",
+            Codec::Xml => "application/xml",
+            _ => "text/plain",
+        }
+    }
+
+    /// The media type of what is written, with parameters.
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            Codec::Text => "text/plain; charset=utf-8",
+            other => other.media_type(),
+        }
+    }
+
+    /// Whether a body of that media type is read.
+    pub(crate) fn reads(self, media_type: &str) -> bool {
+        let also = match self {
+            Codec::Xml => "text/xml",
+            other => other.media_type(),
+        };
+        [self.media_type(), also]
+            .iter()
+            .any(|own| media_type.eq_ignore_ascii_case(own))
+    }
+
+    /// A message as bytes.
+    pub(crate) fn write<M: Message>(self, message: &M) -> Vec<u8> {
+        match self {
+            Codec::Json => serde_json::to_vec(message).expect("messages are maps with text keys"),
+            Codec::Xml => xml::to_vec(message),
+            _ => message.encode_to_vec(),
+        }
+    }
+
+    /// A message from bytes.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(crate) fn read<M: Message>(self, body: &[u8]) -> Result<M, String> {
+        match self {
+            Codec::Json => serde_json::from_slice::<Object<M>>(body)
+                .map(|object| object.0)
+                .map_err(|error| error.to_string()),
+            Codec::Xml => xml::from_slice(body).map_err(|error| error.to_string()),
+            _ => M::decode(body).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// The sentence of an answer that is no reply.
+    pub(crate) fn problem(self, contract: Contract, text: String) -> Vec<u8> {
+        match self {
+            Codec::Json => {
+                serde_json::to_vec(&ProblemBody { error: &text }).expect("a text can be written")
+            }
+            Codec::Xml => xml::error_element(contract, &text),
+            Codec::Protobuf => ProblemMessage { error: text }.encode_to_vec(),
+            _ => text.into_bytes(),
+        }
+    }
+}
