@@ -3,18 +3,23 @@
 use wirelab_wire::CallId;
 
 use crate::reply::ReplyState;
+use crate::users::Waiting;
 
 /// One call and its stamps, nanoseconds of the one clock; 0: not yet.
 #[derive(Debug, Default)]
 pub(crate) struct Call {
     pub(crate) connection: u32,
-    pub(crate) user: u32,
-    pub(crate) intended: u64,
+    /// Who calls, since when, and in which sequence.
+    pub(crate) waiting: Waiting,
+    /// Which kind of call of the group it is.
+    pub(crate) step: usize,
     pub(crate) sent: u64,
     pub(crate) flushed: u64,
     pub(crate) first_byte: u64,
     pub(crate) done: u64,
     pub(crate) live: bool,
+    /// It ended, and not well.
+    pub(crate) failed: bool,
     /// When it was first found begun and not sent.
     held_since: u64,
     pub(crate) reply: ReplyState,
@@ -28,20 +33,21 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    pub(crate) fn begin(&mut self, connection: u32, user: u32, intended: u64) -> CallId {
+    pub(crate) fn begin(&mut self, connection: u32, waiting: Waiting) -> CallId {
         let id = self.free.pop().unwrap_or_else(|| {
             self.calls.push(Call::default());
             self.calls.len() as CallId - 1
         });
         let call = &mut self.calls[id as usize];
         call.connection = connection;
-        call.user = user;
-        call.intended = intended;
+        call.waiting = waiting;
+        call.step = 0;
         call.sent = 0;
         call.flushed = 0;
         call.first_byte = 0;
         call.held_since = 0;
         call.live = true;
+        call.failed = false;
         call.reply.reset();
         id
     }
@@ -95,10 +101,14 @@ impl Call {
 mod tests {
     use super::*;
 
+    fn at(intended: u64) -> Waiting {
+        Waiting::arrival(0, intended)
+    }
+
     #[test]
     fn a_call_is_overdue_by_when_it_was_sent_not_by_how_long_it_waited_before() {
         let mut calls = Calls::default();
-        let (sent, held) = (calls.begin(0, 0, 1), calls.begin(0, 1, 1));
+        let (sent, held) = (calls.begin(0, at(1)), calls.begin(0, at(1)));
         calls.get(sent).sent = 1_000;
         assert!(calls.overdue(1_100, 100).is_empty());
         assert_eq!(calls.overdue(1_101, 100), [sent]);
@@ -108,11 +118,11 @@ mod tests {
     #[test]
     fn a_new_call_in_an_overdue_place_is_not_overdue() {
         let mut calls = Calls::default();
-        let old = calls.begin(0, 0, 1);
+        let old = calls.begin(0, at(1));
         calls.get(old).sent = 1;
         assert_eq!(calls.overdue(1_000, 100), [old]);
         calls.release(old);
-        let new = calls.begin(0, 0, 999);
+        let new = calls.begin(0, at(999));
         assert_eq!(new, old);
         assert!(!calls.get(new).is_overdue(1_000, 100));
     }

@@ -3,17 +3,19 @@
 
 use std::io;
 
-use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, http1, http2};
+use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1, http2};
 
 use crate::calls::Calls;
 use crate::clock::now_ns;
 use crate::poll::{Interest, Poll};
 use crate::socket::{Read, Socket};
+use crate::tls::{Opened, Tls};
 
 /// The session of a connection, whatever it speaks.
 pub(crate) enum AnySession {
     Http1(http1::Http1),
     Http2(Box<http2::Client>),
+    Giop(Box<giop::Giop>),
 }
 
 macro_rules! each {
@@ -21,6 +23,7 @@ macro_rules! each {
         match $self {
             AnySession::Http1($session) => $body,
             AnySession::Http2($session) => $body,
+            AnySession::Giop($session) => $body,
         }
     };
 }
@@ -75,10 +78,14 @@ impl AnySession {
 /// One connection.
 pub(crate) struct Connection {
     pub(crate) socket: Socket,
+    /// Between the socket and the session, with security.
+    tls: Option<Box<Tls>>,
     pub(crate) session: AnySession,
     /// When the connection was asked for.
     pub(crate) started: u64,
-    /// The handshake is known to be complete.
+    /// The socket is known to be connected.
+    pub(crate) open: bool,
+    /// So it is, and TLS has shaken hands where there is TLS.
     pub(crate) established: bool,
     /// Reads also ask for the kernel's stamp.
     pub(crate) stamped: bool,
@@ -94,8 +101,23 @@ pub(crate) struct Connection {
     /// Bytes that the socket did not take, from `taken` on.
     rest: Vec<u8>,
     taken: usize,
+    /// What the session said last, on its way into records.
+    plain: Vec<u8>,
     /// Calls whose last byte has not been written.
     unflushed: Vec<CallId>,
+}
+
+/// What a receive came to.
+#[derive(Debug)]
+pub(crate) enum Received {
+    /// The session goes on.
+    Fine,
+    /// The peer broke the protocol of the session.
+    Broken,
+    /// The peer ended the TLS connection as it should.
+    Ended,
+    /// The peer is not who it should be, or broke TLS.
+    Insecure(io::Error),
 }
 
 /// What a flush did.
@@ -112,14 +134,17 @@ pub(crate) struct Flushed {
 impl Connection {
     pub(crate) fn new(
         socket: Socket,
+        tls: Option<Box<Tls>>,
         session: AnySession,
         started: u64,
         stamped: bool,
     ) -> Connection {
         Connection {
             socket,
+            tls,
             session,
             started,
+            open: false,
             established: false,
             stamped,
             listed: false,
@@ -129,6 +154,7 @@ impl Connection {
             interest: Interest::ReadWrite,
             rest: Vec::new(),
             taken: 0,
+            plain: Vec::new(),
             unflushed: Vec::new(),
         }
     }
@@ -172,7 +198,7 @@ impl Connection {
             scratch.clear();
             let fresh = self.rest.is_empty();
             if fresh {
-                self.session.pump(scratch);
+                self.produce(scratch)?;
                 if scratch.is_empty() {
                     return Ok(());
                 }
@@ -188,10 +214,7 @@ impl Connection {
             if written > 0 {
                 done.bytes += written;
                 done.at = before;
-                if !self.established {
-                    self.established = true;
-                    done.connect_ns = Some(before - self.started);
-                }
+                done.connect_ns = done.connect_ns.or(self.opened(before));
                 self.keep_rest(fresh, written, length, scratch);
                 self.stamp(calls, before);
             } else if fresh {
@@ -200,6 +223,91 @@ impl Connection {
             if written < length {
                 return Ok(());
             }
+        }
+    }
+
+    /// The next bytes for the socket: what the session says, in records where
+    /// there is TLS. Until hands are shaken the session keeps silent.
+    #[inline]
+    fn produce(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        let Some(tls) = &mut self.tls else {
+            self.session.pump(out);
+            return Ok(());
+        };
+        if !tls.ready() {
+            return tls.seal(&[], out);
+        }
+        self.plain.clear();
+        self.session.pump(&mut self.plain);
+        tls.seal(&self.plain, out)
+    }
+
+    /// The socket is connected; how long that took, where nothing else is
+    /// needed to establish the connection and it had not been known.
+    #[inline]
+    pub(crate) fn opened(&mut self, now: u64) -> Option<u64> {
+        self.open = true;
+        match &self.tls {
+            None => self.establish(now),
+            Some(_) => None,
+        }
+    }
+
+    /// How long the handshake of TLS took, when it has just ended.
+    #[inline]
+    pub(crate) fn shaken(&mut self, now: u64) -> Option<u64> {
+        match &self.tls {
+            Some(tls) if tls.ready() => self.establish(now),
+            _ => None,
+        }
+    }
+
+    fn establish(&mut self, now: u64) -> Option<u64> {
+        let first = !self.established;
+        self.established = true;
+        first.then(|| now.saturating_sub(self.started))
+    }
+
+    /// Gives the session what arrived, out of its records where there is TLS.
+    #[inline]
+    pub(crate) fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Received {
+        let session = &mut self.session;
+        let Some(tls) = &mut self.tls else {
+            return match session.receive(input, replies) {
+                Ok(()) => Received::Fine,
+                Err(_) => Received::Broken,
+            };
+        };
+        let mut whole = true;
+        let opened = tls.open(input, |plain| {
+            whole = session.receive(plain, replies).is_ok();
+            whole
+        });
+        match opened {
+            _ if !whole => Received::Broken,
+            Ok(Opened::Open) => Received::Fine,
+            Ok(Opened::Ended) => Received::Ended,
+            Err(error) => Received::Insecure(error),
+        }
+    }
+
+    /// The stream of bytes has ended. With TLS that alone says nothing: anyone
+    /// on the way can end it (RFC 8446 section 6.1).
+    pub(crate) fn cut_off(&self) -> Option<io::Error> {
+        self.tls.as_ref()?;
+        Some(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "the TLS connection ended without close_notify",
+        ))
+    }
+
+    /// The last word of TLS, where there is room for it behind all that was said.
+    pub(crate) fn farewell(&mut self) {
+        let Some(tls) = &mut self.tls else { return };
+        let mut word = Vec::new();
+        if self.open && self.rest.is_empty() && tls.farewell(&mut word).is_ok() {
+            // The connection is over: nobody waits for what this write says.
+            let _ = self.socket.write(&word);
         }
     }
 
@@ -257,10 +365,10 @@ impl Connection {
     }
 
     /// Waits for room to write exactly while there is something to write, or
-    /// the handshake is under way.
+    /// the socket is being connected.
     #[inline]
     pub(crate) fn update_interest(&mut self, poll: &Poll, token: u64) -> io::Result<()> {
-        let wanted = match self.rest.is_empty() && self.established {
+        let wanted = match self.rest.is_empty() && self.open {
             true => Interest::Read,
             false => Interest::ReadWrite,
         };

@@ -155,7 +155,7 @@ mod tests {
         let target = Target::Tcp(listener.local_addr().unwrap());
         let socket = Socket::connect(&target, SocketOptions::default()).unwrap();
         let session = AnySession::Http1(Http1::new(Options::default()).unwrap());
-        Connection::new(socket, session, started, false)
+        Connection::new(socket, None, session, started, false)
     }
 
     fn of(count: u64) -> (TcpListener, Connections) {

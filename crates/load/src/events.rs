@@ -7,15 +7,17 @@ use wirelab_wire::{CallId, End, Failure, Head, Replies};
 use crate::calls::Calls;
 use crate::clock::now_ns;
 use crate::group::Totals;
-use crate::judge::{Judge, Rejection};
+use crate::judge::Rejection;
 use crate::recorder::{ErrorKind, Recorder, Time};
 use crate::shared::Span;
+use crate::step::Step;
 
 /// Listens to one connection's session during one receive.
 pub(crate) struct Events<'a> {
     pub(crate) calls: &'a mut Calls,
-    pub(crate) judge: &'a Judge,
-    pub(crate) recorder: &'a mut Recorder,
+    pub(crate) steps: &'a [Step],
+    /// One record per operation.
+    pub(crate) operations: &'a mut [Recorder],
     /// Calls that ended, in order; their ids are still taken.
     pub(crate) ended: &'a mut Vec<CallId>,
     pub(crate) totals: &'a mut Totals,
@@ -38,17 +40,20 @@ impl Replies for Events<'_> {
 
     #[inline]
     fn head(&mut self, call: CallId, head: &Head) {
-        self.judge.head(&mut self.calls.get(call).reply, head);
+        let call = self.calls.get(call);
+        self.steps[call.step].judge.head(&mut call.reply, head);
     }
 
     #[inline]
     fn body(&mut self, call: CallId, chunk: &[u8]) {
         let call = self.calls.get(call);
-        let messages = self.judge.body(&mut call.reply, chunk);
-        if messages > 0 && self.span.contains(call.intended) {
-            self.recorder.messages += messages;
+        let step = &self.steps[call.step];
+        let messages = step.judge.body(&mut call.reply, chunk);
+        if messages > 0 && self.span.contains(call.waiting.arrival) {
+            let recorder = &mut self.operations[step.operation];
+            recorder.messages += messages;
             let since_sent = self.read_at.saturating_sub(call.sent);
-            (0..messages).for_each(|_| self.recorder.time(Time::Message, since_sent));
+            (0..messages).for_each(|_| recorder.time(Time::Message, since_sent));
         }
     }
 
@@ -60,7 +65,9 @@ impl Replies for Events<'_> {
             return self.failed(call, Failure::Truncated);
         }
         self.answered = true;
-        let verdict = self.judge.end(&mut self.calls.get(call).reply, end);
+        let state = self.calls.get(call);
+        let judge = &self.steps[state.step].judge;
+        let verdict = judge.end(&mut state.reply, end);
         self.finish(call, verdict);
     }
 
@@ -94,11 +101,12 @@ impl Events<'_> {
         self.ended.push(id);
         let call = self.calls.get(id);
         call.done = done;
+        call.failed = verdict.is_err();
         self.totals.sent += u64::from(call.sent > 0);
-        let intended = call.intended;
-        if self.span.contains(intended) {
+        let arrival = call.waiting.arrival;
+        if self.span.contains(arrival) {
             self.record(id, done, verdict);
-        } else if intended < self.span.start {
+        } else if arrival < self.span.start {
             self.totals.warmup += 1;
         }
     }
@@ -106,9 +114,10 @@ impl Events<'_> {
     #[inline]
     fn record(&mut self, id: CallId, done: u64, verdict: Result<(), Rejection>) {
         let call = self.calls.get(id);
-        let recorder = &mut *self.recorder;
+        let intended = call.waiting.intended;
+        let recorder = &mut self.operations[self.steps[call.step].operation];
         let sent = if call.sent == 0 { done } else { call.sent };
-        recorder.time(Time::Response, done.saturating_sub(call.intended));
+        recorder.time(Time::Response, done.saturating_sub(intended));
         recorder.service_ns_total += u128::from(done.saturating_sub(sent));
         if let Err(rejection) = verdict {
             return recorder.failure(rejection.kind, || rejection.words);
@@ -121,7 +130,7 @@ impl Events<'_> {
             call.flushed.min(first)
         };
         recorder.time(Time::Service, done - sent);
-        recorder.time(Time::Queueing, sent.saturating_sub(call.intended));
+        recorder.time(Time::Queueing, sent.saturating_sub(intended));
         recorder.time(Time::Write, flushed.saturating_sub(sent));
         recorder.time(Time::Wait, first - flushed);
         recorder.time(Time::Read, done.saturating_sub(first));

@@ -9,14 +9,20 @@
 #![deny(missing_docs)]
 
 pub mod arrivals;
+mod body;
 mod calls;
 mod clock;
 mod connection;
 mod connections;
 mod events;
 mod fault;
+mod form;
 mod group;
+mod head;
 mod judge;
+mod legality;
+mod object;
+mod outcome;
 pub mod plan;
 mod poll;
 mod process;
@@ -24,10 +30,16 @@ mod recorder;
 mod reply;
 pub mod result;
 mod run;
+mod script;
+mod sequences;
 mod shared;
 mod socket;
+mod speaks;
 mod spec;
+mod step;
 pub mod target;
+mod tls;
+mod tls_files;
 mod users;
 mod warmup;
 mod worker;

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 
-use crate::result::Times;
+use crate::result::{Sequences, Times};
 
 /// The kinds in which calls fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,6 +91,15 @@ pub(crate) struct Recorder {
     pub(crate) messages: u64,
     pub(crate) service_ns_total: u128,
     pub(crate) series: Vec<u64>,
+    sequences: SequenceRecord,
+}
+
+/// Sequences that are over.
+#[derive(Default)]
+struct SequenceRecord {
+    count: u64,
+    errors: u64,
+    response: Option<Box<Histogram<u64>>>,
 }
 
 /// Length of one entry of the series.
@@ -111,6 +120,7 @@ impl Recorder {
             messages: 0,
             service_ns_total: 0,
             series: Vec::new(),
+            sequences: SequenceRecord::default(),
         }
     }
 
@@ -118,6 +128,16 @@ impl Recorder {
     pub(crate) fn time(&mut self, which: Time, ns: u64) {
         let histogram = self.times[which as usize].get_or_insert_with(new_histogram);
         histogram.saturating_record(ns);
+    }
+
+    /// One sequence of calls, from the arrival of its first to the end of its last.
+    #[inline]
+    pub(crate) fn sequence(&mut self, response_ns: u64, failed: bool) {
+        let sequences = &mut self.sequences;
+        sequences.count += 1;
+        sequences.errors += u64::from(failed);
+        let histogram = sequences.response.get_or_insert_with(new_histogram);
+        histogram.saturating_record(response_ns);
     }
 
     /// One success, so long after the window's start; None: after its end.
@@ -144,15 +164,11 @@ impl Recorder {
 
     pub(crate) fn merge(&mut self, other: Recorder) {
         for (mine, theirs) in self.times.iter_mut().zip(other.times) {
-            match (mine.as_mut(), theirs) {
-                (Some(mine), Some(theirs)) => {
-                    mine.add(*theirs)
-                        .expect("histograms of the same bounds add up");
-                }
-                (None, theirs) => *mine = theirs,
-                (_, None) => {}
-            }
+            add(mine, theirs);
         }
+        self.sequences.count += other.sequences.count;
+        self.sequences.errors += other.sequences.errors;
+        add(&mut self.sequences.response, other.sequences.response);
         self.ok += other.ok;
         for (kind, count) in other.errors {
             *self.errors.entry(kind).or_default() += count;
@@ -179,12 +195,50 @@ impl Recorder {
         series
     }
 
+    /// None where no sequence was recorded.
+    pub(crate) fn sequences(&self) -> Option<Sequences> {
+        let SequenceRecord {
+            count,
+            errors,
+            response,
+        } = &self.sequences;
+        let response = summary(response.as_ref()?);
+        Some(Sequences {
+            count: *count,
+            errors: *errors,
+            response,
+        })
+    }
+
+    /// Failed calls.
+    pub(crate) fn failures(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    /// Failed calls by the names of their kinds.
+    pub(crate) fn errors_by_kind(&self) -> BTreeMap<String, u64> {
+        let errors = self.errors.iter();
+        errors
+            .map(|(kind, count)| (kind.name().to_owned(), *count))
+            .collect()
+    }
+
     pub(crate) fn times(&self) -> BTreeMap<String, Times> {
         NAMES
             .iter()
             .zip(&self.times)
             .filter_map(|(name, times)| Some(((*name).to_owned(), summary(times.as_ref()?))))
             .collect()
+    }
+}
+
+fn add(mine: &mut Option<Box<Histogram<u64>>>, theirs: Option<Box<Histogram<u64>>>) {
+    match (mine.as_mut(), theirs) {
+        (Some(mine), Some(theirs)) => mine
+            .add(*theirs)
+            .expect("histograms of the same bounds add up"),
+        (None, theirs) => *mine = theirs,
+        (_, None) => {}
     }
 }
 

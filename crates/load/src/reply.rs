@@ -1,7 +1,11 @@
 //! What is known of one reply while it arrives.
 
-use wirelab_wire::Head;
+use std::sync::Arc;
+
+use wirelab_contract::Reply;
+use wirelab_wire::codec::Expected;
 use wirelab_wire::grpc::Deframer;
+use wirelab_wire::{Head, Request};
 
 use crate::judge::{MESSAGE_BYTES_MAX, Rejection};
 use crate::recorder::ErrorKind;
@@ -20,6 +24,18 @@ pub(crate) struct ReplyState {
     pub(crate) kept: Vec<u8>,
     pub(crate) bad: Option<Box<Rejection>>,
     pub(crate) checked: bool,
+    /// Where calls differ from each other; made once for each place of a call.
+    pub(crate) varied: Option<Box<Varied>>,
+}
+
+/// One call of those that differ from each other.
+#[derive(Debug, Default)]
+pub(crate) struct Varied {
+    pub(crate) request: Option<Arc<Request>>,
+    /// What the reply must say.
+    pub(crate) expected: Option<Expected>,
+    /// What it said, where that was read.
+    pub(crate) read: Option<Reply>,
 }
 
 impl Default for ReplyState {
@@ -34,6 +50,7 @@ impl Default for ReplyState {
             kept: Vec::new(),
             bad: None,
             checked: false,
+            varied: None,
         }
     }
 }
@@ -42,9 +59,10 @@ impl ReplyState {
     /// Ready for the next call; keeps the memory for its body.
     #[inline]
     pub(crate) fn reset(&mut self) {
-        let kept = std::mem::take(&mut self.kept);
+        let (kept, varied) = (std::mem::take(&mut self.kept), self.varied.take());
         *self = ReplyState {
             kept,
+            varied,
             ..ReplyState::default()
         };
         self.kept.clear();

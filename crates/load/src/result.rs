@@ -126,6 +126,41 @@ pub struct GroupOutcome {
     pub series: Vec<u64>,
     /// CPU seconds of the load threads within the window (all groups share them).
     pub cpu_s: f64,
+    /// The calls by operation, where the group makes calls of several.
+    #[serde(default)]
+    pub operations: Vec<OperationOutcome>,
+    /// Sequences of calls, where the workload is one.
+    #[serde(default)]
+    pub sequences: Option<Sequences>,
+}
+
+/// What was measured of one operation of a group that calls several.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct OperationOutcome {
+    /// The operation's name in the contract.
+    pub operation: String,
+    /// Calls that ended, well or not.
+    pub calls: u64,
+    /// Calls that ended well.
+    pub ok: u64,
+    /// Calls that did not.
+    pub errors: u64,
+    /// Failed calls by kind, as in the group.
+    pub errors_by_kind: BTreeMap<String, u64>,
+    /// Times of its calls, as in the group; those of connections are the group's.
+    pub times: BTreeMap<String, Times>,
+}
+
+/// Sequences of calls that belong to the window by their first call's arrival.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Sequences {
+    /// Sequences that ended, well or not.
+    pub count: u64,
+    /// Sequences that a failed call ended.
+    pub errors: u64,
+    /// From the intended time of a sequence's first call to the end of its
+    /// last, ns; of failed ones to the end of the call that failed.
+    pub response: Times,
 }
 
 /// How the warm-up went.

@@ -8,14 +8,14 @@ use std::time::Duration;
 use crate::arrivals::Arrivals;
 use crate::clock::{now_ns, ns, seconds};
 use crate::fault;
-use crate::group::{Group, Spec, Totals};
+use crate::group::{Group, Spec};
+use crate::outcome::{During, Merged};
 use crate::plan::{self, Load, Plan, Window};
 use crate::process::{Usage, open_files_max, pin};
-use crate::recorder::Recorder;
-use crate::result::{Fault, GroupOutcome, Outcome, Process, Progress, WarmupOutcome};
+use crate::result::{Fault, Outcome, Process, Progress};
 use crate::shared::{Shared, Span, UNSET};
 use crate::spec::{self, share};
-use crate::users::Users;
+use crate::users::{Numbers, Users};
 use crate::warmup::{SAMPLE_NS, Warmup};
 use crate::worker;
 use crate::workload::Prepared;
@@ -112,25 +112,42 @@ fn groups_of(plan: &Plan, specs: &[Spec], index: u32, began: u64) -> Vec<Group> 
         let mut spec = spec.clone();
         spec.connections_max = share(spec.connections_max as u64, index, plan.threads) as usize;
         spec.in_flight_max = share(spec.in_flight_max as u64, index, plan.threads) as usize;
-        let users = users_of(group, index, plan.threads, began);
+        // Users and arrivals take turns over the threads.
+        let numbers = Numbers {
+            first: index,
+            step: plan.threads,
+        };
+        let own = own_users(&group.load, index, plan.threads);
+        spec.script.number(own as usize, numbers);
+        let users = users_of(group, numbers, began);
         Group::new(spec, number as u32, users)
     })
     .collect()
 }
 
-fn users_of(group: &plan::Group, index: u32, threads: u32, began: u64) -> Users {
+/// Users of a closed load that fall to a thread; an open load has none.
+fn own_users(load: &Load, index: u32, threads: u32) -> u32 {
+    match load {
+        Load::Closed { users, .. } => share(u64::from(*users), index, threads) as u32,
+        Load::Constant { .. } | Load::Poisson { .. } => 0,
+    }
+}
+
+fn users_of(group: &plan::Group, numbers: Numbers, began: u64) -> Users {
+    let Numbers {
+        first: index,
+        step: threads,
+    } = numbers;
     let quota = match group.window {
         Window::DurationS(_) => None,
         Window::Calls { calls, .. } => Some(share(calls, index, threads)),
     };
     match (&group.load, Arrivals::of(&group.load, index, threads)) {
-        (_, Some(arrivals)) => Users::open(arrivals, quota, began),
-        (Load::Closed { users, think_s }, None) => Users::closed(
-            share(u64::from(*users), index, threads) as u32,
-            ns(*think_s),
-            quota,
-            began,
-        ),
+        (_, Some(arrivals)) => Users::open(arrivals, numbers, quota, began),
+        (load @ Load::Closed { think_s, .. }, None) => {
+            let users = own_users(load, index, threads);
+            Users::closed(users, numbers, ns(*think_s), quota, began)
+        }
         (_, None) => unreachable!("open loads have arrivals"),
     }
 }
@@ -150,36 +167,6 @@ fn join(threads: Vec<Thread>) -> Result<Vec<Merged>, Fault> {
             .for_each(|(sum, group)| sum.add(group));
     }
     Ok(merged)
-}
-
-/// One group, summed over the threads.
-struct Merged {
-    recorder: Recorder,
-    totals: Totals,
-    queue_max: usize,
-}
-
-impl Default for Merged {
-    fn default() -> Self {
-        Merged {
-            recorder: Recorder::new(),
-            totals: Totals::default(),
-            queue_max: 0,
-        }
-    }
-}
-
-impl Merged {
-    fn add(&mut self, group: Group) {
-        self.queue_max += group.users.queue_max;
-        self.totals.sent += group.totals.sent;
-        self.totals.ended += group.totals.ended;
-        self.totals.warmup += group.totals.warmup;
-        self.totals.opened += group.totals.opened;
-        self.totals.peak += group.totals.peak;
-        self.totals.last_done = self.totals.last_done.max(group.totals.last_done);
-        self.recorder.merge(group.recorder);
-    }
 }
 
 /// Figures noted at the boundaries of the window.
@@ -364,6 +351,12 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let end = self.marks.at_end.unwrap_or_default();
         let cpu_s = end.cpu_s() - start.cpu_s();
         let groups = self.plan.groups.iter().zip(merged);
+        let during = During {
+            span: self.shared.window(),
+            warmup_s: self.marks.warmup_s,
+            stationary: self.marks.stationary,
+            cpu_s,
+        };
         Outcome {
             engine: env!("CARGO_PKG_VERSION").into(),
             profile: if cfg!(debug_assertions) {
@@ -382,68 +375,8 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
                 cores: self.plan.cores.clone(),
             },
             groups: groups
-                .map(|(group, merged)| self.group_outcome(group, merged, cpu_s))
+                .map(|(group, merged)| merged.outcome(group, &during))
                 .collect(),
-        }
-    }
-
-    fn group_outcome(&self, group: &plan::Group, merged: Merged, cpu_s: f64) -> GroupOutcome {
-        let Span { start, end } = self.shared.window();
-        let Merged {
-            recorder,
-            totals,
-            queue_max,
-        } = merged;
-        let end = if end == UNSET {
-            totals.last_done.max(start)
-        } else {
-            end
-        };
-        let window_s = seconds(end.saturating_sub(start));
-        let per_s = |amount: f64| {
-            if window_s > 0.0 {
-                amount / window_s
-            } else {
-                0.0
-            }
-        };
-        let errors: u64 = recorder.errors.values().sum();
-        let (load, rate_planned_per_s) = match group.load {
-            Load::Closed { .. } => ("closed", None),
-            Load::Constant { rate, .. } | Load::Poisson { rate, .. } => ("open", Some(rate)),
-        };
-        GroupOutcome {
-            name: group.name.clone(),
-            load: load.into(),
-            window_s,
-            window_start_ns: start,
-            calls: recorder.ok + errors,
-            ok: recorder.ok,
-            errors,
-            errors_by_kind: recorder
-                .errors
-                .iter()
-                .map(|(k, n)| (k.name().into(), *n))
-                .collect(),
-            error_examples: recorder.examples.clone(),
-            rate_per_s: per_s(recorder.ok as f64),
-            rate_planned_per_s,
-            concurrency: per_s(recorder.service_ns_total as f64 / 1e9),
-            queue_max: queue_max as u64,
-            connections_opened: totals.opened,
-            connections_peak: totals.peak as u64,
-            bytes_sent: recorder.bytes_sent,
-            bytes_received: recorder.bytes_received,
-            messages: recorder.messages,
-            calls_whole_run: totals.sent,
-            warmup: WarmupOutcome {
-                seconds: self.marks.warmup_s,
-                calls: totals.warmup,
-                stationary: self.marks.stationary,
-            },
-            times: recorder.times(),
-            series: recorder.series_of(end.saturating_sub(start)),
-            cpu_s,
         }
     }
 }

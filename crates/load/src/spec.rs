@@ -2,28 +2,24 @@
 
 use std::sync::Arc;
 
-use wirelab_wire::{Request, http1, http2};
+use wirelab_wire::{Request, giop, http1};
 
 use crate::clock::ns;
 use crate::fault;
-use crate::group::{Speaks, Spec};
-use crate::plan::{
-    Binding, Codec, Compression, Group, Load, Plan, Stack, Transport, Warmup, Window, Writes,
-};
-use crate::process::receive_buffer_max;
+use crate::group::Spec;
+use crate::legality::{check_group, check_socket, check_stack};
+use crate::object::Object;
+use crate::plan::{Binding, Group, Load, Plan, Stack, Warmup, Window};
 use crate::result::Fault;
+use crate::script::{Script, Varying};
 use crate::socket::SocketOptions;
+use crate::speaks::Speaks;
 use crate::target::{Target, TargetError};
-use crate::workload::Prepared;
+use crate::tls_files::Secure;
+use crate::workload::{Making, Prepared};
 
 /// Threads that one engine process may have.
 const THREADS_MAX: u32 = 256;
-
-/// The largest window of HTTP/2 that is never the limit.
-const WINDOW_BYTES: u32 = (1 << 30) - 1;
-
-/// The largest window that HTTP/2 has (RFC 9113 section 6.9.1), in bytes.
-const H2_WINDOW_MAX: u32 = (1 << 31) - 1;
 
 /// Users of a closed load; each costs memory from the start.
 const USERS_MAX: u32 = 10_000_000;
@@ -66,7 +62,10 @@ fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T,
 }
 
 fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<Spec, Fault> {
-    let target = target(plan, group)?;
+    check_stack(&group.stack)?;
+    check_group(group)?;
+    let object = group.object.as_deref().map(Object::parse).transpose()?;
+    let target = target(plan, group, object.as_ref())?;
     check_socket(&group.stack, &target)?;
     check_times(group)?;
     let in_flight_max = in_flight_max(&group.load)?;
@@ -75,28 +74,29 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<
         .authority
         .clone()
         .unwrap_or_else(|| target.authority());
-    let request = request(prepared, number, authority);
-    http1::check_request(&request).map_err(|error| {
-        fault::plan(
-            format!("request: {error}"),
-            "change the method, path or header",
-        )
-    })?;
     Ok(Spec {
-        request: Arc::new(request),
-        judge: Arc::clone(&prepared.judge),
+        script: script(group, prepared, number, &authority)?,
+        steps: prepared.steps.clone().into(),
         socket: SocketOptions::of(&group.stack),
-        speaks: speaks(&group.stack),
+        secure: Secure::of(group, &authority)?,
+        speaks: Speaks::of(&group.stack, object.map(|object| object.key))?,
         connections_max: connections_max(&group.stack, in_flight_max, plan.threads)?,
         in_flight_max,
         keep: !group.stack.connection.close,
+        any_target: plan.allow_any_target,
         timeout_ns: ns(group.timeout_s),
         target,
     })
 }
 
-fn target(plan: &Plan, group: &Group) -> Result<Target, Fault> {
-    Target::parse(&group.target, plan.allow_any_target).map_err(|error| {
+/// Where calls go: what the plan says, else where the object is.
+fn target(plan: &Plan, group: &Group, object: Option<&Object>) -> Result<Target, Fault> {
+    let any = plan.allow_any_target;
+    let target = match (group.target.as_str(), object) {
+        ("", Some(object)) => object.target(any),
+        (text, _) => Target::parse(text, any),
+    };
+    target.map_err(|error| {
         let remedy = match error {
             TargetError::NotLoopback(_) => {
                 "load goes to this machine only; name the explicit flag (allow_any_target, --any-target) if you own the target"
@@ -107,78 +107,50 @@ fn target(plan: &Plan, group: &Group) -> Result<Target, Fault> {
     })
 }
 
-fn request(prepared: &Prepared, id: u32, authority: String) -> Request {
-    Request {
-        id,
-        method: prepared.method.clone(),
-        path: prepared.path.clone(),
-        authority,
-        fields: prepared.fields.clone(),
-        body: Arc::clone(&prepared.body),
+/// The prepared requests with their authority, each checked as its session demands.
+fn script(
+    group: &Group,
+    prepared: &Prepared,
+    number: u32,
+    authority: &str,
+) -> Result<Script, Fault> {
+    let mut requests = Vec::new();
+    for request in &prepared.requests {
+        let request = Request {
+            id: number,
+            authority: authority.to_owned(),
+            ..request.clone()
+        };
+        check_request(group.stack.binding, &request).map_err(|words| {
+            fault::plan(
+                format!("request: {words}"),
+                "change the method, path or header",
+            )
+        })?;
+        requests.push(Arc::new(request));
     }
+    Ok(match &prepared.making {
+        Making::Same => Script::Same(requests.remove(0)),
+        Making::Varying {
+            maker,
+            form,
+            writer,
+        } => Script::Varying(Box::new(Varying::new(
+            maker.clone(),
+            *form,
+            writer.clone(),
+            requests,
+        ))),
+    })
 }
 
-/// Combinations that no engine could honour, each with the nearest legal one.
-pub(crate) fn check_stack(stack: &Stack) -> Result<(), Fault> {
-    let in_flight = stack.connection.in_flight.0;
-    match (stack.binding, stack.codec, stack.transport) {
-        (Binding::Grpc, Codec::Text | Codec::Json, _) => {
-            return refuse("codec: grpc carries protobuf", "use codec=protobuf");
+fn check_request(binding: Binding, request: &Request) -> Result<(), String> {
+    match binding {
+        Binding::Rest | Binding::Soap | Binding::Grpc => {
+            http1::check_request(request).map_err(|error| error.to_string())
         }
-        (Binding::Grpc, _, Transport::Http10 | Transport::Http11) => {
-            return refuse("transport: grpc needs HTTP/2", "use transport=http/2");
-        }
-        (Binding::Rest, Codec::Protobuf, _) => {
-            return refuse(
-                "codec: rest speaks text and json",
-                "use codec=json or codec=text",
-            );
-        }
-        _ => {}
-    }
-    match (in_flight, stack.connection.close, stack.transport) {
-        (0, ..) => refuse(
-            "in_flight = 0: no call could be made",
-            "use in_flight 1 or more",
-        ),
-        (2.., true, _) => refuse(
-            "connection=close carries one call per connection",
-            "use in_flight=1, or connection=keep",
-        ),
-        (2.., _, Transport::Http10) => refuse(
-            "HTTP/1.0 has no pipelining",
-            "use in_flight=1, or transport=http/1.1",
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// Options that the client's sockets and HTTP/2 would not honour.
-fn check_socket(stack: &Stack, target: &Target) -> Result<(), Fault> {
-    let of_tcp = [
-        ("nagle", stack.nagle),
-        ("quickack", stack.quickack.is_some()),
-        ("tcp_window", stack.tcp_window.is_some()),
-    ];
-    if let (Target::Unix(_), Some((name, _))) = (target, of_tcp.iter().find(|(_, set)| *set)) {
-        return refuse(
-            format!("{name}: a Unix socket has no such option"),
-            format!("leave {name} out, or use a TCP target"),
-        );
-    }
-    let kernel_max = receive_buffer_max();
-    if let Some(bytes) = stack.tcp_window.filter(|bytes| *bytes > kernel_max) {
-        return refuse(
-            format!("tcp_window = {bytes}: this kernel gives at most {kernel_max} bytes"),
-            "use less, or raise net.core.rmem_max",
-        );
-    }
-    match stack.h2_window {
-        None | Some(1..=H2_WINDOW_MAX) => Ok(()),
-        Some(bytes) => refuse(
-            format!("h2_window = {bytes}: HTTP/2 has windows of 1 to {H2_WINDOW_MAX} bytes"),
-            "use bytes within that range",
-        ),
+        Binding::Iiop => giop::check_request(request).map_err(|error| error.to_string()),
+        Binding::Raw => Ok(()),
     }
 }
 
@@ -282,39 +254,6 @@ fn connections_needed(in_flight_max: usize, in_flight: u32, threads: u32) -> usi
 pub(crate) fn share(whole: u64, index: u32, parts: u32) -> u64 {
     let (index, parts) = (u64::from(index), u64::from(parts));
     whole / parts + u64::from(index < whole % parts)
-}
-
-fn speaks(stack: &Stack) -> Speaks {
-    let split_writes = stack.writes == Writes::Split;
-    let in_flight = stack.connection.in_flight.0;
-    let http1 = |version| {
-        Speaks::Http1(http1::Options {
-            version,
-            close: stack.connection.close,
-            pipeline: in_flight,
-            split_writes,
-        })
-    };
-    match stack.transport {
-        Transport::Http10 => http1(http1::Version::Http10),
-        Transport::Http11 => http1(http1::Version::Http11),
-        Transport::Http2 => Speaks::Http2(http2::Options {
-            stream_window: stack.h2_window.unwrap_or(WINDOW_BYTES),
-            connection_window: stack.h2_window.unwrap_or(WINDOW_BYTES),
-            split_writes,
-            max_streams: in_flight,
-            ..http2::Options::default()
-        }),
-    }
-}
-
-/// Fields that ask for compressed replies, by binding.
-pub(crate) fn accepts(stack: &Stack) -> Option<(String, String)> {
-    match (stack.compression, stack.binding) {
-        (Compression::None, _) => None,
-        (Compression::Gzip, Binding::Rest) => Some(("accept-encoding".into(), "gzip".into())),
-        (Compression::Gzip, Binding::Grpc) => Some(("grpc-accept-encoding".into(), "gzip".into())),
-    }
 }
 
 #[cfg(test)]

@@ -6,17 +6,42 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::arrivals::Arrivals;
 use crate::shared::{Span, UNSET};
 
+/// In no sequence, or in one that has not begun.
+pub(crate) const NO_SEQUENCE: u32 = u32::MAX;
+
 /// A call that waits for room on a connection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
+    /// Users of closed loads are numbered, and so are arrivals of open ones,
+    /// each over all threads.
     pub(crate) user: u32,
+    pub(crate) sequence: u32,
     pub(crate) intended: u64,
+    /// When its arrival was intended: of the first call, where it is a later
+    /// one of a sequence. By it a call belongs to the window.
+    pub(crate) arrival: u64,
+}
+
+impl Waiting {
+    /// A call that is an arrival itself.
+    #[inline]
+    pub(crate) fn arrival(user: u32, intended: u64) -> Waiting {
+        Waiting {
+            user,
+            sequence: NO_SEQUENCE,
+            intended,
+            arrival: intended,
+        }
+    }
 }
 
 /// The demand side of one group in one thread: an unbounded queue and what feeds it.
 pub(crate) struct Users {
-    pub(crate) queue: VecDeque<Waiting>,
+    queue: VecDeque<Waiting>,
     pub(crate) queue_max: usize,
+    /// Calls whose arrival the window has admitted. They go first, or an
+    /// overload would begin sequences without end and finish none.
+    admitted: VecDeque<Waiting>,
     /// Users in their pause: when it ends, and who.
     thinking: BinaryHeap<Reverse<(u64, u32)>>,
     think_ns: u64,
@@ -29,19 +54,32 @@ struct Schedule {
     arrivals: Arrivals,
     origin: u64,
     next: u64,
+    /// Number of the next arrival, and what lies between two of this thread.
+    number: u32,
+    step: u32,
+}
+
+/// Numbers of this thread's users or arrivals: the first, and the step to the next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) first: u32,
+    pub(crate) step: u32,
 }
 
 impl Users {
-    pub(crate) fn closed(users: u32, think_ns: u64, quota: Option<u64>, now: u64) -> Users {
-        let queue = (0..users)
-            .map(|user| Waiting {
-                user,
-                intended: now,
-            })
-            .collect();
+    pub(crate) fn closed(
+        users: u32,
+        numbers: Numbers,
+        think_ns: u64,
+        quota: Option<u64>,
+        now: u64,
+    ) -> Users {
+        let number = |k: u32| numbers.first.wrapping_add(k.wrapping_mul(numbers.step));
+        let queue = (0..users).map(|k| Waiting::arrival(number(k), now));
         Users {
-            queue,
+            queue: queue.collect(),
             queue_max: 0,
+            admitted: VecDeque::new(),
             thinking: BinaryHeap::new(),
             think_ns,
             schedule: None,
@@ -49,19 +87,27 @@ impl Users {
         }
     }
 
-    pub(crate) fn open(mut arrivals: Arrivals, quota: Option<u64>, origin: u64) -> Users {
+    pub(crate) fn open(
+        mut arrivals: Arrivals,
+        numbers: Numbers,
+        quota: Option<u64>,
+        origin: u64,
+    ) -> Users {
         let next = arrivals
             .next()
             .map_or(UNSET, |at| origin.saturating_add(at));
         Users {
             queue: VecDeque::new(),
             queue_max: 0,
+            admitted: VecDeque::new(),
             thinking: BinaryHeap::new(),
             think_ns: 0,
             schedule: Some(Schedule {
                 arrivals,
                 origin,
                 next,
+                number: numbers.first,
+                step: numbers.step,
             }),
             quota,
         }
@@ -73,12 +119,22 @@ impl Users {
     pub(crate) fn call_ended(&mut self, user: u32, done: u64) {
         match (self.schedule.is_some(), self.think_ns) {
             (true, _) => {}
-            (false, 0) => self.queue.push_back(Waiting {
-                user,
-                intended: done,
-            }),
+            (false, 0) => self.queue.push_back(Waiting::arrival(user, done)),
             (false, think) => self.thinking.push(Reverse((done + think, user))),
         }
+    }
+
+    /// A call whose arrival has been admitted goes on: the next of a sequence,
+    /// or one that must be made again elsewhere.
+    #[inline]
+    pub(crate) fn go_on(&mut self, waiting: Waiting) {
+        self.admitted.push_back(waiting);
+    }
+
+    /// Whether any call waits for a connection.
+    #[inline]
+    pub(crate) fn waiting(&self) -> bool {
+        !self.queue.is_empty() || !self.admitted.is_empty()
     }
 
     /// Queues what is due at `now`; `late` gets how late each scheduled
@@ -89,10 +145,7 @@ impl Users {
                 break;
             }
             self.thinking.pop();
-            self.queue.push_back(Waiting {
-                user,
-                intended: due,
-            });
+            self.queue.push_back(Waiting::arrival(user, due));
         }
         let end = self.arrivals_end(span);
         let Some(schedule) = &mut self.schedule else {
@@ -100,10 +153,9 @@ impl Users {
         };
         while schedule.next <= now && schedule.next < end {
             late(schedule.next, now - schedule.next);
-            self.queue.push_back(Waiting {
-                user: 0,
-                intended: schedule.next,
-            });
+            self.queue
+                .push_back(Waiting::arrival(schedule.number, schedule.next));
+            schedule.number = schedule.number.wrapping_add(schedule.step);
             schedule.next = schedule
                 .arrivals
                 .next()
@@ -131,6 +183,9 @@ impl Users {
     /// The next call to begin, if the window lets it begin.
     #[inline]
     pub(crate) fn next(&mut self, span: Span) -> Option<Waiting> {
+        if let Some(waiting) = self.admitted.pop_front() {
+            return Some(waiting);
+        }
         while let Some(waiting) = self.queue.pop_front() {
             if self.admits(waiting.intended, span) {
                 return Some(waiting);
@@ -191,12 +246,14 @@ mod tests {
         end: UNSET,
     };
 
+    const NUMBERS: Numbers = Numbers { first: 0, step: 1 };
+
     fn open(rate: f64, quota: Option<u64>) -> Users {
         let load = Load::Constant {
             rate,
             in_flight_max: 1,
         };
-        Users::open(Arrivals::of(&load, 0, 1).unwrap(), quota, 1000)
+        Users::open(Arrivals::of(&load, 0, 1).unwrap(), NUMBERS, quota, 1000)
     }
 
     #[test]
@@ -220,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_user_calls_again_when_the_last_call_ended() {
-        let mut users = Users::closed(2, 0, None, 5);
+        let mut users = Users::closed(2, NUMBERS, 0, None, 5);
         assert_eq!(
             users.next(ALWAYS).map(|w| (w.user, w.intended)),
             Some((0, 5))
@@ -234,7 +291,7 @@ mod tests {
 
     #[test]
     fn think_time_moves_the_intended_time() {
-        let mut users = Users::closed(1, 50, None, 0);
+        let mut users = Users::closed(1, NUMBERS, 50, None, 0);
         users.next(ALWAYS);
         users.call_ended(0, 100);
         users.arrive(149, ALWAYS, |_, _| {});
@@ -288,5 +345,26 @@ mod tests {
             .collect();
         assert_eq!(taken, [1000, 2000, 3000, 4000]);
         assert!(users.exhausted());
+    }
+
+    #[test]
+    fn what_goes_on_goes_first_after_the_window_too() {
+        let mut users = Users::closed(2, Numbers { first: 1, step: 3 }, 0, Some(2), 5);
+        let first = users.next(ALWAYS).unwrap();
+        assert_eq!(first, Waiting::arrival(1, 5));
+        let second = Waiting {
+            sequence: 0,
+            intended: 90,
+            ..first
+        };
+        users.go_on(second);
+        assert_eq!(users.next(ALWAYS), Some(second));
+        assert_eq!(users.next(ALWAYS), Some(Waiting::arrival(4, 5)));
+        users.go_on(second);
+        let over = Span { start: 0, end: 80 };
+        users.send_home(over);
+        assert!(users.exhausted() && users.waiting());
+        assert_eq!(users.next(over), Some(second));
+        assert_eq!(users.next(over), None);
     }
 }

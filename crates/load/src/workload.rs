@@ -3,26 +3,43 @@
 use std::sync::Arc;
 
 use base64::Engine as _;
-use wirelab_contract::{Operation, workload};
-use wirelab_wire::codec::{Codec, Expected};
-use wirelab_wire::{ContentType, grpc, gzip};
+use wirelab_contract::workload::{self, Function, WorkloadError};
+use wirelab_contract::{Contract, Operation};
+use wirelab_wire::codec::{Expected, Unsupported};
+use wirelab_wire::{ContentType, Request};
 
+use crate::body::{BodyWriter, compress};
 use crate::fault;
-use crate::judge::{Framing, Judge};
-use crate::plan::{self, Binding, Compression, Group, Stack, Work, Workload};
+use crate::form::{encoding, form, media_type};
+use crate::head;
+use crate::judge::{Framing, Judge, Wanted};
+use crate::legality::check_stack;
+use crate::plan::{Binding, Group, Stack, Work, Workload};
 use crate::result::Fault;
-use crate::spec::{accepts, check_stack};
+use crate::script::Maker;
+use crate::step::Step;
 
 /// Seed of the contents of requests.
 const SEED: u64 = 0;
 
-/// One request, and what makes its reply right.
+/// The requests of a workload, and what makes their replies right.
 pub struct Prepared {
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) fields: Vec<(String, String)>,
-    pub(crate) body: Arc<[u8]>,
-    pub(crate) judge: Arc<Judge>,
+    /// By step; without an authority yet.
+    pub(crate) requests: Vec<Request>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) making: Making,
+}
+
+/// How requests come about.
+pub(crate) enum Making {
+    /// There is one, and it is whole.
+    Same,
+    /// Their bodies are made call by call.
+    Varying {
+        maker: Maker,
+        form: wirelab_wire::codec::Form,
+        writer: BodyWriter,
+    },
 }
 
 /// Makes the request of `group`. A gRPC message given as JSON must have been
@@ -31,17 +48,16 @@ pub struct Prepared {
 /// # Errors
 /// When the workload and the stack do not go together, or a size cannot be had.
 pub fn prepare(group: &Group) -> Result<Prepared, Fault> {
-    let stack = &group.stack;
-    check_stack(stack)?;
+    check_stack(&group.stack)?;
     match &group.workload {
-        Workload::Contract {
+        Workload::Contract { .. } => of_contract(group),
+        Workload::Sequence {
             contract,
-            operation,
-            bytes,
-            chunk_bytes,
-        } => of_contract(stack, contract, operation, *bytes, *chunk_bytes),
-        Workload::Http { .. } => of_http(stack, &group.workload),
-        Workload::Grpc { .. } => of_grpc(stack, &group.workload),
+            function,
+            accounts,
+        } => of_sequence(group, contract, function, *accounts),
+        Workload::Http { .. } => of_http(&group.stack, &group.workload),
+        Workload::Grpc { .. } => of_grpc(&group.stack, &group.workload),
     }
 }
 
@@ -49,120 +65,174 @@ fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T,
     Err(fault::plan(message, remedy))
 }
 
-fn of_contract(
-    stack: &Stack,
-    contract: &str,
-    operation: &str,
-    bytes: u64,
-    chunk: u32,
-) -> Result<Prepared, Fault> {
-    if contract != "transfer" {
-        return refuse(
-            format!("contract {contract:?} is unknown"),
-            "use contract transfer",
-        );
+fn contract_of(name: &str) -> Result<Contract, Fault> {
+    name.parse()
+        .map_err(|error| fault::plan(format!("contract: {error}"), "name one of these"))
+}
+
+fn check_accounts(accounts: u32) -> Result<(), Fault> {
+    match (1..=i32::MAX as u32).contains(&accounts) {
+        true => Ok(()),
+        false => refuse(
+            format!("accounts = {accounts}"),
+            "use as many accounts as the service holds, 1 or more",
+        ),
     }
-    let operation: Operation = operation
-        .parse()
+}
+
+fn unsupported(error: Unsupported) -> Fault {
+    fault::plan(error.to_string(), "change the codec axis, or the operation")
+}
+
+fn of_contract(group: &Group) -> Result<Prepared, Fault> {
+    let Workload::Contract {
+        contract,
+        operation,
+        bytes,
+        chunk_bytes,
+        accounts,
+    } = &group.workload
+    else {
+        unreachable!("asked for workloads of contracts only")
+    };
+    let operation = Operation::of(contract_of(contract)?, operation)
         .map_err(|error| fault::plan(format!("operation: {error}"), "name one of these"))?;
-    let call = workload::call(operation, bytes, chunk, SEED)
-        .map_err(|error| fault::plan(error.to_string(), "change the message's size"))?;
-    let codec = codec(stack);
-    let unsupported = |error: wirelab_wire::codec::Unsupported| {
-        fault::plan(error.to_string(), "change the codec axis, or the operation")
-    };
-    let messages = codec.encode(&call).map_err(unsupported)?;
-    let expected = Expected::of(codec, &call).map_err(unsupported)?;
-    match stack.binding {
-        Binding::Grpc => Ok(grpc_request(
-            stack,
-            &operation.grpc_path(),
-            &messages,
-            Some(expected),
-        )),
-        Binding::Rest => rest_request(stack, operation, messages, expected),
+    check_accounts(*accounts)?;
+    let call = workload::call(operation, *bytes, *chunk_bytes, SEED).map_err(|error| {
+        let remedy = match error {
+            WorkloadError::Sequence(_) => "use workload kind sequence",
+            _ => "change the message's size",
+        };
+        fault::plan(error.to_string(), remedy)
+    })?;
+    if let Some(maker) = maker_of(operation, *accounts) {
+        return varying(group, maker);
     }
-}
-
-fn codec(stack: &Stack) -> Codec {
-    match stack.codec {
-        plan::Codec::Text => Codec::Text,
-        plan::Codec::Json => Codec::Json,
-        plan::Codec::Protobuf => Codec::Protobuf,
+    let stack = &group.stack;
+    let form = form(stack)?;
+    let mut request = head::of_operation(stack, operation)?;
+    if request.method != "GET" {
+        let writer = BodyWriter::new(stack, form);
+        request.body = writer.body(&call).map_err(unsupported)?.into();
     }
-}
-
-fn rest_request(
-    stack: &Stack,
-    operation: Operation,
-    messages: Vec<Vec<u8>>,
-    expected: Expected,
-) -> Result<Prepared, Fault> {
-    let Some((method, path)) = operation.rest() else {
-        return refuse(
-            format!("operation {operation}: streams of messages exist in grpc only"),
-            "use binding grpc, or another operation",
-        );
-    };
-    let media = match stack.codec {
-        plan::Codec::Text => ("text/plain", ContentType::Text),
-        _ => ("application/json", ContentType::Json),
-    };
-    let mut fields = vec![("accept".to_owned(), media.0.to_owned())];
-    fields.extend(accepts(stack));
-    let mut body = Vec::new();
-    if method != "GET" {
-        fields.push(("content-type".into(), media.0.into()));
-        body = messages.concat();
-        if stack.compression == Compression::Gzip {
-            fields.push(("content-encoding".into(), "gzip".into()));
-            body = gzip::compress(&body);
-        }
-    }
-    let mut judge = Judge::new(Framing::Whole, Some(expected), stack.work == Work::Decode);
-    judge.status = Some(200);
-    judge.content_type = Some(media.1);
-    judge.gzip = stack.compression == Compression::Gzip;
+    let expected = Expected::of(form, &call).map_err(unsupported)?;
+    let wanted = Wanted::Same(Box::new(expected));
     Ok(Prepared {
-        method: method.into(),
-        path: path.into(),
-        fields,
-        body: body.into(),
+        requests: vec![request],
+        steps: vec![step(group, operation, 0, wanted)?],
+        making: Making::Same,
+    })
+}
+
+/// Operations whose requests differ from user to user.
+fn maker_of(operation: Operation, accounts: u32) -> Option<Maker> {
+    let function = match operation {
+        Operation::Credit => Function::Credit,
+        Operation::DirectDebit => Function::DirectDebit,
+        Operation::Reserve => Function::ReservationRelease,
+        Operation::CreditControl => Function::CreditControl,
+        Operation::Book => return Some(Maker::book()),
+        _ => return None,
+    };
+    Some(Maker::Function {
+        function,
+        accounts,
+        whole: false,
+    })
+}
+
+fn of_sequence(
+    group: &Group,
+    contract: &str,
+    function: &str,
+    accounts: u32,
+) -> Result<Prepared, Fault> {
+    if contract_of(contract)? != Contract::Charging {
+        return refuse(
+            format!("contract {contract}: sequences exist in charging only"),
+            "use contract charging, or workload kind contract",
+        );
+    }
+    check_accounts(accounts)?;
+    let function: Function = function
+        .parse()
+        .map_err(|error| fault::plan(format!("function: {error}"), "name one of these"))?;
+    varying(
+        group,
+        Maker::Function {
+            function,
+            accounts,
+            whole: true,
+        },
+    )
+}
+
+/// Requests made call by call.
+fn varying(group: &Group, maker: Maker) -> Result<Prepared, Fault> {
+    let stack = &group.stack;
+    let form = form(stack)?;
+    let operations = maker.operations();
+    let last = operations.len() - 1;
+    let mut names: Vec<Operation> = Vec::new();
+    let (mut requests, mut steps) = (Vec::new(), Vec::new());
+    for (at, operation) in operations.iter().copied().enumerate() {
+        if !form.codec.supports(operation) {
+            return Err(unsupported(Unsupported {
+                codec: form.codec,
+                operation,
+            }));
+        }
+        requests.push(head::of_operation(stack, operation)?);
+        let place = names.iter().position(|name| *name == operation);
+        let place = place.unwrap_or_else(|| {
+            names.push(operation);
+            names.len() - 1
+        });
+        let wanted = Wanted::EachCall { carries: at < last };
+        steps.push(step(group, operation, place, wanted)?);
+    }
+    Ok(Prepared {
+        requests,
+        steps,
+        making: Making::Varying {
+            maker,
+            form,
+            writer: BodyWriter::new(stack, form),
+        },
+    })
+}
+
+/// A kind of calls of a contract, with the judge of its replies.
+fn step(group: &Group, operation: Operation, place: usize, wanted: Wanted) -> Result<Step, Fault> {
+    let stack = &group.stack;
+    let framing = match stack.binding {
+        Binding::Grpc => Framing::Grpc,
+        _ => Framing::Whole,
+    };
+    let mut judge = Judge::new(framing, wanted, stack.work == Work::Decode);
+    judge.status = Some(200);
+    judge.encoding = Some(encoding(stack.compression).0);
+    judge.errors = Some((form(stack)?, operation));
+    if !matches!(stack.binding, Binding::Iiop | Binding::Raw) {
+        judge.content_type = Some(media_type(stack).1);
+    }
+    Ok(Step {
+        operation: place,
+        name: operation.name().to_owned(),
         judge: Arc::new(judge),
     })
 }
 
-fn grpc_request(
-    stack: &Stack,
-    path: &str,
-    messages: &[Vec<u8>],
-    expected: Option<Expected>,
-) -> Prepared {
-    let compress = stack.compression == Compression::Gzip;
-    let mut fields = vec![
-        ("content-type".to_owned(), "application/grpc".to_owned()),
-        ("te".to_owned(), "trailers".to_owned()),
-    ];
-    fields.extend(accepts(stack));
-    if compress {
-        fields.push(("grpc-encoding".into(), "gzip".into()));
-    }
-    let framed = messages.iter().map(|message| match compress {
-        true => grpc::frame(&gzip::compress(message), true),
-        false => grpc::frame(message, false),
-    });
-    let body: Vec<u8> = framed.flatten().collect();
-    let mut judge = Judge::new(Framing::Grpc, expected, stack.work == Work::Decode);
-    judge.status = Some(200);
-    judge.content_type = Some(ContentType::Grpc);
-    // A stranger's metadata may ask for it without the axis.
-    judge.gzip = compress || judge.expected.is_none();
+/// One request to a stranger's service.
+fn of_stranger(request: Request, name: &str, judge: Judge) -> Prepared {
     Prepared {
-        method: "POST".into(),
-        path: path.into(),
-        fields,
-        body: body.into(),
-        judge: Arc::new(judge),
+        requests: vec![request],
+        steps: vec![Step {
+            operation: 0,
+            name: name.to_owned(),
+            judge: Arc::new(judge),
+        }],
+        making: Making::Same,
     }
 }
 
@@ -184,26 +254,24 @@ fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
             "use binding rest, or workload grpc",
         );
     }
-    let mut fields: Vec<(String, String)> = headers
-        .iter()
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
-        .collect();
-    fields.extend(accepts(stack));
-    let mut judge = Judge::new(Framing::Whole, None, stack.work == Work::Decode);
+    let mut fields = lower_case(headers);
+    fields.extend(head::accepts(stack));
+    let mut judge = Judge::new(Framing::Whole, Wanted::Anything, stack.work == Work::Decode);
     judge.status = *expect_status;
     judge.length = *expect_length;
     let mut body = decode_base64(body_base64)?;
-    if stack.compression == Compression::Gzip && !body.is_empty() {
-        fields.push(("content-encoding".into(), "gzip".into()));
-        body = gzip::compress(&body);
+    if let (false, (_, Some(name))) = (body.is_empty(), encoding(stack.compression)) {
+        fields.push(("content-encoding".into(), name.into()));
+        body = compress(stack.compression, &body).unwrap_or(body);
     }
-    Ok(Prepared {
+    let request = Request {
         method: method.clone(),
         path: path.clone(),
         fields,
         body: body.into(),
-        judge: Arc::new(judge),
-    })
+        ..Request::default()
+    };
+    Ok(of_stranger(request, path, judge))
 }
 
 fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
@@ -230,14 +298,23 @@ fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
         true => method.clone(),
         false => format!("/{method}"),
     };
-    let body = decode_base64(body_base64.as_deref().unwrap_or(""))?;
-    let mut prepared = grpc_request(stack, &path, &[body], None);
-    prepared.fields.extend(
-        metadata
-            .iter()
-            .map(|(name, value)| (name.to_ascii_lowercase(), value.clone())),
-    );
-    Ok(prepared)
+    let message = decode_base64(body_base64.as_deref().unwrap_or(""))?;
+    let mut body = Vec::new();
+    BodyWriter::new(stack, form(stack)?).wrap(&message, &mut body);
+    let mut request = head::grpc(stack, &path);
+    request.body = body.into();
+    request.fields.extend(lower_case(metadata));
+    let mut judge = Judge::new(Framing::Grpc, Wanted::Anything, stack.work == Work::Decode);
+    judge.status = Some(200);
+    judge.content_type = Some(ContentType::Grpc);
+    Ok(of_stranger(request, &path, judge))
+}
+
+fn lower_case(fields: &[(String, String)]) -> Vec<(String, String)> {
+    let fields = fields.iter();
+    fields
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
+        .collect()
 }
 
 fn decode_base64(text: &str) -> Result<Vec<u8>, Fault> {

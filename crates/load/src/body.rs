@@ -1,0 +1,63 @@
+//! Bodies of requests: typed calls to the bytes that a session is given.
+
+use wirelab_contract::Call as Typed;
+use wirelab_wire::codec::{Form, Unsupported};
+use wirelab_wire::{grpc, gzip, zstd};
+
+use crate::plan::{Binding, Compression, Stack};
+
+/// Writes bodies in one way.
+#[derive(Debug, Clone)]
+pub(crate) struct BodyWriter {
+    form: Form,
+    binding: Binding,
+    compression: Compression,
+}
+
+impl BodyWriter {
+    pub(crate) fn new(stack: &Stack, form: Form) -> BodyWriter {
+        BodyWriter {
+            form,
+            binding: stack.binding,
+            compression: stack.compression,
+        }
+    }
+
+    /// The body of `call`.
+    ///
+    /// # Errors
+    /// When the operation has no form in the codec.
+    pub(crate) fn body(&self, call: &Typed) -> Result<Vec<u8>, Unsupported> {
+        let mut body = Vec::new();
+        for message in self.form.encode(call)? {
+            self.wrap(&message, &mut body);
+        }
+        Ok(body)
+    }
+
+    /// Appends the body of a call whose operation has a form.
+    #[inline]
+    pub(crate) fn write(&self, call: &Typed, out: &mut Vec<u8>) {
+        let messages = self.form.encode(call).expect("the workload was checked");
+        messages.iter().for_each(|message| self.wrap(message, out));
+    }
+
+    /// Appends one message, compressed and framed as the stack says.
+    pub(crate) fn wrap(&self, message: &[u8], out: &mut Vec<u8>) {
+        let compressed = compress(self.compression, message);
+        let message = compressed.as_deref().unwrap_or(message);
+        match self.binding {
+            Binding::Grpc => out.extend(grpc::frame(message, compressed.is_some())),
+            _ => out.extend_from_slice(message),
+        }
+    }
+}
+
+/// The bytes compressed; None where they stay as they are.
+pub(crate) fn compress(compression: Compression, bytes: &[u8]) -> Option<Vec<u8>> {
+    match compression {
+        Compression::None => None,
+        Compression::Gzip => Some(gzip::compress(bytes)),
+        Compression::Zstd => Some(zstd::compress(bytes)),
+    }
+}

@@ -1,0 +1,96 @@
+//! Who calls next, and on which connection.
+
+use std::io;
+
+use super::{Group, Turn};
+use crate::connection::Flushed;
+use crate::recorder::Time;
+use crate::shared::Span;
+
+impl Group {
+    /// Takes what is due, begins calls, opens connections as needed.
+    pub(crate) fn advance(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
+        let (recorder, span) = (&mut self.recorder, turn.span);
+        self.users.arrive(now, span, |intended, lag| {
+            if span.contains(intended) {
+                recorder.time(Time::Lag, lag);
+            }
+        });
+        if now >= span.end || self.users.exhausted() {
+            self.users.send_home(span);
+        }
+        self.begin_waiting(turn)?;
+        self.connections.end_pause(now);
+        self.open_more(now, turn)?;
+        self.users.note_waiting();
+        Ok(())
+    }
+
+    /// Begins waiting calls on connections with room.
+    fn begin_waiting(&mut self, turn: &mut Turn) -> io::Result<()> {
+        while self.users.waiting() && self.calls.in_flight() < self.spec.in_flight_max {
+            let Some(slot) = self.connections.next_with_room() else {
+                break;
+            };
+            self.serve(slot, turn)?;
+        }
+        Ok(())
+    }
+
+    /// Begins calls on this connection while it has room, writes, and lists
+    /// it when room is left.
+    #[inline]
+    pub(super) fn serve(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+        let Some(connection) = self.connections.get(slot) else {
+            return Ok(());
+        };
+        let mut room = connection.room(self.spec.keep);
+        while room > 0 && self.calls.in_flight() < self.spec.in_flight_max {
+            let Some(waiting) = self.users.next(turn.span) else {
+                break;
+            };
+            let id = self.calls.begin(slot, waiting);
+            let request = self
+                .spec
+                .script
+                .request(self.calls.get(id), &mut self.sequences);
+            connection.submit(id, request);
+            room = connection.room(self.spec.keep);
+        }
+        if room > 0 {
+            self.connections.list(slot);
+        }
+        self.flush(slot, turn)
+    }
+
+    #[inline]
+    pub(super) fn flush(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+        let token = self.token(slot);
+        let Some(connection) = self.connections.get(slot) else {
+            return Ok(());
+        };
+        let mut flushed = Flushed::default();
+        let written = connection.flush(&mut self.calls, turn.scratch, &mut flushed);
+        if written.is_ok() {
+            connection.update_interest(turn.poll, token)?;
+        }
+        let started = connection.started;
+        if turn.span.contains(flushed.at) {
+            self.recorder.bytes_sent += flushed.bytes as u64;
+        }
+        if let Some(ns) = flushed.connect_ns {
+            self.connected(started, ns, turn.span);
+        }
+        if let Err(error) = written {
+            self.broken(slot, &error, turn.span);
+        }
+        Ok(())
+    }
+
+    pub(super) fn connected(&mut self, started: u64, ns: u64, span: Span) {
+        self.connections.established();
+        if span.contains(started) {
+            self.recorder.time(Time::Connect, ns);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Calls and connections end.
+
+use std::io;
+
+use wirelab_wire::CallId;
+
+use super::{Group, Turn, events};
+use crate::clock::now_ns;
+use crate::judge::Rejection;
+use crate::recorder::{ErrorKind, Time};
+use crate::sequences::Next;
+use crate::shared::Span;
+use crate::users::Waiting;
+
+impl Group {
+    /// Ended calls free their places, and their users go on.
+    #[inline]
+    pub(super) fn settle(&mut self, span: Span) {
+        let mut ended = std::mem::take(&mut self.ended);
+        for id in ended.drain(..) {
+            let call = self.calls.get(id);
+            if let Some(connection) = self.connections.get(call.connection) {
+                connection.forget(id);
+            }
+            // `done` is intended for the next call of the user.
+            let (user, done) = (call.waiting.user, call.done);
+            match self.spec.script.after(call, &mut self.sequences) {
+                Next::Another(waiting) => self.users.go_on(waiting),
+                Next::Arrival => self.users.call_ended(user, done),
+                Next::Over { arrival, failed } => {
+                    self.record_sequence(arrival, done, failed, span);
+                    self.users.call_ended(user, done);
+                }
+            }
+            self.calls.release(id);
+        }
+        self.ended = ended;
+    }
+
+    fn record_sequence(&mut self, arrival: u64, done: u64, failed: bool, span: Span) {
+        if span.contains(arrival) {
+            self.recorder.sequence(done.saturating_sub(arrival), failed);
+        }
+    }
+
+    /// The socket failed: a refused handshake, a reset, …
+    pub(super) fn broken(&mut self, slot: u32, error: &io::Error, span: Span) {
+        let Some(connection) = self.connections.get(slot) else {
+            return;
+        };
+        let kind = match (error.kind(), connection.established) {
+            (io::ErrorKind::TimedOut, _) => ErrorKind::Timeout,
+            (_, false) => ErrorKind::Refused,
+            (io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe, true) => ErrorKind::Reset,
+            // A server of TLS 1.3 judges our certificate when we think all is well.
+            (io::ErrorKind::InvalidData, true) if !connection.served => ErrorKind::Refused,
+            (io::ErrorKind::InvalidData, true) => ErrorKind::Protocol,
+            (_, true) => ErrorKind::Closed,
+        };
+        if !connection.established && connection.in_flight == 0 {
+            self.refuse_waiting(span, error);
+        }
+        self.close(slot, kind, Some(error), span);
+    }
+
+    /// Closes a connection; calls still on it fail as `kind`.
+    pub(super) fn close(
+        &mut self,
+        slot: u32,
+        kind: ErrorKind,
+        cause: Option<&io::Error>,
+        span: Span,
+    ) {
+        let Some(connection) = self.connections.get(slot) else {
+            return;
+        };
+        let mut events = events!(self, span, now_ns(), kind, cause);
+        connection.session.closed(&mut events);
+        // The end of the connection may have been the end of the reply.
+        connection.served |= events.answered;
+        connection.farewell();
+        self.settle(span);
+        self.connections.remove(slot);
+    }
+
+    /// Gives up calls that have been under way for too long, and handshakes.
+    pub(crate) fn expire(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
+        let limit = self.spec.timeout_ns;
+        // Handshakes first: a call begun below must not fail with one.
+        for slot in self.connections.stuck(now, limit) {
+            self.broken(slot, &io::Error::from(io::ErrorKind::TimedOut), turn.span);
+        }
+        for id in self.calls.overdue(now, limit) {
+            // An earlier one may have taken its whole connection along, and
+            // a new call may be in its place.
+            if self.calls.get(id).is_overdue(now, limit) {
+                self.give_up(id, turn)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn give_up(&mut self, id: CallId, turn: &mut Turn) -> io::Result<()> {
+        let slot = self.calls.get(id).connection;
+        let Some(connection) = self.connections.get(slot) else {
+            return Ok(());
+        };
+        // A session forgets a cancelled call: nobody else would end it.
+        let goes_on = connection.session.cancel(id);
+        let words = "no complete reply in time";
+        self.fail(&[id], ErrorKind::Timeout, words, turn.span);
+        if goes_on {
+            return self.serve(slot, turn);
+        }
+        // The other calls of a pipeline cannot be answered any more either.
+        self.close(slot, ErrorKind::Timeout, None, turn.span);
+        Ok(())
+    }
+
+    fn fail(&mut self, ids: &[CallId], kind: ErrorKind, words: &str, span: Span) {
+        let mut events = self.events(kind, span);
+        for id in ids {
+            events.finish(*id, Err(Rejection::new(kind, words)));
+        }
+        self.settle(span);
+    }
+
+    /// The drain is over: what is still under way is counted as unfinished.
+    pub(crate) fn abandon(&mut self, span: Span) {
+        let ids = self.calls.all();
+        let words = "still under way when the drain ended";
+        self.fail(&ids, ErrorKind::Unfinished, words, span);
+        while let Some(waiting) = self.users.next(span) {
+            self.fail_unsent(waiting, ErrorKind::Unfinished, span, || {
+                "never sent: it still waited when the drain ended".into()
+            });
+        }
+    }
+
+    /// A call that no connection was given to is over; when.
+    pub(super) fn fail_unsent(
+        &mut self,
+        waiting: Waiting,
+        kind: ErrorKind,
+        span: Span,
+        words: impl FnOnce() -> String,
+    ) -> u64 {
+        let now = now_ns();
+        self.totals.ended += 1;
+        self.totals.errors += 1;
+        self.totals.last_done = now;
+        if span.contains(waiting.arrival) {
+            let step = self.sequences.step(waiting.sequence);
+            let recorder = &mut self.operations[self.spec.steps[step].operation];
+            recorder.time(Time::Response, now.saturating_sub(waiting.intended));
+            recorder.failure(kind, words);
+        } else if waiting.arrival < span.start {
+            self.totals.warmup += 1;
+        }
+        if self.spec.script.is_sequence() {
+            self.record_sequence(waiting.arrival, now, true, span);
+        }
+        self.sequences.end(waiting.sequence);
+        now
+    }
+}

@@ -1,0 +1,164 @@
+//! One group of calls in one thread: its users, its connections, its calls.
+//!
+//! Who wants to call is asked for in `demand`, connections are made in
+//! `opening`, bytes move in `traffic`, and calls end in `ending`.
+
+mod demand;
+mod ending;
+mod opening;
+mod traffic;
+
+use std::sync::Arc;
+
+use wirelab_wire::CallId;
+
+use crate::calls::Calls;
+use crate::connections::Connections;
+use crate::events::Events;
+use crate::poll::Poll;
+use crate::recorder::{ErrorKind, Recorder};
+use crate::script::Script;
+use crate::sequences::Sequences;
+use crate::shared::Span;
+use crate::socket::SocketOptions;
+use crate::speaks::Speaks;
+use crate::step::Step;
+use crate::target::Target;
+use crate::tls_files::Secure;
+use crate::users::Users;
+
+/// What does not change while a group runs.
+#[derive(Clone)]
+pub(crate) struct Spec {
+    pub(crate) target: Target,
+    pub(crate) socket: SocketOptions,
+    pub(crate) secure: Option<Secure>,
+    pub(crate) speaks: Speaks,
+    pub(crate) script: Script,
+    pub(crate) steps: Arc<[Step]>,
+    pub(crate) connections_max: usize,
+    pub(crate) in_flight_max: usize,
+    /// Connections are made before they are needed, and again when they end.
+    pub(crate) keep: bool,
+    pub(crate) timeout_ns: u64,
+    /// The plan allows targets that are not on this machine.
+    pub(crate) any_target: bool,
+}
+
+impl Spec {
+    /// Operations that are recorded apart.
+    pub(crate) fn operations(&self) -> usize {
+        self.steps
+            .iter()
+            .map(|step| step.operation + 1)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+/// What a turn of the reactor lends to the group at work.
+pub(crate) struct Turn<'a> {
+    pub(crate) poll: &'a Poll,
+    pub(crate) span: Span,
+    /// What reads go into.
+    pub(crate) input: &'a mut [u8],
+    /// What writes come from.
+    pub(crate) scratch: &'a mut Vec<u8>,
+}
+
+/// Counters of a whole run, warm-up and drain included.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Totals {
+    pub(crate) sent: u64,
+    pub(crate) ended: u64,
+    pub(crate) errors: u64,
+    pub(crate) warmup: u64,
+    pub(crate) opened: u64,
+    pub(crate) peak: usize,
+    pub(crate) last_done: u64,
+}
+
+/// One group in one thread.
+pub(crate) struct Group {
+    spec: Spec,
+    index: u32,
+    pub(crate) users: Users,
+    calls: Calls,
+    sequences: Sequences,
+    connections: Connections,
+    ended: Vec<CallId>,
+    /// What is known of connections, arrivals and sequences.
+    pub(crate) recorder: Recorder,
+    /// What is known of calls, by operation.
+    pub(crate) operations: Vec<Recorder>,
+    pub(crate) totals: Totals,
+}
+
+/// Listens to what a session says; a macro because it borrows parts of the
+/// group while the connection is borrowed too.
+macro_rules! events {
+    ($group:expr, $span:expr, $at:expr, $kind:expr, $cause:expr) => {
+        $crate::events::Events {
+            calls: &mut $group.calls,
+            steps: &$group.spec.steps,
+            operations: &mut $group.operations,
+            ended: &mut $group.ended,
+            totals: &mut $group.totals,
+            span: $span,
+            read_at: $at,
+            kind_of_closed: $kind,
+            cause: $cause,
+            answered: false,
+        }
+    };
+}
+pub(crate) use events;
+
+impl Group {
+    pub(crate) fn new(spec: Spec, index: u32, users: Users) -> Group {
+        Group {
+            operations: (0..spec.operations()).map(|_| Recorder::new()).collect(),
+            spec,
+            index,
+            users,
+            calls: Calls::default(),
+            sequences: Sequences::default(),
+            connections: Connections::default(),
+            ended: Vec::new(),
+            recorder: Recorder::new(),
+            totals: Totals::default(),
+        }
+    }
+
+    /// No call of the window is under way or waiting, and none will come.
+    pub(crate) fn finished(&self, now: u64, span: Span) -> bool {
+        let over = now >= span.end || (now >= span.start && self.users.exhausted());
+        over && self.calls.in_flight() == 0 && !self.users.waiting()
+    }
+
+    /// What was recorded: of the group, and of each operation under its name.
+    pub(crate) fn into_records(self) -> (Recorder, Vec<(String, Recorder)>) {
+        let steps = &self.spec.steps;
+        let name_of = |place| steps.iter().find(|step| step.operation == place);
+        let operations = self.operations.into_iter().enumerate();
+        let operations = operations.map(|(place, recorder)| {
+            let name = name_of(place).map_or(String::new(), |step| step.name.clone());
+            (name, recorder)
+        });
+        (self.recorder, operations.collect())
+    }
+
+    /// When this group wants to act though no socket is ready.
+    pub(crate) fn next_due(&self, span: Span) -> u64 {
+        self.users.next_due(span).min(self.connections.next_due())
+    }
+
+    fn token(&self, slot: u32) -> u64 {
+        u64::from(self.index) << 32 | u64::from(slot)
+    }
+
+    /// Events of calls that nothing was read for.
+    fn events(&mut self, kind: ErrorKind, span: Span) -> Events<'_> {
+        events!(self, span, crate::clock::now_ns(), kind, None)
+    }
+}

@@ -1,0 +1,82 @@
+//! Connections are made.
+
+use std::io;
+
+use super::{Group, Turn};
+use crate::clock::now_ns;
+use crate::connection::Connection;
+use crate::recorder::ErrorKind;
+use crate::shared::Span;
+use crate::socket::Socket;
+use crate::target::Target;
+
+/// Every how many connections one asks for the kernel's arrival stamps.
+const STAMPED_EVERY: u32 = 16;
+
+impl Group {
+    /// Opens as many connections as the policy wants now: kept ones all and
+    /// at once, others for calls that wait. Past the window only the latter.
+    pub(super) fn open_more(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
+        let ahead = self.spec.keep && now < turn.span.end && !self.users.exhausted();
+        while self.connections.may_connect()
+            && self.connections.open() < self.spec.connections_max
+            && (ahead || self.lacks_a_connection(turn.span))
+        {
+            self.open_one(turn)?;
+        }
+        Ok(())
+    }
+
+    /// A call waits that the window will admit and the plan lets begin.
+    fn lacks_a_connection(&mut self, span: Span) -> bool {
+        if self.users.exhausted() {
+            self.users.send_home(span);
+        }
+        self.users.waiting() && self.calls.in_flight() < self.spec.in_flight_max
+    }
+
+    fn open_one(&mut self, turn: &mut Turn) -> io::Result<()> {
+        let started = now_ns();
+        let socket = match Socket::connect(&self.spec.target, self.spec.socket) {
+            Ok(socket) => socket,
+            Err(error) if is_limit(&error) => return Err(error),
+            Err(error) => {
+                self.refuse_waiting(turn.span, &error);
+                return Ok(());
+            }
+        };
+        let slot = self.connections.vacancy();
+        let stamped =
+            slot.is_multiple_of(STAMPED_EVERY) && matches!(self.spec.target, Target::Tcp(_));
+        if stamped {
+            socket.stamp_arrivals()?;
+        }
+        let secure = self.spec.secure.as_ref();
+        let tls = secure.map(|secure| secure.connect().map(Box::new));
+        let tls = tls.transpose().map_err(io::Error::other)?;
+        let session = self.spec.speaks.session();
+        let connection = Connection::new(socket, tls, session, started, stamped);
+        connection.register(turn.poll, self.token(slot))?;
+        self.connections.insert(slot, connection);
+        self.totals.opened += 1;
+        self.totals.peak = self.totals.peak.max(self.connections.open());
+        self.serve(slot, turn)
+    }
+
+    /// A connection could not be made: one waiting call fails with it.
+    pub(super) fn refuse_waiting(&mut self, span: Span, error: &io::Error) {
+        self.connections.back_off();
+        if let Some(waiting) = self.users.next(span) {
+            let now = self.fail_unsent(waiting, ErrorKind::Refused, span, || error.to_string());
+            self.users.call_ended(waiting.user, now);
+        }
+    }
+}
+
+/// EMFILE and its kin are failures of the lab, not of what it measures.
+fn is_limit(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM | libc::EADDRNOTAVAIL)
+    )
+}

@@ -1,0 +1,144 @@
+//! Bytes come in.
+
+use std::io;
+
+use super::{Group, Turn, events};
+use crate::clock::{now_ns, realtime_offset_ns};
+use crate::connection::Received;
+use crate::poll::Ready;
+use crate::recorder::{ErrorKind, Time};
+use crate::shared::Span;
+use crate::socket::Read;
+
+/// Reads of one connection before the others get their turn.
+const READS_MAX: usize = 16;
+
+impl Group {
+    /// A socket of this group is ready.
+    #[inline]
+    pub(crate) fn on_ready(&mut self, ready: Ready, turn: &mut Turn) -> io::Result<()> {
+        let slot = ready.token as u32;
+        let Some(connection) = self.connections.get(slot) else {
+            return Ok(());
+        };
+        if ready.write && !connection.open {
+            if let Some(error) = connection.socket.take_error() {
+                self.broken(slot, &error, turn.span);
+                return Ok(());
+            }
+            let started = connection.started;
+            if let Some(ns) = connection.opened(now_ns()) {
+                self.connected(started, ns, turn.span);
+            }
+        }
+        if ready.write {
+            self.flush(slot, turn)?;
+        }
+        if ready.read {
+            self.read(slot, turn)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn read(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+        for _ in 0..READS_MAX {
+            let Some(connection) = self.connections.get(slot) else {
+                return Ok(());
+            };
+            let read = connection.read(turn.input);
+            let at = now_ns();
+            match read {
+                Ok((Read::Empty, _)) => return Ok(()),
+                Ok((Read::Bytes(0), _)) => {
+                    self.ended(slot, turn.span);
+                    return Ok(());
+                }
+                Err(error) => {
+                    self.broken(slot, &error, turn.span);
+                    return Ok(());
+                }
+                Ok((Read::Bytes(length), stamp)) => {
+                    self.record_read(length, at, stamp, turn.span);
+                    self.receive(slot, length, at, turn)?;
+                    if length < turn.input.len() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The peer sends nothing more.
+    fn ended(&mut self, slot: u32, span: Span) {
+        let Some(connection) = self.connections.get(slot) else {
+            return;
+        };
+        match connection.cut_off() {
+            Some(error) => self.broken(slot, &error, span),
+            None => self.close(slot, ErrorKind::Closed, None, span),
+        }
+    }
+
+    #[inline]
+    fn record_read(&mut self, length: usize, at: u64, stamp: Option<u64>, span: Span) {
+        if !span.contains(at) {
+            return;
+        }
+        self.recorder.bytes_received += length as u64;
+        if let Some(stamp) = stamp {
+            let arrived = stamp as i64 - realtime_offset_ns();
+            self.recorder
+                .time(Time::Backlog, (at as i64 - arrived).max(0) as u64);
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, slot: u32, length: usize, at: u64, turn: &mut Turn) -> io::Result<()> {
+        let Some(connection) = self.connections.get(slot) else {
+            return Ok(());
+        };
+        let mut events = events!(self, turn.span, at, ErrorKind::Closed, None);
+        let received = connection.receive(&turn.input[..length], &mut events);
+        let whole = matches!(received, Received::Fine | Received::Ended);
+        connection.served |= whole && events.answered;
+        let (started, connect_ns) = (connection.started, connection.shaken(at));
+        if let Some(ns) = connect_ns {
+            self.connected(started, ns, turn.span);
+        }
+        self.settle(turn.span);
+        match received {
+            Received::Fine => self.go_on(slot, turn),
+            Received::Broken => self.part(slot, turn),
+            Received::Ended => {
+                self.close(slot, ErrorKind::Closed, None, turn.span);
+                Ok(())
+            }
+            Received::Insecure(error) => {
+                self.broken(slot, &error, turn.span);
+                Ok(())
+            }
+        }
+    }
+
+    #[inline]
+    fn go_on(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+        let Some(connection) = self.connections.get(slot) else {
+            return Ok(());
+        };
+        if connection.spent(self.spec.keep) {
+            return self.part(slot, turn);
+        }
+        connection.socket.rearm_quickack()?;
+        self.serve(slot, turn)
+    }
+
+    /// Ends a connection from our side. What the session still wants to say
+    /// (GOAWAY) goes out if it can.
+    fn part(&mut self, slot: u32, turn: &mut Turn) -> io::Result<()> {
+        self.flush(slot, turn)?;
+        self.close(slot, ErrorKind::Closed, None, turn.span);
+        Ok(())
+    }
+}

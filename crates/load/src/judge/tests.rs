@@ -1,0 +1,214 @@
+use wirelab_contract::{Operation, workload};
+use wirelab_wire::codec::{Codec, Expected};
+use wirelab_wire::grpc::frame;
+use wirelab_wire::{End, gzip};
+
+use super::*;
+
+fn expected(codec: Codec, operation: Operation, bytes: u64) -> Wanted {
+    let call = workload::call(operation, bytes, 10, 0).unwrap();
+    Wanted::Same(Box::new(Expected::of(codec, &call).unwrap()))
+}
+
+fn text(decode: bool) -> Judge {
+    Judge::new(
+        Framing::Whole,
+        expected(Codec::Text, Operation::Hello, 14),
+        decode,
+    )
+}
+
+fn reply(judge: &Judge, chunks: &[&[u8]], end: End) -> Result<(), Rejection> {
+    encoded_reply(judge, Encoding::Identity, chunks, end)
+}
+
+fn encoded_reply(
+    judge: &Judge,
+    encoding: Encoding,
+    chunks: &[&[u8]],
+    end: End,
+) -> Result<(), Rejection> {
+    let mut state = ReplyState::default();
+    let length = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+    judge.head(
+        &mut state,
+        &Head {
+            status: 200,
+            content_length: Some(length),
+            encoding,
+            ..Head::default()
+        },
+    );
+    chunks.iter().for_each(|chunk| {
+        judge.body(&mut state, chunk);
+    });
+    judge.end(&mut state, end)
+}
+
+fn kind(verdict: Result<(), Rejection>) -> Option<ErrorKind> {
+    verdict.err().map(|rejection| rejection.kind)
+}
+
+fn fine() -> End {
+    End {
+        grpc_status: Some(0),
+        grpc_message: None,
+    }
+}
+
+#[test]
+fn decode_finds_one_changed_letter_however_the_body_comes() {
+    let judge = text(true);
+    assert_eq!(reply(&judge, &[b"Hello, wirelab"], End::default()), Ok(()));
+    assert_eq!(
+        reply(&judge, &[b"Hello,", b" wirelab"], End::default()),
+        Ok(())
+    );
+    assert_eq!(
+        kind(reply(&judge, &[b"Hello, wirelaB"], End::default())),
+        Some(ErrorKind::Wrong)
+    );
+    assert_eq!(
+        kind(reply(&judge, &[b"Hello", b", wirelaB"], End::default())),
+        Some(ErrorKind::Wrong)
+    );
+    assert_eq!(
+        kind(reply(&judge, &[], End::default())),
+        Some(ErrorKind::Wrong)
+    );
+}
+
+#[test]
+fn frame_learns_the_length_from_a_reply_that_was_right() {
+    let judge = text(false);
+    assert_eq!(
+        kind(reply(&judge, &[b"Hello, wirela"], End::default())),
+        Some(ErrorKind::Wrong)
+    );
+    assert_eq!(reply(&judge, &[b"Hello, wirelab"], End::default()), Ok(()));
+    assert_eq!(
+        kind(reply(&judge, &[b"Hello, wirela"], End::default())),
+        Some(ErrorKind::Wrong)
+    );
+    // Content is not looked at any more: that is what work=frame says.
+    assert_eq!(reply(&judge, &[b"Hello, wirelaB"], End::default()), Ok(()));
+}
+
+#[test]
+fn grpc_needs_status_messages_and_content() {
+    let judge = Judge::new(
+        Framing::Grpc,
+        expected(Codec::Protobuf, Operation::Hello, 14),
+        true,
+    );
+    let right = frame(b"\x0a\x0eHello, wirelab", false);
+    assert_eq!(reply(&judge, &[&right], fine()), Ok(()));
+    assert_eq!(
+        reply(&judge, &[&right[..3], &right[3..9], &right[9..]], fine()),
+        Ok(())
+    );
+    let wrong = frame(b"\x0a\x0eHello, wirelaB", false);
+    assert_eq!(
+        kind(reply(&judge, &[&wrong], fine())),
+        Some(ErrorKind::Wrong)
+    );
+    assert_eq!(
+        kind(reply(&judge, &[&right], End::default())),
+        Some(ErrorKind::Protocol)
+    );
+    let failed = End {
+        grpc_status: Some(2),
+        grpc_message: Some("no".into()),
+    };
+    assert_eq!(
+        kind(reply(&judge, &[], failed)),
+        Some(ErrorKind::Application)
+    );
+    assert_eq!(kind(reply(&judge, &[], fine())), Some(ErrorKind::Wrong));
+    assert_eq!(
+        kind(reply(&judge, &[&right, &right], fine())),
+        Some(ErrorKind::Wrong)
+    );
+    assert_eq!(
+        kind(reply(&judge, &[&right[..7]], fine())),
+        Some(ErrorKind::Protocol)
+    );
+}
+
+#[test]
+fn compressed_messages_are_judged_by_what_is_in_them() {
+    let judge = Judge::new(
+        Framing::Grpc,
+        expected(Codec::Protobuf, Operation::Hello, 14),
+        true,
+    );
+    let right = frame(&gzip::compress(b"\x0a\x0eHello, wirelab"), true);
+    assert_eq!(
+        encoded_reply(&judge, Encoding::Gzip, &[&right], fine()),
+        Ok(())
+    );
+    let wrong = frame(&gzip::compress(b"\x0a\x0eHello, wirelaB"), true);
+    assert_eq!(
+        kind(encoded_reply(&judge, Encoding::Gzip, &[&wrong], fine())),
+        Some(ErrorKind::Wrong)
+    );
+}
+
+#[test]
+fn compression_is_taken_only_as_asked_for_and_as_announced() {
+    let mut judge = Judge::new(
+        Framing::Grpc,
+        expected(Codec::Protobuf, Operation::Hello, 14),
+        true,
+    );
+    let right = frame(&gzip::compress(b"\x0a\x0eHello, wirelab"), true);
+    assert_eq!(
+        kind(reply(&judge, &[&right], fine())),
+        Some(ErrorKind::Protocol)
+    );
+    assert_eq!(
+        encoded_reply(&judge, Encoding::Gzip, &[&right], fine()),
+        Ok(())
+    );
+    judge.encoding = Some(Encoding::Identity);
+    assert_eq!(
+        kind(encoded_reply(&judge, Encoding::Gzip, &[&right], fine())),
+        Some(ErrorKind::Wrong)
+    );
+}
+
+#[test]
+fn streams_are_judged_message_by_message() {
+    let judge = Judge::new(
+        Framing::Grpc,
+        expected(Codec::Protobuf, Operation::Download, 25),
+        true,
+    );
+    let data = wirelab_contract::texts::pattern(25);
+    let message = |part: &[u8]| frame(&[&[0x0a, part.len() as u8], part].concat(), false);
+    let all: Vec<Vec<u8>> = data.chunks(10).map(message).collect();
+    let [a, b, c] = [&all[0][..], &all[1][..], &all[2][..]];
+    assert_eq!(reply(&judge, &[a, b, c], fine()), Ok(()));
+    assert_eq!(kind(reply(&judge, &[a, b], fine())), Some(ErrorKind::Wrong));
+    assert_eq!(
+        kind(reply(&judge, &[b, a, c], fine())),
+        Some(ErrorKind::Wrong)
+    );
+}
+
+#[test]
+fn an_error_shows_what_the_service_said_escaped() {
+    let judge = text(true);
+    let mut state = ReplyState::default();
+    judge.head(
+        &mut state,
+        &Head {
+            status: 500,
+            ..Head::default()
+        },
+    );
+    judge.body(&mut state, b"<b>\x00oops");
+    let rejection = judge.end(&mut state, End::default()).unwrap_err();
+    assert_eq!(rejection.kind, ErrorKind::Application);
+    assert_eq!(rejection.words, "HTTP status 500: <b>\\x00oops");
+}

@@ -1,0 +1,123 @@
+//! The plan: what one engine process is to do, one JSON document on standard input.
+//!
+//! The schema committed in `contracts/process/plan.schema.json` is made from
+//! these types; the front's plans are tested against it.
+
+mod load;
+mod stack;
+mod workload;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use load::{Load, Warmup, Window};
+pub use stack::{
+    Binding, ByteOrder, Codec, Compression, Connection, InFlight, Reply, Security, SoapVersion,
+    Stack, TokenSource, Transport, Work, Writes,
+};
+pub use workload::Workload;
+
+/// Everything one engine process does in one trial.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Threads that carry load; each has its own reactor. Groups are spread over all.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// Cores to pin the threads to, in turn; empty: not pinned.
+    #[serde(default)]
+    pub cores: Vec<usize>,
+    /// The threads never sleep while they wait: no time is lost to waking a
+    /// core up, and each thread uses a whole core, so that CPU per call says
+    /// nothing.
+    #[serde(default)]
+    pub spin: bool,
+    /// Allow targets that are neither loopback nor in a namespace of the lab.
+    #[serde(default)]
+    pub allow_any_target: bool,
+    /// Milliseconds between progress lines; 0: none.
+    #[serde(default = "progress_default")]
+    pub progress_ms: u64,
+    /// Groups of calls, each with its own workload and load, run at the same time.
+    pub groups: Vec<Group>,
+}
+
+/// Calls of one kind under one load.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Shown in results.
+    pub name: String,
+    /// `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`. May be left out where
+    /// `object` has an address.
+    #[serde(default)]
+    pub target: String,
+    /// The object that is called, an `IOR:…` or a `corbaloc:…`. For binding
+    /// iiop only. Its address counts where `target` is left out.
+    #[serde(default)]
+    pub object: Option<String>,
+    /// Where the service reports what it has processed: the `report` of its
+    /// ready line. For reply one-way only.
+    #[serde(default)]
+    pub report: Option<String>,
+    /// Files for TLS. For security tls and mtls only.
+    #[serde(default)]
+    pub tls: Option<Tls>,
+    /// User name of the UsernameToken in each request (WSS UsernameToken
+    /// Profile 1.1, PasswordText). For binding soap only.
+    #[serde(default)]
+    pub username: Option<String>,
+    /// Its password.
+    #[serde(default)]
+    pub password: Option<String>,
+    /// `Host` / `:authority`; the target's own when absent.
+    #[serde(default)]
+    pub authority: Option<String>,
+    /// How calls travel.
+    pub stack: Stack,
+    /// What is called.
+    pub workload: Workload,
+    /// When calls are made.
+    pub load: Load,
+    /// How long the measured window lasts.
+    pub window: Window,
+    /// What comes before the window.
+    #[serde(default)]
+    pub warmup: Warmup,
+    /// Seconds after `sent` at which a call is given up.
+    #[serde(default = "timeout_default")]
+    pub timeout_s: f64,
+    /// Seconds allowed, after the window, for calls still under way.
+    #[serde(default = "timeout_default")]
+    pub drain_s: f64,
+}
+
+/// Files for TLS, all PEM.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// Certificates of the authorities that may have signed the server's.
+    pub ca: String,
+    /// Name that the server's certificate must be for; absent: the host of
+    /// the authority, or of the target.
+    #[serde(default)]
+    pub server_name: Option<String>,
+    /// Our own certificate, and those between it and its authority. For mtls.
+    #[serde(default)]
+    pub certificate: Option<String>,
+    /// Its key.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn progress_default() -> u64 {
+    500
+}
+
+fn timeout_default() -> f64 {
+    10.0
+}

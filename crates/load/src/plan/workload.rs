@@ -1,0 +1,92 @@
+//! What is called.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is called.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Workload {
+    /// An operation of a contract, replies judged by its canonical model.
+    Contract {
+        /// `transfer`, `charging` or `calendar`.
+        contract: String,
+        /// Its name in the contract: `Hello`, `Reserve`, `Book`, …
+        operation: String,
+        /// Size of the operation's large part in bytes: the text of Hello and
+        /// HelloBytes, the protobuf encoding of Submit's request, the data of
+        /// Upload, UploadStream and Download, the document of Deploy. Of no
+        /// meaning to the others.
+        #[serde(default)]
+        bytes: u64,
+        /// Size of a chunk in streams, in bytes.
+        #[serde(default = "chunk_default")]
+        chunk_bytes: u32,
+        /// Accounts of the charging service: user k calls for account 1 + k mod accounts.
+        #[serde(default = "accounts_default")]
+        accounts: u32,
+    },
+    /// A function of `charging`: calls in a fixed order, numbers of replies
+    /// carried into later requests. Only the first call of a sequence is an
+    /// arrival; each later one is intended at the end of the call before it,
+    /// and goes before calls that begin a sequence. A failed call ends its
+    /// sequence. A sequence belongs to the window, with all its calls, by the
+    /// intended time of its first; `window.calls` counts sequences.
+    Sequence {
+        /// `charging`.
+        contract: String,
+        /// `CreditControl`, `DirectDebit`, `Credit`, `ReservationRelease` or `ReservationDebit`.
+        function: String,
+        /// Accounts of the service: user k calls for account 1 + k mod accounts.
+        #[serde(default = "accounts_default")]
+        accounts: u32,
+    },
+    /// Anything over HTTP.
+    Http {
+        /// `GET`, `POST`, …
+        method: String,
+        /// Path and query.
+        path: String,
+        /// Further header fields.
+        #[serde(default)]
+        headers: Vec<(String, String)>,
+        /// Body, base64.
+        #[serde(default)]
+        body_base64: String,
+        /// Status that counts as a success; absent: any 2xx.
+        #[serde(default)]
+        expect_status: Option<u16>,
+        /// Body length that counts as a success, in bytes.
+        #[serde(default)]
+        expect_length: Option<u64>,
+    },
+    /// A gRPC method with a message given as JSON or as prepared bytes.
+    Grpc {
+        /// `/package.Service/Method`.
+        method: String,
+        /// Path of the .proto file that defines it; needed for `message`.
+        #[serde(default)]
+        proto: Option<String>,
+        /// Import folders for `proto`.
+        #[serde(default)]
+        include: Vec<String>,
+        /// The request as proto3 JSON.
+        #[serde(default)]
+        message: Option<serde_json::Value>,
+        /// The request as protobuf bytes, base64, instead of `message`.
+        #[serde(default)]
+        body_base64: Option<String>,
+        /// gRPC metadata to add.
+        #[serde(default)]
+        metadata: Vec<(String, String)>,
+    },
+}
+
+fn chunk_default() -> u32 {
+    65_536
+}
+
+/// What a charging service holds unless told otherwise.
+fn accounts_default() -> u32 {
+    1_000
+}
