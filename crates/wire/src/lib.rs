@@ -10,6 +10,7 @@ pub mod gzip;
 pub mod http1;
 pub mod http2;
 mod outbox;
+pub mod raw;
 mod session;
 pub mod soap;
 pub mod xml;

@@ -9,8 +9,8 @@ use crate::excerpt::excerpt;
 pub const HEADER_BYTES: usize = 12;
 
 /// Content of a message at most, its fragments taken together: 64 MiB of data,
-/// and 64 KiB for all that surrounds them.
-pub const MESSAGE_BYTES_MAX: usize = (64 << 20) + (64 << 10);
+/// and 4 MiB for what the lengths and padding of 100,000 records take.
+pub const MESSAGE_BYTES_MAX: usize = (64 << 20) + (4 << 20);
 
 /// Fragments that one message may come in.
 pub(super) const FRAGMENTS_MAX: u32 = 1 << 20;

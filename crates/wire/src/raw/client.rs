@@ -1,0 +1,223 @@
+//! One raw connection's client side.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::frames::{Frames, Piece};
+use super::options::{Options, OptionsError};
+use super::prefix::Prefix;
+use crate::ProtocolError;
+use crate::excerpt::excerpt;
+use crate::outbox::Outbox;
+use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
+
+/// One raw connection's client side. [`Request::body`] is sent as it is; every
+/// request must pass [`super::check_request`]. A reply's head has status 200
+/// and the content's length: what the content says is the codec's matter.
+#[derive(Debug)]
+pub struct Raw {
+    options: Options,
+    outbox: Outbox<Prefix>,
+    /// Calls that have not ended, in the order of their requests.
+    awaited: VecDeque<CallId>,
+    frames: Frames,
+    /// One-way calls that the service has processed.
+    processed: u64,
+    /// The reply under way has shown a byte.
+    first_told: bool,
+    used: bool,
+    /// No further request.
+    closing: bool,
+    /// Input means nothing any more.
+    deaf: bool,
+}
+
+impl Raw {
+    /// A session on a fresh connection.
+    ///
+    /// # Errors
+    /// When the options contradict each other.
+    pub fn new(options: Options) -> Result<Self, OptionsError> {
+        options.check()?;
+        Ok(Raw {
+            options,
+            outbox: Outbox::new(options.split_writes),
+            awaited: VecDeque::new(),
+            frames: Frames::default(),
+            processed: 0,
+            first_told: false,
+            used: false,
+            closing: false,
+            deaf: false,
+        })
+    }
+
+    /// The service has processed `count` messages of this connection: one-way
+    /// calls end, in their order, by [`Replies::end`] alone.
+    ///
+    /// # Errors
+    /// When that is less than before, or more than was sent, or the session
+    /// expects replies; the connection must be closed, and calls in flight
+    /// have been told by [`Replies::failed`].
+    pub fn processed(
+        &mut self,
+        count: u64,
+        replies: &mut impl Replies,
+    ) -> Result<(), ProtocolError> {
+        if self.deaf {
+            return Ok(());
+        }
+        let sent = self.awaited.len() - self.outbox.len();
+        let ended = count.checked_sub(self.processed);
+        let Some(ended) = ended.filter(|ended| self.options.one_way && *ended <= sent as u64)
+        else {
+            let error = ProtocolError {
+                rule: "a one-way service counts what it was sent (contracts/README.md, Raw)",
+                found: format!("{count} after {} with {sent} in flight", self.processed),
+            };
+            self.break_off(&error, replies);
+            return Err(error);
+        };
+        self.processed = count;
+        for call in self.awaited.drain(..ended as usize) {
+            replies.end(call, End::default());
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
+        let mut rest = input;
+        // A message without content ends without a byte of its own.
+        while !rest.is_empty() || !self.frames.is_idle() {
+            let call = self.awaited_now(rest)?;
+            if !self.first_told && !rest.is_empty() {
+                self.first_told = true;
+                replies.first(call);
+            }
+            match self.frames.next(&mut rest)? {
+                None => return Ok(()),
+                Some(Piece::Start(length)) => replies.head(
+                    call,
+                    &Head {
+                        status: 200,
+                        content_length: Some(length as u64),
+                        ..Head::default()
+                    },
+                ),
+                Some(Piece::Content(bytes)) => replies.body(call, bytes),
+                Some(Piece::End) => self.complete(replies),
+            }
+            if self.deaf {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The call that the next byte answers.
+    fn awaited_now(&self, rest: &[u8]) -> Result<CallId, ProtocolError> {
+        match self.awaited.front() {
+            Some(call) if !self.options.one_way && !self.outbox.has_untouched(*call) => Ok(*call),
+            _ => Err(ProtocolError {
+                rule: "one reply to each two-way request (contracts/README.md, Raw)",
+                found: format!("{} more bytes: {}", rest.len(), excerpt(rest)),
+            }),
+        }
+    }
+
+    /// The reply under way is complete.
+    fn complete(&mut self, replies: &mut impl Replies) {
+        self.first_told = false;
+        let Some(call) = self.awaited.pop_front() else {
+            return;
+        };
+        // A reply that overtakes its own request: the rest is still sent.
+        self.outbox.disown(call);
+        replies.end(call, End::default());
+        self.closing |= self.options.close;
+    }
+
+    fn break_off(&mut self, error: &ProtocolError, replies: &mut impl Replies) {
+        self.deaf = true;
+        self.abandon(&Failure::Protocol(error.clone()), replies);
+    }
+
+    fn abandon(&mut self, first: &Failure, replies: &mut impl Replies) {
+        self.outbox.clear();
+        self.closing = true;
+        let mut failure = first.clone();
+        for call in self.awaited.drain(..) {
+            replies.failed(call, std::mem::replace(&mut failure, Failure::Closed));
+        }
+    }
+}
+
+impl Session for Raw {
+    fn capacity(&self) -> usize {
+        if self.finished() {
+            return 0;
+        }
+        (self.options.pipeline as usize).saturating_sub(self.awaited.len())
+    }
+
+    fn finished(&self) -> bool {
+        self.closing || self.deaf || (self.options.close && self.used)
+    }
+
+    fn send(&mut self, call: CallId, request: &Arc<Request>) {
+        debug_assert!(self.capacity() > 0, "send beyond capacity");
+        self.used = true;
+        self.awaited.push_back(call);
+        let content = Arc::clone(&request.body);
+        self.outbox
+            .push(Some(call), Prefix::new(content.len()), content);
+    }
+
+    fn pump(&mut self, out: &mut Vec<u8>) -> bool {
+        self.outbox.pump(out)
+    }
+
+    fn begun(&self, call: CallId) -> bool {
+        !self.outbox.has_untouched(call)
+    }
+
+    fn flushed(&self, call: CallId) -> bool {
+        !self.outbox.holds(call)
+    }
+
+    fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
+        if self.deaf {
+            return Ok(());
+        }
+        let taken = self.take(input, replies);
+        if let Err(error) = &taken {
+            self.break_off(error, replies);
+        }
+        taken
+    }
+
+    fn closed(&mut self, replies: &mut impl Replies) {
+        self.deaf = true;
+        let failure = if self.first_told {
+            Failure::Truncated
+        } else {
+            Failure::Closed
+        };
+        self.abandon(&failure, replies);
+    }
+
+    /// Replies have no names: a connection cannot go on without one of them.
+    fn cancel(&mut self, call: CallId) -> bool {
+        let Some(place) = self.awaited.iter().position(|awaited| *awaited == call) else {
+            return true;
+        };
+        self.awaited.remove(place);
+        self.outbox.clear();
+        self.deaf = true;
+        if place == 0 {
+            // Those behind it have not been answered by a single byte.
+            self.first_told = false;
+        }
+        false
+    }
+}

@@ -1,0 +1,85 @@
+//! Finds the messages in a stream, without keeping them.
+
+use super::{CONTENT_BYTES_MAX, DIGITS_MAX};
+use crate::ProtocolError;
+use crate::excerpt::excerpt;
+
+/// The next thing in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// A message of that length begins.
+    Start(usize),
+    /// The next bytes of its content; never empty.
+    Content(&'a [u8]),
+    /// It is complete.
+    End,
+}
+
+/// Takes a stream apart, whatever its pieces are.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frames {
+    digits: usize,
+    length: usize,
+    /// Bytes of the content that are to come; None within a length.
+    left: Option<usize>,
+}
+
+impl Frames {
+    /// No byte of a message has come that is not complete.
+    pub(super) fn is_idle(&self) -> bool {
+        self.digits == 0 && self.left.is_none()
+    }
+
+    /// Takes the next piece off the front of `input`; None when it is used up.
+    pub(super) fn next<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+    ) -> Result<Option<Piece<'a>>, ProtocolError> {
+        let Some(left) = &mut self.left else {
+            return self.length(input);
+        };
+        if *left == 0 {
+            *self = Frames::default();
+            return Ok(Some(Piece::End));
+        }
+        let (content, rest) = input.split_at(input.len().min(*left));
+        *input = rest;
+        *left -= content.len();
+        Ok((!content.is_empty()).then_some(Piece::Content(content)))
+    }
+
+    fn length<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ProtocolError> {
+        let whole = *input;
+        while let [byte, rest @ ..] = *input {
+            *input = rest;
+            match byte {
+                b'\n' if self.digits > 0 => {
+                    self.left = Some(self.length);
+                    return Ok(Some(Piece::Start(self.length)));
+                }
+                b'0'..=b'9' if self.digits < DIGITS_MAX && !self.leads_with_zero() => {
+                    self.digits += 1;
+                    self.length = self.length * 10 + usize::from(byte - b'0');
+                }
+                _ => {
+                    return Err(ProtocolError {
+                        rule: "a length has 1 to 9 digits without leading zeros and a line feed \
+                               (contracts/README.md, Raw)",
+                        found: excerpt(whole),
+                    });
+                }
+            }
+            if self.length > CONTENT_BYTES_MAX {
+                return Err(ProtocolError {
+                    rule: "a message stays within the largest size accepted",
+                    found: format!("{} bytes, {CONTENT_BYTES_MAX} accepted", self.length),
+                });
+            }
+        }
+        Ok(None)
+    }
+
+    fn leads_with_zero(&self) -> bool {
+        self.digits == 1 && self.length == 0
+    }
+}

@@ -1,0 +1,25 @@
+//! Messages over TCP with nothing but their length in front
+//! (contracts/README.md, Raw): decimal digits, a line feed, the content.
+//!
+//! [`Raw`] is the client's session, [`Deframer`] finds a server's requests,
+//! [`write()`] writes a message. Who sends one-way learns from the service's
+//! report connection what has been processed: [`report`].
+
+mod client;
+mod deframer;
+mod frames;
+mod options;
+mod prefix;
+pub mod report;
+
+pub use client::Raw;
+pub use deframer::Deframer;
+pub use options::{Options, OptionsError, RequestError, check_request};
+pub use prefix::{Prefix, write};
+
+/// Content of a message at most, 128 MiB: 64 MiB of data in base64, and room
+/// for the tags of 100,000 records.
+pub const CONTENT_BYTES_MAX: usize = 128 << 20;
+
+/// Digits that a length may have.
+const DIGITS_MAX: usize = 9;
