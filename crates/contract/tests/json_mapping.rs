@@ -1,5 +1,6 @@
 //! The serde form of the messages is the JSON mapping of contracts/README.md.
 
+use wirelab_contract::calendar::Entry;
 use wirelab_contract::json::Object;
 use wirelab_contract::transfer::{
     Record, Refusal, SubmitReply, SubmitRequest, UploadReply, UploadRequest,
@@ -113,4 +114,24 @@ fn messages_are_objects_and_nothing_else() {
     ] {
         assert!(parse(bad).is_err(), "{bad}");
     }
+}
+
+#[test]
+fn a_double_is_read_as_it_was_written() {
+    // 8.18951969413231e-237 is the shortest form of a double that a reader
+    // without care takes for its neighbour.
+    for weight in [8.189_519_694_132_31e-237, 5e-324, f64::MAX, -0.1, 0.0] {
+        let entry = Entry {
+            weight,
+            ..Entry::default()
+        };
+        let json = serde_json::to_string(&entry).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Entry>(&json).unwrap(),
+            entry,
+            "{json}"
+        );
+    }
+    let whole = serde_json::from_str::<Entry>(r#"{"weight":5}"#).unwrap();
+    assert_eq!(whole.weight, 5.0);
 }

@@ -1,0 +1,487 @@
+//! Every operation of every contract in every codec: requests and replies come
+//! back as they were, and a judge accepts what the contract allows and nothing else.
+
+use proptest::prelude::*;
+use prost::Message as _;
+use wirelab_contract::calendar::{BookReply, BookRequest, EntriesReply, EntriesRequest, Entry};
+use wirelab_contract::charging::{
+    ConfirmActionReply, ConfirmActionRequest, CreditControlReply, CreditControlRequest,
+    CreditRequest, DebitReservationRequest, ReleaseResRequest, ReserveReply, ReserveRequest,
+};
+use wirelab_contract::transfer::{
+    HelloBytesReply, HelloReply, Record, Refusal, SubmitReply, SubmitRequest, UploadReply,
+    UploadRequest,
+};
+use wirelab_contract::workload::{self, Carried, Function};
+use wirelab_contract::{
+    ApplicationError, Call, Message, MessageVisitor, Operation, Reply, State, Store, Unary,
+    UnaryVisitor, ops,
+};
+use wirelab_wire::cdr::ByteOrder;
+use wirelab_wire::codec::{Codec, Expected, Form, Mismatch};
+use wirelab_wire::soap::{self, Fault, FaultCode, Version};
+use wirelab_wire::xml;
+
+/// Every way to write a unary operation's messages but text.
+fn forms() -> Vec<Form> {
+    let codecs = Codec::ALL.into_iter().filter(|codec| *codec != Codec::Text);
+    let mut forms: Vec<Form> = codecs.map(Form::from).collect();
+    forms.push(Form::from(Codec::Cdr).in_order(ByteOrder::Big));
+    for codec in [Codec::SoapLiteral, Codec::SoapRpc] {
+        forms.push(Form::from(codec).in_soap(Version::V12));
+    }
+    forms
+}
+
+/// Replies are written through the operation's own type.
+struct WriteReply<'a>(Form, &'a Reply);
+
+impl UnaryVisitor for WriteReply<'_> {
+    type Output = Vec<u8>;
+
+    fn visit<O: Unary>(self) -> Vec<u8> {
+        struct Same<R>(std::marker::PhantomData<R>);
+        impl<R: Message> MessageVisitor for Same<R> {
+            type Output = R;
+            fn visit<M: Message>(self, message: &M) -> R {
+                R::decode(&message.encode_to_vec()[..]).unwrap()
+            }
+        }
+        let reply = self.1.visit(Same(std::marker::PhantomData));
+        self.0.write_reply::<O>(&reply.expect("one message"))
+    }
+}
+
+fn written(form: Form, operation: Operation, reply: &Reply) -> Vec<u8> {
+    let body = operation.visit_unary(WriteReply(form, reply));
+    body.expect("a unary operation")
+}
+
+const UNICODE: &str = "é ナット \"q\" a/b <&> ]]> \n\t ' \u{2028}🔩";
+
+fn submit() -> SubmitRequest {
+    let mut request = workload::submit_request(400, 5).unwrap();
+    request.batch = UNICODE.to_owned();
+    request.records.push(Record {
+        id: i64::MIN,
+        remark: UNICODE.to_owned(),
+        ..Record::default()
+    });
+    request
+}
+
+fn book() -> BookRequest {
+    BookRequest {
+        title: UNICODE.to_owned(),
+        open: true,
+        weight: -1.5e-300,
+        ..workload::book(3, 5)
+    }
+}
+
+/// Calls that the model answers with a reply, one per unary operation at least.
+fn calls() -> Vec<Call> {
+    let (id, am) = (7, 520);
+    vec![
+        Call::Hello { hello_bytes: 14 },
+        Call::Hello { hello_bytes: 0 },
+        Call::Hello { hello_bytes: 2_000 },
+        Call::HelloBytes { hello_bytes: 1_000 },
+        Call::Submit(submit()),
+        Call::Upload(UploadRequest {
+            data: (0..=255).collect(),
+        }),
+        Call::Credit(CreditRequest { id, am }),
+        Call::Reserve(ReserveRequest { id, am }),
+        Call::CreditControl(CreditControlRequest { id }),
+        Call::Deploy(workload::deploy()),
+        Call::Book(book()),
+        Call::Entries(EntriesRequest {
+            owner: UNICODE.to_owned(),
+            day: 364,
+        }),
+    ]
+}
+
+#[test]
+fn what_the_model_answers_is_accepted_in_every_form() {
+    for form in forms() {
+        for call in calls() {
+            let reply = call.answer().unwrap();
+            let body = written(form, call.operation(), &reply);
+            let expected = Expected::of(form, &call).unwrap();
+            assert_eq!(expected.check(&body), Ok(()), "{form:?} {call:?}");
+            assert_eq!(expected.read(None, &body), Ok(reply), "{form:?} {call:?}");
+        }
+    }
+}
+
+/// What must be read again from a request's bytes.
+struct ReadRequest<'a>(Form, &'a [u8]);
+
+impl UnaryVisitor for ReadRequest<'_> {
+    type Output = Vec<u8>;
+
+    fn visit<O: Unary>(self) -> Vec<u8> {
+        let request = self.0.read_request::<O>(self.1).unwrap();
+        request.encode_to_vec()
+    }
+}
+
+struct Protobuf;
+
+impl MessageVisitor for Protobuf {
+    type Output = Vec<u8>;
+
+    fn visit<M: Message>(self, message: &M) -> Vec<u8> {
+        message.encode_to_vec()
+    }
+}
+
+#[test]
+fn a_service_reads_the_request_that_was_written() {
+    for form in forms() {
+        for call in calls() {
+            let messages = form.encode(&call).unwrap();
+            let [body] = &messages[..] else {
+                panic!("one message")
+            };
+            let read = call.operation().visit_unary(ReadRequest(form, body));
+            assert_eq!(read, call.visit(Protobuf), "{form:?} {call:?}");
+        }
+    }
+}
+
+/// A copy with one thing changed, and the field's name.
+fn changed(reply: &Reply) -> Option<(&'static str, Reply)> {
+    let mut reply = reply.clone();
+    let field = match &mut reply {
+        Reply::Hello(reply) => {
+            reply.text.push('+');
+            "text"
+        }
+        Reply::HelloBytes(reply) => {
+            *reply.text.last_mut().unwrap() ^= 1;
+            "text"
+        }
+        Reply::Submit(reply) => {
+            reply.refused.last_mut().unwrap().id += 1;
+            "refused["
+        }
+        Reply::Upload(reply) => {
+            reply.length += 1;
+            "length"
+        }
+        Reply::Deploy(reply) => {
+            reply.status.pop();
+            "status"
+        }
+        Reply::Book(reply) => {
+            reply.number -= 1;
+            "number"
+        }
+        _ => return None,
+    };
+    Some((field, reply))
+}
+
+#[test]
+fn a_reply_with_one_thing_changed_is_refused_by_the_field_s_name() {
+    let mut refused = 0;
+    for form in forms() {
+        for call in calls() {
+            let Some((field, reply)) = changed(&call.answer().unwrap()) else {
+                continue;
+            };
+            let body = written(form, call.operation(), &reply);
+            let error = Expected::of(form, &call).unwrap().check(&body).unwrap_err();
+            let Mismatch::Differs { field: found, .. } = &error else {
+                panic!("{form:?} {call:?}: {error}")
+            };
+            assert!(found.starts_with(field), "{form:?}: {error}");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, forms().len() * 8);
+}
+
+#[test]
+fn truncated_replies_are_refused_at_every_byte() {
+    for form in forms() {
+        for call in calls().into_iter().skip(4) {
+            let body = written(form, call.operation(), &call.answer().unwrap());
+            let expected = Expected::of(form, &call).unwrap();
+            // Protobuf ends where a field ends; what is missing is a zero then.
+            let strict = form.codec != Codec::Protobuf || call.operation().pure();
+            for end in (0..body.len()).filter(|_| strict) {
+                assert!(expected.check(&body[..end]).is_err(), "{form:?} {end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sequences_carry_their_numbers_in_every_form() {
+    for form in forms() {
+        let state = State::new(&Store::default());
+        let before = state.money();
+        for function in Function::ALL {
+            let mut carried = Carried::default();
+            let mut step = 0;
+            while let Some(call) = function.next(step, 42, &carried) {
+                let body = written(form, call.operation(), &state.answer(&call).unwrap());
+                let expected = Expected::of(form, &call).unwrap();
+                assert_eq!(expected.check(&body), Ok(()));
+                carried.take(&expected.read(None, &body).unwrap());
+                step += 1;
+            }
+            assert_eq!(step, function.steps().len());
+        }
+        assert_eq!(state.money() - before, -438 + 147 - 520);
+    }
+}
+
+#[test]
+fn charging_replies_of_an_impossible_form_are_refused() {
+    let confirm = Call::ConfirmAction(ConfirmActionRequest { cn: 5 });
+    let control = Call::CreditControl(CreditControlRequest { id: 1 });
+    let reserve = Call::Reserve(ReserveRequest { id: 1, am: 1 });
+    let state = |balance, reserved| CreditControlReply { balance, reserved }.into();
+    let numbers = |res, cn| ReserveReply { res, cn }.into();
+    let cases: Vec<(&Call, Reply, &str)> = vec![
+        (&confirm, ConfirmActionReply { cn: 6 }.into(), "cn"),
+        (&confirm, ConfirmActionReply { cn: 0 }.into(), "cn"),
+        (&control, state(-1, 0), "balance"),
+        (&control, state(5, 6), "reserved"),
+        (&control, state(5, -1), "reserved"),
+        (&reserve, numbers(0, 1), "res"),
+        (&reserve, numbers(1, 0), "cn"),
+        (&reserve, numbers(1, i32::MIN), "cn"),
+    ];
+    for form in forms() {
+        for (call, reply, field) in &cases {
+            let body = written(form, call.operation(), reply);
+            let error = Expected::of(form, call).unwrap().check(&body).unwrap_err();
+            assert!(error.to_string().starts_with(field), "{form:?}: {error}");
+        }
+        let whole = written(form, Operation::CreditControl, &state(5, 5));
+        assert_eq!(Expected::of(form, &control).unwrap().check(&whole), Ok(()));
+    }
+}
+
+#[test]
+fn entries_out_of_order_are_refused() {
+    let call = Call::Entries(EntriesRequest::default());
+    let judged = |slots: &[i32]| {
+        let entries = slots.iter().map(|&slot| Entry {
+            slot,
+            ..Entry::default()
+        });
+        let reply = EntriesReply {
+            entries: entries.collect(),
+        };
+        let body = written(Codec::Json.into(), Operation::Entries, &reply.into());
+        Expected::of(Codec::Json, &call).unwrap().check(&body)
+    };
+    assert_eq!(judged(&[]), Ok(()));
+    assert_eq!(judged(&[0, 1, 47]), Ok(()));
+    for slots in [&[1, 0][..], &[3, 3], &[48], &[-1]] {
+        assert!(judged(slots).is_err(), "{slots:?}");
+    }
+}
+
+/// An application error as a service writes it.
+fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
+    if let Some(envelope) = form.envelope() {
+        let mut out = Vec::new();
+        soap::write_fault(envelope, &Fault::client(text), &mut out);
+        return out;
+    }
+    let contract = operation.contract();
+    match form.codec {
+        Codec::Json => format!("{{\"error\":\"{text}\"}}").into_bytes(),
+        Codec::Xml => xml::error_element(contract, text),
+        Codec::Protobuf => {
+            let text = text.to_owned();
+            HelloReply { text }.encode_to_vec()
+        }
+        Codec::Cdr => {
+            let id = format!("IDL:wirelab/{contract}_v1/ApplicationError:1.0");
+            wirelab_wire::cdr::to_vec(form.order, &(id, text)).unwrap()
+        }
+        _ => text.as_bytes().to_vec(),
+    }
+}
+
+#[test]
+fn application_errors_are_judged_in_every_form() {
+    for form in forms() {
+        for (operation, error) in [
+            (Operation::Submit, ApplicationError::EmptyBatch),
+            (Operation::Reserve, ApplicationError::NotEnoughCredit),
+            (Operation::Book, ApplicationError::Weight),
+        ] {
+            let expected = Expected::answered(form, operation, Err(error)).unwrap();
+            assert_eq!(expected.application_error(), Some(error));
+            let right = error_body(form, operation, &error.to_string());
+            assert_eq!(expected.check_error(None, &right), Ok(()), "{form:?}");
+            let wrong = error_body(form, operation, "no");
+            let mismatch = expected.check_error(None, &wrong).unwrap_err();
+            assert!(mismatch.to_string().starts_with("error: "), "{mismatch}");
+            assert!(expected.check_error(None, b"<").is_err(), "{form:?}");
+        }
+        let hello = Call::Hello { hello_bytes: 14 };
+        let body = written(form, Operation::Hello, &hello.answer().unwrap());
+        let refused = Err(ApplicationError::EmptyBatch);
+        let expected = Expected::answered(form, Operation::Hello, refused).unwrap();
+        assert!(expected.read(None, &body).is_err(), "{form:?}");
+        assert!(expected.check_error(None, &body).is_err(), "{form:?}");
+        let wanted = Expected::of(form, &hello).unwrap();
+        let error = error_body(form, Operation::Hello, "no");
+        assert!(wanted.check_error(None, &error).is_err(), "{form:?}");
+    }
+}
+
+#[test]
+fn a_fault_instead_of_a_reply_is_told_with_its_code() {
+    let call = Call::Reserve(ReserveRequest { id: 1, am: 1 });
+    for codec in [Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded] {
+        let form = Form::from(codec);
+        let fault = |code| {
+            let text = "no such account".to_owned();
+            let mut out = Vec::new();
+            soap::write_fault(form.envelope().unwrap(), &Fault { code, text }, &mut out);
+            out
+        };
+        let expected = Expected::of(form, &call).unwrap();
+        let error = expected.check(&fault(FaultCode::Server)).unwrap_err();
+        assert_eq!(error.to_string(), "fault Server: no such account");
+        let error = expected.read(None, &fault(FaultCode::Client)).unwrap_err();
+        assert!(matches!(error, Mismatch::Fault { client: true, .. }));
+        let refused = Err(ApplicationError::NoAccount);
+        let refused = Expected::answered(form, Operation::Reserve, refused).unwrap();
+        assert!(
+            refused
+                .check_error(None, &fault(FaultCode::Server))
+                .is_err()
+        );
+        assert!(refused.check_error(None, &fault(FaultCode::Client)).is_ok());
+    }
+}
+
+#[test]
+fn the_head_s_byte_order_outranks_the_form_s() {
+    let call = Call::Book(book());
+    let reply = call.answer().unwrap();
+    let big = Form::from(Codec::Cdr).in_order(ByteOrder::Big);
+    let body = written(big, Operation::Book, &reply);
+    let expected = Expected::of(Codec::Cdr, &call).unwrap();
+    assert!(expected.check(&body).is_err());
+    let order = Some(ByteOrder::Big);
+    assert_eq!(expected.check_ordered(order, 0, &body), Ok(()));
+    assert_eq!(expected.read(order, &body), Ok(reply));
+}
+
+#[test]
+fn the_study_s_messages_have_their_sizes() {
+    let form = Form::from(Codec::SoapLiteral);
+    let request = |call: &Call| form.encode(call).unwrap()[0].len();
+    let reply = |call: &Call| written(form, call.operation(), &call.answer().unwrap()).len();
+    let deploy = Call::Deploy(workload::deploy());
+    assert_eq!((request(&deploy), reply(&deploy)), (655, 296));
+    for (user, n) in [(0, 0), (5, 9), (77, 480), (8_999, 17_471)] {
+        let book = Call::Book(workload::book(user, n));
+        assert_eq!((request(&book), reply(&book)), (652, 464));
+    }
+}
+
+/// Characters that XML 1.0 allows, the awkward ones often.
+fn text() -> impl Strategy<Value = String> {
+    let character = prop_oneof![
+        prop::char::range(' ', '~'),
+        prop::sample::select(vec![
+            '<', '&', '>', '"', '\'', '\r', '\n', '\t', '\\', 'é', '🔩'
+        ]),
+        prop::char::range('\u{A0}', '\u{D7FF}'),
+        prop::char::range('\u{10000}', '\u{10FFFF}'),
+    ];
+    prop::collection::vec(character, 0..12).prop_map(String::from_iter)
+}
+
+fn assert_comes_back<O: Unary>(request: &O::Request, reply: &O::Reply) {
+    for form in forms() {
+        let body = form.write_request::<O>(request);
+        assert_eq!(
+            form.read_request::<O>(&body).as_ref(),
+            Ok(request),
+            "{form:?}"
+        );
+        let body = form.write_reply::<O>(reply);
+        assert_eq!(form.read_reply::<O>(&body).as_ref(), Ok(reply), "{form:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_batch_comes_back(
+        batch in text(),
+        records in prop::collection::vec((any::<i64>(), any::<i32>(), text(), text()), 0..4),
+        refused in prop::collection::vec((any::<i64>(), text()), 0..4),
+        total in any::<i64>(),
+    ) {
+        let records = records.into_iter().map(|(id, quantity, item, remark)| Record {
+            id, quantity, item, remark,
+        });
+        let refused = refused.into_iter().map(|(id, reason)| Refusal { id, reason });
+        let request = SubmitRequest { batch: batch.clone(), records: records.collect() };
+        let reply = SubmitReply {
+            batch, accepted: total as i32, quantity_total: total, refused: refused.collect(),
+        };
+        assert_comes_back::<ops::Submit>(&request, &reply);
+    }
+
+    #[test]
+    fn any_bytes_come_back(data in prop::collection::vec(any::<u8>(), 0..200), sha256 in text()) {
+        let reply = UploadReply { length: data.len() as i64, sha256 };
+        assert_comes_back::<ops::Upload>(&UploadRequest { data: data.clone() }, &reply);
+        let reply = HelloBytesReply { text: data };
+        assert_comes_back::<ops::HelloBytes>(&Default::default(), &reply);
+    }
+
+    #[test]
+    fn any_booking_comes_back(
+        texts in [text(), text(), text()],
+        (day, slot, open) in (any::<i32>(), any::<i32>(), any::<bool>()),
+        weight in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO,
+        count in 0_usize..4,
+    ) {
+        let [owner, title, note] = texts;
+        let entry = Entry { slot, title: title.clone(), open, weight };
+        let reply = BookReply { number: slot, owner: owner.clone(), title: title.clone() };
+        let request = BookRequest { owner: owner.clone(), day, slot, title, open, weight, note };
+        assert_comes_back::<ops::Book>(&request, &reply);
+        let entries = EntriesReply { entries: vec![entry; count] };
+        assert_comes_back::<ops::Entries>(&EntriesRequest { owner, day }, &entries);
+    }
+
+    #[test]
+    fn any_numbers_come_back(id in any::<i32>(), am in any::<i32>(), res in any::<i32>()) {
+        let request = DebitReservationRequest { id, am, res };
+        assert_comes_back::<ops::DebitReservation>(&request, &Default::default());
+        let reply = ReserveReply { res, cn: am };
+        assert_comes_back::<ops::Reserve>(&ReserveRequest { id, am }, &reply);
+        assert_comes_back::<ops::ReleaseRes>(&ReleaseResRequest { res }, &Default::default());
+    }
+
+    #[test]
+    fn garbage_is_refused_without_a_panic(body in prop::collection::vec(any::<u8>(), 0..80)) {
+        let call = Call::Book(book());
+        for form in forms() {
+            let expected = Expected::of(form, &call).unwrap();
+            prop_assert!(expected.check(&body).is_err());
+            let _ = expected.check_error(None, &body);
+        }
+    }
+}
