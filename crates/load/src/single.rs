@@ -1,0 +1,277 @@
+//! One connection that makes one call at a time and waits for it: for
+//! examinations, where what is said counts and not how fast.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wirelab_contract::{Call, Operation};
+use wirelab_wire::codec::{Form, Unsupported};
+use wirelab_wire::{CallId, End, Failure, Head, Replies, Request};
+
+use crate::body::BodyWriter;
+use crate::connection::AnySession;
+use crate::form::form;
+use crate::head;
+use crate::legality::{check_group, check_stack};
+use crate::object::Object;
+use crate::plan::Group;
+use crate::result::Fault;
+use crate::socket::{Read, Socket, SocketOptions};
+use crate::speaks::Speaks;
+use crate::spec::target;
+use crate::target::Target;
+use crate::tls::{Opened, Tls};
+use crate::tls_files::Secure;
+
+/// Bytes of one read.
+const INPUT_BYTES: usize = 256 * 1024;
+
+/// What was heard of one call.
+#[derive(Debug, Clone, Default)]
+pub struct Heard {
+    /// Status and fields, as far as they came.
+    pub head: Option<Head>,
+    /// The body, without transfer framing; still compressed, gRPC frames and all.
+    pub body: Vec<u8>,
+    /// How the reply ended, if it did.
+    pub end: Option<End>,
+    /// Why it did not.
+    pub failure: Option<Failure>,
+}
+
+impl Heard {
+    fn over(&self) -> bool {
+        self.end.is_some() || self.failure.is_some()
+    }
+}
+
+impl Replies for Heard {
+    fn first(&mut self, _: CallId) {}
+
+    fn head(&mut self, _: CallId, head: &Head) {
+        self.head = Some(*head);
+    }
+
+    fn body(&mut self, _: CallId, chunk: &[u8]) {
+        self.body.extend_from_slice(chunk);
+    }
+
+    fn end(&mut self, _: CallId, end: End) {
+        self.end = Some(end);
+    }
+
+    fn failed(&mut self, _: CallId, failure: Failure) {
+        self.failure = Some(failure);
+    }
+}
+
+/// A connection, opened when it is needed and again when it has ended.
+pub struct Single {
+    target: Target,
+    options: SocketOptions,
+    secure: Option<Secure>,
+    speaks: Speaks,
+    form: Form,
+    writer: BodyWriter,
+    group: Group,
+    authority: String,
+    timeout: Duration,
+    sent: u32,
+    open: Option<Open>,
+}
+
+struct Open {
+    socket: Socket,
+    tls: Option<Box<Tls>>,
+    session: AnySession,
+}
+
+impl Single {
+    /// Checks the group's target and stack; its workload, load and window do
+    /// not count. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// When the engine could not drive such a group.
+    pub fn new(group: &Group) -> Result<Single, Fault> {
+        check_stack(&group.stack)?;
+        check_group(group)?;
+        let object = group.object.as_deref().map(Object::parse).transpose()?;
+        let target = target(false, group, object.as_ref())?;
+        let authority = group
+            .authority
+            .clone()
+            .unwrap_or_else(|| target.authority());
+        let form = form(&group.stack)?;
+        Ok(Single {
+            options: SocketOptions::of(&group.stack),
+            secure: Secure::of(group, &authority)?,
+            speaks: Speaks::of(&group.stack, object.map(|object| object.key))?,
+            form,
+            writer: BodyWriter::new(&group.stack, form),
+            group: group.clone(),
+            timeout: Duration::from_secs_f64(group.timeout_s),
+            target,
+            authority,
+            sent: 0,
+            open: None,
+        })
+    }
+
+    /// How messages are written on it.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Makes a call and waits for the end of its reply.
+    ///
+    /// # Errors
+    /// In words: the operation has no form in the codec, no connection could
+    /// be made, or nothing whole came in time.
+    pub fn call(&mut self, call: &Call) -> Result<Heard, String> {
+        let body = self.writer.body(call);
+        let body = body.map_err(|error: Unsupported| error.to_string())?;
+        self.exchange(call.operation(), body)
+    }
+
+    /// Sends a message of the codec as it is, uncompressed, as the request of
+    /// `operation`.
+    ///
+    /// # Errors
+    /// As [`Single::call`].
+    pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<Heard, String> {
+        let mut body = Vec::new();
+        self.writer.wrap(message, &mut body);
+        self.exchange(operation, body)
+    }
+
+    fn exchange(&mut self, operation: Operation, body: Vec<u8>) -> Result<Heard, String> {
+        let mut request = head::of_operation(&self.group.stack, operation)
+            .map_err(|fault| format!("{}; {}", fault.message, fault.remedy))?;
+        // Sessions remember heads by their id, and bodies differ in length.
+        self.sent += 1;
+        request.id = self.sent;
+        request.authority.clone_from(&self.authority);
+        if request.method != "GET" {
+            request.body = body.into();
+        }
+        let deadline = Instant::now() + self.timeout;
+        let mut open = match self.open.take() {
+            Some(open) if open.session.capacity() > 0 && !open.session.finished() => open,
+            _ => self.connect().map_err(|error| format!("connect: {error}"))?,
+        };
+        let heard = open.exchange(&Arc::new(request), deadline)?;
+        if heard.end.is_some() && !self.group.stack.connection.close {
+            self.open = Some(open);
+        }
+        Ok(heard)
+    }
+
+    fn connect(&self) -> io::Result<Open> {
+        let socket = Socket::connect(&self.target, self.options)?;
+        let tls = self.secure.as_ref().map(Secure::connect).transpose();
+        Ok(Open {
+            socket,
+            tls: tls.map_err(io::Error::other)?.map(Box::new),
+            session: self.speaks.session(),
+        })
+    }
+}
+
+impl Open {
+    fn exchange(&mut self, request: &Arc<Request>, deadline: Instant) -> Result<Heard, String> {
+        let mut heard = Heard::default();
+        let mut input = vec![0; INPUT_BYTES];
+        let mut due = Vec::new();
+        self.session.send(0, request);
+        while !heard.over() {
+            self.fill(&mut due).map_err(|error| error.to_string())?;
+            let written = self.socket.write(&due);
+            match written {
+                Ok(length) => drop(due.drain(..length)),
+                // The reply may have come before the service closed.
+                Err(error) => return self.last_words(heard, &mut input, &error),
+            }
+            wait(&self.socket, !due.is_empty(), deadline)?;
+            match self.socket.read(&mut input) {
+                Ok(Read::Empty) => {}
+                Ok(Read::Bytes(0)) => self.session.closed(&mut heard),
+                Ok(Read::Bytes(length)) => self.take(&input[..length], &mut heard)?,
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(heard)
+    }
+
+    /// What is to be written next, where nothing is left of the last.
+    fn fill(&mut self, due: &mut Vec<u8>) -> io::Result<()> {
+        if !due.is_empty() {
+            return Ok(());
+        }
+        match &mut self.tls {
+            None => drop(self.session.pump(due)),
+            Some(tls) => {
+                let mut plain = Vec::new();
+                if tls.ready() {
+                    self.session.pump(&mut plain);
+                }
+                tls.seal(&plain, due)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, input: &[u8], heard: &mut Heard) -> Result<(), String> {
+        let session = &mut self.session;
+        let Some(tls) = &mut self.tls else {
+            return session
+                .receive(input, heard)
+                .map_err(|error| error.to_string());
+        };
+        let mut broken = Ok(());
+        let opened = tls.open(input, |plain| {
+            broken = session.receive(plain, heard);
+            broken.is_ok()
+        });
+        broken.map_err(|error| error.to_string())?;
+        if opened.map_err(|error| error.to_string())? == Opened::Ended {
+            session.closed(heard);
+        }
+        Ok(())
+    }
+
+    /// Reads what there is after a write has failed.
+    fn last_words(
+        &mut self,
+        mut heard: Heard,
+        input: &mut [u8],
+        error: &io::Error,
+    ) -> Result<Heard, String> {
+        while let Ok(Read::Bytes(length @ 1..)) = self.socket.read(input) {
+            self.take(&input[..length], &mut heard)?;
+        }
+        match heard.over() {
+            true => Ok(heard),
+            false => Err(error.to_string()),
+        }
+    }
+}
+
+/// Waits until something can be read, or written where that is wanted.
+fn wait(socket: &Socket, write: bool, deadline: Instant) -> Result<(), String> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err("no complete reply in time".into());
+    }
+    let events = if write { libc::POLLIN | libc::POLLOUT } else { libc::POLLIN };
+    let mut watched = libc::pollfd {
+        fd: socket.raw(),
+        events,
+        revents: 0,
+    };
+    let ms = left.as_millis().clamp(1, 1_000) as i32;
+    // SAFETY: one pollfd, alive through the call.
+    unsafe { libc::poll(&mut watched, 1, ms) };
+    Ok(())
+}
