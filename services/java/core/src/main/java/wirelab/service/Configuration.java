@@ -1,0 +1,154 @@
+package wirelab.service;
+
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * What the service is asked to be (docs/reference/process.md). Sizes in bytes, times in the unit
+ * of their name; a boxed number is null where the kernel or the library decides.
+ */
+public record Configuration(
+        String contract,
+        Stack stack,
+        String listen,
+        String metricsListen,
+        Store store,
+        Socket socket,
+        Integer processors,
+        Collector collector,
+        Tls tls,
+        long delayUs) {
+
+    /** The service's side of a stack. */
+    public record Stack(
+            String binding,
+            String codec,
+            String compression,
+            String transport,
+            String security,
+            String soap,
+            String endOfMessage) {}
+
+    /** What the service holds. */
+    public record Store(int helloBytes, int accounts, int balance, String username, String password) {}
+
+    /** Options of accepted sockets. */
+    public record Socket(boolean nagle, Integer tcpWindow, Integer h2Window) {}
+
+    /** The collector and the largest heap that the launcher was asked for. */
+    public record Collector(String gc, Long heapMaxBytes) {}
+
+    /** PEM files. */
+    public record Tls(String certificate, String key, String clientCa) {}
+
+    private static final int STORE_BYTES_MAX = 64 << 20;
+    private static final int PROCESSORS_MAX = 1024;
+    private static final long DELAY_US_MAX = 60_000_000;
+    /** RFC 9113 section 6.9.2: every connection starts with this window. */
+    private static final int H2_WINDOW_MIN = 65_535;
+
+    private static final String[] OTHER_FAULTS = {
+        "freeze", "wrong", "close_mid_reply", "reset", "hang", "endless", "garbage", "exit_at_call",
+        "fail_start", "text_check_ns_per_kb"
+    };
+
+    /** Reads one line and checks that this service can honour it. */
+    public static Configuration read(String line) throws Refusal {
+        Object json;
+        try {
+            json = Json.read(line);
+        } catch (IOException error) {
+            throw new Refusal(
+                    "configuration",
+                    "not a JSON object: " + error.getMessage().lines().findFirst().orElse(""),
+                    "write one JSON object on one line of standard input (docs/reference/process.md)");
+        }
+        Section top = Section.of("", json, List.of("contract", "stack", "listen", "metrics_listen",
+                "store", "socket", "processors", "collector", "faults", "tls"));
+        Stack stack = stack(top);
+        Configuration configuration = new Configuration(
+                top.text("contract", ""), stack, top.text("listen", ""),
+                top.text("metrics_listen", "127.0.0.1:0"), store(top), socket(top),
+                boxed(top.integer("processors", 1, PROCESSORS_MAX)), collector(top), tls(top), delayUs(top));
+        Offer.check(configuration);
+        return configuration;
+    }
+
+    private static Stack stack(Section top) throws Refusal {
+        Section stack = top.section("stack", "binding", "codec", "compression", "transport",
+                "security", "soap", "end_of_message", "close_delay_ms", "reply");
+        if (stack.integer("close_delay_ms", 0, Integer.MAX_VALUE, 0) > 0) {
+            throw new Refusal("stack.close_delay_ms", "the libraries of the Java service close at once",
+                    "use close_delay_ms=0, or a service in Rust");
+        }
+        if (!stack.text("reply", "two-way").equals("two-way")) {
+            throw new Refusal("stack.reply", "only raw has one-way messages, and the Java service has no raw",
+                    "use reply=two-way, or raw@rust");
+        }
+        String binding = stack.text("binding", "");
+        Offer offer = Offer.of(binding);
+        return new Stack(
+                binding,
+                stack.text("codec", offer.codecs().get(0)),
+                stack.text("compression", "none"),
+                stack.text("transport", offer.transports().get(0)),
+                stack.text("security", "none"),
+                stack.text("soap", "1.1"),
+                stack.text("end_of_message", "content-length"));
+    }
+
+    private static Store store(Section top) throws Refusal {
+        Section store = top.section("store", "hello_bytes", "accounts", "balance", "username", "password");
+        return new Store(
+                (int) store.integer("hello_bytes", 0, STORE_BYTES_MAX, 14),
+                (int) store.integer("accounts", 0, 10_000_000, 1000),
+                (int) store.integer("balance", 0, Integer.MAX_VALUE, 1_000_000_000),
+                store.text("username", null),
+                store.text("password", null));
+    }
+
+    private static Socket socket(Section top) throws Refusal {
+        Section socket = top.section("socket", "nagle", "writes", "quickack", "tcp_window", "h2_window");
+        if (!socket.text("writes", "joined").equals("joined")) {
+            throw new Refusal("socket.writes", "the libraries of the Java service decide themselves when to send",
+                    "use writes=joined, or a service in Rust for writes=split");
+        }
+        if (socket.has("quickack")) {
+            throw new Refusal("socket.quickack", "the JDK sets TCP_QUICKACK, which the kernel clears again"
+                    + " (tcp(7)), on no read of these libraries", "use null, or a service in Rust");
+        }
+        return new Socket(
+                socket.flag("nagle"),
+                boxed(socket.integer("tcp_window", 1, Integer.MAX_VALUE / 2)),
+                boxed(socket.integer("h2_window", H2_WINDOW_MIN, Integer.MAX_VALUE)));
+    }
+
+    private static Collector collector(Section top) throws Refusal {
+        Section collector = top.section("collector", "gc", "heap_max_bytes");
+        return new Collector(
+                collector.text("gc", null), collector.integer("heap_max_bytes", 1 << 20, Long.MAX_VALUE));
+    }
+
+    private static Tls tls(Section top) throws Refusal {
+        Section tls = top.section("tls", "certificate", "key", "client_ca");
+        return new Tls(tls.text("certificate", null), tls.text("key", null), tls.text("client_ca", null));
+    }
+
+    private static long delayUs(Section top) throws Refusal {
+        String[] known = new String[OTHER_FAULTS.length + 1];
+        known[0] = "delay_us";
+        System.arraycopy(OTHER_FAULTS, 0, known, 1, OTHER_FAULTS.length);
+        Section faults = top.section("faults", known);
+        for (String fault : OTHER_FAULTS) {
+            if (faults.has(fault) && !(fault.equals("fail_start") && !faults.flag(fault))) {
+                throw new Refusal("faults." + fault, "only the embedded Rust services have it",
+                        "measure it on a service in Rust, or leave it out");
+            }
+        }
+        return faults.integer("delay_us", 0, DELAY_US_MAX, 0);
+    }
+
+    private static Integer boxed(Long value) {
+        return value == null ? null : value.intValue();
+    }
+}

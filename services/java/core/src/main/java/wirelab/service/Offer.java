@@ -1,0 +1,165 @@
+package wirelab.service;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What the service offers under one binding, as data; {@code service.json} says the same. */
+record Offer(
+        List<String> codecs,
+        List<String> transports,
+        List<String> compressions,
+        List<String> securities,
+        List<String> ends,
+        boolean unixSockets) {
+
+    private static final List<String> CONTRACTS = List.of("transfer", "charging", "calendar");
+    private static final List<String> COLLECTORS = List.of("serial", "parallel", "g1", "zgc");
+    private static final List<String> HTTP = List.of("http/1.1", "http/2");
+    private static final List<String> COMPRESSIONS = List.of("none", "gzip", "zstd");
+    private static final List<String> SECURITIES = List.of("none", "tls", "mtls");
+    private static final List<String> ENDS = List.of("content-length", "chunked", "until-close");
+    private static final List<String> OWN_LENGTH = List.of("content-length");
+
+    private static final Map<String, Offer> OFFERS = new TreeMap<>(Map.of(
+            "rest", new Offer(List.of("json", "text", "protobuf", "xml"), HTTP, COMPRESSIONS, SECURITIES, ENDS, true),
+            "soap", new Offer(List.of("soap-literal", "soap-rpc", "soap-encoded"), HTTP, COMPRESSIONS,
+                    SECURITIES, ENDS, true),
+            "grpc", new Offer(List.of("protobuf"), List.of("http/2"), COMPRESSIONS, SECURITIES, OWN_LENGTH, true),
+            "iiop", new Offer(List.of("cdr"), List.of("tcp"), List.of("none"), List.of("none"), OWN_LENGTH, false)));
+
+    static final String UNIX = "unix:";
+
+    static Offer of(String binding) throws Refusal {
+        return OFFERS.get(word("stack.binding", binding, List.copyOf(OFFERS.keySet()), "the Java service"));
+    }
+
+    /** Refuses the first option that the service cannot honour. */
+    static void check(Configuration wanted) throws Refusal {
+        Configuration.Stack stack = wanted.stack();
+        Offer offer = of(stack.binding());
+        String who = stack.binding() + "@java";
+        word("contract", wanted.contract(), CONTRACTS, "the Java service");
+        word("stack.codec", stack.codec(), offer.codecs, who);
+        word("stack.transport", stack.transport(), offer.transports, who);
+        word("stack.compression", stack.compression(), offer.compressions, who);
+        word("stack.security", stack.security(), offer.securities, who);
+        word("stack.end_of_message", stack.endOfMessage(), offer.ends, who);
+        checkCombinations(wanted);
+        checkAddress("listen", wanted.listen(), offer.unixSockets);
+        checkAddress("metrics_listen", wanted.metricsListen(), false);
+        checkFiles(wanted);
+        if (wanted.collector().gc() != null) {
+            word("collector.gc", wanted.collector().gc(), COLLECTORS, "the Java virtual machine");
+        }
+    }
+
+    private static String word(String option, String value, List<String> legal, String who) throws Refusal {
+        if (!legal.contains(value)) {
+            String axis = option.substring(option.lastIndexOf('.') + 1);
+            throw new Refusal(option, who + " serves " + String.join(", ", legal) + ", not \"" + value + "\"",
+                    "use " + axis + "=" + String.join(" or " + axis + "=", legal));
+        }
+        return value;
+    }
+
+    private static void checkCombinations(Configuration wanted) throws Refusal {
+        Configuration.Stack stack = wanted.stack();
+        boolean http2 = stack.transport().equals("http/2");
+        if (stack.codec().equals("text") && !wanted.contract().equals("transfer")) {
+            throw new Refusal("stack.codec", "no operation of " + wanted.contract() + " is plain text",
+                    "use codec=json, codec=protobuf or codec=xml");
+        }
+        if (stack.binding().equals("soap")) {
+            word("stack.soap", stack.soap(),
+                    stack.codec().equals("soap-encoded") ? List.of("1.1") : List.of("1.1", "1.2"),
+                    stack.codec() + " in Java");
+        }
+        if (http2 && !stack.endOfMessage().equals("content-length")) {
+            throw new Refusal("stack.end_of_message", "HTTP/2 frames carry their own end (RFC 9113 section 8.1)",
+                    "use end_of_message=content-length or transport=http/1.1");
+        }
+        if (wanted.listen().startsWith(UNIX)) {
+            checkUnix(wanted);
+        }
+        if (wanted.socket().h2Window() != null && !http2) {
+            throw new Refusal("socket.h2_window", stack.transport() + " has no window of its own",
+                    "use transport=http/2, or null");
+        }
+        checkLogin(wanted);
+    }
+
+    private static void checkUnix(Configuration wanted) throws Refusal {
+        if (wanted.socket().nagle() || wanted.socket().tcpWindow() != null) {
+            throw new Refusal("socket", "a Unix socket has neither Nagle's algorithm nor a TCP window",
+                    "leave nagle and tcp_window out, or listen on 127.0.0.1:0");
+        }
+        if (!wanted.stack().security().equals("none")) {
+            throw new Refusal("stack.security", "a Unix socket has no TLS in the Java service",
+                    "use security=none, or listen on 127.0.0.1:0");
+        }
+    }
+
+    private static void checkLogin(Configuration wanted) throws Refusal {
+        String username = wanted.store().username();
+        String password = wanted.store().password();
+        if (username == null && password == null) {
+            return;
+        }
+        if (!wanted.stack().binding().equals("soap")) {
+            throw new Refusal("store.username", wanted.stack().binding() + " has no UsernameToken",
+                    "use binding soap, or leave username and password out");
+        }
+        if (username == null || password == null) {
+            throw new Refusal(username == null ? "store.username" : "store.password", "is missing beside the other",
+                    "give both username and password, or neither");
+        }
+    }
+
+    private static void checkAddress(String option, String address, boolean unixSockets) throws Refusal {
+        boolean unix = address.startsWith(UNIX) && address.length() > UNIX.length();
+        if (unix && unixSockets || !unix && isLoopback(address)) {
+            return;
+        }
+        if (unix) {
+            throw new Refusal(option, "a Unix socket cannot be had here", "use 127.0.0.1:0 or [::1]:0");
+        }
+        throw new Refusal(option, "\"" + address + "\" is neither a loopback address nor a Unix socket",
+                "use 127.0.0.1:0, [::1]:0" + (unixSockets ? " or unix:/path" : ""));
+    }
+
+    private static boolean isLoopback(String address) {
+        int colon = address.lastIndexOf(':');
+        // Only literals: a name would be asked of a resolver.
+        if (colon < 0 || !address.substring(0, colon).matches("[0-9.]+|\\[[0-9a-fA-F:.]+\\]")
+                || !address.substring(colon + 1).matches("[0-9]{1,5}")
+                || Integer.parseInt(address.substring(colon + 1)) > 65_535) {
+            return false;
+        }
+        try {
+            return InetAddress.getByName(address.substring(0, colon)).isLoopbackAddress();
+        } catch (UnknownHostException error) {
+            return false;
+        }
+    }
+
+    private static void checkFiles(Configuration wanted) throws Refusal {
+        String security = wanted.stack().security();
+        if (!security.equals("none")) {
+            file("tls.certificate", wanted.tls().certificate());
+            file("tls.key", wanted.tls().key());
+        }
+        if (security.equals("mtls")) {
+            file("tls.client_ca", wanted.tls().clientCa());
+        }
+    }
+
+    private static void file(String option, String path) throws Refusal {
+        if (path == null || !java.nio.file.Files.isReadable(java.nio.file.Path.of(path))) {
+            throw new Refusal(option, path == null ? "is missing" : path + " cannot be read",
+                    "name a PEM file that the service may read");
+        }
+    }
+}

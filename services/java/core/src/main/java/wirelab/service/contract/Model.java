@@ -1,0 +1,25 @@
+package wirelab.service.contract;
+
+import java.util.List;
+import java.util.Locale;
+
+/** A contract without a wire. */
+public sealed interface Model permits Transfer, Charging, Calendar {
+    /** The contract's name, {@code transfer} for example. */
+    default String contract() {
+        return service().toLowerCase(Locale.ROOT);
+    }
+
+    /** The name of the service in the contract's .proto. */
+    default String service() {
+        return getClass().getSimpleName();
+    }
+
+    /** The operations in the order of the .proto. */
+    List<String> operations();
+
+    /** The namespace of its XML. */
+    default String namespace() {
+        return "urn:wirelab:" + contract() + ":v1";
+    }
+}

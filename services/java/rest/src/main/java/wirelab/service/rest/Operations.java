@@ -1,0 +1,105 @@
+package wirelab.service.rest;
+
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import jakarta.servlet.ServletException;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.servlet.function.RequestPredicates;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerRequest;
+import org.springframework.web.servlet.function.ServerResponse;
+import wirelab.service.Calls;
+import wirelab.service.contract.ApplicationError;
+import wirelab.service.contract.Exchange;
+import wirelab.service.contract.Model;
+import wirelab.service.web.Weights;
+
+/** The operations of a contract at their paths: one handler for all of them. */
+final class Operations {
+    private final Model model;
+    private final Codec codec;
+    private final Calls calls;
+
+    Operations(Model model, Codec codec, Calls calls) {
+        this.model = model;
+        this.codec = codec;
+        this.calls = calls;
+    }
+
+    RouterFunction<ServerResponse> routes() {
+        RouterFunctions.Builder routes = RouterFunctions.route();
+        codec.exchanges(model).forEach(exchange -> route(routes, exchange));
+        routes.route(RequestPredicates.all(),
+                request -> fail(HttpStatus.NOT_FOUND, "no such path: " + request.path()));
+        return routes.build();
+    }
+
+    private void route(RouterFunctions.Builder routes, Exchange<?, ?> exchange) {
+        HttpMethod method = method(exchange.operation());
+        String path = path(model, exchange.operation());
+        Calls.Tally tally = calls.tally(exchange.operation());
+        routes.route(RequestPredicates.path(path), request -> {
+            if (!request.method().equals(method)) {
+                return ServerResponse.status(HttpStatus.METHOD_NOT_ALLOWED)
+                        .allow(method)
+                        .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
+                        .body(new CodecConverter.Failure(path + " takes " + method + " only"));
+            }
+            try (Calls.Call call = tally.begin()) {
+                return answer(call, exchange, request, method);
+            }
+        });
+    }
+
+    /** Reads and answers. The reply is written when this call is over, by Spring. */
+    private ServerResponse answer(Calls.Call call, Exchange<?, ?> exchange, ServerRequest request, HttpMethod method)
+            throws ServletException, IOException {
+        HttpServletRequest plain = request.servletRequest();
+        if (!Weights.of(Collections.list(plain.getHeaders("Accept"))).accepts(codec.mediaTypes().get(0))) {
+            return fail(HttpStatus.NOT_ACCEPTABLE, "this service answers in " + codec.mediaTypes().get(0));
+        }
+        if (method == HttpMethod.POST && !codec.mediaTypes().contains(mediaType(plain.getContentType()))) {
+            return fail(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "this service reads " + codec.mediaTypes().get(0));
+        }
+        try {
+            Object message = method == HttpMethod.POST
+                    ? request.body(exchange.request())
+                    : null; // what is asked by GET has no fields
+            return ServerResponse.ok()
+                    .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
+                    .body(exchange.answer(call, message));
+        } catch (ApplicationError error) {
+            return fail(HttpStatus.BAD_REQUEST, error.getMessage());
+        } catch (HttpMessageNotReadableException error) {
+            return fail(HttpStatus.BAD_REQUEST, error.getMessage());
+        }
+    }
+
+    private ServerResponse fail(HttpStatus status, String text) {
+        return ServerResponse.status(status)
+                .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
+                .body(new CodecConverter.Failure(text));
+    }
+
+    /** Of a Content-Type, without its parameters; empty when there is none. */
+    private static String mediaType(String contentType) {
+        return contentType == null ? "" : contentType.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
+    }
+
+    static HttpMethod method(String operation) {
+        return List.of("Hello", "HelloBytes").contains(operation) ? HttpMethod.GET : HttpMethod.POST;
+    }
+
+    /** {@code /charging/direct-debit} of DirectDebit. */
+    static String path(Model model, String operation) {
+        String hyphens = operation.replaceAll("(?<=[a-z])(?=[A-Z])", "-").toLowerCase(Locale.ROOT);
+        return "/" + model.contract() + "/" + hyphens;
+    }
+}

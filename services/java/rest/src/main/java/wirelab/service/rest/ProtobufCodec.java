@@ -1,0 +1,58 @@
+package wirelab.service.rest;
+
+import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.Internal;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.List;
+import wirelab.service.contract.Exchange;
+import wirelab.service.contract.Model;
+import wirelab.service.protobuf.ProtobufExchanges;
+
+/** Protocol Buffers by their own library. */
+final class ProtobufCodec implements Codec {
+    @Override
+    public String contentType() {
+        return "application/x-protobuf";
+    }
+
+    @Override
+    public List<String> mediaTypes() {
+        return List.of("application/x-protobuf");
+    }
+
+    @Override
+    public List<Exchange<? extends Message, ? extends Message>> exchanges(Model model) {
+        return ProtobufExchanges.of(model);
+    }
+
+    @Override
+    public Object read(byte[] bytes, Class<?> message) throws Malformed {
+        try {
+            return Internal.getDefaultInstance(message.asSubclass(Message.class)).getParserForType().parseFrom(bytes);
+        } catch (InvalidProtocolBufferException error) {
+            throw new Malformed(error);
+        }
+    }
+
+    @Override
+    public byte[] write(Object message) {
+        return ((Message) message).toByteArray();
+    }
+
+    /** A message {@code { string error = 1; }}. */
+    @Override
+    public byte[] error(String text) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try {
+            CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+            out.writeString(1, text);
+            out.flush();
+        } catch (IOException impossible) {
+            throw new AssertionError("a ByteArrayOutputStream never fails", impossible);
+        }
+        return bytes.toByteArray();
+    }
+}

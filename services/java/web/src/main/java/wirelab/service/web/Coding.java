@@ -1,0 +1,56 @@
+package wirelab.service.web;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Locale;
+import java.util.Set;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+
+/** A content coding of RFC 9110 section 8.4.1: none, gzip (RFC 1952) or zstd (RFC 8878). */
+enum Coding {
+    NONE(Set.of()),
+    GZIP(Set.of("gzip", "x-gzip")),
+    ZSTD(Set.of("zstd"));
+
+    /** Names of this coding in Content-Encoding. */
+    private final Set<String> names;
+
+    Coding(Set<String> names) {
+        this.names = names;
+    }
+
+    static Coding of(String compression) {
+        return valueOf(compression.toUpperCase(Locale.ROOT));
+    }
+
+    String token() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    boolean reads(String contentEncoding) {
+        return names.contains(contentEncoding.toLowerCase(Locale.ROOT));
+    }
+
+    boolean isAccepted(Iterable<String> acceptEncoding) {
+        return Weights.of(acceptEncoding).allows(names);
+    }
+
+    byte[] encode(byte[] body) throws IOException {
+        if (this == ZSTD) {
+            return Zstd.compress(body);
+        }
+        ByteArrayOutputStream packed = new ByteArrayOutputStream(Math.max(64, body.length / 2));
+        try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
+            gzip.write(body);
+        }
+        return packed.toByteArray();
+    }
+
+    InputStream decode(InputStream packed) throws IOException {
+        return this == ZSTD ? new ZstdInputStream(packed) : new GZIPInputStream(packed, 8192);
+    }
+}

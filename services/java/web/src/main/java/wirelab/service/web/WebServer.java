@@ -1,0 +1,77 @@
+package wirelab.service.web;
+
+import jakarta.servlet.Servlet;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.catalina.Context;
+import org.apache.catalina.LifecycleException;
+import org.apache.catalina.connector.Connector;
+import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.apache.tomcat.util.descriptor.web.FilterMap;
+import wirelab.service.Calls;
+import wirelab.service.Configuration;
+import wirelab.service.Refusal;
+
+/** One servlet behind a {@link BodyFilter} on an embedded Tomcat. */
+public final class WebServer {
+    private final Tomcat tomcat = new Tomcat();
+    private final Connector connector = new Connector(Connectors.protocol());
+    private final Path folder;
+
+    private WebServer(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Serves every path by {@code servlet}. Throws {@link Refusal} when the address cannot be had. */
+    public static WebServer start(
+            Configuration configuration, Calls calls, Servlet servlet, BodyFilter.Rejection rejection)
+            throws Refusal, IOException {
+        WebServer server = new WebServer(Files.createTempDirectory("wirelab-tomcat"));
+        Connectors.configure(server.connector, configuration, calls);
+        // Whatever fails while it starts is to be thrown, not logged.
+        server.connector.setThrowOnFailure(true);
+        server.tomcat.setBaseDir(server.folder.toString());
+        server.tomcat.setConnector(server.connector);
+        server.tomcat.getEngine().setBackgroundProcessorDelay(-1);
+        server.add(servlet, new BodyFilter(configuration.stack(), rejection));
+        try {
+            server.tomcat.start();
+            return server;
+        } catch (LifecycleException failure) {
+            server.stop();
+            throw Connectors.refusal(configuration, failure);
+        }
+    }
+
+    private void add(Servlet servlet, BodyFilter filter) {
+        Context context = tomcat.addContext("", null);
+        Tomcat.addServlet(context, "service", servlet).setLoadOnStartup(1);
+        context.addServletMappingDecoded("/*", "service");
+        FilterDef definition = new FilterDef();
+        definition.setFilterName("bodies");
+        definition.setFilter(filter);
+        context.addFilterDef(definition);
+        FilterMap everywhere = new FilterMap();
+        everywhere.setFilterName("bodies");
+        everywhere.addURLPattern("/*");
+        context.addFilterMap(everywhere);
+    }
+
+    /** The connector, for its address and what was set. */
+    public Connector connector() {
+        return connector;
+    }
+
+    /** Ends at once; calls in flight must have ended, see {@link Drain}. */
+    public void stop() {
+        try {
+            tomcat.stop();
+            tomcat.destroy();
+            Files.deleteIfExists(folder);
+        } catch (LifecycleException | IOException error) {
+            System.err.println("stopping: " + error);
+        }
+    }
+}
