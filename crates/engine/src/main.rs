@@ -5,6 +5,7 @@
 //! document was refused, 3 the machine failed the lab.
 
 mod arrivals;
+mod certificates;
 mod contracts;
 mod drive;
 mod interrupt;
@@ -31,6 +32,8 @@ enum Verb {
     Serve,
     /// Print an arrival schedule, nanoseconds from its origin, one per line.
     Arrivals(arrivals::Arguments),
+    /// Make certificates for trials with TLS.
+    Certificates(certificates::Arguments),
     /// Write the JSON Schemas of all documents into a folder.
     Schema {
         /// The folder.
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Verb::Drive => drive::drive(),
         Verb::Serve => wirelab_services::serve_from_stdin(),
         Verb::Arrivals(arguments) => arrivals::print(&arguments),
+        Verb::Certificates(arguments) => certificates::make(&arguments),
         Verb::Schema { folder } => schema::write(&folder),
         Verb::Contracts(arguments) => contracts::write(&arguments),
     }

@@ -18,6 +18,8 @@ pub(crate) struct Call {
     pub(crate) first_byte: u64,
     pub(crate) done: u64,
     pub(crate) live: bool,
+    /// It ended here, and must be made again elsewhere.
+    pub(crate) again: bool,
     /// It ended, and not well.
     pub(crate) failed: bool,
     /// When it was first found begun and not sent.
@@ -47,6 +49,7 @@ impl Calls {
         call.first_byte = 0;
         call.held_since = 0;
         call.live = true;
+        call.again = false;
         call.failed = false;
         call.reply.reset();
         id

@@ -30,21 +30,21 @@ macro_rules! each {
 
 impl AnySession {
     #[inline]
-    fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         each!(self, session => session.capacity())
     }
 
-    fn finished(&self) -> bool {
+    pub(crate) fn finished(&self) -> bool {
         each!(self, session => session.finished())
     }
 
     #[inline]
-    fn send(&mut self, call: CallId, request: &std::sync::Arc<Request>) {
+    pub(crate) fn send(&mut self, call: CallId, request: &std::sync::Arc<Request>) {
         each!(self, session => session.send(call, request));
     }
 
     #[inline]
-    fn pump(&mut self, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn pump(&mut self, out: &mut Vec<u8>) -> bool {
         each!(self, session => session.pump(out))
     }
 
@@ -97,6 +97,8 @@ pub(crate) struct Connection {
     used: bool,
     /// A reply has come whole on it.
     pub(crate) served: bool,
+    /// No call may be begun on it any more: they go elsewhere now.
+    pub(crate) retired: bool,
     interest: Interest,
     /// Bytes that the socket did not take, from `taken` on.
     rest: Vec<u8>,
@@ -151,6 +153,7 @@ impl Connection {
             in_flight: 0,
             used: false,
             served: false,
+            retired: false,
             interest: Interest::ReadWrite,
             rest: Vec::new(),
             taken: 0,
@@ -166,7 +169,7 @@ impl Connection {
     /// Calls that may be begun on it now; without `keep` one in its life.
     #[inline]
     pub(crate) fn room(&self, keep: bool) -> usize {
-        match keep || !self.used {
+        match (keep || !self.used) && !self.retired {
             true => self.session.capacity(),
             false => 0,
         }
@@ -174,7 +177,8 @@ impl Connection {
 
     /// Nothing is under way on it and nothing more may be.
     pub(crate) fn spent(&self, keep: bool) -> bool {
-        self.in_flight == 0 && ((!keep && self.used) || self.session.finished())
+        let used_up = (!keep && self.used) || self.retired;
+        self.in_flight == 0 && (used_up || self.session.finished())
     }
 
     #[inline]

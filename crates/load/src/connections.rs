@@ -129,6 +129,22 @@ impl Connections {
         }
     }
 
+    /// Nothing more is begun on any of them; returns those on which nothing is
+    /// under way.
+    pub(crate) fn retire(&mut self) -> Vec<u32> {
+        let mut idle = Vec::new();
+        for (slot, connection) in self.slots.iter_mut().enumerate() {
+            let Some(connection) = connection else {
+                continue;
+            };
+            connection.retired = true;
+            if connection.in_flight == 0 {
+                idle.push(slot as u32);
+            }
+        }
+        idle
+    }
+
     /// Slots whose handshake has taken longer than `limit_ns`.
     pub(crate) fn stuck(&self, now: u64, limit_ns: u64) -> Vec<u32> {
         let stuck = |c: &Connection| !c.established && now.saturating_sub(c.started) > limit_ns;

@@ -6,6 +6,7 @@ use wirelab_wire::{CallId, End, Failure, Head, Replies};
 
 use crate::calls::Calls;
 use crate::clock::now_ns;
+use crate::forward::Forward;
 use crate::group::Totals;
 use crate::judge::Rejection;
 use crate::recorder::{ErrorKind, Recorder, Time};
@@ -21,6 +22,7 @@ pub(crate) struct Events<'a> {
     /// Calls that ended, in order; their ids are still taken.
     pub(crate) ended: &'a mut Vec<CallId>,
     pub(crate) totals: &'a mut Totals,
+    pub(crate) forward: &'a mut Forward,
     pub(crate) span: Span,
     /// When the bytes were read.
     pub(crate) read_at: u64,
@@ -72,6 +74,9 @@ impl Replies for Events<'_> {
     }
 
     fn failed(&mut self, call: CallId, failure: Failure) {
+        if let Failure::Forwarded { ior, .. } = &failure {
+            return self.sent_elsewhere(call, ior);
+        }
         let kind = match &failure {
             Failure::Reset(_) => ErrorKind::Reset,
             Failure::Protocol(_) | Failure::Forwarded { .. } | Failure::AddressingMode(_) => {
@@ -91,6 +96,19 @@ impl Replies for Events<'_> {
 }
 
 impl Events<'_> {
+    /// The call goes on at another address, if it may.
+    fn sent_elsewhere(&mut self, id: CallId, ior: &str) {
+        self.answered = true;
+        let call = self.calls.get(id);
+        match self.forward.follow(ior, call.waiting.hops) {
+            Ok(()) => {
+                call.again = true;
+                self.ended.push(id);
+            }
+            Err(words) => self.finish(id, Err(Rejection::new(ErrorKind::Protocol, words))),
+        }
+    }
+
     /// The call is over. Recorded when it was intended within the window.
     #[inline]
     pub(crate) fn finish(&mut self, id: CallId, verdict: Result<(), Rejection>) {

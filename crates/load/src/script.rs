@@ -133,6 +133,13 @@ impl Script {
         }
     }
 
+    /// A call must be made again: nothing comes of it but its memory.
+    pub(crate) fn take_back(&mut self, call: &mut Call) {
+        if let Script::Varying(varying) = self {
+            varying.recycle(call);
+        }
+    }
+
     /// Takes the numbers of `users` users of a closed load; of an open load,
     /// where every arrival is a new user, `users` is 0.
     pub(crate) fn number(&mut self, users: usize, numbers: Numbers) {
@@ -203,15 +210,17 @@ impl Varying {
         request
     }
 
-    fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
-        let (mut request, mut read) = (None, None);
-        if let Some(varied) = &mut call.reply.varied {
-            (request, read) = (varied.request.take(), varied.read.take());
-        }
+    fn recycle(&mut self, call: &mut Call) {
+        let varied = call.reply.varied.as_mut();
+        let request = varied.and_then(|varied| varied.request.take());
         // A session may still hold the request of a call that was given up.
         if let Some(request) = request.filter(|request| Arc::strong_count(request) == 1) {
             self.free[call.step].push(request);
         }
+    }
+
+    fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
+        self.recycle(call);
         if !self.whole() {
             return Next::Arrival;
         }
@@ -227,11 +236,13 @@ impl Varying {
         }
         let state = sequences.of(&mut call.waiting.sequence);
         state.step += 1;
-        if let Some(reply) = &read {
-            state.carried.take(reply);
+        let varied = call.reply.varied.as_mut();
+        if let Some(reply) = varied.and_then(|varied| varied.read.take()) {
+            state.carried.take(&reply);
         }
         Next::Another(Waiting {
             intended: call.done,
+            hops: 0,
             ..call.waiting
         })
     }

@@ -159,7 +159,9 @@ impl Single {
         let deadline = Instant::now() + self.timeout;
         let mut open = match self.open.take() {
             Some(open) if open.session.capacity() > 0 && !open.session.finished() => open,
-            _ => self.connect().map_err(|error| format!("connect: {error}"))?,
+            _ => self
+                .connect()
+                .map_err(|error| format!("connect: {error}"))?,
         };
         let heard = open.exchange(&Arc::new(request), deadline)?;
         if heard.end.is_some() && !self.group.stack.connection.close {
@@ -264,7 +266,11 @@ fn wait(socket: &Socket, write: bool, deadline: Instant) -> Result<(), String> {
     if left.is_zero() {
         return Err("no complete reply in time".into());
     }
-    let events = if write { libc::POLLIN | libc::POLLOUT } else { libc::POLLIN };
+    let events = if write {
+        libc::POLLIN | libc::POLLOUT
+    } else {
+        libc::POLLIN
+    };
     let mut watched = libc::pollfd {
         fd: socket.raw(),
         events,

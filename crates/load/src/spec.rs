@@ -65,7 +65,7 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<
     check_stack(&group.stack)?;
     check_group(group)?;
     let object = group.object.as_deref().map(Object::parse).transpose()?;
-    let target = target(plan, group, object.as_ref())?;
+    let target = target(plan.allow_any_target, group, object.as_ref())?;
     check_socket(&group.stack, &target)?;
     check_times(group)?;
     let in_flight_max = in_flight_max(&group.load)?;
@@ -90,8 +90,7 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<
 }
 
 /// Where calls go: what the plan says, else where the object is.
-fn target(plan: &Plan, group: &Group, object: Option<&Object>) -> Result<Target, Fault> {
-    let any = plan.allow_any_target;
+pub(crate) fn target(any: bool, group: &Group, object: Option<&Object>) -> Result<Target, Fault> {
     let target = match (group.target.as_str(), object) {
         ("", Some(object)) => object.target(any),
         (text, _) => Target::parse(text, any),

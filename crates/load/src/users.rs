@@ -17,6 +17,8 @@ pub(crate) struct Waiting {
     pub(crate) user: u32,
     pub(crate) sequence: u32,
     pub(crate) intended: u64,
+    /// How often it was sent elsewhere.
+    pub(crate) hops: u8,
     /// When its arrival was intended: of the first call, where it is a later
     /// one of a sequence. By it a call belongs to the window.
     pub(crate) arrival: u64,
@@ -29,6 +31,7 @@ impl Waiting {
         Waiting {
             user,
             sequence: NO_SEQUENCE,
+            hops: 0,
             intended,
             arrival: intended,
         }

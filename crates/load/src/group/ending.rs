@@ -22,6 +22,17 @@ impl Group {
             if let Some(connection) = self.connections.get(call.connection) {
                 connection.forget(id);
             }
+            if call.again {
+                self.spec.script.take_back(call);
+                let hops = call.waiting.hops + 1;
+                let waiting = Waiting {
+                    hops,
+                    ..call.waiting
+                };
+                self.users.go_on(waiting);
+                self.calls.release(id);
+                continue;
+            }
             // `done` is intended for the next call of the user.
             let (user, done) = (call.waiting.user, call.done);
             match self.spec.script.after(call, &mut self.sequences) {
@@ -35,6 +46,22 @@ impl Group {
             self.calls.release(id);
         }
         self.ended = ended;
+        if self.forward.next.is_some() {
+            self.move_on(span);
+        }
+    }
+
+    /// Calls go elsewhere from now on, and connections to where they went end.
+    #[cold]
+    fn move_on(&mut self, span: Span) {
+        let Some((target, key)) = self.forward.next.take() else {
+            return;
+        };
+        self.spec.speaks = self.spec.speaks.to_object(&key);
+        self.spec.target = target;
+        for slot in self.connections.retire() {
+            self.close(slot, ErrorKind::Closed, None, span);
+        }
     }
 
     fn record_sequence(&mut self, arrival: u64, done: u64, failed: bool, span: Span) {

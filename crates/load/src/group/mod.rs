@@ -15,6 +15,7 @@ use wirelab_wire::CallId;
 use crate::calls::Calls;
 use crate::connections::Connections;
 use crate::events::Events;
+use crate::forward::Forward;
 use crate::poll::Poll;
 use crate::recorder::{ErrorKind, Recorder};
 use crate::script::Script;
@@ -86,6 +87,7 @@ pub(crate) struct Group {
     calls: Calls,
     sequences: Sequences,
     connections: Connections,
+    forward: Forward,
     ended: Vec<CallId>,
     /// What is known of connections, arrivals and sequences.
     pub(crate) recorder: Recorder,
@@ -104,6 +106,7 @@ macro_rules! events {
             operations: &mut $group.operations,
             ended: &mut $group.ended,
             totals: &mut $group.totals,
+            forward: &mut $group.forward,
             span: $span,
             read_at: $at,
             kind_of_closed: $kind,
@@ -118,6 +121,7 @@ impl Group {
     pub(crate) fn new(spec: Spec, index: u32, users: Users) -> Group {
         Group {
             operations: (0..spec.operations()).map(|_| Recorder::new()).collect(),
+            forward: Forward::new(spec.any_target),
             spec,
             index,
             users,
