@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	_ "google.golang.org/grpc/encoding/gzip" // the client's own compressor
 	"google.golang.org/grpc/metadata"
@@ -26,9 +27,12 @@ import (
 )
 
 func dialGRPC(p *process, options ...grpc.DialOption) (*grpc.ClientConn, error) {
-	dial := dialer(p)
+	dial, trust := dialer(p), insecure.NewCredentials()
+	if p.security != nil {
+		trust = credentials.NewTLS(p.security)
+	}
 	return grpc.NewClient("passthrough:///localhost", append(options,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithTransportCredentials(trust),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return dial(ctx) }),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(1<<30), grpc.MaxCallSendMsgSize(1<<30)))...)
 }

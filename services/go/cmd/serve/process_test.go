@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,6 +95,9 @@ type process struct {
 	Set     map[string]any
 	Refused struct{ Option, Message, Remedy string }
 
+	transport string
+	security  *tls.Config // of calls to it; nil: none
+
 	Language  string
 	Libraries map[string]string
 }
@@ -131,6 +135,7 @@ func launch(t *testing.T, line string, environment ...string) *process {
 func start(t *testing.T, config options, environment ...string) *process {
 	t.Helper()
 	p := launch(t, config.line(t), environment...)
+	p.transport = config["stack.transport"].(string)
 	p.readLine(t)
 	if p.Address == "" {
 		t.Fatalf("not ready: %+v\n%s", p.Refused, p.stderr)

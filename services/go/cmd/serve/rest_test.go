@@ -43,9 +43,14 @@ func call(p *process, transport, method, path string, body []byte, header ...str
 		Protocols:          new(http.Protocols),
 	}
 	defer client.CloseIdleConnections()
-	client.Protocols.SetHTTP1(transport == "http/1.1")
-	client.Protocols.SetUnencryptedHTTP2(transport == "http/2")
-	request, err := http.NewRequest(method, "http://localhost"+path, bytes.NewReader(body))
+	client.Protocols.SetHTTP1(transport != "http/2")
+	client.Protocols.SetHTTP2(transport == "http/2" && p.security != nil)
+	client.Protocols.SetUnencryptedHTTP2(transport == "http/2" && p.security == nil)
+	scheme := "http"
+	if p.security != nil {
+		scheme, client.TLSClientConfig = "https", p.security
+	}
+	request, err := http.NewRequest(method, scheme+"://localhost"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -26,12 +26,12 @@ func (e *Endpoint) Action(operation *contract.Operation) string {
 
 // Reply is the envelope of an operation's reply.
 func (e *Endpoint) Reply(operation *contract.Operation, reply proto.Message) []byte {
-	return e.envelope(reply, wrapper(operation)+"Response")
+	return e.envelope(openEnvelope(e.Version, nil), reply, wrapper(operation)+"Response")
 }
 
 // Request is the envelope of a request, as a caller writes it.
 func (e *Endpoint) Request(operation *contract.Operation, request proto.Message) []byte {
-	return e.envelope(request, wrapper(operation))
+	return e.envelope(openEnvelope(e.Version, e.Credentials.token()), request, wrapper(operation))
 }
 
 // wrapper is an operation's element in rpc/literal: its name, the first letter
@@ -40,8 +40,9 @@ func wrapper(operation *contract.Operation) string {
 	return strings.ToLower(operation.Name[:1]) + operation.Name[1:]
 }
 
-func (e *Endpoint) envelope(message proto.Message, wrapper string) []byte {
-	into, namespace := openEnvelope(e.Version), e.Contract.Namespace()
+// envelope completes an opened one.
+func (e *Endpoint) envelope(into []byte, message proto.Message, wrapper string) []byte {
+	namespace := e.Contract.Namespace()
 	if !e.RPC {
 		return closeEnvelope(xmlmap.AppendElement(into, message, namespace))
 	}
@@ -51,8 +52,14 @@ func (e *Endpoint) envelope(message proto.Message, wrapper string) []byte {
 	return closeEnvelope(into)
 }
 
-func openEnvelope(version *Version) []byte {
-	return []byte(xmlmap.Declaration + `<soapenv:Envelope xmlns:soapenv="` + version.Namespace + `"><soapenv:Body>`)
+// openEnvelope writes up to the body's child; header is what the Header holds,
+// of which there is none when it is empty.
+func openEnvelope(version *Version, header []byte) []byte {
+	into := []byte(xmlmap.Declaration + `<soapenv:Envelope xmlns:soapenv="` + version.Namespace + `">`)
+	if len(header) > 0 {
+		into = append(append(append(into, `<soapenv:Header>`...), header...), `</soapenv:Header>`...)
+	}
+	return append(into, `<soapenv:Body>`...)
 }
 
 func closeEnvelope(into []byte) []byte {

@@ -53,7 +53,7 @@ func (f *Fault) code(version *Version) string {
 
 // Write is the fault's envelope.
 func (f *Fault) Write(version *Version) []byte {
-	into := openEnvelope(version)
+	into := openEnvelope(version, nil)
 	if version == V12 {
 		into = append(into, "<soapenv:Fault><soapenv:Code><soapenv:Value>soapenv:"+f.code(version)+
 			`</soapenv:Value></soapenv:Code><soapenv:Reason><soapenv:Text xml:lang="en">`...)

@@ -32,7 +32,9 @@ func (e *Endpoint) ReadReply(text []byte, operation *contract.Operation) (reply 
 	if e.RPC {
 		want = wrapper(operation) + "Response"
 	}
-	return reply, e.read(text, func(document *xmlmap.Document, child *xml.StartElement) error {
+	trusting := *e
+	trusting.Credentials = nil // a reply carries none
+	return reply, trusting.read(text, func(document *xmlmap.Document, child *xml.StartElement) error {
 		if child.Name != (xml.Name{Space: e.Contract.Namespace(), Local: want}) {
 			return senderFault("the body holds %.80s, not %s", child.Name.Local, want)
 		}

@@ -36,6 +36,16 @@ func (c *Credentials) match(by *identity) bool {
 	return by.given && same == 1
 }
 
+// token is the header block that carries them; empty without credentials.
+func (c *Credentials) token() []byte {
+	if c == nil {
+		return nil
+	}
+	into := []byte(`<wsse:Security xmlns:wsse="` + wsse + `"><wsse:UsernameToken><wsse:Username>`)
+	into = append(xmlmap.AppendText(into, c.Username), `</wsse:Username><wsse:Password Type="`+passwordText+`">`...)
+	return append(xmlmap.AppendText(into, c.Password), `</wsse:Password></wsse:UsernameToken></wsse:Security>`...)
+}
+
 // readSecurity finds the UsernameToken in the header block Security.
 func readSecurity(document *xmlmap.Document, into *identity) error {
 	for {
