@@ -13,6 +13,7 @@ mod outbox;
 pub mod raw;
 mod session;
 pub mod soap;
+pub mod token_xml;
 pub mod xml;
 pub mod zstd;
 

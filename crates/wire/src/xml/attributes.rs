@@ -89,6 +89,15 @@ impl<'de> AttributeList<'de> {
         Ok(None)
     }
 
+    /// All of them: names as they are written, values.
+    pub(super) fn pairs(self) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> {
+        self.iter().map(|attribute| {
+            let attribute = attribute?;
+            let value = reference::attribute(attribute.value, attribute.offset)?;
+            Ok((attribute.name, value))
+        })
+    }
+
     /// Every prefix must be declared, and no attribute may stand twice, not
     /// under two prefixes either (Namespaces in XML 1.0 section 6.3).
     fn prove_prefixes(&self, scope: &Scope<'de>) -> Result<(), Error> {
@@ -149,6 +158,10 @@ impl<'de> AttributeList<'de> {
 
 impl<'de> Attribute<'de> {
     fn check(&self) -> Result<(), Error> {
+        if self.name.len() > chars::NAME_BYTES_MAX {
+            let what = "bytes of a name";
+            return Err(Error::limit(self.offset, what, chars::NAME_BYTES_MAX));
+        }
         if self.value.len() > VALUE_BYTES_MAX {
             return Err(Error::limit(
                 self.offset,

@@ -35,6 +35,8 @@ pub(super) struct Position<'de> {
     /// Open elements, those included from which references were followed.
     pub(super) depth: usize,
     pub(super) scope: Scope<'de>,
+    /// Name of the element opened last.
+    name: &'de str,
     /// Attributes of the element opened last.
     attributes: AttributeList<'de>,
     /// The element opened last was `<a/>` and has not been closed yet.
@@ -59,6 +61,19 @@ impl<'de> Scanner<'de> {
             position: Position::at(document, mark + declaration),
             references: References::default(),
         })
+    }
+
+    /// The name of the element opened last, as it is written.
+    pub(crate) fn name(&self) -> &'de str {
+        self.position.name
+    }
+
+    /// The attributes of the element opened last, declarations of namespaces
+    /// included: names as they are written, values.
+    pub(crate) fn attributes(
+        &self,
+    ) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> {
+        self.position.attributes.pairs()
     }
 
     fn offset_now(&self) -> usize {
@@ -92,8 +107,8 @@ impl<'de> Scanner<'de> {
             &mut position.scope,
             position.depth,
         )?;
-        let name = &self.document[offset + 1..name_end];
-        let (namespace, local) = position.scope.element(name, offset)?;
+        position.name = &self.document[offset + 1..name_end];
+        let (namespace, local) = position.scope.element(position.name, offset)?;
         Ok(Step::Open(Element {
             namespace,
             local,
@@ -175,6 +190,7 @@ impl<'de> Position<'de> {
             base: offset,
             depth: 0,
             scope: Scope::default(),
+            name: "",
             attributes: AttributeList::default(),
             empty: false,
             rooted: false,

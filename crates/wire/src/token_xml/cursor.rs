@@ -1,0 +1,144 @@
+//! A document's items as a source of elements and texts.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::xml::scope::Scope;
+use crate::xml::source::{DEPTH_MAX, Element, Source, Step, Text};
+use crate::xml::{Error, ErrorKind};
+
+use super::atom::Atom;
+use super::document::{Document, Item, Span};
+
+/// A document that is being read.
+pub(crate) struct Cursor<'de> {
+    document: &'de Document,
+    at: usize,
+    depth: usize,
+    scope: Scope<'de>,
+    /// Items that are the attributes of the element opened last, each with
+    /// its value behind it.
+    attributes: Range<usize>,
+}
+
+impl<'de> Cursor<'de> {
+    pub(crate) fn new(document: &'de Document) -> Self {
+        Cursor {
+            document,
+            at: 0,
+            depth: 0,
+            scope: Scope::default(),
+            attributes: 0..0,
+        }
+    }
+
+    fn open(&mut self, name: Span) -> Result<Step<'de>, Error> {
+        let offset = self.at - 1;
+        if self.depth >= DEPTH_MAX {
+            return Err(Error::limit(offset, "elements within elements", DEPTH_MAX));
+        }
+        self.depth += 1;
+        let attributed = self.pass_attributes()?;
+        let (namespace, local) = self.scope.element(self.document.text(name), offset)?;
+        Ok(Step::Open(Element {
+            namespace,
+            local,
+            attributed,
+            offset,
+        }))
+    }
+
+    /// Goes behind the attributes, and takes those that declare namespaces.
+    /// Returns whether there are others.
+    fn pass_attributes(&mut self) -> Result<bool, Error> {
+        let begin = self.at;
+        let mut attributed = false;
+        while let Some(Item::Attribute(name)) = self.document.items.get(self.at) {
+            match Scope::declared_by(self.document.text(*name)) {
+                Some(prefix) => self.declare(prefix)?,
+                None => attributed = true,
+            }
+            self.at += 2;
+        }
+        self.attributes = begin..self.at;
+        Ok(attributed)
+    }
+
+    fn declare(&mut self, prefix: &'de str) -> Result<(), Error> {
+        let Some(Item::Text(namespace)) = self.document.items.get(self.at + 1) else {
+            return Err(Error::syntax(self.at, "a number is no namespace"));
+        };
+        let namespace = self.document.text(*namespace);
+        self.scope.declare(prefix, namespace, self.depth, self.at)
+    }
+
+    fn value(&self, at: usize) -> Option<Text<'de>> {
+        match *self.document.items.get(at)? {
+            Item::Text(text) => Some(Text::Str(Cow::Borrowed(self.document.text(text)))),
+            Item::Atom(Atom::Int(value)) => Some(Text::Int(value)),
+            Item::Atom(Atom::Bool(value)) => Some(Text::Bool(value)),
+            Item::Atom(other) => Some(Text::Str(Cow::Owned(other.text()))),
+            Item::Open(_) | Item::Attribute(_) | Item::Close => None,
+        }
+    }
+}
+
+impl<'de> Source<'de> for Cursor<'de> {
+    fn step(&mut self) -> Result<Step<'de>, Error> {
+        let Some(item) = self.document.items.get(self.at) else {
+            return Err(Error::new(self.at, ErrorKind::Truncated));
+        };
+        self.at += 1;
+        match item {
+            Item::Open(name) => self.open(*name),
+            Item::Close => {
+                self.depth -= 1;
+                self.scope.leave(self.depth);
+                Ok(Step::Close)
+            }
+            Item::Attribute(_) => Err(Error::syntax(self.at - 1, "an attribute in a text")),
+            Item::Text(_) | Item::Atom(_) => match self.value(self.at - 1) {
+                Some(text) => Ok(Step::Text(text)),
+                None => unreachable!("texts and atoms have values"),
+            },
+        }
+    }
+
+    fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error> {
+        for at in self.attributes.clone().step_by(2) {
+            let Some(Item::Attribute(name)) = self.document.items.get(at) else {
+                continue;
+            };
+            let name = self.document.text(*name);
+            if Scope::declared_by(name).is_none()
+                && self.scope.attribute(name, at)? == (namespace, local)
+            {
+                return Ok(self.value(at + 1).map(Text::into_str));
+            }
+        }
+        Ok(None)
+    }
+
+    fn namespace(&self, prefix: &str) -> Option<&'de str> {
+        self.scope.find(prefix)
+    }
+
+    fn follow(&mut self, id: &str) -> Result<Element<'de>, Error> {
+        let fault = "stands in tokens, which carry no references";
+        let id = id.to_owned();
+        Err(Error::new(self.at, ErrorKind::Reference { id, fault }))
+    }
+
+    fn back(&mut self) {}
+
+    fn finish(&mut self) -> Result<(), Error> {
+        if self.at == self.document.items.len() {
+            return Ok(());
+        }
+        Err(Error::new(self.at, ErrorKind::Trailing))
+    }
+
+    fn offset(&self) -> usize {
+        self.at
+    }
+}

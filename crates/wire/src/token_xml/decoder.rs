@@ -1,0 +1,348 @@
+//! Documents from tokens.
+
+use crate::xml::chars;
+use crate::xml::source::DEPTH_MAX;
+
+use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
+use super::cache::{Cache, NAMES, TEXTS};
+use super::document::{Document, Item, Span};
+use super::error::{Error, ErrorKind};
+use super::input::Input;
+use super::token;
+
+/// Items of one document: three for each of the fields of 100,000 records,
+/// and as many again.
+pub const ITEMS_MAX: usize = 4_000_000;
+
+/// Characters of one document written as XML, bytes: an upload of 64 MiB in
+/// base64, and as much again for 100,000 long records.
+pub const EXPANDED_BYTES_MAX: usize = 192 << 20;
+
+/// Attributes of one element.
+const ATTRIBUTES_MAX: usize = 64;
+
+/// Where a text lies in the document that is being read: the number of the
+/// document, from 1, and the place.
+type Place = Option<(u64, Span)>;
+
+/// The receiving end of one connection in one direction.
+#[derive(Debug)]
+pub struct Decoder {
+    names: Cache<Place>,
+    texts: Cache<Place>,
+    /// Documents begun.
+    documents: u64,
+    /// A document was refused.
+    out_of_step: bool,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Decoder::new()
+    }
+}
+
+impl Decoder {
+    /// An end that has received nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Decoder {
+            names: Cache::new(&NAMES, None),
+            texts: Cache::new(&TEXTS, None),
+            documents: 0,
+            out_of_step: false,
+        }
+    }
+
+    /// Reads one whole document. After an error the connection must be
+    /// closed: its caches are no longer those of the other end.
+    ///
+    /// # Errors
+    /// When `tokens` are not one document.
+    pub fn decode(&mut self, tokens: &[u8]) -> Result<Document, Error> {
+        if self.out_of_step {
+            return Err(Error {
+                offset: 0,
+                kind: ErrorKind::OutOfStep,
+            });
+        }
+        self.documents += 1;
+        let mut reading = Reading {
+            decoder: self,
+            input: Input::new(tokens),
+            document: Document::default(),
+            expanded: 0,
+            state: State::Prolog,
+            open: Vec::with_capacity(8),
+            attributes: 0,
+        };
+        let read = reading.run();
+        let document = std::mem::take(&mut reading.document);
+        self.out_of_step = read.is_err();
+        read.map(|()| document)
+    }
+}
+
+/// What may come next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The root element.
+    Prolog,
+    /// Attributes or content of an element that has just begun.
+    Tag,
+    /// The value of an attribute.
+    Value,
+    /// Content behind an end of an element.
+    Content,
+    /// An element's begin or end, because a text has just been read.
+    AfterText,
+}
+
+/// A document that is being read.
+struct Reading<'r> {
+    decoder: &'r mut Decoder,
+    input: Input<'r>,
+    document: Document,
+    /// Bytes that the document so far takes as XML, about.
+    expanded: usize,
+    state: State,
+    /// Lengths of the names of the open elements.
+    open: Vec<usize>,
+    /// Attributes of the element that has just begun.
+    attributes: usize,
+}
+
+impl Reading<'_> {
+    fn run(&mut self) -> Result<(), Error> {
+        loop {
+            self.input.begin_token();
+            let byte = self.input.byte()?;
+            self.token(byte)?;
+            if self.document.items.len() > ITEMS_MAX {
+                return Err(self.limit("items", ITEMS_MAX));
+            }
+            if self.expanded > EXPANDED_BYTES_MAX {
+                return Err(self.limit("bytes as XML", EXPANDED_BYTES_MAX));
+            }
+            if self.open.is_empty() {
+                return self.input.end();
+            }
+        }
+    }
+
+    fn token(&mut self, byte: u8) -> Result<(), Error> {
+        match byte {
+            token::CLOSE => self.close(),
+            token::NEW_ELEMENT => self.new_name().and_then(|name| self.element(name)),
+            token::FAR_ELEMENT => self.far_name().and_then(|name| self.element(name)),
+            token::NEW_ATTRIBUTE => self.new_name().and_then(|name| self.attribute(name)),
+            token::FAR_ATTRIBUTE => self.far_name().and_then(|name| self.attribute(name)),
+            token::NEW_TEXT => self.new_text().and_then(|text| self.value(text)),
+            token::PLAIN_TEXT => self.plain_text().and_then(|text| self.value(text)),
+            token::FAR_TEXT => self.far_text().and_then(|text| self.value(text)),
+            token::FALSE => self.value(Item::Atom(Atom::Bool(false))),
+            token::TRUE => self.value(Item::Atom(Atom::Bool(true))),
+            token::INTEGER | token::DATE | token::MOMENT => self
+                .number_atom(byte)
+                .and_then(|atom| self.value(Item::Atom(atom))),
+            token::SMALL_INTEGER..token::NEAR_ELEMENT => {
+                let value = i64::from(byte - token::SMALL_INTEGER);
+                self.value(Item::Atom(Atom::Int(value)))
+            }
+            token::NEAR_ELEMENT..token::NEAR_ATTRIBUTE => {
+                let name = self.name(u64::from(byte - token::NEAR_ELEMENT))?;
+                self.element(name)
+            }
+            token::NEAR_ATTRIBUTE..token::NEAR_TEXT => {
+                let name = self.name(u64::from(byte - token::NEAR_ATTRIBUTE))?;
+                self.attribute(name)
+            }
+            token::NEAR_TEXT.. => {
+                let text = self.text(u64::from(byte - token::NEAR_TEXT))?;
+                self.value(text)
+            }
+            other => Err(self.input.error(ErrorKind::UnknownToken(other))),
+        }
+    }
+
+    fn element(&mut self, name: Span) -> Result<(), Error> {
+        if self.state == State::Value {
+            return Err(self.misplaced("an attribute without a value"));
+        }
+        if self.open.len() >= DEPTH_MAX {
+            return Err(self.limit("elements within elements", DEPTH_MAX));
+        }
+        let length = self.document.text(name).len();
+        self.open.push(length);
+        self.expanded += 2 * length + 5;
+        self.attributes = 0;
+        self.state = State::Tag;
+        self.document.items.push(Item::Open(name));
+        Ok(())
+    }
+
+    fn attribute(&mut self, name: Span) -> Result<(), Error> {
+        if self.state != State::Tag {
+            return Err(self.misplaced("an attribute behind the begin of its element"));
+        }
+        if self.attributes == ATTRIBUTES_MAX {
+            return Err(self.limit("attributes", ATTRIBUTES_MAX));
+        }
+        if self.stands_twice(name) {
+            return Err(self.misplaced("an attribute stands twice"));
+        }
+        self.attributes += 1;
+        self.expanded += self.document.text(name).len() + 4;
+        self.state = State::Value;
+        self.document.items.push(Item::Attribute(name));
+        Ok(())
+    }
+
+    fn stands_twice(&self, name: Span) -> bool {
+        let text = self.document.text(name);
+        let items = &self.document.items;
+        let own = &items[items.len() - 2 * self.attributes..];
+        let twin =
+            |item: &Item| matches!(item, Item::Attribute(n) if self.document.text(*n) == text);
+        own.iter().any(twin)
+    }
+
+    fn value(&mut self, item: Item) -> Result<(), Error> {
+        self.state = match self.state {
+            State::Value => State::Tag,
+            State::Tag | State::Content => State::AfterText,
+            State::Prolog => return Err(self.misplaced("a text before the root element")),
+            State::AfterText => return Err(self.misplaced("a text behind a text")),
+        };
+        self.expanded += match item {
+            Item::Text(text) => self.document.text(text).len(),
+            _ => 20,
+        };
+        if self.state == State::AfterText && self.is_empty(&item) {
+            return Err(self.misplaced("an empty text"));
+        }
+        self.document.items.push(item);
+        Ok(())
+    }
+
+    fn is_empty(&self, item: &Item) -> bool {
+        matches!(item, Item::Text(text) if self.document.text(*text).is_empty())
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        match self.state {
+            State::Prolog => return Err(self.misplaced("an end before the root element")),
+            State::Value => return Err(self.misplaced("an attribute without a value")),
+            State::Tag | State::Content | State::AfterText => {}
+        }
+        self.open.pop();
+        self.state = State::Content;
+        self.document.items.push(Item::Close);
+        Ok(())
+    }
+
+    fn new_name(&mut self) -> Result<Span, Error> {
+        let name = self.input.characters("a name", chars::NAME_BYTES_MAX)?;
+        if chars::split_name(name).is_none() {
+            return Err(self.input.error(ErrorKind::Characters("a name")));
+        }
+        let span = self.document.keep(name);
+        let place = Some((self.decoder.documents, span));
+        self.decoder.names.insert(name, place);
+        Ok(span)
+    }
+
+    fn far_name(&mut self) -> Result<Span, Error> {
+        let number = self.input.number()?;
+        self.name(number.saturating_add(token::NEAR as u64))
+    }
+
+    fn name(&mut self, number: u64) -> Result<Span, Error> {
+        let names = &mut self.decoder.names;
+        placed(names, number, self.decoder.documents, &mut self.document).ok_or_else(|| {
+            let what = "name";
+            self.input.error(ErrorKind::Unknown { what, number })
+        })
+    }
+
+    fn new_text(&mut self) -> Result<Item, Error> {
+        let text = self
+            .input
+            .characters("a cached text", *token::CACHED_BYTES.end())?;
+        self.prove_text(text)?;
+        let span = self.document.keep(text);
+        let place = Some((self.decoder.documents, span));
+        self.decoder.texts.insert(text, place);
+        Ok(Item::Text(span))
+    }
+
+    fn plain_text(&mut self) -> Result<Item, Error> {
+        let text = self.input.characters("a text", EXPANDED_BYTES_MAX)?;
+        self.prove_text(text)?;
+        Ok(Item::Text(self.document.keep(text)))
+    }
+
+    fn prove_text(&self, text: &str) -> Result<(), Error> {
+        match chars::illegal(text) {
+            None => Ok(()),
+            Some(_) => Err(self.input.error(ErrorKind::Characters("a text"))),
+        }
+    }
+
+    fn far_text(&mut self) -> Result<Item, Error> {
+        let number = self.input.number()?;
+        self.text(number.saturating_add(token::NEAR as u64))
+    }
+
+    fn text(&mut self, number: u64) -> Result<Item, Error> {
+        let texts = &mut self.decoder.texts;
+        let span = placed(texts, number, self.decoder.documents, &mut self.document);
+        span.map(Item::Text).ok_or_else(|| {
+            let what = "text";
+            self.input.error(ErrorKind::Unknown { what, number })
+        })
+    }
+
+    fn number_atom(&mut self, kind: u8) -> Result<Atom, Error> {
+        let value = token::unfold(self.input.number()?);
+        let days = match kind {
+            token::INTEGER => return Ok(Atom::Int(value)),
+            token::DATE => value,
+            _ => value.div_euclid(86_400),
+        };
+        if !(DAYS_MIN..=DAYS_MAX).contains(&days) {
+            return Err(self.input.error(ErrorKind::Date));
+        }
+        Ok(match kind {
+            token::DATE => Atom::Date(value as i32),
+            _ => Atom::Moment(value),
+        })
+    }
+
+    fn misplaced(&self, what: &'static str) -> Error {
+        self.input.error(ErrorKind::Order(what))
+    }
+
+    fn limit(&self, what: &'static str, limit: usize) -> Error {
+        self.input.error(ErrorKind::Limit { what, limit })
+    }
+}
+
+/// Where the text of a number lies in the document. It is copied there once,
+/// however often it occurs, so that a document of few bytes stays small.
+fn placed(
+    cache: &mut Cache<Place>,
+    number: u64,
+    current: u64,
+    document: &mut Document,
+) -> Option<Span> {
+    let (text, place) = cache.used(usize::try_from(number).ok()?)?;
+    match *place {
+        Some((owner, span)) if owner == current => Some(span),
+        _ => {
+            let span = document.keep(text);
+            *place = Some((current, span));
+            Some(span)
+        }
+    }
+}

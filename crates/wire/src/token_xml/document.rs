@@ -1,0 +1,176 @@
+//! A document as a list of items: what lies between an XML text, its tokens
+//! and a message.
+
+use super::atom::Atom;
+use crate::soap::Fault;
+use crate::soap::{Answer, Envelope, EnvelopeError, Form};
+use crate::xml;
+use crate::xml::text_sink::TextSink;
+use crate::xml::writer::Sink;
+use wirelab_contract::{Message, Operation};
+
+use super::builder::Builder;
+
+/// A part of a document's characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    start: u32,
+    length: u32,
+}
+
+/// One item of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Item {
+    /// An element of this name begins.
+    Open(Span),
+    /// An attribute of this name; its value is the next item.
+    Attribute(Span),
+    /// Characters.
+    Text(Span),
+    /// Characters that have a shorter form.
+    Atom(Atom),
+    /// The element opened last ends.
+    Close,
+}
+
+/// A well-formed XML document without comments and the like.
+///
+/// Two documents are equal when they have the same elements, attributes in
+/// the same order, and texts.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    pub(super) items: Vec<Item>,
+    /// The characters of names and texts.
+    pub(super) characters: String,
+}
+
+impl Document {
+    /// The envelope of a request, made without its text.
+    #[must_use]
+    pub fn of_request<M: Message>(operation: Operation, message: &M) -> Self {
+        let mut builder = Builder::default();
+        let sink = &mut builder;
+        crate::soap::writing::request_into(Form::PLAIN, operation, message, None, sink);
+        builder.finish()
+    }
+
+    /// The envelope of a reply, made without its text.
+    #[must_use]
+    pub fn of_reply<M: Message>(operation: Operation, message: &M) -> Self {
+        let mut builder = Builder::default();
+        crate::soap::writing::reply_into(Form::PLAIN, operation, message, &mut builder);
+        builder.finish()
+    }
+
+    /// The envelope of a fault, made without its text.
+    #[must_use]
+    pub fn of_fault(fault: &Fault) -> Self {
+        let mut builder = Builder::default();
+        crate::soap::writing::fault_into(Form::PLAIN, fault, &mut builder);
+        builder.finish()
+    }
+
+    /// A document from its text, as the study's sender made it.
+    ///
+    /// # Errors
+    /// When the text is not well-formed, or goes beyond a limit.
+    pub fn parse(text: &[u8]) -> Result<Self, xml::Error> {
+        super::builder::parse(text)
+    }
+
+    /// The text, as our writers write it.
+    #[must_use]
+    pub fn to_xml(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.characters.len() * 2 + 64);
+        let mut sink = TextSink::new(&mut out);
+        let mut open = Vec::new();
+        let mut items = self.items.iter();
+        while let Some(item) = items.next() {
+            match item {
+                Item::Open(name) => {
+                    sink.open(self.text(*name));
+                    open.push(*name);
+                }
+                Item::Attribute(name) => {
+                    let value = items.next().and_then(|value| self.value(value));
+                    sink.attribute(self.text(*name), &value.unwrap_or_default());
+                }
+                Item::Text(text) => sink.text(self.text(*text)),
+                Item::Atom(atom) => sink.plain(&atom.text()),
+                Item::Close => {
+                    let name = open.pop().expect("elements are closed once");
+                    sink.close(self.text(name));
+                }
+            }
+        }
+        out
+    }
+
+    /// The document as an envelope.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn envelope(&self) -> Result<Envelope<'_>, EnvelopeError> {
+        Envelope::open(crate::soap::input::Input::tokens(self))
+    }
+
+    /// Reads the request of `operation`, without making the text.
+    ///
+    /// # Errors
+    /// When the document is something else.
+    pub fn read_request<M: Message>(&self, operation: Operation) -> Result<M, EnvelopeError> {
+        Ok(self.envelope()?.request(Form::PLAIN, operation)?)
+    }
+
+    /// Reads the reply of `operation`, or a fault, without making the text.
+    ///
+    /// # Errors
+    /// When the document is something else.
+    pub fn read_reply<M: Message>(&self, operation: Operation) -> Result<Answer<M>, EnvelopeError> {
+        Ok(self.envelope()?.reply(Form::PLAIN, operation)?)
+    }
+
+    /// Elements, attributes, texts and ends of elements.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(super) fn text(&self, span: Span) -> &str {
+        let start = span.start as usize;
+        &self.characters[start..start + span.length as usize]
+    }
+
+    /// Keeps characters.
+    pub(super) fn keep(&mut self, text: &str) -> Span {
+        let span = Span {
+            start: self.characters.len() as u32,
+            length: text.len() as u32,
+        };
+        self.characters.push_str(text);
+        span
+    }
+
+    /// The characters of a value, `None` for another item.
+    fn value(&self, item: &Item) -> Option<String> {
+        match item {
+            Item::Text(text) => Some(self.text(*text).to_owned()),
+            Item::Atom(atom) => Some(atom.text()),
+            Item::Open(_) | Item::Attribute(_) | Item::Close => None,
+        }
+    }
+}
+
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(mine, theirs): (&Item, &Item)| match (*mine, *theirs) {
+            (Item::Open(a), Item::Open(b))
+            | (Item::Attribute(a), Item::Attribute(b))
+            | (Item::Text(a), Item::Text(b)) => self.text(a) == other.text(b),
+            (a, b) => a == b,
+        };
+        self.items.len() == other.items.len() && self.items.iter().zip(&other.items).all(same)
+    }
+}
+
+impl Eq for Document {}

@@ -1,0 +1,118 @@
+//! Tokens from documents.
+
+use super::atom::Atom;
+use super::cache::{Index, NAMES, TEXTS};
+use super::document::{Document, Item};
+use super::token;
+
+/// The sending end of one connection in one direction.
+///
+/// Every document that is encoded must be sent, whole and in order, because
+/// the other end's caches follow the tokens.
+#[derive(Debug)]
+pub struct Encoder {
+    names: Index,
+    texts: Index,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Encoder::new()
+    }
+}
+
+impl Encoder {
+    /// An end that has sent nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Encoder {
+            names: Index::new(&NAMES),
+            texts: Index::new(&TEXTS),
+        }
+    }
+
+    /// Appends the tokens of a document to `out`.
+    pub fn encode(&mut self, document: &Document, out: &mut Vec<u8>) {
+        for item in &document.items {
+            match item {
+                Item::Open(name) => self.name(document.text(*name), &ELEMENT, out),
+                Item::Attribute(name) => self.name(document.text(*name), &ATTRIBUTE, out),
+                Item::Text(text) => self.text(document.text(*text), out),
+                Item::Atom(atom) => write_atom(*atom, out),
+                Item::Close => out.push(token::CLOSE),
+            }
+        }
+    }
+
+    fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
+        match self.names.find(name) {
+            Some(number) => write_near(number, tokens.near, tokens.far, out),
+            None => {
+                out.push(tokens.new);
+                write_characters(name, out);
+                self.names.insert(name);
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+        let cached = token::CACHED_BYTES.contains(&text.len());
+        match cached.then(|| self.texts.find(text)).flatten() {
+            Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
+            None if cached => {
+                out.push(token::NEW_TEXT);
+                write_characters(text, out);
+                self.texts.insert(text);
+            }
+            None => {
+                out.push(token::PLAIN_TEXT);
+                write_characters(text, out);
+            }
+        }
+    }
+}
+
+struct NameTokens {
+    new: u8,
+    near: u8,
+    far: u8,
+}
+
+const ELEMENT: NameTokens = NameTokens {
+    new: token::NEW_ELEMENT,
+    near: token::NEAR_ELEMENT,
+    far: token::FAR_ELEMENT,
+};
+
+const ATTRIBUTE: NameTokens = NameTokens {
+    new: token::NEW_ATTRIBUTE,
+    near: token::NEAR_ATTRIBUTE,
+    far: token::FAR_ATTRIBUTE,
+};
+
+fn write_near(number: usize, near: u8, far: u8, out: &mut Vec<u8>) {
+    if number < token::NEAR {
+        out.push(near + number as u8);
+    } else {
+        out.push(far);
+        token::write_number((number - token::NEAR) as u64, out);
+    }
+}
+
+fn write_characters(text: &str, out: &mut Vec<u8>) {
+    token::write_number(text.len() as u64, out);
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn write_atom(atom: Atom, out: &mut Vec<u8>) {
+    let (kind, value) = match atom {
+        Atom::Bool(false) => return out.push(token::FALSE),
+        Atom::Bool(true) => return out.push(token::TRUE),
+        Atom::Int(value @ 0..token::SMALL) => return out.push(token::SMALL_INTEGER + value as u8),
+        Atom::Int(value) => (token::INTEGER, value),
+        Atom::Date(days) => (token::DATE, i64::from(days)),
+        Atom::Moment(seconds) => (token::MOMENT, seconds),
+    };
+    out.push(kind);
+    token::write_number(token::fold(value), out);
+}

@@ -1,0 +1,83 @@
+//! Bytes as they are read.
+
+use super::error::{Error, ErrorKind};
+
+/// Tokens that are being read.
+pub(super) struct Input<'i> {
+    bytes: &'i [u8],
+    at: usize,
+    /// Where the token begins that is being read.
+    token: usize,
+}
+
+impl<'i> Input<'i> {
+    pub(super) fn new(bytes: &'i [u8]) -> Self {
+        Input {
+            bytes,
+            at: 0,
+            token: 0,
+        }
+    }
+
+    pub(super) fn begin_token(&mut self) {
+        self.token = self.at;
+    }
+
+    /// An error of the token that is being read.
+    pub(super) fn error(&self, kind: ErrorKind) -> Error {
+        let offset = self.token;
+        Error { offset, kind }
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8, Error> {
+        let byte = self.bytes.get(self.at).copied();
+        self.at += 1;
+        byte.ok_or_else(|| self.error(ErrorKind::Truncated))
+    }
+
+    /// A number of at most 64 bits in its shortest form.
+    pub(super) fn number(&mut self) -> Result<u64, Error> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let group = u64::from(byte & 0x7F);
+            if shift == 63 && group > 1 || shift > 0 && byte == 0 {
+                break;
+            }
+            number |= group << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(self.error(ErrorKind::Number))
+    }
+
+    /// A length, and as many bytes of UTF-8.
+    pub(super) fn characters(
+        &mut self,
+        what: &'static str,
+        limit: usize,
+    ) -> Result<&'i str, Error> {
+        let bytes = self.number()?;
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if length > limit {
+            return Err(self.error(ErrorKind::Length { what, bytes, limit }));
+        }
+        let rest = &self.bytes[self.at..];
+        let found = rest.get(..length);
+        let found = found.ok_or_else(|| self.error(ErrorKind::Truncated))?;
+        self.at += length;
+        std::str::from_utf8(found).map_err(|_| self.error(ErrorKind::Characters("UTF-8")))
+    }
+
+    /// Proves that nothing is left.
+    pub(super) fn end(&self) -> Result<(), Error> {
+        if self.at == self.bytes.len() {
+            return Ok(());
+        }
+        Err(Error {
+            offset: self.at,
+            kind: ErrorKind::Trailing,
+        })
+    }
+}
