@@ -1,0 +1,155 @@
+//! `encodings.json`: values of all contracts in every codec that needs no operation.
+
+use serde::Serialize;
+use serde_json::Value;
+use wirelab_contract::{Message, TypeVisitor, visit_type};
+use wirelab_wire::cdr::ByteOrder;
+use wirelab_wire::codec::{Codec, Form};
+
+use crate::{values, xml_variants};
+
+/// Everything in the file.
+#[derive(Debug, Serialize)]
+struct Encodings {
+    accepted: Vec<Accepted>,
+    refused_xml: Vec<Refused>,
+    refused_cdr_big: Vec<Refused>,
+}
+
+/// One value and its encodings.
+#[derive(Debug, Serialize)]
+struct Accepted {
+    contract: &'static str,
+    message: &'static str,
+    name: String,
+    json: String,
+    /// Hexadecimal.
+    protobuf: String,
+    xml: String,
+    /// Other documents that say the same.
+    xml_variants: Vec<String>,
+    /// Hexadecimal, most significant byte first.
+    cdr_big: String,
+    /// Hexadecimal, least significant byte first.
+    cdr_little: String,
+}
+
+/// Bytes that no reader may take for a message.
+#[derive(Debug, Serialize)]
+struct Refused {
+    message: &'static str,
+    why: &'static str,
+    /// The document, or the bytes in hexadecimal.
+    input: String,
+}
+
+/// The file as it must be.
+pub fn written() -> String {
+    let accepted = values::all().into_iter().map(|(message, name, value)| {
+        let encoded = visit_type(&message, Encode { name, value });
+        encoded.unwrap_or_else(|| panic!("no contract has {message}"))
+    });
+    let encodings = Encodings {
+        accepted: accepted.collect(),
+        refused_xml: refused_xml(),
+        refused_cdr_big: refused_cdr(),
+    };
+    serde_json::to_string_pretty(&encodings).expect("vectors have string keys") + "\n"
+}
+
+struct Encode {
+    name: String,
+    value: Value,
+}
+
+impl TypeVisitor for Encode {
+    type Output = Accepted;
+
+    fn visit<M: Message>(self) -> Accepted {
+        let message: M = serde_json::from_value(self.value).expect("values are messages");
+        let text = |codec: Codec| String::from_utf8(codec.write(&message)).expect("UTF-8");
+        let cdr = |order| hex(&Form::from(Codec::Cdr).in_order(order).write(&message));
+        let xml = text(Codec::Xml);
+        Accepted {
+            contract: M::CONTRACT.name(),
+            message: M::NAME,
+            name: self.name,
+            json: text(Codec::Json),
+            protobuf: hex(&Codec::Protobuf.write(&message)),
+            xml_variants: xml_variants::of(&xml),
+            xml,
+            cdr_big: cdr(ByteOrder::Big),
+            cdr_little: cdr(ByteOrder::Little),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A Record around `content`.
+fn record(content: &str) -> String {
+    format!("<Record xmlns=\"urn:wirelab:transfer:v1\">{content}</Record>")
+}
+
+#[rustfmt::skip]
+fn refused_xml() -> Vec<Refused> {
+    let refused = |why, input: String| Refused { message: "Record", why, input };
+    let root = |root: &str| root.to_owned();
+    let bomb = "<!DOCTYPE Record [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]>";
+    let external = "<!DOCTYPE Record [<!ENTITY a SYSTEM \"file:///etc/hostname\">]>";
+    let data = "<data>!!!!</data>";
+    let deep = "<x>".repeat(10_000) + &"</x>".repeat(10_000);
+    vec![
+        refused("nothing", root("")),
+        refused("no XML", root("{}")),
+        refused("cut off", root("<Record xmlns=\"urn:wirelab:transfer:v1\"><id>1</id>")),
+        refused("another root", record("").replace("Record", "Refusal")),
+        refused("another namespace", record("").replace(":v1", ":v2")),
+        refused("no namespace", root("<Record><id>1</id></Record>")),
+        refused("two roots", record("") + &record("")),
+        refused("text behind the root", record("") + "x"),
+        refused("an entity bomb", format!("{bomb}{}", record("<item>&b;</item>"))),
+        refused("an external entity", format!("{external}{}", record("<item>&a;</item>"))),
+        refused("a document type without entities", format!("<!DOCTYPE Record>{}", record(""))),
+        refused("an entity that is not defined", record("<item>&nbsp;</item>")),
+        refused("a bare ampersand", record("<item>a & b</item>")),
+        refused("a reference to NUL", record("<item>&#0;</item>")),
+        refused("a reference to a surrogate", record("<item>&#xD83D;</item>")),
+        refused("a control character", record("<item>\u{1}</item>")),
+        refused("a prefix that is not declared", record("<w:id>1</w:id>")),
+        refused("tags that cross", record("<item><b></item></b>")),
+        refused("an attribute twice", record("<id a=\"1\" a=\"2\">1</id>")),
+        refused("an attribute without quotation marks", record("<id a=1>1</id>")),
+        refused("more than int64", record("<id>9223372036854775808</id>")),
+        refused("more than int32", record("<quantity>2147483648</quantity>")),
+        refused("a fraction", record("<id>1.5</id>")),
+        refused("a word for a number", record("<id>one</id>")),
+        refused("no number", record("<id></id>")),
+        refused("an element within a text", record("<item>a<b/></item>")),
+        refused("10,000 elements deep", record(&deep)),
+        Refused { message: "UploadRequest", why: "not base64", input: record(data).replace("Record", "UploadRequest") },
+        Refused { message: "EntriesReply", why: "a word for a bool", input: record("<entries><open>yes</open></entries>").replace("Record", "EntriesReply").replace("transfer", "calendar") },
+        Refused { message: "EntriesReply", why: "a word for a double", input: record("<entries><weight>much</weight></entries>").replace("Record", "EntriesReply").replace("transfer", "calendar") },
+    ]
+}
+
+#[rustfmt::skip]
+fn refused_cdr() -> Vec<Refused> {
+    let refused = |message, why, input: &str| Refused { message, why, input: input.to_owned() };
+    vec![
+        refused("CreditRequest", "nothing", ""),
+        refused("CreditRequest", "cut off", "00000001000000"),
+        refused("CreditRequest", "more behind it", "000000010000000200"),
+        refused("HelloReply", "a string without its NUL's length", "00000000"),
+        refused("HelloReply", "a string without its NUL", "000000026161"),
+        refused("HelloReply", "a NUL within", "00000003610000"),
+        refused("HelloReply", "a string that is no UTF-8", "00000003c32800"),
+        refused("HelloReply", "a string longer than the message", "0000000a6100"),
+        refused("HelloReply", "a length of 4 GiB", "ffffffff6100"),
+        refused("UploadRequest", "bytes longer than the message", "00000005ab"),
+        refused("SubmitRequest", "2^32 - 1 records", "0000000100000000ffffffff"),
+        refused("Entry", "a boolean of 2", "000000000000000100020000000000000000000000000000"),
+    ]
+}

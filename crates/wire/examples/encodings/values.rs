@@ -1,0 +1,127 @@
+//! The values whose encodings are written down.
+
+use serde_json::{Value, json};
+use wirelab_contract::workload;
+
+/// Message, name, value in the JSON mapping.
+pub type Named = (String, String, Value);
+
+/// Every message of every contract, the awkward values among them.
+pub fn all() -> Vec<Named> {
+    let mut all = transfer();
+    all.extend(charging());
+    all.extend(calendar());
+    all
+}
+
+/// Those that `messages.json` holds.
+fn transfer() -> Vec<Named> {
+    let vectors = include_str!("../../../../contracts/vectors/messages.json");
+    let vectors: Value = serde_json::from_str(vectors).expect("vectors are JSON");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let accepted = vectors["accepted"].as_array().into_iter().flatten();
+    accepted
+        .map(|vector| {
+            let value = serde_json::from_str(&text(&vector["json"])).expect("messages are JSON");
+            (text(&vector["message"]), text(&vector["name"]), value)
+        })
+        .collect()
+}
+
+fn named(message: &str, name: &str, value: Value) -> Named {
+    (message.to_owned(), name.to_owned(), value)
+}
+
+fn charging() -> Vec<Named> {
+    let (least, most) = (i32::MIN, i32::MAX);
+    let mut all = Vec::new();
+    for message in [
+        "CreditRequest",
+        "DirectDebitRequest",
+        "ReserveRequest",
+        "CreditReply",
+        "DirectDebitReply",
+        "ReserveReply",
+        "DebitReservationRequest",
+        "DebitReservationReply",
+        "ReleaseResRequest",
+        "ReleaseResReply",
+        "CreditControlRequest",
+        "CreditControlReply",
+        "ConfirmActionRequest",
+        "ConfirmActionReply",
+    ] {
+        all.push(named(message, "empty", json!({})));
+    }
+    all.extend([
+        named("CreditRequest", "the study's", json!({"id": 1, "am": 147})),
+        named(
+            "DirectDebitRequest",
+            "the study's",
+            json!({"id": 1, "am": 438}),
+        ),
+        named(
+            "DirectDebitRequest",
+            "limits",
+            json!({"id": least, "am": most}),
+        ),
+        named("ReserveRequest", "the study's", json!({"id": 1, "am": 520})),
+        named("ReserveReply", "usual", json!({"res": 12, "cn": 34567})),
+        named(
+            "DebitReservationRequest",
+            "usual",
+            json!({"id": 1000, "am": 520, "res": 12}),
+        ),
+        named("ReleaseResRequest", "largest", json!({"res": most})),
+        named("CreditControlRequest", "usual", json!({"id": 7})),
+        named(
+            "CreditControlReply",
+            "usual",
+            json!({"balance": 999_999_709, "reserved": 520}),
+        ),
+        named("ConfirmActionRequest", "smallest", json!({"cn": least})),
+        named("ConfirmActionReply", "minus one", json!({"cn": -1})),
+    ]);
+    all
+}
+
+const UNICODE: &str = "é ナット 🔩 \"q\" ' a/b <&> ]]> \n\t\r \u{2028}";
+
+fn calendar() -> Vec<Named> {
+    let entry = |slot: i32, title: &str, weight: f64| json!({"slot": slot, "title": title, "open": slot % 2 == 1, "weight": weight});
+    let book = json!(workload::book(7, 480));
+    let odd = json!({
+        "owner": UNICODE, "day": -1, "slot": i32::MIN, "title": " ", "open": true,
+        "weight": 5e-324, "note": "",
+    });
+    let long = json!({"document": "é".repeat(300)});
+    vec![
+        named("DeployRequest", "empty", json!({})),
+        named("DeployRequest", "the study's", json!(workload::deploy())),
+        named("DeployRequest", "300 characters of two bytes", long),
+        named(
+            "DeployReply",
+            "usual",
+            json!({"status": "deployed 0123456789"}),
+        ),
+        named("BookRequest", "empty", json!({})),
+        named("BookRequest", "of the workload", book),
+        named("BookRequest", "odd, but a message", odd),
+        named("BookReply", "empty", json!({})),
+        named(
+            "BookReply",
+            "usual",
+            json!({"number": 17_471, "owner": "a", "title": UNICODE}),
+        ),
+        named("EntriesRequest", "usual", json!({"owner": "a", "day": 364})),
+        named("Entry", "largest double", entry(47, "t", f64::MAX)),
+        named("Entry", "a double of 17 digits", entry(1, "t", 0.1 + 0.2)),
+        named("Entry", "a whole double", entry(1, "t", -3.0)),
+        named("EntriesReply", "no entries", json!({})),
+        named(
+            "EntriesReply",
+            "three entries",
+            json!({"entries": [entry(0, "", 0.0), entry(1, UNICODE, -0.25), entry(47, "x", 1e300)]}),
+        ),
+    ]
+}

@@ -1,0 +1,123 @@
+//! `contracts/vectors/encodings.json` is fresh, and our readers read it.
+
+#[path = "../examples/encodings/encodings.rs"]
+mod encodings;
+#[path = "../examples/encodings/values.rs"]
+mod values;
+#[path = "../examples/encodings/xml_variants.rs"]
+mod xml_variants;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use wirelab_contract::{Message, TypeVisitor, visit_type};
+use wirelab_wire::cdr::ByteOrder;
+use wirelab_wire::codec::{Codec, Form};
+
+const COMMITTED: &str = include_str!("../../../contracts/vectors/encodings.json");
+
+fn committed() -> Value {
+    serde_json::from_str(COMMITTED).unwrap()
+}
+
+fn unhex(hex: &str) -> Vec<u8> {
+    (0..hex.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap())
+        .collect()
+}
+
+#[test]
+fn the_committed_encodings_are_fresh() {
+    assert!(
+        encodings::written() == COMMITTED,
+        "contracts/vectors/encodings.json is stale; run cargo run -p wirelab-wire --example encodings"
+    );
+}
+
+/// Reads every encoding of a vector and proves that it is one value.
+struct ReadAll<'a>(&'a Value);
+
+impl TypeVisitor for ReadAll<'_> {
+    type Output = usize;
+
+    fn visit<M: Message>(self) -> usize {
+        let text = |name: &str| self.0[name].as_str().unwrap();
+        let cdr = |order| Form::from(Codec::Cdr).in_order(order);
+        let value: M = Codec::Protobuf.read(&unhex(text("protobuf"))).unwrap();
+        let mut all = vec![
+            (Form::from(Codec::Json), text("json").as_bytes().to_vec()),
+            (Form::from(Codec::Xml), text("xml").as_bytes().to_vec()),
+            (cdr(ByteOrder::Big), unhex(text("cdr_big"))),
+            (cdr(ByteOrder::Little), unhex(text("cdr_little"))),
+        ];
+        for variant in self.0["xml_variants"].as_array().unwrap() {
+            let document = variant.as_str().unwrap().as_bytes().to_vec();
+            all.push((Form::from(Codec::Xml), document));
+        }
+        for (form, bytes) in &all {
+            let read = form.read::<M>(bytes);
+            assert_eq!(
+                read.as_ref(),
+                Ok(&value),
+                "{form:?}: {}",
+                bytes.escape_ascii()
+            );
+        }
+        all.len()
+    }
+}
+
+#[test]
+fn every_encoding_of_a_value_is_read_as_that_value() {
+    let mut read = 0;
+    let mut messages = BTreeSet::new();
+    for vector in committed()["accepted"].as_array().unwrap() {
+        let message = vector["message"].as_str().unwrap();
+        read += visit_type(message, ReadAll(vector)).unwrap();
+        messages.insert(message.to_owned());
+    }
+    assert!(read > 500, "only {read} encodings");
+    // Every message of the three contracts.
+    let sources = ["transfer", "charging", "calendar"].map(|name| {
+        let source = format!(
+            "{}/../../contracts/{name}.proto",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        std::fs::read_to_string(source).unwrap()
+    });
+    let declared = sources.iter().flat_map(|source| source.lines());
+    let declared = declared.filter_map(|line| line.strip_prefix("message "));
+    let declared = declared.map(|line| line.split([' ', '{']).next().unwrap().to_owned());
+    assert_eq!(messages, declared.collect());
+}
+
+struct Refuses<'a>(Form, &'a [u8]);
+
+impl TypeVisitor for Refuses<'_> {
+    type Output = bool;
+
+    fn visit<M: Message>(self) -> bool {
+        self.0.read::<M>(self.1).is_err()
+    }
+}
+
+#[test]
+fn what_must_be_refused_is_refused() {
+    let committed = committed();
+    let big = Form::from(Codec::Cdr).in_order(ByteOrder::Big);
+    for (list, form) in [("refused_xml", Codec::Xml.into()), ("refused_cdr_big", big)] {
+        let vectors = committed[list].as_array().unwrap();
+        assert!(vectors.len() > 10);
+        for vector in vectors {
+            let input = vector["input"].as_str().unwrap();
+            let bytes = match form.codec {
+                Codec::Xml => input.as_bytes().to_vec(),
+                _ => unhex(input),
+            };
+            let message = vector["message"].as_str().unwrap();
+            let refused = visit_type(message, Refuses(form, &bytes)).unwrap();
+            assert!(refused, "{}: {input:.200}", vector["why"]);
+        }
+    }
+}
