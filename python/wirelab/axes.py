@@ -14,12 +14,14 @@ from types import MappingProxyType
 
 from wirelab.errors import StackError, UnitError
 from wirelab.spelling import did_you_mean
-from wirelab.units import parse_bytes
+from wirelab.units import parse_bytes, parse_seconds
 
 COUNT_MAX = 1_000_000
 """The largest N in ``pool=N``, ``pipeline=N`` and ``multiplex=N``."""
 WINDOW_BYTES_MAX = 2**31 - 1
 """The largest window: RFC 9113 section 6.9.1, and ``int`` of setsockopt(2)."""
+DELAY_MS_MAX = 60_000
+"""The longest ``close_delay``, milliseconds."""
 
 ENGINE = "engine"
 """The value of the axis ``caller`` that is the lab's own; all others are foreign tools."""
@@ -39,6 +41,8 @@ class Axis:
     """Words that take a number, as ``pool`` in ``pool=8``."""
     is_bytes: bool = False
     """True when a number of bytes is a value too."""
+    is_ms: bool = False
+    """True when the values are whole milliseconds."""
 
     def canonical(self, text: str) -> str:
         """The value as it is written in references. Raises :class:`StackError`."""
@@ -49,6 +53,8 @@ class Axis:
             return f"{word}={self._count(text, number)}"
         if self.is_bytes:
             return str(self._bytes(text))
+        if self.is_ms:
+            return str(self._ms(text))
         raise StackError(
             f"axis {self.name!r} has no value {text!r}",
             did_you_mean(text, (*self.values, *(f"{word}=N" for word in self.counted))),
@@ -77,11 +83,47 @@ class Axis:
             )
         return size
 
+    def _ms(self, text: str) -> int:
+        try:
+            is_bare = re.fullmatch(r"[0-9]{1,6}", text)
+            ms = float(text) if is_bare else parse_seconds(text) * 1e3
+        except UnitError as error:
+            raise StackError(
+                f"axis {self.name!r}: {error.message}", "write a number of milliseconds, e.g. 40"
+            ) from None
+        if abs(ms - round(ms)) > 1e-6 or not 0 <= ms <= DELAY_MS_MAX:
+            raise StackError(
+                f"axis {self.name!r}: {text!r} is not a whole number of milliseconds in range",
+                f"choose 0 to {DELAY_MS_MAX:,} ms",
+            )
+        return round(ms)
+
 
 TABLE: tuple[Axis, ...] = (
-    Axis("codec", "how messages become bytes", "json", ("text", "json", "protobuf")),
-    Axis("compression", "of message bodies", "none", ("none", "gzip")),
-    Axis("transport", "what carries them", "http/1.1", ("http/1.0", "http/1.1", "http/2")),
+    Axis(
+        "codec",
+        "how messages become bytes",
+        "json",
+        (
+            *("text", "json", "protobuf", "xml"),
+            *("soap-literal", "soap-rpc", "soap-encoded"),
+            *("cdr", "token-xml"),
+        ),
+    ),
+    Axis("soap", "version of SOAP, with binding soap", "1.1", ("1.1", "1.2")),
+    Axis("compression", "of message bodies", "none", ("none", "gzip", "zstd")),
+    Axis(
+        "transport",
+        "what carries them; tcp: a stream of bytes without HTTP",
+        "http/1.1",
+        ("http/1.0", "http/1.1", "http/2", "tcp"),
+    ),
+    Axis(
+        "socket",
+        "what the transport runs on: TCP over loopback, or a Unix socket",
+        "tcp",
+        ("tcp", "unix"),
+    ),
     Axis(
         "connection",
         "close: one per call; keep: one per user; pool=N: N for all users",
@@ -98,9 +140,21 @@ TABLE: tuple[Axis, ...] = (
     ),
     Axis(
         "end_of_message",
-        "how HTTP/1.x replies end",
+        "how HTTP/1.x replies end; until-close: by the end of the connection",
         "content-length",
-        ("content-length", "chunked"),
+        ("content-length", "chunked", "until-close"),
+    ),
+    Axis(
+        "close_delay",
+        "milliseconds that the service waits before it closes a connection",
+        "0",
+        is_ms=True,
+    ),
+    Axis(
+        "reply",
+        "one-way: none; a call ends when the service reports that it has processed it",
+        "two-way",
+        ("two-way", "one-way"),
     ),
     Axis("client.writes", "header and body in one send, or two", "joined", ("joined", "split")),
     Axis("server.writes", "header and body in one send, or two", "joined", ("joined", "split")),
@@ -127,7 +181,19 @@ TABLE: tuple[Axis, ...] = (
         ("library",),
         is_bytes=True,
     ),
-    Axis("security", "of the transport", "none", ("none",)),
+    Axis(
+        "security",
+        "of the transport; mtls: the client shows a certificate too",
+        "none",
+        ("none", "tls", "mtls"),
+    ),
+    Axis(
+        "token_source",
+        "what the client encodes token-xml from: the message, or its XML text",
+        "message",
+        ("message", "text"),
+    ),
+    Axis("byte_order", "of the client's GIOP messages", "little", ("little", "big")),
     Axis(
         "work",
         "decode: every reply in full; frame: status, length and frame only",
@@ -148,18 +214,30 @@ TABLE: tuple[Axis, ...] = (
 
 BY_NAME: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in TABLE})
 
-BINDINGS = ("rest", "grpc")
+BINDINGS = ("rest", "soap", "grpc", "iiop", "raw")
 """Values of the axis ``binding``."""
 
 BINDING_DEFAULTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "rest": MappingProxyType({"codec": "json", "transport": "http/1.1"}),
+        "soap": MappingProxyType({"codec": "soap-literal", "transport": "http/1.1"}),
         "grpc": MappingProxyType({"codec": "protobuf", "transport": "http/2"}),
+        "iiop": MappingProxyType({"codec": "cdr", "transport": "tcp"}),
+        "raw": MappingProxyType({"codec": "soap-literal", "transport": "tcp"}),
     }
 )
 """Where a binding's default is not the axis's."""
 
-MEANT = MappingProxyType({"http": "transport", "pool": "connection", "writes": "client.writes"})
+MEANT = MappingProxyType(
+    {
+        "http": "transport",
+        "pool": "connection",
+        "writes": "client.writes",
+        "unix": "socket",
+        "tls": "security",
+        "one-way": "reply",
+    }
+)
 """Words that people write for an axis and that spelling alone would not lead to."""
 
 

@@ -10,17 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab import legality, manifests, placement
+from wirelab import manifests, operations, placement
 from wirelab.axes import ENGINE
+from wirelab.contact import Appointment, Contact
 from wirelab.engine import Drive
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
+from wirelab.experiment import Message
 from wirelab.interruption import Interruption
+from wirelab.scratch import Scratch
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
 from wirelab.targets import Server
 
 Json = dict[str, Any]
 OnProgress = Callable[[Json], None]
+
+HELLO = Message(operation="Hello", bytes="14 B")
+"""What a service is asked unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +95,8 @@ class Call:
     http2: bool = False
     close: bool = False
     """One connection per call."""
-    operation: str = "Hello"
-    size: int = 14
-    """Bytes of the operation's large part, for services of the lab."""
+    asked: Message = HELLO
+    """Of services of the lab."""
     work: str | None = None
 
 
@@ -132,7 +137,8 @@ def drive_stack(
 ) -> Json:
     """Starts a service of the lab and drives it. Raises as :func:`drive_server` does."""
     stack = _amounted(stack, call, amount)
-    refusal = legality.operation_refusal(call.operation, stack.axes)
+    message = call.asked
+    refusal = operations.refusal(message.name, stack.axes)
     if refusal:
         raise StackError(f"{stack}: {refusal}", "choose another --operation or stack")
     if stack.axes["caller"] != ENGINE:
@@ -141,24 +147,24 @@ def drive_stack(
             f"leave caller out, or measure {stack.axes['caller']} by `wirelab run`",
         )
     table = placement.choose("pinned")
-    program = Programs(manifests.load()).program(stack, interruption)
+    program = Programs(manifests.load()).program(stack, interruption, message.contract)
     settings = Settings(
-        hello_bytes=call.size if call.operation.startswith("Hello") else 14,
+        hello_bytes=message.bytes if message.name.startswith("Hello") else 14,
         processors=table.processors(),
         collector=program.manifest.collector,
         faults=faults or {},
     )
-    with tempfile.TemporaryDirectory(prefix="wirelab-") as folder:
-        log = Path(folder) / "service.log"
+    with tempfile.TemporaryDirectory(prefix="wirelab-") as folder, Scratch() as scratch:
+        appointment = Appointment.of(stack, scratch)
         try:
             with Service(
                 program,
-                settings.configuration(stack),
-                log=log,
+                settings.configuration(stack, message.contract, appointment),
+                log=Path(folder) / "service.log",
                 cores=table.service,
                 interruption=interruption,
             ) as service:
-                plan = _stack_plan(stack, call, amount, table, service.ready.address)
+                plan = _stack_plan(stack, call, amount, table, service.contact(appointment))
                 return _driven(plan, table.engine, interruption, on_progress)
         except TrialFailed as failure:
             raise LabError(failure.reason, "see the message of the service above") from failure
@@ -219,19 +225,13 @@ def _driven(
 
 
 def _stack_plan(
-    stack: Stack, call: Call, amount: Amount, table: placement.Table, address: str
+    stack: Stack, call: Call, amount: Amount, table: placement.Table, contact: Contact
 ) -> Json:
-    workload = {
-        "kind": "contract",
-        "contract": "transfer",
-        "operation": call.operation,
-        "bytes": call.size,
-    }
     group = {
         **amount.group(),
-        "target": address,
+        **contact.group(),
         "stack": stack.engine_stack(),
-        "workload": workload,
+        "workload": call.asked.workload(),
     }
     return {"threads": table.threads(), "cores": list(table.engine), "groups": [group]}
 
@@ -244,7 +244,9 @@ def _amounted(stack: Stack, call: Call, amount: Amount) -> Stack:
     if call.close:
         changes["connection"] = "close"
     if amount.in_flight is not None and amount.in_flight > 1:
-        word = "multiplex" if stack.axes["transport"] == "http/2" else "pipeline"
+        axes = stack.axes
+        is_numbered = axes["transport"] == "http/2" or axes["binding"] == "iiop"
+        word = "multiplex" if is_numbered else "pipeline"
         changes["in_flight"] = f"{word}={amount.in_flight}"
     if call.work is not None:
         changes["work"] = call.work

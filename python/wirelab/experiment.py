@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -25,6 +26,8 @@ from pydantic import (
 
 from wirelab import axes as table
 from wirelab.errors import StackError, UnitError
+from wirelab.operations import OPERATIONS, SEQUENCES
+from wirelab.spelling import did_you_mean
 from wirelab.stacks import Stack
 from wirelab.units import (
     DURATION_PATTERN,
@@ -58,6 +61,21 @@ def _reference(text: str) -> str:
         raise ValueError(f"{error.message}. {error.remedy}") from None
 
 
+def _one_of(noun: str, known: Iterable[str]) -> tuple[AfterValidator, WithJsonSchema]:
+    names = list(known)
+
+    def check(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"there is no {noun} {text!r}. {did_you_mean(text, names)}")
+        return text
+
+    return AfterValidator(check), WithJsonSchema({"type": "string", "enum": names})
+
+
+OperationName = Annotated[str, *_one_of("operation", OPERATIONS)]
+"""An operation of any contract."""
+SequenceName = Annotated[str, *_one_of("sequence", SEQUENCES)]
+"""A function of charging."""
 Reference = Annotated[str, AfterValidator(_reference)]
 """A legal stack reference, canonical."""
 Size = Annotated[
@@ -80,12 +98,23 @@ class Model(BaseModel):
 
 
 class Message(Model):
-    """One operation at one size."""
+    """One operation at one size, or one sequence of calls."""
 
-    operation: Literal["Hello", "HelloBytes", "Submit", "Upload", "UploadStream", "Download"] = (
-        Field(description="operation of the contract")
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"oneOf": [{"required": ["operation"]}, {"required": ["sequence"]}]},
     )
-    bytes: Size = Field(description="size of the operation's large part, e.g. 150 kB")
+
+    operation: OperationName | None = Field(None, description="operation of the contract")
+    sequence: SequenceName | None = Field(
+        None, description="function of charging: calls in a fixed order, instead of operation"
+    )
+    bytes: Size = Field(
+        0,
+        validate_default=False,
+        description="size of the operation's large part, e.g. 150 kB; where it has one",
+    )
     chunk: Size | None = Field(None, description="size of a chunk in streams; default 65536 B")
 
     @field_validator("bytes")
@@ -94,6 +123,46 @@ class Message(Model):
         if size > SIZE_BYTES_MAX:
             raise ValueError(f"at most {SIZE_BYTES_MAX} B in this contract")
         return size
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Message:
+        if (self.operation is None) == (self.sequence is None):
+            raise ValueError("a message has either operation or sequence")
+        return self
+
+    @model_validator(mode="after")
+    def _sized_where_it_can_be(self) -> Message:
+        is_given = "bytes" in self.model_fields_set
+        operation = OPERATIONS.get(self.operation or "")
+        if is_given and (operation is None or not operation.is_sized):
+            raise ValueError(f"{self.name} has one size: leave bytes out")
+        if not is_given and operation and operation.is_sized and operation.size_default is None:
+            raise ValueError(f"{self.name} needs its size: add for example bytes: 150 kB")
+        return self
+
+    @property
+    def name(self) -> str:
+        """The operation, or ``ReservationDebit sequence``."""
+        return self.operation if self.operation else SEQUENCES[str(self.sequence)].name
+
+    @property
+    def contract(self) -> str:
+        """The contract that it is of."""
+        if self.operation:
+            return OPERATIONS[self.operation].contract
+        return SEQUENCES[str(self.sequence)].contract
+
+    def workload(self) -> Json:
+        """The object ``workload`` of a group in the engine's plan."""
+        if self.sequence:
+            return {"kind": "sequence", "contract": self.contract, "function": self.sequence}
+        workload: Json = {
+            "kind": "contract",
+            "contract": self.contract,
+            "operation": self.operation,
+            "bytes": self.bytes,
+        }
+        return workload if self.chunk is None else {**workload, "chunk_bytes": self.chunk}
 
 
 class Closed(Model):
@@ -268,7 +337,7 @@ class Experiment(Model):
     about: str = Field("", description="what it is to find out")
     seed: int = Field(1, ge=0, lt=2**63, description="of the order of trials and of arrivals")
     repeats: int = Field(4, ge=1, le=1000, description="trials per point, on fresh processes")
-    contract: Literal["transfer"] = "transfer"
+    contract: Literal["transfer", "charging", "calendar"] = "transfer"
     services: tuple[Reference, ...] = Field(min_length=1, description="stack references")
     axes: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="axis: [values], multiplied with the services"
@@ -306,6 +375,16 @@ class Experiment(Model):
         if not isinstance(axes, dict):
             return axes
         return {name: _values(name, values) for name, values in axes.items()}
+
+    @model_validator(mode="after")
+    def _messages_of_the_contract(self) -> Experiment:
+        for message in self.messages:
+            if message.contract != self.contract:
+                raise ValueError(
+                    f"{message.name} is of contract {message.contract}, and this experiment of "
+                    f"{self.contract}: write contract: {message.contract}"
+                )
+        return self
 
     @model_validator(mode="after")
     def _calls_for_every_message(self) -> Experiment:

@@ -1,7 +1,8 @@
 """Which points of the axis table exist, and which legal one is nearest.
 
-Two kinds of rule: what protocols allow (:data:`RULES`, here), and what a
-service says of itself (its manifest, :mod:`wirelab.manifests`).
+Three kinds of rule: what protocols allow (:data:`RULES`, here), which operations a
+stack carries (:mod:`wirelab.operations`), and what a service says of itself (its
+manifest, :mod:`wirelab.manifests`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab import axes as table
-from wirelab.spelling import did_you_mean
 
 Axes = Mapping[str, str]
 
@@ -26,8 +26,35 @@ class Rule:
     """The smallest change that makes it legal."""
 
 
-def _grpc(axes: Axes) -> bool:
-    return axes["binding"] == "grpc"
+CODECS: Mapping[str, tuple[str, ...]] = {
+    "rest": ("json", "text", "protobuf", "xml"),
+    "soap": ("soap-literal", "soap-rpc", "soap-encoded"),
+    "grpc": ("protobuf",),
+    "iiop": ("cdr",),
+    "raw": ("soap-literal", "token-xml"),
+}
+"""Binding -> codecs that it carries, the nearest first (contracts/README.md)."""
+
+HTTP1 = ("http/1.0", "http/1.1")
+
+
+def _is(axis: str, *values: str) -> Callable[[Axes], bool]:
+    return lambda axes: axes[axis] in values
+
+
+def _carries(binding: str) -> Rule:
+    codecs = CODECS[binding]
+    return Rule(
+        lambda axes: axes["binding"] == binding and axes["codec"] not in codecs,
+        f"{binding} serves {', '.join(codecs)} only",
+        {"codec": codecs[0]},
+    )
+
+
+def _belongs(axis: str, where: Callable[[Axes], bool], reason: str) -> Rule:
+    """The axis has its default wherever this does not hold."""
+    only = table.BY_NAME[axis].default
+    return Rule(lambda axes: axes[axis] != only and not where(axes), reason, {axis: only})
 
 
 def _ghz_has(axis: str, reason: str) -> Rule:
@@ -40,26 +67,76 @@ def _ghz_has(axis: str, reason: str) -> Rule:
     )
 
 
-RULES: tuple[Rule, ...] = (
+_OF_BINDING = (
     Rule(
-        lambda axes: _grpc(axes) and axes["transport"] != "http/2",
+        lambda axes: axes["binding"] == "grpc" and axes["transport"] != "http/2",
         "gRPC is defined over HTTP/2 only",
         {"transport": "http/2"},
     ),
     Rule(
-        lambda axes: _grpc(axes) and axes["codec"] != "protobuf",
-        "grpc serves protobuf only",
-        {"codec": "protobuf"},
+        lambda axes: axes["binding"] in ("rest", "soap") and axes["transport"] == "tcp",
+        "rest and soap are spoken over HTTP",
+        {"transport": "http/1.1"},
     ),
     Rule(
-        lambda axes: axes["binding"] == "rest" and axes["codec"] == "protobuf",
-        "rest has no mapping to protobuf in the contract (contracts/README.md)",
-        {"codec": "json"},
+        lambda axes: axes["binding"] in ("iiop", "raw") and axes["transport"] != "tcp",
+        "iiop and raw frame their messages themselves, without HTTP",
+        {"transport": "tcp"},
     ),
+    *(_carries(binding) for binding in table.BINDINGS),
+    _belongs("soap", _is("binding", "soap"), "only binding soap has versions of SOAP"),
+    Rule(
+        lambda axes: axes["soap"] == "1.2" and axes["codec"] == "soap-encoded",
+        "soap-encoded is the encoding of SOAP 1.1 section 5",
+        {"soap": "1.1"},
+    ),
+    _belongs(
+        "compression", _is("binding", "rest", "soap", "grpc", "raw"), "GIOP 1.2 has no compression"
+    ),
+    _belongs("byte_order", _is("binding", "iiop"), "only GIOP lets a sender choose its byte order"),
+    _belongs("token_source", _is("codec", "token-xml"), "only token-xml has a source to choose"),
+    _belongs(
+        "reply",
+        _is("binding", "raw"),
+        "only raw has a report of what was processed, which calls without a reply need",
+    ),
+    _belongs(
+        "client.writes",
+        _is("binding", "rest", "soap", "grpc"),
+        "the client's iiop and raw messages go out in one send",
+    ),
+)
+
+_OF_CONNECTIONS = (
     Rule(
         lambda axes: axes["transport"] == "http/1.0" and axes["connection"] != "close",
         "HTTP/1.0 ends every connection after its reply (RFC 1945 section 1.3)",
         {"connection": "close"},
+    ),
+    Rule(
+        lambda axes: axes["reply"] == "one-way" and axes["connection"] == "close",
+        "what was processed is reported by connection, which must stay",
+        {"connection": "keep"},
+    ),
+    Rule(
+        lambda axes: axes["end_of_message"] == "chunked" and axes["transport"] != "http/1.1",
+        "chunks exist in HTTP/1.1 only (RFC 9112 section 7.1)",
+        {"end_of_message": "content-length"},
+    ),
+    _belongs(
+        "end_of_message",
+        _is("transport", *HTTP1),
+        "only HTTP/1.x replies can end with their connection",
+    ),
+    Rule(
+        lambda axes: axes["end_of_message"] == "until-close" and axes["connection"] != "close",
+        "a reply that ends with its connection needs one per call",
+        {"connection": "close"},
+    ),
+    _belongs(
+        "close_delay",
+        lambda axes: axes["transport"] == "http/1.0" or axes["end_of_message"] == "until-close",
+        "the service closes connections with transport=http/1.0 or end_of_message=until-close only",
     ),
     Rule(
         lambda axes: axes["connection"] == "close" and axes["in_flight"] != "1",
@@ -72,39 +149,64 @@ RULES: tuple[Rule, ...] = (
         {"in_flight": "multiplex"},
     ),
     Rule(
-        lambda axes: axes["in_flight"].startswith("multiplex") and axes["transport"] != "http/2",
-        "HTTP/1.x answers in order and cannot multiplex",
+        lambda axes: axes["in_flight"].startswith("pipeline") and axes["binding"] == "iiop",
+        "GIOP numbers its calls and answers them in any order",
+        {"in_flight": "multiplex"},
+    ),
+    Rule(
+        lambda axes: (
+            axes["in_flight"].startswith("multiplex")
+            and axes["transport"] != "http/2"
+            and axes["binding"] != "iiop"
+        ),
+        "HTTP/1.x and raw answer in order and cannot multiplex",
         {"in_flight": "pipeline"},
     ),
-    Rule(
-        lambda axes: axes["end_of_message"] == "chunked" and axes["transport"] != "http/1.1",
-        "chunks exist in HTTP/1.1 only (RFC 9112 section 7.1)",
-        {"end_of_message": "content-length"},
+)
+
+_OF_SOCKETS = (
+    *(
+        _belongs(
+            axis, _is("transport", "http/2"), "only HTTP/2 has a flow-control window of its own"
+        )
+        for axis in ("client.h2_window", "server.h2_window")
     ),
     Rule(
-        lambda axes: axes["client.h2_window"] != "engine" and axes["transport"] != "http/2",
-        "HTTP/1.x has no flow-control window of its own",
-        {"client.h2_window": "engine"},
+        lambda axes: axes["socket"] == "unix" and axes["reply"] == "one-way",
+        "what was processed is reported by port, and Unix sockets have none",
+        {"socket": "tcp"},
     ),
-    Rule(
-        lambda axes: axes["server.h2_window"] != "library" and axes["transport"] != "http/2",
-        "HTTP/1.x has no flow-control window of its own",
-        {"server.h2_window": "library"},
+    *(
+        _belongs(axis, _is("socket", "tcp"), f"{axis} is an option of TCP, not of Unix sockets")
+        for axis in ("client.nagle", "server.nagle", "client.quickack", "client.tcp_window")
     ),
+)
+
+_OF_CALLERS = (
     Rule(
-        lambda axes: axes["caller"] == "ghz" and not _grpc(axes),
+        lambda axes: axes["caller"] == "ghz" and axes["binding"] != "grpc",
         "ghz speaks gRPC only",
         {"caller": "engine"},
+    ),
+    Rule(
+        lambda axes: axes["caller"] == "ghz" and axes["compression"] == "zstd",
+        "ghz compresses by gzip only",
+        {"compression": "gzip"},
     ),
     _ghz_has("connection", "ghz keeps its connections, one per user"),
     _ghz_has("in_flight", "a user of ghz waits for its reply on a connection of its own"),
     _ghz_has("work", "ghz decodes every reply"),
+    _ghz_has("security", "the lab hands ghz no certificates"),
+    _ghz_has("socket", "the lab gives ghz an address and a port"),
     *(
         _ghz_has(axis.name, "ghz has no switch for it")
         for axis in table.TABLE
         if axis.name.startswith("client.")
     ),
 )
+
+RULES: tuple[Rule, ...] = (*_OF_BINDING, *_OF_CONNECTIONS, *_OF_SOCKETS, *_OF_CALLERS)
+"""What protocols, sockets and callers allow, in the order in which it is checked."""
 
 
 def first_broken(axes: Axes) -> Rule | None:
@@ -127,31 +229,6 @@ def _repaired(old: str, new: str) -> str:
     """``pipeline=8`` repaired to ``multiplex`` stays 8."""
     _, counted, number = old.partition("=")
     return f"{new}={number}" if counted and new in ("pipeline", "multiplex") else new
-
-
-OPERATIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "Hello": {"rest": ("text", "json"), "grpc": ("protobuf",)},
-    "HelloBytes": {"rest": ("json",), "grpc": ("protobuf",)},
-    "Submit": {"rest": ("json",), "grpc": ("protobuf",)},
-    "Upload": {"rest": ("json",), "grpc": ("protobuf",)},
-    "UploadStream": {"grpc": ("protobuf",)},
-    "Download": {"grpc": ("protobuf",)},
-}
-"""Operation -> binding -> codecs that carry it (contracts/README.md)."""
-
-
-def operation_refusal(operation: str, axes: Axes) -> str:
-    """Why this stack cannot carry the operation; empty when it can."""
-    if operation not in OPERATIONS:
-        return f"there is no operation {operation!r}. {did_you_mean(operation, OPERATIONS)}"
-    binding, codec = axes["binding"], axes["codec"]
-    codecs = OPERATIONS[operation].get(binding)
-    if codecs is None:
-        others = ", ".join(OPERATIONS[operation])
-        return f"{operation} does not exist over {binding}, only over {others}"
-    if codec not in codecs:
-        return f"{operation} over {binding} has no codec {codec}, only {', '.join(codecs)}"
-    return ""
 
 
 TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = {"ghz": ("Hello", "HelloBytes")}

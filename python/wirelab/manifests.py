@@ -23,6 +23,7 @@ NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
     "server.nagle": ("nagle", "off"),
     "server.writes": ("writes", "joined"),
     "server.h2_window": ("h2_window", "library"),
+    "close_delay": ("close_delay", "0"),
 }
 """Axes that a service must have a switch for: name of the switch, value that needs none."""
 
@@ -70,14 +71,14 @@ class Manifest(BaseModel):
         """Those that the service has no switch for."""
         return [] if "*" in self.faults else sorted(set(faults) - set(self.faults))
 
-    def refusal(self, stack: Stack) -> tuple[str, dict[str, str]] | None:
+    def refusal(self, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
         """Why this service cannot be that stack, with the change that would do; else None."""
         axes = stack.axes
         offers = [served for served in self.serves if served.binding == axes["binding"]]
         if not offers:
             names = ", ".join(sorted({served.binding for served in self.serves}))
             return f"{self.language} serves {names}, not {axes['binding']}", {}
-        refusals = [_refusal(served, stack) for served in offers]
+        refusals = [_refusal(served, stack, contract) for served in offers]
         return None if None in refusals else refusals[0]
 
 
@@ -88,8 +89,9 @@ class Catalogue:
     by_language: Mapping[str, Manifest]
     folders: Mapping[str, Path]
 
-    def manifest(self, stack: Stack) -> Manifest:
-        """The service's manifest. Raises :class:`StackError` when the stack is not served."""
+    def manifest(self, stack: Stack, contract: str = "transfer") -> Manifest:
+        """The manifest of the service that speaks this contract by this stack. Raises
+        :class:`StackError` where there is none."""
         language = stack.axes["language"]
         found = self.by_language.get(language)
         if found is None:
@@ -97,10 +99,10 @@ class Catalogue:
                 f"{stack}: there is no service in {language!r}",
                 did_you_mean(language, self.by_language),
             )
-        refused = found.refusal(stack)
+        refused = found.refusal(stack, contract)
         if refused is not None:
             reason, change = refused
-            near = f"the nearest legal stack is {stack.with_axes(change)}" if change else ""
+            near = f"the nearest legal stack is {stack.near(change)}" if change else ""
             raise StackError(f"{stack} cannot be measured: {reason}", near)
         return found
 
@@ -124,20 +126,25 @@ def _read(path: Path) -> Manifest:
         raise LabError(f"{path} is not a service manifest: {error}", "correct that file") from error
 
 
-def _refusal(served: Served, stack: Stack) -> tuple[str, dict[str, str]] | None:
+def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
     axes = stack.axes
     name = f"{axes['binding']}@{axes['language']}"
-    transport = stack.service_stack()["transport"]
-    for axis, value, offered in (
-        ("codec", axes["codec"], served.codecs),
-        ("transport", transport, served.transports),
-        ("compression", axes["compression"], served.compression),
-        ("security", axes["security"], served.security),
-        ("end_of_message", axes["end_of_message"], served.end_of_message),
+    for axis, offered in (
+        ("codec", served.codecs),
+        ("soap", served.soap if axes["binding"] == "soap" else (axes["soap"],)),
+        ("transport", served.transports),
+        ("compression", served.compression),
+        ("security", served.security),
+        ("socket", served.sockets),
+        ("end_of_message", served.end_of_message),
+        ("reply", served.replies),
     ):
-        if value not in offered:
-            return f"{name} serves {axis} {', '.join(offered)}, not {value}", {axis: offered[0]}
+        if axes[axis] not in offered:
+            reason = f"{name} serves {axis} {', '.join(offered)}, not {axes[axis]}"
+            return reason, {axis: offered[0]}
     for axis, (option, without) in NEEDS_OPTION.items():
         if axes[axis] != without and option not in served.server_options:
             return f"{name} has no switch for {axis}", {axis: without}
+    if contract not in served.contracts:
+        return f"{name} serves contract {', '.join(served.contracts)}, not {contract}", {}
     return None

@@ -12,6 +12,7 @@ from typing import Any
 from wirelab import callers, placement, verdicts
 from wirelab.axes import ENGINE
 from wirelab.callers import Errand, Tools
+from wirelab.contact import Appointment, Contact
 from wirelab.engine import Drive
 from wirelab.errors import TrialFailed
 from wirelab.experiment import Experiment
@@ -20,6 +21,7 @@ from wirelab.observer import Observer
 from wirelab.placement import Table
 from wirelab.planning import PlannedTrial
 from wirelab.run_directory import now
+from wirelab.scratch import Scratch
 from wirelab.services import Programs, Service, Settings
 from wirelab.trial import Trial
 
@@ -34,6 +36,7 @@ class Lab:
 
     experiment: Experiment
     programs: Programs
+    scratch: Scratch
     interruption: Interruption
     on_progress: Callable[[Json], None] = lambda _: None
     tools: Tools = field(default_factory=Tools)
@@ -79,33 +82,25 @@ def settings(
     language = planned.cell.stack.axes["language"]
     message = planned.cell.message
     return Settings(
-        hello_bytes=message.bytes if message.operation.startswith("Hello") else 14,
+        hello_bytes=message.bytes if message.name.startswith("Hello") else 14,
         processors=experiment.processors or table.processors(),
         collector=experiment.collector.get(language, collector),
         faults=experiment.faults.given(),
     )
 
 
-def plan(experiment: Experiment, planned: PlannedTrial, table: Table, address: str) -> Json:
+def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: Contact) -> Json:
     """The engine's plan for the trial."""
     cell = planned.cell
-    workload: Json = {
-        "kind": "contract",
-        "contract": experiment.contract,
-        "operation": cell.message.operation,
-        "bytes": cell.message.bytes,
-    }
-    if cell.message.chunk is not None:
-        workload["chunk_bytes"] = cell.message.chunk
     load = cell.load.point()
     if load["kind"] == "poisson":
         load["seed"] = planned.seed
     cold = cell.stack.axes["start"] == "cold"
     group = {
         "name": "main",
-        "target": address,
+        **contact.group(),
         "stack": cell.stack.engine_stack(),
-        "workload": workload,
+        "workload": cell.message.workload(),
         "load": load,
         "window": experiment.window.for_size(cell.message.bytes),
         "warmup": {
@@ -132,7 +127,7 @@ def errand(experiment: Experiment, planned: PlannedTrial, table: Table, address:
     return Errand(
         target=address,
         axes=dict(axes),
-        operation=cell.message.operation,
+        operation=cell.message.name,
         users=cell.load.point()["users"],
         window=experiment.window.for_size(cell.message.bytes),
         warmup_s=0.0 if axes["start"] == "cold" else experiment.warmup.max,
@@ -143,9 +138,11 @@ def errand(experiment: Experiment, planned: PlannedTrial, table: Table, address:
 
 
 def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
-    program = lab.programs.program(planned.cell.stack, lab.interruption)
+    stack, contract = planned.cell.stack, lab.experiment.contract
+    program = lab.programs.program(stack, lab.interruption, contract)
     configured = settings(lab.experiment, planned, table, program.manifest.collector)
-    configuration = configured.configuration(planned.cell.stack, lab.experiment.contract)
+    appointment = Appointment.of(stack, lab.scratch)
+    configuration = configured.configuration(stack, contract, appointment)
     with Service(
         program,
         configuration,
@@ -153,20 +150,21 @@ def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Me
         cores=table.service,
         interruption=lab.interruption,
     ) as service:
-        ready = service.ready.model_dump(mode="json")
+        ready = service.ready.model_dump(mode="json", exclude_none=True)
         _write(folder / "service.json", {"configuration": configuration, "ready": ready})
-        outcome, seen = _watched(lab, planned, service, table, folder)
+        contact = service.contact(appointment)
+        outcome, seen = _watched(lab, planned, service, table, folder, contact)
     return Measured(outcome, {**ready, "sha256": program.sha256, **seen})
 
 
 def _watched(
-    lab: Lab, planned: PlannedTrial, service: Service, table: Table, folder: Path
+    lab: Lab, planned: PlannedTrial, service: Service, table: Table, folder: Path, contact: Contact
 ) -> tuple[Json, Json]:
     observer = Observer(service)
     (folder / "metrics-before.txt").write_text(observer.text_before, encoding="utf-8")
     foreign = planned.cell.stack.axes["caller"] != ENGINE
     call = _by_tool if foreign else _by_engine
-    outcome = call(lab, planned, observer, table, service.ready.address, folder)
+    outcome = call(lab, planned, observer, table, contact, folder)
     lab.interruption.check()
     _write(folder / "result.json", outcome)
     group = outcome["groups"][0]
@@ -179,9 +177,14 @@ def _watched(
 
 
 def _by_engine(
-    lab: Lab, planned: PlannedTrial, observer: Observer, table: Table, address: str, folder: Path
+    lab: Lab,
+    planned: PlannedTrial,
+    observer: Observer,
+    table: Table,
+    contact: Contact,
+    folder: Path,
 ) -> Json:
-    engine_plan = plan(lab.experiment, planned, table, address)
+    engine_plan = plan(lab.experiment, planned, table, contact)
     _write(folder / "plan.json", engine_plan)
     drive = Drive(
         engine_plan,
@@ -198,10 +201,15 @@ def _by_engine(
 
 
 def _by_tool(
-    lab: Lab, planned: PlannedTrial, observer: Observer, table: Table, address: str, folder: Path
+    lab: Lab,
+    planned: PlannedTrial,
+    observer: Observer,
+    table: Table,
+    contact: Contact,
+    folder: Path,
 ) -> Json:
     tool = lab.tools.tool(planned.cell.stack.axes["caller"], lab.interruption)
-    asked = errand(lab.experiment, planned, table, address)
+    asked = errand(lab.experiment, planned, table, contact.address)
     _write(folder / "plan.json", {"tool": tool.identity(), "errand": asdict(asked)})
     return callers.drive(
         tool,

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wirelab import legality, placement
+from wirelab import legality, operations, placement
 from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import Experiment, Load, Message, PlacementChoice
 from wirelab.manifests import Catalogue
@@ -117,8 +117,8 @@ def _cell(
     choice: PlacementChoice,
 ) -> Cell:
     stack = Stack.parse(reference).with_axes(changes)
-    manifest = catalogue.manifest(stack)
-    refusal = legality.operation_refusal(message.operation, stack.axes)
+    manifest = catalogue.manifest(stack, experiment.contract)
+    refusal = operations.refusal(message.name, stack.axes)
     if refusal:
         raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
     _accept_caller(stack, message, load)
@@ -129,7 +129,7 @@ def _cell(
     point = Point(
         stack=stack.reference,
         axes=dict(stack.axes),
-        operation=message.operation,
+        operation=message.name,
         bytes=message.bytes,
         load=load.point(),
         contract=experiment.contract,
@@ -139,7 +139,7 @@ def _cell(
 
 
 def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
-    refusal = legality.caller_refusal(message.operation, load.point(), stack.axes)
+    refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
     if refusal:
         near = stack.with_axes({"caller": "engine"})
         raise StackError(f"{stack}: {refusal}", f"the nearest legal stack is {near}")

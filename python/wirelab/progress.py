@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from wirelab import operations
 from wirelab.planning import PlannedTrial
 from wirelab.trial import Trial
 from wirelab.units import format_bytes, format_seconds
@@ -164,10 +165,8 @@ def words(planned: PlannedTrial) -> str:
     point = planned.cell.point
     load = point.load
     amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}/s"
-    size = format_bytes(point.bytes)
-    return (
-        f"{point.stack} {point.operation} {size}, {load['kind']} {amount}, repeat {planned.repeat}"
-    )
+    call = operations.words(point.operation, format_bytes(point.bytes))
+    return f"{point.stack} {call}, {load['kind']} {amount}, repeat {planned.repeat}"
 
 
 def _bar(done: int, total: int, width: int = 24) -> str:

@@ -17,6 +17,7 @@ from wirelab.measuring import Lab, measure
 from wirelab.planning import PlannedTrial, Schedule
 from wirelab.progress import Progress, Silent
 from wirelab.run_directory import RunDirectory
+from wirelab.scratch import Scratch
 from wirelab.services import Programs
 from wirelab.trial import Trial
 
@@ -71,8 +72,9 @@ def run(
     with (
         interruption or Interruption() as stop,
         RunDirectory(out, experiment, source) as directory,
+        Scratch() as scratch,
     ):
-        lab = Lab(experiment, Programs(catalogue), stop, progress.inside)
+        lab = Lab(experiment, Programs(catalogue), scratch, stop, progress.inside)
         planned = _callable(lab, planned, directory.journal, progress)
         _prepare(lab, planned, directory, progress)
         _measure_all(lab, planned, directory, progress)
@@ -114,7 +116,7 @@ def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Pro
     left_out = {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
     _guarded(directory.folder, lambda: directory.note(**left_out))
     for trial in planned.trials:
-        lab.programs.program(trial.cell.stack, lab.interruption)
+        lab.programs.program(trial.cell.stack, lab.interruption, lab.experiment.contract)
 
 
 def _measure_all(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Progress) -> None:

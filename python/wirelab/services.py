@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wirelab import builds, engine_binary, metrics
+from wirelab.contact import ANY_PORT, Appointment, Contact
 from wirelab.errors import BuildError, TrialFailed
 from wirelab.interruption import Interruption
 from wirelab.manifests import Catalogue, Manifest
@@ -22,6 +23,9 @@ READY_S_MAX = 20.0
 """Seconds from start to the ready line."""
 STOP_S = 2.5
 """Seconds from the end of its input to its own end; calls in flight get one of them."""
+
+AT_ANY_PORT = Appointment()
+"""Without TLS, on a free port of the loopback interface."""
 
 Json = dict[str, Any]
 
@@ -36,6 +40,8 @@ class Ready(BaseModel):
     metrics: str
     pid: int
     language: str
+    ior: str | None = None
+    report: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,17 @@ class Settings:
     collector: Json = field(default_factory=dict)
     faults: Json = field(default_factory=dict)
 
-    def configuration(self, stack: Stack, contract: str = "transfer") -> Json:
+    def configuration(
+        self, stack: Stack, contract: str = "transfer", appointment: Appointment = AT_ANY_PORT
+    ) -> Json:
         """The JSON object for the service's standard input."""
+        tls = {"tls": appointment.service_tls} if appointment.service_tls else {}
         return {
             "contract": contract,
             "stack": stack.service_stack(),
-            "listen": "127.0.0.1:0",
-            "metrics_listen": "127.0.0.1:0",
+            "listen": appointment.listen,
+            **tls,
+            "metrics_listen": ANY_PORT,
             "store": {"hello_bytes": self.hello_bytes},
             "socket": stack.service_socket(),
             "processors": self.processors,
@@ -78,9 +88,11 @@ class Programs:
         self._catalogue = catalogue
         self._built: dict[str, Program] = {}
 
-    def program(self, stack: Stack, interruption: Interruption) -> Program:
+    def program(
+        self, stack: Stack, interruption: Interruption, contract: str = "transfer"
+    ) -> Program:
         """The built service for a stack. Raises :class:`BuildError`, :class:`StackError`."""
-        manifest = self._catalogue.manifest(stack)
+        manifest = self._catalogue.manifest(stack, contract)
         if manifest.language not in self._built:
             folder = self._catalogue.folders[manifest.language]
             out = builds.build(manifest, folder, interruption)
@@ -120,6 +132,7 @@ class Service:
         """Starts it and waits for its ready line. Raises :class:`TrialFailed` when it
         refuses, dies, is silent for 20 s or says something else."""
         self.program = program
+        self.configuration = configuration
         self.child = Child(program.command, log=log, cores=cores)
         try:
             self.child.say(json.dumps(configuration).encode() + b"\n")
@@ -133,6 +146,19 @@ class Service:
 
     def __exit__(self, *_: object) -> None:
         self.child.end(STOP_S)
+
+    def contact(self, appointment: Appointment) -> Contact:
+        """How to reach it. Raises :class:`TrialFailed` where its ready line lacks what its
+        stack needs."""
+        stack, needed = self.configuration["stack"], {}
+        if stack["binding"] == "iiop":
+            needed["ior"] = self.ready.ior
+        if stack.get("reply") == "one-way":
+            needed["report"] = self.ready.report
+        for name, value in needed.items():
+            if value is None:
+                raise TrialFailed(f"the service's ready line names no {name}")
+        return Contact(self.ready.address, tls=appointment.client_tls, **needed)
 
     def scrape(self) -> str:
         """The metrics as text. Raises :class:`TrialFailed` when they cannot be had."""

@@ -49,10 +49,14 @@ class Stack:
             axes[name] = _canonical(name, value)
         return Stack.parse(_reference(axes))
 
+    def near(self, changes: Mapping[str, str]) -> Stack:
+        """The legal stack nearest to this one with these axes changed."""
+        return Stack(_reference(legality.nearest({**self.axes, **changes})))
+
     def engine_stack(self) -> dict[str, Any]:
         """The object ``stack`` of a group in the engine's plan."""
         axes = self.axes
-        return {
+        stack = {
             "binding": axes["binding"],
             "codec": axes["codec"],
             "compression": axes["compression"],
@@ -65,16 +69,33 @@ class Stack:
             "h2_window": _bytes_or_none(axes["client.h2_window"]),
             "work": axes["work"],
         }
+        # Each of these is refused where it does not belong.
+        for name, belongs in (
+            ("soap", axes["binding"] == "soap"),
+            ("byte_order", axes["binding"] == "iiop"),
+            ("token_source", axes["codec"] == "token-xml"),
+            ("reply", axes["binding"] == "raw"),
+            ("security", axes["security"] != "none"),
+        ):
+            if belongs:
+                stack[name] = axes[name]
+        return stack
 
     def service_stack(self) -> dict[str, Any]:
-        """The object ``stack`` of a service's configuration. A service of HTTP/1.1
-        answers HTTP/1.0 requests too (docs/reference/process.md)."""
+        """The object ``stack`` of a service's configuration (docs/reference/process.md)."""
         axes = self.axes
-        transport = "http/1.1" if axes["transport"] == "http/1.0" else axes["transport"]
-        stack = {name: axes[name] for name in ("binding", "codec", "compression", "security")}
-        if axes["end_of_message"] != "content-length":
-            stack["end_of_message"] = axes["end_of_message"]
-        return {**stack, "transport": transport}
+        own = ("binding", "codec", "compression", "transport", "security")
+        stack: dict[str, Any] = {name: axes[name] for name in own}
+        for name, belongs in (
+            ("soap", axes["binding"] == "soap"),
+            ("reply", axes["binding"] == "raw"),
+            ("end_of_message", axes["end_of_message"] != "content-length"),
+        ):
+            if belongs:
+                stack[name] = axes[name]
+        if axes["close_delay"] != "0":
+            stack["close_delay_ms"] = int(axes["close_delay"])
+        return stack
 
     def service_socket(self) -> dict[str, Any]:
         """The object ``socket`` of a service's configuration."""

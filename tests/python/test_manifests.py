@@ -40,6 +40,73 @@ def test_a_broken_manifest_is_named(tmp_path: Path) -> None:
         manifests.load(tmp_path)
 
 
+SERVED: dict[str, object] = {
+    "binding": "soap",
+    "codecs": ["soap-literal"],
+    "transports": ["http/1.0", "http/1.1"],
+    "soap": ["1.1"],
+    "security": ["none", "tls"],
+    "sockets": ["tcp", "unix"],
+    "end_of_message": ["content-length", "until-close"],
+    "contracts": ["transfer", "charging"],
+    "server_options": ["close_delay"],
+}
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("soap=1.2", r"serves soap 1\.1, not 1\.2(.|\n)*is soap@tiny$"),
+        ("security=mtls", "serves security none, tls, not mtls"),
+        ("codec=soap-rpc", "serves codec soap-literal, not soap-rpc"),
+        ("transport=http/2", r"serves transport http/1\.0, http/1\.1, not http/2"),
+        ("end_of_message=chunked", "serves end_of_message content-length, until-close"),
+    ],
+)
+def test_each_axis_that_a_service_lacks_is_named(tmp_path: Path, reference: str, said: str) -> None:
+    _write(tmp_path, {"serves": [SERVED]})
+    with pytest.raises(StackError, match=said):
+        manifests.load(tmp_path).manifest(Stack.parse(f"soap@tiny?{reference}"))
+
+
+def test_what_a_service_names_it_may_be_asked_for(tmp_path: Path) -> None:
+    _write(tmp_path, {"serves": [SERVED]})
+    catalogue = manifests.load(tmp_path)
+    for axes in (
+        "socket=unix&security=tls",
+        "transport=http/1.0&connection=close",
+        "connection=close&end_of_message=until-close&close_delay=40",
+    ):
+        assert catalogue.manifest(Stack.parse(f"soap@tiny?{axes}"), "charging").language == "tiny"
+
+
+def test_what_a_manifest_leaves_out_is_the_simplest(tmp_path: Path) -> None:
+    _write(tmp_path, {})
+    catalogue = manifests.load(tmp_path)
+    for axes, said in (
+        ("socket=unix", "serves socket tcp, not unix"),
+        ("security=tls", "serves security none, not tls"),
+        ("end_of_message=chunked", "serves end_of_message content-length, not chunked"),
+    ):
+        with pytest.raises(StackError, match=said):
+            catalogue.manifest(Stack.parse(f"rest@tiny?{axes}"))
+
+
+def test_a_change_that_needs_another_leads_to_a_legal_stack(tmp_path: Path) -> None:
+    """HTTP/1.1 in place of HTTP/1.0 leaves nothing that `close_delay` could delay."""
+    served = {**SERVED, "transports": ["http/1.1"]}
+    _write(tmp_path, {"serves": [served]})
+    stack = Stack.parse("soap@tiny?transport=http/1.0&connection=close&close_delay=40")
+    with pytest.raises(StackError, match=r"is soap@tiny\?connection=close$"):
+        manifests.load(tmp_path).manifest(stack)
+
+
+def test_a_contract_that_is_not_served_is_refused(tmp_path: Path) -> None:
+    _write(tmp_path, {"serves": [SERVED]})
+    with pytest.raises(StackError, match="serves contract transfer, charging, not calendar"):
+        manifests.load(tmp_path).manifest(Stack.parse("soap@tiny"), "calendar")
+
+
 def _write(folder: Path, extra: dict[str, object]) -> None:
     serves = [{"binding": "rest", "codecs": ["json"], "transports": ["http/1.1"]}]
     content = {"language": "tiny", "start": ["{out}"], "serves": serves, **extra}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
 from wirelab import experiment_file, manifests, planning
 from wirelab.errors import ExperimentError
+from wirelab.manifests import Catalogue
 from wirelab.planning import Schedule
 
 MATRIX = """\
@@ -95,3 +98,87 @@ def test_placements_are_points_of_their_own() -> None:
     trials = _schedule(MATRIX + "placement: [pinned, unpinned]\n").trials
     assert {trial.cell.point.options["placement"] for trial in trials} == {"pinned", "unpinned"}
     assert len(trials) == 96
+
+
+CHARGING = """\
+name: charging
+contract: charging
+services: [rest@tiny, raw@tiny]
+messages: [{sequence: ReservationDebit}, {operation: CreditControl}]
+loads: [closed: {users: 1}]
+window: {calls: 10}
+repeats: 1
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Catalogue:
+    """A language whose services serve everything that these tests name."""
+    contracts = ["transfer", "charging", "calendar"]
+    serves = [
+        {"binding": "rest", "codecs": ["json"], "transports": ["http/1.1"], "contracts": contracts},
+        {
+            "binding": "raw",
+            "codecs": ["soap-literal"],
+            "transports": ["tcp"],
+            "contracts": contracts,
+            "replies": ["two-way", "one-way"],
+        },
+    ]
+    (tmp_path / "tiny").mkdir()
+    content = {"language": "tiny", "start": ["{out}"], "serves": serves}
+    (tmp_path / "tiny" / "service.json").write_text(json.dumps(content))
+    return manifests.load(tmp_path)
+
+
+def test_sequences_and_operations_of_charging_are_points(tiny: Catalogue) -> None:
+    trials = planning.schedule(experiment_file.parse(CHARGING), tiny).trials
+    assert {(t.cell.point.operation, t.cell.point.contract) for t in trials} == {
+        ("ReservationDebit sequence", "charging"),
+        ("CreditControl", "charging"),
+    }
+    workloads = [t.cell.message.workload() for t in trials if t.cell.message.sequence]
+    assert workloads[0] == {
+        "kind": "sequence",
+        "contract": "charging",
+        "function": "ReservationDebit",
+    }
+    assert all(re.fullmatch(r"[a-z0-9.-]{1,120}", trial.id) for trial in trials)
+
+
+def test_the_studys_messages_of_calendar_have_no_size_of_ours(tiny: Catalogue) -> None:
+    text = CHARGING.replace("charging", "calendar").replace(
+        "[{sequence: ReservationDebit}, {operation: CreditControl}]",
+        "[{operation: Deploy}, {operation: Book}]",
+    )
+    trials = planning.schedule(experiment_file.parse(text), tiny).trials
+    assert {trial.cell.message.workload()["bytes"] for trial in trials} == {0}
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("{operation: ConfirmAction}", "called within sequences only"),
+        ("{operation: Book}", "Book is of contract calendar"),
+        ("{operation: Credit, bytes: 1 kB}", "Credit has one size"),
+        ("{sequence: Credit, bytes: 1 kB}", "Credit sequence has one size"),
+        ("{sequence: Debit}", "Did you mean"),
+        ("{sequence: Credit, operation: Credit}", "either operation or sequence"),
+        ("{}", "either operation or sequence"),
+    ],
+)
+def test_what_charging_cannot_be_asked_is_refused(tiny: Catalogue, message: str, said: str) -> None:
+    text = re.sub(r"messages: .*", f"messages: [{message}]", CHARGING)
+    with pytest.raises(ExperimentError, match=said):
+        planning.schedule(experiment_file.parse(text), tiny)
+
+
+def test_a_sequence_needs_replies(tiny: Catalogue) -> None:
+    text = CHARGING.replace("raw@tiny]", '"raw@tiny?reply=one-way"]')
+    with pytest.raises(ExperimentError, match="carries numbers of replies"):
+        planning.schedule(experiment_file.parse(text), tiny)
+
+
+def test_a_size_is_asked_for_where_there_is_one() -> None:
+    with pytest.raises(ExperimentError, match="Submit needs its size"):
+        _schedule(MATRIX.replace("operation: Submit, bytes: 1 kB", "operation: Submit"))

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from wirelab import experiment_file, manifests, placement, planning
+from wirelab.contact import Contact
 from wirelab.measuring import plan, settings
 from wirelab.stacks import Stack
 
@@ -40,6 +41,7 @@ loads: [closed: {{users: 8}}]
 window: {{duration: 1 s}}
 """
 
+NOWHERE = Contact("127.0.0.1:1")
 Json = dict[str, Any]
 
 
@@ -57,7 +59,7 @@ def test_every_plan_of_every_experiment_is_one_the_engine_defines(path: Path) ->
     assert trials
     for planned in trials:
         if planned.cell.stack.axes.get("caller", "engine") == "engine":
-            _valid("plan", plan(experiment, planned, table, "127.0.0.1:1"))
+            _valid("plan", plan(experiment, planned, table, NOWHERE))
 
 
 @pytest.mark.parametrize("reference", STACKS)
@@ -67,7 +69,7 @@ def test_every_axis_is_written_as_the_other_side_reads_it(reference: str) -> Non
     experiment = experiment_file.parse(EXPERIMENT.format(reference=reference))
     planned = planning.schedule(experiment, manifests.load()).trials[0]
     table = placement.choose("unpinned")
-    _valid("plan", plan(experiment, planned, table, "127.0.0.1:1"))
+    _valid("plan", plan(experiment, planned, table, NOWHERE))
     if stack.axes["language"] == "rust":
         _valid("service-config", settings(experiment, planned, table, {}).configuration(stack))
 

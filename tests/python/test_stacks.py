@@ -13,7 +13,8 @@ from wirelab.stacks import Stack
 
 def _values(axis: axes.Axis) -> st.SearchStrategy[str]:
     counted = [f"{word}={number}" for word in axis.counted for number in (1, 8)]
-    return st.sampled_from([*axis.values, *counted, *(["65536"] if axis.is_bytes else [])])
+    numbers = [*(["65536"] if axis.is_bytes else []), *(["0", "40"] if axis.is_ms else [])]
+    return st.sampled_from([*axis.values, *counted, *numbers])
 
 
 points = st.fixed_dictionaries(
@@ -70,12 +71,37 @@ def test_every_axis_has_a_value() -> None:
         ("rest@go?connection=pool=0", "whole number"),
         ("rest@go?client.tcp_window=much", "number of bytes"),
         ("grpc@go?transport=http/1.1", "gRPC is defined over HTTP/2 only"),
-        ("rest@go?codec=protobuf", "the nearest legal stack is rest@go"),
+        ("rest@go?codec=cdr", "the nearest legal stack is rest@go"),
         ("rest@go?transport=http/1.0", "transport=http/1.0&connection=close"),
         ("rest@go?in_flight=multiplex=8", "in_flight=pipeline=8"),
         ("grpc@go?in_flight=pipeline=8", "in_flight=multiplex=8"),
         ("rest@go?connection=close&in_flight=pipeline=2", "a connection per call"),
-        ("rest@go?server.h2_window=65535", "no flow-control window"),
+        ("rest@go?server.h2_window=65535", "flow-control window"),
+        ("rest@go?tls=on", "Did you mean 'security'?"),
+        ("rest@go?transport=tcp", "nearest legal stack is rest@go"),
+        ("soap@go?codec=xml", "nearest legal stack is soap@go"),
+        ("soap@go?codec=soap-encoded&soap=1.2", "stack is soap@go?codec=soap-encoded"),
+        ("rest@go?soap=1.2", "only binding soap has versions"),
+        ("iiop@java?transport=http/1.1", "without HTTP"),
+        ("iiop@java?codec=soap-literal", "iiop serves cdr only"),
+        ("iiop@java?compression=gzip", "GIOP 1.2 has no compression"),
+        ("iiop@java?in_flight=pipeline=8", "in_flight=multiplex=8"),
+        ("raw@rust?byte_order=big", "only GIOP lets a sender"),
+        ("raw@rust?token_source=text", "only token-xml has a source"),
+        ("raw@rust?in_flight=multiplex=8", "in_flight=pipeline=8"),
+        ("raw@rust?client.writes=split", "in one send"),
+        ("rest@go?reply=one-way", "only raw has a report"),
+        ("raw@rust?reply=one-way&connection=close", "stack is raw@rust?reply=one-way"),
+        ("raw@rust?reply=one-way&socket=unix", "stack is raw@rust?reply=one-way"),
+        ("rest@go?end_of_message=until-close", "connection=close&end_of_message=until-close"),
+        ("grpc@go?end_of_message=until-close", "only HTTP/1.x replies"),
+        ("rest@go?close_delay=40", "the service closes connections with"),
+        ("rest@go?close_delay=soon", "number of milliseconds"),
+        ("rest@go?close_delay=0.5ms", "whole number of milliseconds"),
+        ("rest@go?close_delay=2 min", "choose 0 to 60,000 ms"),
+        ("rest@go?socket=unix&server.nagle=on", "not of Unix sockets"),
+        ("grpc@go?caller=ghz&security=tls", "nearest legal stack is grpc@go?caller=ghz"),
+        ("grpc@go?caller=ghz&compression=zstd", "compression=gzip&caller=ghz"),
     ],
 )
 def test_what_is_wrong_is_refused_with_the_way_out(text: str, said: str) -> None:
@@ -108,7 +134,13 @@ def test_the_service_is_told_every_axis_of_its_side() -> None:
     stack = Stack.parse(
         "rest@go?transport=http/1.0&connection=close&server.nagle=on&server.writes=split"
     )
-    assert stack.service_stack()["transport"] == "http/1.1"
+    assert stack.service_stack() == {
+        "binding": "rest",
+        "codec": "json",
+        "compression": "none",
+        "transport": "http/1.0",
+        "security": "none",
+    }
     assert stack.service_socket() == {
         "nagle": True,
         "writes": "split",
@@ -116,3 +148,85 @@ def test_the_service_is_told_every_axis_of_its_side() -> None:
         "tcp_window": None,
         "h2_window": None,
     }
+
+
+def test_what_only_some_stacks_have_is_told_to_both_sides() -> None:
+    soap = Stack.parse(
+        "soap@rust?soap=1.2&transport=http/1.0&connection=close&security=mtls"
+        "&end_of_message=until-close&close_delay=40 ms"
+    )
+    assert soap.reference.endswith("end_of_message=until-close&close_delay=40&security=mtls")
+    assert {"soap": "1.2", "security": "mtls"}.items() <= soap.engine_stack().items()
+    assert soap.service_stack() == {
+        "binding": "soap",
+        "codec": "soap-literal",
+        "soap": "1.2",
+        "compression": "none",
+        "transport": "http/1.0",
+        "security": "mtls",
+        "end_of_message": "until-close",
+        "close_delay_ms": 40,
+    }
+    iiop = Stack.parse("iiop@java?byte_order=big")
+    assert iiop.engine_stack()["byte_order"] == "big"
+    assert "byte_order" not in iiop.service_stack()
+    raw = Stack.parse("raw@rust?codec=token-xml&token_source=text&reply=one-way")
+    own = {"token_source": "text", "reply": "one-way"}
+    assert own.items() <= raw.engine_stack().items()
+    assert raw.service_stack()["reply"] == "one-way"
+    for name in ("soap", "byte_order", "token_source", "reply", "security"):
+        assert name not in Stack.parse("rest@rust").engine_stack()
+
+
+KANGASHARJU2003 = {
+    "HTTP": "soap@rust?transport=http/1.0&connection=close",
+    "PTCP": "raw@rust?connection=close",
+    "TCPZ": "raw@rust?compression=gzip&connection=close",
+    "Pers": "raw@rust",
+    "Perz": "raw@rust?compression=gzip",
+    "Bper": "raw@rust?codec=token-xml",
+    "Pera": "raw@rust?reply=one-way",
+}
+"""The seven protocols of Kangasharju, Tarkoma and Raatikainen (2003, section 3)."""
+
+_AXIS = "soap@rust?codec=soap-encoded&transport=http/1.0&connection=close"
+ELFWING2002 = {
+    "CORBA": "iiop@java",
+    "0 as shipped": f"{_AXIS}&end_of_message=until-close&close_delay=340"
+    "&server.writes=split&server.nagle=on",
+    "1 content length read": f"{_AXIS}&server.writes=split&server.nagle=on",
+    "2 header and body in one packet": f"{_AXIS}&server.nagle=on",
+    "2' Nagle off": f"{_AXIS}&server.writes=split",
+    "HTTP/1.1, never measured": "soap@rust?codec=soap-encoded&server.nagle=on",
+}
+"""The steps of Elfwing and Paulsson (2002). Step 3, another XML parser, is the service's."""
+
+
+@pytest.mark.parametrize("reference", [*KANGASHARJU2003.values(), *ELFWING2002.values()])
+def test_what_the_studies_compared_is_a_point_of_the_table(reference: str) -> None:
+    assert Stack.parse(reference).reference == reference
+    assert len({*KANGASHARJU2003.values()}) == 7
+    assert len({*ELFWING2002.values()}) == 6
+
+
+def _changed(before: str, after: str) -> set[str]:
+    mine, theirs = Stack.parse(before).axes, Stack.parse(after).axes
+    return {name for name in mine if mine[name] != theirs[name]}
+
+
+def test_the_studies_protocols_differ_by_single_axes() -> None:
+    step = KANGASHARJU2003
+    assert _changed(step["PTCP"], step["TCPZ"]) == {"compression"}
+    assert _changed(step["PTCP"], step["Pers"]) == {"connection"}
+    assert _changed(step["Pers"], step["Perz"]) == {"compression"}
+    assert _changed(step["Pers"], step["Bper"]) == {"codec"}
+    assert _changed(step["Pers"], step["Pera"]) == {"reply"}
+    assert _changed(step["HTTP"], step["PTCP"]) == {"binding", "transport"}
+    ladder = ELFWING2002
+    assert _changed(ladder["0 as shipped"], ladder["1 content length read"]) == {
+        "end_of_message",
+        "close_delay",
+    }
+    packets = "2 header and body in one packet"
+    assert _changed(ladder["1 content length read"], ladder[packets]) == {"server.writes"}
+    assert _changed(ladder["1 content length read"], ladder["2' Nagle off"]) == {"server.nagle"}

@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
 from wirelab import targets
 from wirelab.cli.edges import err, out, told
-from wirelab.drive import Amount, Call, drive_server, drive_stack, read_message, summary
+from wirelab.drive import HELLO, Amount, Call, drive_server, drive_stack, read_message, summary
 from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
+from wirelab.experiment import Message
 from wirelab.interruption import Interruption
+from wirelab.operations import OPERATIONS
 from wirelab.progress import OneLine
 from wirelab.stacks import Stack
 from wirelab.targets import Server
-from wirelab.units import format_bytes, format_seconds, parse_bytes, parse_seconds
+from wirelab.units import format_bytes, format_seconds, parse_seconds
 
 Json = dict[str, Any]
 
@@ -71,8 +74,15 @@ def drive(
     ] = None,
     http2: Annotated[bool, typer.Option("--http2", help="HTTP/2 by prior knowledge.")] = False,
     close: Annotated[bool, typer.Option("--close", help="One connection per call.")] = False,
-    operation: Annotated[str, typer.Option(help="Of the contract, for stacks.")] = "Hello",
-    size: Annotated[str, typer.Option(help="Message size, for stacks, e.g. '150 kB'.")] = "14 B",
+    operation: Annotated[
+        str | None, typer.Option(help="Of any contract, for stacks. [default: Hello]")
+    ] = None,
+    sequence: Annotated[
+        str | None, typer.Option(help="Function of charging, instead of --operation.")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(help="Message size, for stacks, e.g. '150 kB'. [default: 14 B]")
+    ] = None,
     work: Annotated[str | None, typer.Option(help="decode, or frame: no full decode.")] = None,
     any_target: Annotated[
         bool, typer.Option("--any-target", help="Allow a server beyond this machine.")
@@ -104,8 +114,7 @@ def drive(
         imports=tuple(imports or ()),
         http2=http2,
         close=close,
-        operation=operation,
-        size=parse_bytes(size),
+        asked=_asked(operation, sequence, size),
         work=_work(work),
     )
     with Interruption() as interruption:
@@ -172,6 +181,22 @@ def _header(text: str) -> tuple[str, str]:
     if not colon or not name.strip():
         raise UsageError(f"--header {text!r} is no header", "write 'Name: value'")
     return name.strip().lower(), value.strip()
+
+
+def _asked(operation: str | None, sequence: str | None, size: str | None) -> Message:
+    """What a service of the lab is asked."""
+    if operation is None and sequence is None:
+        operation = HELLO.operation
+    known = OPERATIONS.get(operation or "")
+    if size is None and known and known.is_sized and known.size_default is None:
+        size = f"{HELLO.bytes} B"
+    named: Json = {"operation": operation, "sequence": sequence, "bytes": size}
+    given = {name: value for name, value in named.items() if value is not None}
+    try:
+        return Message.model_validate(given)
+    except ValidationError as error:
+        reasons = (problem["msg"].removeprefix("Value error, ") for problem in error.errors())
+        raise UsageError("; ".join(reasons), "see --operation, --sequence and --size") from None
 
 
 def _is_grpc(found: Stack | Server) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wirelab import operations
 from wirelab.report.quantity import plain, size
 from wirelab.trial import Json, Point
 
@@ -17,8 +18,8 @@ _LOOPBACK = "loopback"
 
 
 def message(point: Point) -> str:
-    """``Hello 150 kB``."""
-    return plain(f"{point.operation} {size(point.bytes)}")
+    """``Hello 150 kB``; ``Reserve``, whose requests have one size."""
+    return plain(operations.words(point.operation, size(point.bytes)))
 
 
 def load(described: Json) -> str:
