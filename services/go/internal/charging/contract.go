@@ -26,7 +26,10 @@ const (
 
 // New is the contract with that many accounts of that balance each.
 func New(accounts int, balance int32) *contract.Contract {
-	ledger := newLedger(accounts, balance)
+	return newContract(newLedger(accounts, balance))
+}
+
+func newContract(ledger *ledger) *contract.Contract {
 	return &contract.Contract{
 		Name:    "charging",
 		Service: "Charging",
