@@ -3,7 +3,7 @@
 
 use std::io;
 
-use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1, http2};
+use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1, http2, raw};
 
 use crate::calls::Calls;
 use crate::clock::now_ns;
@@ -16,6 +16,7 @@ pub(crate) enum AnySession {
     Http1(http1::Http1),
     Http2(Box<http2::Client>),
     Giop(Box<giop::Giop>),
+    Raw(Box<raw::Raw>),
 }
 
 macro_rules! each {
@@ -24,6 +25,7 @@ macro_rules! each {
             AnySession::Http1($session) => $body,
             AnySession::Http2($session) => $body,
             AnySession::Giop($session) => $body,
+            AnySession::Raw($session) => $body,
         }
     };
 }

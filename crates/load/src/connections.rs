@@ -129,6 +129,15 @@ impl Connections {
         }
     }
 
+    /// Every connection.
+    pub(crate) fn slots(&self) -> Vec<u32> {
+        let slots = self.slots.iter().enumerate();
+        slots
+            .filter(|(_, connection)| connection.is_some())
+            .map(|(slot, _)| slot as u32)
+            .collect()
+    }
+
     /// Nothing more is begun on any of them; returns those on which nothing is
     /// under way.
     pub(crate) fn retire(&mut self) -> Vec<u32> {

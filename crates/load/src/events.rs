@@ -68,6 +68,10 @@ impl Replies for Events<'_> {
         }
         self.answered = true;
         let state = self.calls.get(call);
+        if state.first_byte == 0 {
+            // A one-way call ends with the report, and nothing before.
+            state.first_byte = self.read_at;
+        }
         let judge = &self.steps[state.step].judge;
         let verdict = judge.end(&mut state.reply, end);
         self.finish(call, verdict);

@@ -2,7 +2,7 @@
 
 use crate::fault;
 use crate::plan::{
-    Binding, Codec, Compression, Group, Reply, Security, SoapVersion, Stack, Transport, Writes,
+    Binding, Codec, Compression, Group, Reply, Security, SoapVersion, Stack, Transport,
 };
 use crate::process::receive_buffer_max;
 use crate::result::Fault;
@@ -144,13 +144,7 @@ fn check_own_options(stack: &Stack) -> Result<(), Fault> {
             "leave token_source out, or use codec=token-xml",
         );
     }
-    match (stack.writes, stack.binding) {
-        (Writes::Split, Binding::Iiop | Binding::Raw) => refuse(
-            "writes=split: the client's iiop and raw messages go out in one send",
-            "use writes=joined, or a binding over HTTP",
-        ),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Checks what belongs to a group beside its stack.

@@ -179,11 +179,6 @@ fn impossible_stacks_are_refused_with_the_nearest_legal_one() {
             "token_source",
             "token-xml",
         ),
-        (
-            with(iiop(), json!({"writes": "split"})),
-            "writes=split",
-            "joined",
-        ),
     ] {
         let fault = check_stack(&stack(impossible.clone())).expect_err("refused");
         assert!(fault.message.contains(message), "{impossible}: {fault:?}");

@@ -29,6 +29,7 @@ mod poll;
 mod process;
 mod recorder;
 mod reply;
+mod report;
 pub mod result;
 mod run;
 mod script;

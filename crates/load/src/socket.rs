@@ -140,6 +140,20 @@ impl Socket {
         self.fd.as_raw_fd()
     }
 
+    /// The TCP port of our end (getsockname(2)).
+    pub(crate) fn local_port(&self) -> io::Result<u16> {
+        // SAFETY: an all-zero sockaddr_in6 is valid, and large enough for IPv4 too.
+        let mut address: libc::sockaddr_in6 = unsafe { mem::zeroed() };
+        let mut length = mem::size_of_val(&address) as libc::socklen_t;
+        // SAFETY: address and length are valid for writing.
+        let done = unsafe { libc::getsockname(self.raw(), (&raw mut address).cast(), &mut length) };
+        match done {
+            // The port is in the same place in both families.
+            0 => Ok(u16::from_be(address.sin6_port)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
     /// The pending error of a connection attempt (SO_ERROR), if any.
     pub(crate) fn take_error(&self) -> Option<io::Error> {
         let mut value: i32 = 0;

@@ -1,10 +1,10 @@
 //! What the connections of a group speak.
 
-use wirelab_wire::{cdr, giop, http1, http2};
+use wirelab_wire::{cdr, giop, http1, http2, raw};
 
 use crate::connection::AnySession;
 use crate::fault;
-use crate::plan::{ByteOrder, Security, Stack, Transport, Writes};
+use crate::plan::{Binding, ByteOrder, Reply, Security, Stack, Transport, Writes};
 use crate::result::Fault;
 
 /// The largest window of HTTP/2 that is never the limit.
@@ -16,6 +16,7 @@ pub(crate) enum Speaks {
     Http1(http1::Options),
     Http2(http2::Options),
     Giop(giop::Options),
+    Raw(raw::Options),
 }
 
 impl Speaks {
@@ -25,6 +26,7 @@ impl Speaks {
             Transport::Http10 => http1(stack, http1::Version::Http10),
             Transport::Http11 => http1(stack, http1::Version::Http11),
             Transport::Http2 => Ok(http2(stack)),
+            Transport::Tcp if stack.binding == Binding::Raw => raw(stack),
             Transport::Tcp => giop(stack, object_key.unwrap_or_default()),
         }
     }
@@ -52,6 +54,9 @@ impl Speaks {
             }
             Speaks::Giop(options) => {
                 AnySession::Giop(Box::new(giop::Giop::new(options.clone()).expect(CHECKED)))
+            }
+            Speaks::Raw(options) => {
+                AnySession::Raw(Box::new(raw::Raw::new(*options).expect(CHECKED)))
             }
         }
     }
@@ -96,4 +101,15 @@ fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<Speaks, Fault> {
     };
     giop::Giop::new(options.clone()).map_err(|error| refused(&error))?;
     Ok(Speaks::Giop(options))
+}
+
+fn raw(stack: &Stack) -> Result<Speaks, Fault> {
+    let options = raw::Options {
+        close: stack.connection.close,
+        one_way: stack.reply == Reply::OneWay,
+        pipeline: stack.connection.in_flight.0,
+        split_writes: stack.writes == Writes::Split,
+    };
+    raw::Raw::new(options).map_err(|error| refused(&error))?;
+    Ok(Speaks::Raw(options))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wirelab_wire::{Request, giop, http1};
+use wirelab_wire::{Request, giop, http1, raw};
 
 use crate::clock::ns;
 use crate::fault;
@@ -79,6 +79,7 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<
         steps: prepared.steps.clone().into(),
         socket: SocketOptions::of(&group.stack),
         secure: Secure::of(group, &authority)?,
+        report: report(plan, group)?,
         speaks: Speaks::of(&group.stack, object.map(|object| object.key))?,
         connections_max: connections_max(&group.stack, in_flight_max, plan.threads)?,
         in_flight_max,
@@ -103,6 +104,17 @@ pub(crate) fn target(any: bool, group: &Group, object: Option<&Object>) -> Resul
             _ => "write 127.0.0.1:PORT, [::1]:PORT or unix:/PATH",
         };
         fault::plan(error.to_string(), remedy)
+    })
+}
+
+fn report(plan: &Plan, group: &Group) -> Result<Option<Target>, Fault> {
+    let report = group.report.as_deref();
+    let report = report.map(|report| Target::parse(report, plan.allow_any_target));
+    report.transpose().map_err(|error| {
+        fault::plan(
+            format!("report: {error}"),
+            "give the report address of the service's ready line",
+        )
     })
 }
 
@@ -149,7 +161,7 @@ fn check_request(binding: Binding, request: &Request) -> Result<(), String> {
             http1::check_request(request).map_err(|error| error.to_string())
         }
         Binding::Iiop => giop::check_request(request).map_err(|error| error.to_string()),
-        Binding::Raw => Ok(()),
+        Binding::Raw => raw::check_request(request).map_err(|error| error.to_string()),
     }
 }
 

@@ -113,6 +113,7 @@ impl Group {
     /// Gives up calls that have been under way for too long, and handshakes.
     pub(crate) fn expire(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
         let limit = self.spec.timeout_ns;
+        self.expire_report(now, turn.span);
         // Handshakes first: a call begun below must not fail with one.
         for slot in self.connections.stuck(now, limit) {
             self.broken(slot, &io::Error::from(io::ErrorKind::TimedOut), turn.span);

@@ -6,6 +6,7 @@
 mod demand;
 mod ending;
 mod opening;
+mod reporting;
 mod traffic;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::events::Events;
 use crate::forward::Forward;
 use crate::poll::Poll;
 use crate::recorder::{ErrorKind, Recorder};
+use crate::report::Report;
 use crate::script::Script;
 use crate::sequences::Sequences;
 use crate::shared::Span;
@@ -42,6 +44,8 @@ pub(crate) struct Spec {
     /// Connections are made before they are needed, and again when they end.
     pub(crate) keep: bool,
     pub(crate) timeout_ns: u64,
+    /// Where one-way services report.
+    pub(crate) report: Option<Target>,
     /// The plan allows targets that are not on this machine.
     pub(crate) any_target: bool,
 }
@@ -88,6 +92,8 @@ pub(crate) struct Group {
     sequences: Sequences,
     connections: Connections,
     forward: Forward,
+    /// Where one-way calls are said to have been processed.
+    report: Option<Report>,
     ended: Vec<CallId>,
     /// What is known of connections, arrivals and sequences.
     pub(crate) recorder: Recorder,
@@ -122,6 +128,7 @@ impl Group {
         Group {
             operations: (0..spec.operations()).map(|_| Recorder::new()).collect(),
             forward: Forward::new(spec.any_target),
+            report: spec.report.clone().map(Report::new),
             spec,
             index,
             users,

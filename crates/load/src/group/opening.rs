@@ -18,6 +18,9 @@ impl Group {
     /// at once, others for calls that wait. Past the window only the latter.
     pub(super) fn open_more(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
         let ahead = self.spec.keep && now < turn.span.end && !self.users.exhausted();
+        if !self.reports(now, turn) {
+            return Ok(());
+        }
         while self.connections.may_connect()
             && self.connections.open() < self.spec.connections_max
             && (ahead || self.lacks_a_connection(turn.span))
@@ -57,6 +60,9 @@ impl Group {
         let session = self.spec.speaks.session();
         let connection = Connection::new(socket, tls, session, started, stamped);
         connection.register(turn.poll, self.token(slot))?;
+        if let Some(report) = &mut self.report {
+            report.expect(connection.socket.local_port()?, slot);
+        }
         self.connections.insert(slot, connection);
         self.totals.opened += 1;
         self.totals.peak = self.totals.peak.max(self.connections.open());

@@ -7,6 +7,7 @@ use crate::clock::{now_ns, realtime_offset_ns};
 use crate::connection::Received;
 use crate::poll::Ready;
 use crate::recorder::{ErrorKind, Time};
+use crate::report::REPORT_SLOT;
 use crate::shared::Span;
 use crate::socket::Read;
 
@@ -18,6 +19,9 @@ impl Group {
     #[inline]
     pub(crate) fn on_ready(&mut self, ready: Ready, turn: &mut Turn) -> io::Result<()> {
         let slot = ready.token as u32;
+        if slot == REPORT_SLOT {
+            return self.on_report(ready, turn);
+        }
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
