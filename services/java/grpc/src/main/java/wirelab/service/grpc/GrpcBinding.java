@@ -18,6 +18,8 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import wirelab.service.Address;
 import wirelab.service.Binding;
 import wirelab.service.Calls;
@@ -27,10 +29,14 @@ import wirelab.service.contract.Model;
 
 /** gRPC on grpc-java over Netty. */
 public final class GrpcBinding implements Binding {
+    /** Warns at every connection over a Unix socket, which has no SO_KEEPALIVE. */
+    private static final Logger BOOTSTRAP = Logger.getLogger("io.grpc.netty.shaded.io.netty.bootstrap");
+
     static final int MESSAGE_BYTES_MAX = 128 << 20;
 
     @Override
     public Running start(Configuration configuration, Model model, Calls calls) throws Refusal, IOException {
+        BOOTSTRAP.setLevel(Level.SEVERE);
         // As many loops as processors; the calls themselves run on the library's default kind of pool.
         EventLoopGroup loops = new EpollEventLoopGroup(Runtime.getRuntime().availableProcessors());
         ExecutorService workers = Executors.newCachedThreadPool();

@@ -1,6 +1,7 @@
 package wirelab.service.rest;
 
 import jakarta.xml.bind.JAXBContext;
+import jakarta.xml.bind.JAXBElement;
 import jakarta.xml.bind.JAXBException;
 import jakarta.xml.bind.Marshaller;
 import jakarta.xml.bind.Unmarshaller;
@@ -11,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import javax.xml.namespace.QName;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
@@ -27,6 +29,7 @@ final class XmlCodec implements Codec {
     private static final byte[] DECLARATION =
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>".getBytes(StandardCharsets.US_ASCII);
 
+    private final QName error;
     private final JAXBContext context;
     private final XMLInputFactory parsers = XMLInputFactory.newDefaultFactory();
     // They are costly to make, and for one thread at a time.
@@ -34,6 +37,7 @@ final class XmlCodec implements Codec {
     private final ThreadLocal<Unmarshaller> unmarshallers = ThreadLocal.withInitial(this::unmarshaller);
 
     XmlCodec(Model model) {
+        error = new QName(model.namespace(), "Error");
         Class<?>[] classes = Stream.concat(
                         Stream.of(ErrorMessage.class),
                         exchanges(model).stream().flatMap(all -> Stream.of(all.request(), all.reply())))
@@ -98,7 +102,7 @@ final class XmlCodec implements Codec {
 
     @Override
     public byte[] error(String text) {
-        return write(new ErrorMessage(text));
+        return write(new JAXBElement<>(error, ErrorMessage.class, new ErrorMessage(text)));
     }
 
     private Marshaller marshaller() {

@@ -1,5 +1,9 @@
 package wirelab.service.web;
 
+import java.io.IOException;
+import java.net.SocketException;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.catalina.connector.Connector;
@@ -74,9 +78,17 @@ public final class Connectors {
         host.addCertificate(certificate);
         if (configuration.stack().security().equals("mtls")) {
             host.setCertificateVerification("required");
-            host.setCaCertificateFile(configuration.tls().clientCa());
+            host.setTrustStore(authorities(configuration.tls().clientCa()));
         }
         connector.addSslHostConfig(host);
+    }
+
+    private static KeyStore authorities(String path) {
+        try {
+            return Authorities.of(path);
+        } catch (IOException | GeneralSecurityException error) {
+            throw new IllegalArgumentException(path + " holds no certificates in PEM", error);
+        }
     }
 
     /** What a started connector has, as the library and the kernel say. */
@@ -110,7 +122,7 @@ public final class Connectors {
             cause = cause.getCause();
         }
         boolean tls = !configuration.stack().security().equals("none")
-                && !(cause instanceof java.net.SocketException);
+                && !(cause instanceof SocketException);
         return new Refusal(tls ? "tls" : "listen", configuration.listen() + ": " + cause,
                 tls ? "give PEM files: a certificate (chain), its private key, a client CA"
                         : "use port 0, or a free port or path");

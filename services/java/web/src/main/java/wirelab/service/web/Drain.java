@@ -14,7 +14,10 @@ public final class Drain {
     /** Returns when no call is in flight any more, or after the grace. */
     public static void await(Connector connector, long graceMs) {
         connector.pause();
-        connector.getProtocolHandler().closeServerSocketGraceful();
+        if (connector.getProperty("unixDomainSocketPath") == null) {
+            // Of a Unix socket Tomcat would remove the path here, and miss it when it stops.
+            connector.getProtocolHandler().closeServerSocketGraceful();
+        }
         long deadline = System.nanoTime() + graceMs * 1_000_000;
         Executor executor = connector.getProtocolHandler().getExecutor();
         while (executor instanceof ThreadPoolExecutor pool && pool.getActiveCount() > 0

@@ -6,15 +6,19 @@ import java.util.List;
 
 /** The messages of {@code calendar}; fields are named as in the .proto. */
 public final class CalendarMessages {
+    /** The namespace of its XML. */
+    public static final String NAMESPACE = "urn:wirelab:calendar:v1";
+
     private CalendarMessages() {}
+
     /** Message {@code DeployRequest}. */
-    @XmlRootElement(name = "DeployRequest")
+    @XmlRootElement(name = "DeployRequest", namespace = NAMESPACE)
     public static final class DeployRequest {
         public String document = "";
     }
 
     /** Message {@code DeployReply}. */
-    @XmlRootElement(name = "DeployReply")
+    @XmlRootElement(name = "DeployReply", namespace = NAMESPACE)
     public static final class DeployReply {
         public String status = "";
 
@@ -28,7 +32,7 @@ public final class CalendarMessages {
     }
 
     /** Message {@code BookRequest}. */
-    @XmlRootElement(name = "BookRequest")
+    @XmlRootElement(name = "BookRequest", namespace = NAMESPACE)
     public static final class BookRequest {
         public String owner = "";
         public int day;
@@ -40,7 +44,7 @@ public final class CalendarMessages {
     }
 
     /** Message {@code BookReply}. */
-    @XmlRootElement(name = "BookReply")
+    @XmlRootElement(name = "BookReply", namespace = NAMESPACE)
     public static final class BookReply {
         public int number;
         public String owner = "";
@@ -58,14 +62,13 @@ public final class CalendarMessages {
     }
 
     /** Message {@code EntriesRequest}. */
-    @XmlRootElement(name = "EntriesRequest")
+    @XmlRootElement(name = "EntriesRequest", namespace = NAMESPACE)
     public static final class EntriesRequest {
         public String owner = "";
         public int day;
     }
 
     /** Message {@code Entry}. */
-    @XmlRootElement(name = "Entry")
     public static final class Entry {
         public int slot;
         public String title = "";
@@ -85,7 +88,7 @@ public final class CalendarMessages {
     }
 
     /** Message {@code EntriesReply}. */
-    @XmlRootElement(name = "EntriesReply")
+    @XmlRootElement(name = "EntriesReply", namespace = NAMESPACE)
     public static final class EntriesReply {
         public List<Entry> entries = new ArrayList<>();
 

@@ -4,16 +4,20 @@ import jakarta.xml.bind.annotation.XmlRootElement;
 
 /** The messages of {@code charging}; fields are named as in the .proto. */
 public final class ChargingMessages {
+    /** The namespace of its XML. */
+    public static final String NAMESPACE = "urn:wirelab:charging:v1";
+
     private ChargingMessages() {}
+
     /** Message {@code CreditRequest}. */
-    @XmlRootElement(name = "CreditRequest")
+    @XmlRootElement(name = "CreditRequest", namespace = NAMESPACE)
     public static final class CreditRequest {
         public int id;
         public int am;
     }
 
     /** Message {@code CreditReply}. */
-    @XmlRootElement(name = "CreditReply")
+    @XmlRootElement(name = "CreditReply", namespace = NAMESPACE)
     public static final class CreditReply {
         public int cn;
 
@@ -27,14 +31,14 @@ public final class ChargingMessages {
     }
 
     /** Message {@code DirectDebitRequest}. */
-    @XmlRootElement(name = "DirectDebitRequest")
+    @XmlRootElement(name = "DirectDebitRequest", namespace = NAMESPACE)
     public static final class DirectDebitRequest {
         public int id;
         public int am;
     }
 
     /** Message {@code DirectDebitReply}. */
-    @XmlRootElement(name = "DirectDebitReply")
+    @XmlRootElement(name = "DirectDebitReply", namespace = NAMESPACE)
     public static final class DirectDebitReply {
         public int cn;
 
@@ -48,14 +52,14 @@ public final class ChargingMessages {
     }
 
     /** Message {@code ReserveRequest}. */
-    @XmlRootElement(name = "ReserveRequest")
+    @XmlRootElement(name = "ReserveRequest", namespace = NAMESPACE)
     public static final class ReserveRequest {
         public int id;
         public int am;
     }
 
     /** Message {@code ReserveReply}. */
-    @XmlRootElement(name = "ReserveReply")
+    @XmlRootElement(name = "ReserveReply", namespace = NAMESPACE)
     public static final class ReserveReply {
         public int res;
         public int cn;
@@ -71,7 +75,7 @@ public final class ChargingMessages {
     }
 
     /** Message {@code DebitReservationRequest}. */
-    @XmlRootElement(name = "DebitReservationRequest")
+    @XmlRootElement(name = "DebitReservationRequest", namespace = NAMESPACE)
     public static final class DebitReservationRequest {
         public int id;
         public int am;
@@ -79,7 +83,7 @@ public final class ChargingMessages {
     }
 
     /** Message {@code DebitReservationReply}. */
-    @XmlRootElement(name = "DebitReservationReply")
+    @XmlRootElement(name = "DebitReservationReply", namespace = NAMESPACE)
     public static final class DebitReservationReply {
         public int cn;
 
@@ -93,13 +97,13 @@ public final class ChargingMessages {
     }
 
     /** Message {@code ReleaseResRequest}. */
-    @XmlRootElement(name = "ReleaseResRequest")
+    @XmlRootElement(name = "ReleaseResRequest", namespace = NAMESPACE)
     public static final class ReleaseResRequest {
         public int res;
     }
 
     /** Message {@code ReleaseResReply}. */
-    @XmlRootElement(name = "ReleaseResReply")
+    @XmlRootElement(name = "ReleaseResReply", namespace = NAMESPACE)
     public static final class ReleaseResReply {
         public int cn;
 
@@ -113,13 +117,13 @@ public final class ChargingMessages {
     }
 
     /** Message {@code CreditControlRequest}. */
-    @XmlRootElement(name = "CreditControlRequest")
+    @XmlRootElement(name = "CreditControlRequest", namespace = NAMESPACE)
     public static final class CreditControlRequest {
         public int id;
     }
 
     /** Message {@code CreditControlReply}. */
-    @XmlRootElement(name = "CreditControlReply")
+    @XmlRootElement(name = "CreditControlReply", namespace = NAMESPACE)
     public static final class CreditControlReply {
         public int balance;
         public int reserved;
@@ -135,13 +139,13 @@ public final class ChargingMessages {
     }
 
     /** Message {@code ConfirmActionRequest}. */
-    @XmlRootElement(name = "ConfirmActionRequest")
+    @XmlRootElement(name = "ConfirmActionRequest", namespace = NAMESPACE)
     public static final class ConfirmActionRequest {
         public int cn;
     }
 
     /** Message {@code ConfirmActionReply}. */
-    @XmlRootElement(name = "ConfirmActionReply")
+    @XmlRootElement(name = "ConfirmActionReply", namespace = NAMESPACE)
     public static final class ConfirmActionReply {
         public int cn;
 

@@ -1,9 +1,6 @@
 package wirelab.service.contract.message;
 
-import jakarta.xml.bind.annotation.XmlRootElement;
-
 /** What REST answers instead of a reply. */
-@XmlRootElement(name = "Error")
 public final class ErrorMessage {
     public String error = "";
 

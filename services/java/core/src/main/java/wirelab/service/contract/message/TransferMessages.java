@@ -6,14 +6,18 @@ import java.util.List;
 
 /** The messages of {@code transfer}; fields are named as in the .proto. */
 public final class TransferMessages {
+    /** The namespace of its XML. */
+    public static final String NAMESPACE = "urn:wirelab:transfer:v1";
+
     private TransferMessages() {}
+
     /** Message {@code HelloRequest}. */
-    @XmlRootElement(name = "HelloRequest")
+    @XmlRootElement(name = "HelloRequest", namespace = NAMESPACE)
     public static final class HelloRequest {
     }
 
     /** Message {@code HelloReply}. */
-    @XmlRootElement(name = "HelloReply")
+    @XmlRootElement(name = "HelloReply", namespace = NAMESPACE)
     public static final class HelloReply {
         public String text = "";
 
@@ -27,7 +31,7 @@ public final class TransferMessages {
     }
 
     /** Message {@code HelloBytesReply}. */
-    @XmlRootElement(name = "HelloBytesReply")
+    @XmlRootElement(name = "HelloBytesReply", namespace = NAMESPACE)
     public static final class HelloBytesReply {
         public byte[] text = {};
 
@@ -41,7 +45,6 @@ public final class TransferMessages {
     }
 
     /** Message {@code Record}. */
-    @XmlRootElement(name = "Record")
     public static final class Record {
         public long id;
         public int quantity;
@@ -50,14 +53,13 @@ public final class TransferMessages {
     }
 
     /** Message {@code SubmitRequest}. */
-    @XmlRootElement(name = "SubmitRequest")
+    @XmlRootElement(name = "SubmitRequest", namespace = NAMESPACE)
     public static final class SubmitRequest {
         public String batch = "";
         public List<Record> records = new ArrayList<>();
     }
 
     /** Message {@code Refusal}. */
-    @XmlRootElement(name = "Refusal")
     public static final class Refusal {
         public long id;
         public String reason = "";
@@ -73,7 +75,7 @@ public final class TransferMessages {
     }
 
     /** Message {@code SubmitReply}. */
-    @XmlRootElement(name = "SubmitReply")
+    @XmlRootElement(name = "SubmitReply", namespace = NAMESPACE)
     public static final class SubmitReply {
         public String batch = "";
         public int accepted;
@@ -93,13 +95,13 @@ public final class TransferMessages {
     }
 
     /** Message {@code UploadRequest}. */
-    @XmlRootElement(name = "UploadRequest")
+    @XmlRootElement(name = "UploadRequest", namespace = NAMESPACE)
     public static final class UploadRequest {
         public byte[] data = {};
     }
 
     /** Message {@code UploadReply}. */
-    @XmlRootElement(name = "UploadReply")
+    @XmlRootElement(name = "UploadReply", namespace = NAMESPACE)
     public static final class UploadReply {
         public long length;
         public String sha256 = "";
