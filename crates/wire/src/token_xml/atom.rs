@@ -99,7 +99,7 @@ fn moment(bytes: &[u8]) -> Option<Atom> {
 
 fn number(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0, |value, digit| {
-        let digit = digit.is_ascii_digit().then_some(digit - b'0')?;
+        let digit = digit.is_ascii_digit().then(|| digit - b'0')?;
         Some(value * 10 + i64::from(digit))
     })
 }
@@ -210,6 +210,7 @@ mod tests {
             "2001-01-01 00:00:00Z",
             "12345678901234567890",
             "1234-56789",
+            "000--00---",
         ] {
             assert_eq!(Atom::of(text), None, "{text}");
         }

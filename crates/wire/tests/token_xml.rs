@@ -1,0 +1,372 @@
+//! Documents as cached tokens (docs/reference/token-xml.md).
+
+use proptest::prelude::*;
+use wirelab_contract::calendar::{BookReply, BookRequest};
+use wirelab_contract::transfer::{HelloReply, Record, SubmitRequest};
+use wirelab_contract::workload::book;
+use wirelab_contract::{Call, Message, Operation, Reply};
+use wirelab_wire::soap::{self, Answer, Fault, Form};
+use wirelab_wire::token_xml::{Decoder, Document, Encoder, ErrorKind};
+
+/// Link, IP and TCP headers that the study counts, bytes a packet.
+const HEADERS: usize = 40;
+
+/// A connection's two ends in one direction.
+#[derive(Default)]
+struct Ends {
+    encoder: Encoder,
+    decoder: Decoder,
+}
+
+impl Ends {
+    fn carry(&mut self, document: &Document) -> Vec<u8> {
+        let mut tokens = Vec::new();
+        self.encoder.encode(document, &mut tokens);
+        assert_eq!(&self.decoder.decode(&tokens).unwrap(), document);
+        tokens
+    }
+}
+
+fn text_of<M: Message>(operation: Operation, message: &M) -> Vec<u8> {
+    let mut out = Vec::new();
+    soap::write_request(Form::PLAIN, operation, message, None, &mut out);
+    out
+}
+
+/// Made from the message or from its text, the document is the same.
+#[test]
+fn the_text_between_changes_nothing() {
+    let request = SubmitRequest {
+        batch: "2001-01-01".to_owned(),
+        records: vec![Record {
+            id: -5,
+            quantity: 3,
+            item: "007".to_owned(),
+            remark: "a\r\n<&".to_owned(),
+        }],
+    };
+    let direct = Document::of_request(Operation::Submit, &request);
+    let text = text_of(Operation::Submit, &request);
+    assert_eq!(Document::parse(&text).unwrap(), direct);
+    assert_eq!(direct.to_xml(), text);
+    assert_eq!(
+        direct.read_request(Operation::Submit).as_ref(),
+        Ok(&request)
+    );
+}
+
+#[test]
+fn documents_of_others_keep_their_elements_attributes_and_texts() {
+    let text = "<?xml version='1.0'?><!-- x -->\n<a b='1' c=\"&lt;&#10;'\"><d/> e<![CDATA[<]]>f \
+                <x:g xmlns:x='urn:x' x:h=''></x:g></a>";
+    let document = Document::parse(text.as_bytes()).unwrap();
+    assert_eq!(
+        String::from_utf8(document.to_xml()).unwrap(),
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><a b=\"1\" c=\"&lt;&#10;'\"><d></d> e&lt;f \
+         <x:g xmlns:x=\"urn:x\" x:h=\"\"></x:g></a>"
+    );
+    assert_eq!(Document::parse(&document.to_xml()).unwrap(), document);
+    Ends::default().carry(&document);
+}
+
+/// The format's example in docs/reference/token-xml.md, to the byte.
+#[test]
+fn a_call_of_the_page_has_these_tokens() {
+    let request = BookRequest {
+        owner: "ann".to_owned(),
+        day: 200,
+        slot: 7,
+        title: "x".to_owned(),
+        open: true,
+        weight: 0.5,
+        note: String::new(),
+    };
+    let document = Document::of_request(Operation::Book, &request);
+    let mut ends = Ends::default();
+    let new = |token: u8, text: &str| [&[token, text.len() as u8], text.as_bytes()].concat();
+    let first = [
+        vec![0x40, 0x81, 0xC0, 0x43],
+        new(0x01, "BookRequest"),
+        vec![0x89],
+        new(0x05, "urn:wirelab:calendar:v1"),
+        new(0x01, "owner"),
+        new(0x05, "ann"),
+        vec![0x00],
+        new(0x01, "day"),
+        vec![0x0A, 0x90, 0x03, 0x00],
+        new(0x01, "slot"),
+        vec![0x17, 0x00],
+        new(0x01, "title"),
+        new(0x06, "x"),
+        vec![0x00],
+        new(0x01, "open"),
+        vec![0x09, 0x00],
+        new(0x01, "weight"),
+        new(0x05, "0.5"),
+        vec![0x00],
+        new(0x01, "note"),
+        vec![0x00, 0x00, 0x00, 0x00],
+    ];
+    assert_eq!(ends.carry(&document), first.concat());
+    let again = [
+        vec![0x40, 0x81, 0xC0, 0x43, 0x5E, 0x89, 0xD1],
+        vec![
+            0x5F, 0xD2, 0x00, 0x60, 0x0A, 0x90, 0x03, 0x00, 0x61, 0x17, 0x00,
+        ],
+        vec![
+            0x62, 0x06, 0x01, b'x', 0x00, 0x63, 0x09, 0x00, 0x64, 0xD3, 0x00, 0x65, 0x00,
+        ],
+        vec![0x00, 0x00, 0x00],
+    ];
+    assert_eq!(ends.carry(&document), again.concat());
+}
+
+/// The study's finding: with warm caches under a quarter of the envelope,
+/// packets' headers counted (table 5, Bper against Pers).
+#[test]
+fn a_warm_booking_takes_less_than_a_quarter() {
+    let mut requests = Ends::default();
+    let mut replies = Ends::default();
+    let mut sizes = (0, 0);
+    for n in 0..50 {
+        let request = book(0, n);
+        let Ok(Reply::Book(reply)) = Call::Book(request.clone()).answer() else {
+            panic!("a booking of the workload is taken");
+        };
+        let document = Document::of_request(Operation::Book, &request);
+        let text = document.to_xml().len();
+        assert_eq!(text, 652);
+        let asked = requests.carry(&document).len();
+        let answered = replies
+            .carry(&Document::of_reply(Operation::Book, &reply))
+            .len();
+        sizes = (asked, answered);
+    }
+    let (asked, answered) = sizes;
+    assert!((asked + HEADERS) * 4 < 652 + HEADERS, "{asked} B");
+    assert!((answered + HEADERS) * 4 < 464 + HEADERS, "{answered} B");
+}
+
+#[test]
+fn replies_and_faults_are_read_without_text() {
+    let reply = BookReply {
+        number: 5,
+        owner: "1".to_owned(),
+        title: "true".to_owned(),
+    };
+    let document = Document::of_reply(Operation::Book, &reply);
+    let read = document.read_reply::<BookReply>(Operation::Book);
+    assert_eq!(read, Ok(Answer::Message(reply)));
+    let fault = Fault::client("not enough credit");
+    let document = Document::of_fault(&fault);
+    let read = document.read_reply::<BookReply>(Operation::Book);
+    assert_eq!(read, Ok(Answer::Fault(fault)));
+    assert!(
+        document
+            .read_request::<BookRequest>(Operation::Book)
+            .is_err()
+    );
+}
+
+fn hello(text: &str) -> Document {
+    let text = text.to_owned();
+    Document::of_reply(Operation::Hello, &HelloReply { text })
+}
+
+/// Caches run over at both ends alike, however texts and names come and go.
+#[test]
+fn caches_that_run_over_stay_in_step() {
+    let mut ends = Ends::default();
+    for n in 0..3000_usize {
+        ends.carry(&hello(&format!("text {}", n * n % 700)));
+        let name = format!("n{}", n % 1500);
+        let document = format!("<{name}><common/></{name}>");
+        ends.carry(&Document::parse(document.as_bytes()).unwrap());
+    }
+    let long = "x".repeat(513);
+    assert_eq!(
+        ends.carry(&hello(&long)).len(),
+        ends.carry(&hello(&long)).len()
+    );
+    let kept = "x".repeat(512);
+    assert!(ends.carry(&hello(&kept)).len() > 512);
+    assert!(ends.carry(&hello(&kept)).len() < 20);
+}
+
+fn refused(tokens: &[u8]) -> ErrorKind {
+    Decoder::new().decode(tokens).unwrap_err().kind
+}
+
+/// An element `a` that holds these tokens.
+fn within(content: &[u8]) -> Vec<u8> {
+    [&[1, 1, b'a'], content, &[0]].concat()
+}
+
+#[test]
+fn tokens_that_are_no_document_are_refused() {
+    let cases: &[(Vec<u8>, fn(&ErrorKind) -> bool)] = &[
+        (vec![], |k| *k == ErrorKind::Truncated),
+        (vec![0x00], |k| matches!(k, ErrorKind::Order(_))),
+        (vec![0x17], |k| matches!(k, ErrorKind::Order(_))),
+        (vec![0x0D], |k| *k == ErrorKind::UnknownToken(0x0D)),
+        (vec![0x0F], |k| *k == ErrorKind::UnknownToken(0x0F)),
+        (vec![0x7F], |k| {
+            matches!(
+                k,
+                ErrorKind::Unknown {
+                    what: "name",
+                    number: 63
+                }
+            )
+        }),
+        (vec![0x03, 0x00], |k| {
+            matches!(k, ErrorKind::Unknown { number: 64, .. })
+        }),
+        (within(&[0xFF]), |k| {
+            matches!(
+                k,
+                ErrorKind::Unknown {
+                    what: "text",
+                    number: 63
+                }
+            )
+        }),
+        (within(&[0x07, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]), |k| {
+            matches!(k, ErrorKind::Unknown { what: "text", .. })
+        }),
+        (within(&[0x0A, 0x80, 0x00]), |k| *k == ErrorKind::Number),
+        (within(&[&[0x0A][..], &[0xFF; 9], &[0x02]].concat()), |k| {
+            *k == ErrorKind::Number
+        }),
+        (within(&[0x0B, 0xFE, 0xFF, 0xFF, 0x0F]), |k| {
+            *k == ErrorKind::Date
+        }),
+        (
+            within(&[0x0C, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
+            |k| *k == ErrorKind::Date,
+        ),
+        (within(&[0x05, 0xFF, 0xFF, 0xFF, 0x7F]), |k| {
+            matches!(k, ErrorKind::Length { .. })
+        }),
+        (within(&[0x06, 0xFF, 0xFF, 0x7F]), |k| {
+            *k == ErrorKind::Truncated
+        }),
+        (within(&[0x06, 0x01, 0xFF]), |k| {
+            matches!(k, ErrorKind::Characters("UTF-8"))
+        }),
+        (within(&[0x06, 0x01, 0x01]), |k| {
+            matches!(k, ErrorKind::Characters("a text"))
+        }),
+        (within(&[0x06, 0x00]), |k| matches!(k, ErrorKind::Order(_))),
+        (within(&[0x10, 0x10]), |k| matches!(k, ErrorKind::Order(_))),
+        (within(&[0x10, 0x89, 0x10]), |k| {
+            matches!(k, ErrorKind::Order(_))
+        }),
+        (within(&[0x89]), |k| matches!(k, ErrorKind::Order(_))),
+        (within(&[0x89, 0x40]), |k| matches!(k, ErrorKind::Order(_))),
+        (within(&[0x89, 0x10, 0x89, 0x10]), |k| {
+            matches!(k, ErrorKind::Order(_))
+        }),
+        (vec![1, 1, b'<'], |k| {
+            matches!(k, ErrorKind::Characters("a name"))
+        }),
+        (vec![1, 0], |k| matches!(k, ErrorKind::Characters("a name"))),
+        (vec![1, 0xFF, 0x7F], |k| {
+            matches!(k, ErrorKind::Length { .. })
+        }),
+        ([within(&[]), vec![0]].concat(), |k| {
+            *k == ErrorKind::Trailing
+        }),
+        ([within(&[]), within(&[])].concat(), |k| {
+            *k == ErrorKind::Trailing
+        }),
+        (within(&[0x40; 64]), |k| {
+            matches!(k, ErrorKind::Limit { limit: 64, .. })
+        }),
+    ];
+    for (tokens, expected) in cases {
+        let kind = refused(tokens);
+        assert!(expected(&kind), "{tokens:02X?}: {kind:?}");
+    }
+    let attributes: Vec<u8> = (0..65)
+        .flat_map(|n| [2, 2, b'a' + n / 26, b'a' + n % 26, 0x10])
+        .collect();
+    assert!(matches!(
+        refused(&within(&attributes)),
+        ErrorKind::Limit { .. }
+    ));
+}
+
+#[test]
+fn nothing_is_read_behind_a_refused_document() {
+    let mut decoder = Decoder::new();
+    assert!(decoder.decode(&[0xFF]).is_err());
+    let kind = decoder.decode(&within(&[])).unwrap_err().kind;
+    assert_eq!(kind, ErrorKind::OutOfStep);
+}
+
+/// Few tokens that stand for much: refused before the memory is taken.
+#[test]
+fn tokens_do_not_grow_without_bound() {
+    let long = [&[0x05, 0x80, 0x04][..], &[b'x'; 512]].concat();
+    let mut tokens = within(&[]);
+    tokens.pop();
+    tokens.extend([&[1, 1, b'b'][..], &long, &[0]].concat());
+    for _ in 0..500_000 {
+        tokens.extend([0x5F, 0xD1, 0x00]);
+    }
+    assert!(matches!(
+        refused(&tokens),
+        ErrorKind::Limit {
+            what: "bytes as XML",
+            ..
+        }
+    ));
+    let mut tokens = within(&[]);
+    tokens.pop();
+    tokens.extend([0x5E, 0x00].repeat(2_100_000));
+    assert!(matches!(
+        refused(&tokens),
+        ErrorKind::Limit { what: "items", .. }
+    ));
+}
+
+#[test]
+fn every_truncation_is_told() {
+    let request = book(3, 4);
+    let mut tokens = Vec::new();
+    let mut encoder = Encoder::new();
+    encoder.encode(
+        &Document::of_request(Operation::Book, &request),
+        &mut tokens,
+    );
+    for cut in 0..tokens.len() {
+        let kind = refused(&tokens[..cut]);
+        assert_eq!(kind, ErrorKind::Truncated, "cut at {cut}");
+    }
+}
+
+proptest! {
+    /// Any bytes are refused or are a document whose text is that document.
+    #[test]
+    fn any_bytes_are_a_document_or_an_error(tokens in prop::collection::vec(any::<u8>(), 0..60)) {
+        let tokens = [&[0x40][..], &tokens].concat();
+        if let Ok(document) = Decoder::new().decode(&tokens) {
+            let text = document.to_xml();
+            if let Ok(parsed) = Document::parse(&text) {
+                prop_assert_eq!(parsed.to_xml(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn any_texts_come_back_over_one_connection(texts in prop::collection::vec(".{0,12}|[0-9-]{1,10}", 1..40)) {
+        let mut ends = Ends::default();
+        for text in texts {
+            let text: String = text.chars().filter(|c| *c >= ' ' && *c < '\u{FFFE}').collect();
+            ends.carry(&hello(&text));
+            let read = hello(&text).read_reply::<HelloReply>(Operation::Hello);
+            prop_assert_eq!(read, Ok(Answer::Message(HelloReply { text })));
+        }
+    }
+}
