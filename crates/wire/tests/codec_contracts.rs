@@ -18,8 +18,9 @@ use wirelab_contract::{
     UnaryVisitor, ops,
 };
 use wirelab_wire::cdr::ByteOrder;
-use wirelab_wire::codec::{Codec, Expected, Form, Mismatch};
+use wirelab_wire::codec::{Codec, Expected, Form, Mismatch, request_document};
 use wirelab_wire::soap::{self, Fault, FaultCode, Version};
+use wirelab_wire::token_xml::{Decoder, Document, Encoder};
 use wirelab_wire::xml;
 
 /// Every way to write a unary operation's messages but text.
@@ -292,6 +293,12 @@ fn entries_out_of_order_are_refused() {
 
 /// An application error as a service writes it.
 fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
+    if form.codec == Codec::TokenXml {
+        let mut out = Vec::new();
+        let document = Document::of_fault(&Fault::client(text));
+        Encoder::new().encode(&document, &mut out);
+        return out;
+    }
     if let Some(envelope) = form.envelope() {
         let mut out = Vec::new();
         soap::write_fault(envelope, &Fault::client(text), &mut out);
@@ -367,6 +374,42 @@ fn a_fault_instead_of_a_reply_is_told_with_its_code() {
         );
         assert!(refused.check_error(None, &fault(FaultCode::Client)).is_ok());
     }
+}
+
+#[test]
+fn later_documents_of_a_connection_take_fewer_tokens() {
+    let (mut caller, mut at_service) = (Encoder::new(), Decoder::new());
+    let (mut service, mut at_caller) = (Encoder::new(), Decoder::new());
+    let state = State::new(&Store::default());
+    let mut sizes = Vec::new();
+    for n in 0..3 {
+        let call = Call::Book(workload::book(1, n));
+        let (sent, mut tokens) = (request_document(&call).unwrap(), Vec::new());
+        caller.encode(&sent, &mut tokens);
+        assert_eq!(at_service.decode(&tokens), Ok(sent));
+        let Ok(Reply::Book(reply)) = state.answer(&call) else {
+            panic!("a booking is taken");
+        };
+        sizes.push(tokens.len());
+        tokens.clear();
+        service.encode(&Document::of_reply(Operation::Book, &reply), &mut tokens);
+        let document = at_caller.decode(&tokens).unwrap();
+        let expected = Expected::of(Codec::TokenXml, &call).unwrap();
+        assert_eq!(expected.read_document(&document), Ok(reply.into()));
+        assert!(expected.check_error_document(&document).is_err());
+    }
+    assert!(sizes[1] < sizes[0] && sizes[2] < sizes[0], "{sizes:?}");
+}
+
+#[test]
+fn a_document_is_the_same_from_the_message_and_from_its_text() {
+    for call in calls() {
+        let text = Form::from(Codec::SoapLiteral).encode(&call).unwrap();
+        let by_text = Document::parse(&text[0]).unwrap();
+        assert_eq!(by_text.to_xml(), request_document(&call).unwrap().to_xml());
+    }
+    let stream = workload::call(Operation::Download, 1, 1, 0).unwrap();
+    assert!(request_document(&stream).is_err());
 }
 
 #[test]

@@ -9,8 +9,9 @@ use wirelab_contract::{
 
 use super::rules::Rule;
 use super::views::{HelloView, SubmitView, UploadView};
-use super::{Codec, Form, Mismatch, Unsupported, compare, protobuf};
+use super::{Codec, Form, Mismatch, Unsupported, compare, protobuf, tokens};
 use crate::cdr::ByteOrder;
+use crate::token_xml::Document;
 
 /// What the contract says about the reply to one call; made once, then used
 /// to judge every reply. For charging it is made without allocating.
@@ -151,13 +152,14 @@ impl Expected {
         match (&self.answer, self.form.codec) {
             (Answer::Error(_), _) => self.check_error(order, body),
             (Answer::Exact(reply), Codec::Protobuf) => self.check_protobuf(reply, body),
-            (Answer::Exact(reply), codec) if codec != Codec::Cdr => self.check_view(reply, body),
+            (Answer::Exact(_), Codec::Cdr | Codec::TokenXml) => self.read(order, body).map(drop),
+            (Answer::Exact(reply), _) => self.check_view(reply, body),
             (Answer::Download { data, chunk_bytes }, _) => {
                 let rest = &data[index * chunk_bytes..];
                 let chunk = &rest[..rest.len().min(*chunk_bytes)];
                 compare::bytes("data", chunk, protobuf::bytes(body)?)
             }
-            (Answer::Exact(_) | Answer::Any(_), _) => self.read(order, body).map(drop),
+            (Answer::Any(_), _) => self.read(order, body).map(drop),
         }
     }
 
@@ -169,8 +171,23 @@ impl Expected {
     /// When it is no message of this codec, says something else, or should
     /// have been an application error or a stream.
     pub fn read(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<Reply, Mismatch> {
-        let form = self.form.in_order(order.unwrap_or(self.form.order));
-        let reply = self.operation.visit_unary(ReadReply { form, body });
+        self.judge(Read::Bytes(self.ordered(order), body))
+    }
+
+    /// The same of a document that a connection has decoded (token-xml).
+    ///
+    /// # Errors
+    /// As [`Expected::read`].
+    pub fn read_document(&self, document: &Document) -> Result<Reply, Mismatch> {
+        self.judge(Read::Document(document))
+    }
+
+    fn ordered(&self, order: Option<ByteOrder>) -> Form {
+        self.form.in_order(order.unwrap_or(self.form.order))
+    }
+
+    fn judge(&self, read: Read<'_>) -> Result<Reply, Mismatch> {
+        let reply = self.operation.visit_unary(read);
         let reply = reply.unwrap_or(Err(Mismatch::Surplus {
             index: 0,
             messages: self.messages(),
@@ -193,10 +210,20 @@ impl Expected {
     /// # Errors
     /// When it is no application error in this codec, or another one.
     pub fn check_error(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<(), Mismatch> {
-        let form = self.form.in_order(order.unwrap_or(self.form.order));
-        let found = form.read_error(self.operation, body)?;
+        self.judge_error(&self.ordered(order).read_error(self.operation, body)?)
+    }
+
+    /// The same of a document that a connection has decoded (token-xml).
+    ///
+    /// # Errors
+    /// As [`Expected::check_error`].
+    pub fn check_error_document(&self, document: &Document) -> Result<(), Mismatch> {
+        self.judge_error(&tokens::error(document, self.operation)?)
+    }
+
+    fn judge_error(&self, found: &str) -> Result<(), Mismatch> {
         match self.answer {
-            Answer::Error(error) => compare::text("error", &error.to_string(), &found),
+            Answer::Error(error) => compare::text("error", &error.to_string(), found),
             _ => Err(Mismatch::differs("error", b"none", found.as_bytes())),
         }
     }
@@ -249,15 +276,20 @@ impl Answer {
     }
 }
 
-struct ReadReply<'a> {
-    form: Form,
-    body: &'a [u8],
+/// Where a reply is read from.
+enum Read<'a> {
+    Bytes(Form, &'a [u8]),
+    Document(&'a Document),
 }
 
-impl UnaryVisitor for ReadReply<'_> {
+impl UnaryVisitor for Read<'_> {
     type Output = Result<Reply, Mismatch>;
 
     fn visit<O: Unary>(self) -> Self::Output {
-        self.form.read_reply::<O>(self.body).map(Into::into)
+        let reply = match self {
+            Read::Bytes(form, body) => form.read_reply::<O>(body)?,
+            Read::Document(document) => tokens::reply::<O::Reply>(document, O::OPERATION)?,
+        };
+        Ok(reply.into())
     }
 }

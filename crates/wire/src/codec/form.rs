@@ -1,14 +1,16 @@
 //! Typed messages to bytes and back, whatever the codec.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserializer};
 use wirelab_contract::transfer::UploadChunk;
 use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary};
 
 use super::views::ErrorView;
-use super::{Codec, Mismatch, Unsupported, json, protobuf};
+use super::{Codec, Mismatch, Unsupported, json, protobuf, tokens};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, Answer, Envelope, Style, UsernameToken, Version};
+use crate::token_xml::Document;
 use crate::xml;
 
 /// A codec, with what its bytes depend on beside it.
@@ -107,6 +109,9 @@ impl Form {
     /// A reply by itself.
     #[must_use]
     pub fn write_reply<O: Unary>(self, reply: &O::Reply) -> Vec<u8> {
+        if self.codec == Codec::TokenXml {
+            return tokens::first(&Document::of_reply(O::OPERATION, reply));
+        }
         let Some(form) = self.envelope() else {
             return self.write(reply);
         };
@@ -120,6 +125,10 @@ impl Form {
     /// # Errors
     /// [`Mismatch::Malformed`] when the bytes are not that message.
     pub fn read_request<O: Unary>(self, bytes: &[u8]) -> Result<O::Request, Mismatch> {
+        if self.codec == Codec::TokenXml {
+            let request = tokens::parse(bytes)?.read_request(O::OPERATION);
+            return request.map_err(|error| tokens::misread(&error));
+        }
         let Some(form) = self.envelope() else {
             return self.read(bytes);
         };
@@ -133,19 +142,20 @@ impl Form {
     /// [`Mismatch::Malformed`] when the bytes are not that message,
     /// [`Mismatch::Fault`] when they are a fault of SOAP.
     pub fn read_reply<O: Unary>(self, bytes: &[u8]) -> Result<O::Reply, Mismatch> {
-        match self.envelope() {
-            Some(_) => self.view(O::OPERATION, O::Reply::NAME, bytes),
-            None => self.read(bytes),
+        match self.codec {
+            Codec::TokenXml => tokens::reply(&tokens::parse(bytes)?, O::OPERATION),
+            _ if self.envelope().is_some() => self.view(O::OPERATION, O::Reply::NAME, bytes),
+            _ => self.read(bytes),
         }
     }
 
-    /// A message without an operation: everything but SOAP. In text there are
+    /// A message without an operation: everything but envelopes. In text there are
     /// only requests, and they are empty.
     ///
     /// # Panics
-    /// With a codec of SOAP, whose envelopes tell the operation; when a part
-    /// of the message has 2^32 bytes or more in CDR, where the contracts bound
-    /// them far below.
+    /// With a codec of SOAP or token-xml, whose envelopes tell the operation;
+    /// when a part of the message has 2^32 bytes or more in CDR, where the
+    /// contracts bound them far below.
     #[must_use]
     pub fn write<M: Message>(self, message: &M) -> Vec<u8> {
         match self.codec {
@@ -154,7 +164,7 @@ impl Form {
             Codec::Protobuf => message.encode_to_vec(),
             Codec::Xml => xml::to_vec(message),
             Codec::Cdr => cdr::to_vec(self.order, message).expect("the contracts bound messages"),
-            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
                 panic!("{}: an envelope needs its operation", self.codec)
             }
         }
@@ -166,7 +176,7 @@ impl Form {
     /// [`Mismatch::Malformed`] when the bytes are not that message.
     ///
     /// # Panics
-    /// With a codec of SOAP, whose envelopes tell the operation.
+    /// With a codec of SOAP or token-xml, whose envelopes tell the operation.
     pub fn read<M: Message>(self, bytes: &[u8]) -> Result<M, Mismatch> {
         match self.codec {
             Codec::Text => read_text(bytes),
@@ -176,14 +186,14 @@ impl Form {
             Codec::Cdr => {
                 cdr::from_slice(self.order, bytes).map_err(|error| self.malformed(&error))
             }
-            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
                 panic!("{}: an envelope needs its operation", self.codec)
             }
         }
     }
 
     /// Reads the reply message called `name` into a structure that borrows
-    /// from it. Protobuf and CDR have none.
+    /// from it. Protobuf, CDR and token-xml have none.
     pub(super) fn view<'a, V: Deserialize<'a>>(
         self,
         operation: Operation,
@@ -213,8 +223,11 @@ impl Form {
     /// [`Mismatch::Malformed`] when the bytes are no application error,
     /// [`Mismatch::Fault`] when they are a fault that blames the service.
     pub fn read_error(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
+        if self.codec == Codec::TokenXml {
+            return tokens::error(&tokens::parse(body)?, operation);
+        }
         if self.envelope().is_some() {
-            return self.read_fault(operation, body);
+            return fault_text(self.view(operation, "", body));
         }
         let contract = operation.contract();
         match self.codec {
@@ -224,15 +237,6 @@ impl Form {
             Codec::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
             Codec::Cdr => self.read_exception(contract, body),
             _ => xml::read_error(contract, body).map_err(|error| self.misread(&error)),
-        }
-    }
-
-    /// A fault that blames the caller.
-    fn read_fault(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
-        match self.view::<serde::de::IgnoredAny>(operation, "", body) {
-            Err(Mismatch::Fault { text, client, .. }) if client => Ok(text),
-            Err(other) => Err(other),
-            Ok(_) => Err(Mismatch::differs("body", b"a fault", b"a reply")),
         }
     }
 
@@ -260,6 +264,15 @@ impl Form {
     }
 }
 
+/// The text of a fault that blames the caller.
+pub(super) fn fault_text(read: Result<IgnoredAny, Mismatch>) -> Result<String, Mismatch> {
+    match read {
+        Err(Mismatch::Fault { text, client, .. }) if client => Ok(text),
+        Err(other) => Err(other),
+        Ok(_) => Err(Mismatch::differs("body", b"a fault", b"a reply")),
+    }
+}
+
 /// A body that is nothing but text.
 pub(super) fn text(bytes: &[u8]) -> Result<&str, Mismatch> {
     std::str::from_utf8(bytes)
@@ -283,6 +296,9 @@ impl MessageVisitor for WriteRequest<'_> {
     type Output = Vec<u8>;
 
     fn visit<M: Message>(self, message: &M) -> Vec<u8> {
+        if self.form.codec == Codec::TokenXml {
+            return tokens::first(&Document::of_request(self.operation, message));
+        }
         let Some(form) = self.form.envelope() else {
             return self.form.write(message);
         };

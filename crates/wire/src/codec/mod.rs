@@ -16,9 +16,11 @@ mod mismatch;
 mod names;
 mod protobuf;
 mod rules;
+mod tokens;
 mod views;
 
 pub use expected::Expected;
 pub use form::Form;
 pub use mismatch::Mismatch;
 pub use names::{Codec, UnknownCodec, Unsupported};
+pub use tokens::request_document;

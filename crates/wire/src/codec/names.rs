@@ -24,11 +24,13 @@ pub enum Codec {
     SoapEncoded,
     /// CDR by the mapping of contracts/README.md (CORBA 3.3 part 2, section 9.3).
     Cdr,
+    /// A SOAP 1.1 document/literal envelope as tokens (docs/reference/token-xml.md).
+    TokenXml,
 }
 
 impl Codec {
     /// Every codec.
-    pub const ALL: [Codec; 8] = [
+    pub const ALL: [Codec; 9] = [
         Codec::Text,
         Codec::Json,
         Codec::Protobuf,
@@ -37,6 +39,7 @@ impl Codec {
         Codec::SoapRpc,
         Codec::SoapEncoded,
         Codec::Cdr,
+        Codec::TokenXml,
     ];
 
     /// The name, as in the codec axis: `soap-literal`.
@@ -51,6 +54,7 @@ impl Codec {
             Codec::SoapRpc => "soap-rpc",
             Codec::SoapEncoded => "soap-encoded",
             Codec::Cdr => "cdr",
+            Codec::TokenXml => "token-xml",
         }
     }
 

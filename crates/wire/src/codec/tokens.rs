@@ -1,0 +1,74 @@
+//! Codec token-xml, whose bytes depend on what its connection carried before.
+//!
+//! A connection keeps an [`Encoder`] and a [`Decoder`] and moves [`Document`]s.
+//! As a codec of single messages token-xml writes and reads the first message
+//! of a connection.
+
+use serde::de::IgnoredAny;
+use wirelab_contract::{Call, Message, MessageVisitor, Operation};
+
+use super::form::fault_text;
+use super::{Codec, Mismatch, Unsupported};
+use crate::soap::{self, Answer, EnvelopeError};
+use crate::token_xml::{Decoder, Document, Encoder};
+
+/// The document of a request, for a connection's [`Encoder`].
+///
+/// # Errors
+/// When the operation is one of streams.
+pub fn request_document(call: &Call) -> Result<Document, Unsupported> {
+    let operation = call.operation();
+    Codec::TokenXml.require(operation)?;
+    let document = call.visit(RequestDocument(operation));
+    Ok(document.expect("what is no stream is one message"))
+}
+
+struct RequestDocument(Operation);
+
+impl MessageVisitor for RequestDocument {
+    type Output = Document;
+
+    fn visit<M: Message>(self, message: &M) -> Document {
+        Document::of_request(self.0, message)
+    }
+}
+
+/// The first message of a connection.
+pub(super) fn first(document: &Document) -> Vec<u8> {
+    let mut out = Vec::new();
+    Encoder::new().encode(document, &mut out);
+    out
+}
+
+/// Reads the first message of a connection.
+pub(super) fn parse(bytes: &[u8]) -> Result<Document, Mismatch> {
+    let document = Decoder::new().decode(bytes);
+    document.map_err(|error| {
+        Mismatch::malformed(Codec::TokenXml, error.offset, &error.kind.to_string())
+    })
+}
+
+/// The reply that a document holds.
+pub(super) fn reply<M: Message>(document: &Document, operation: Operation) -> Result<M, Mismatch> {
+    match document
+        .read_reply(operation)
+        .map_err(|error| misread(&error))?
+    {
+        Answer::Message(message) => Ok(message),
+        Answer::Fault(fault) => Err(Mismatch::fault(&fault)),
+    }
+}
+
+/// The text of an application error that a document holds.
+pub(super) fn error(document: &Document, operation: Operation) -> Result<String, Mismatch> {
+    let envelope = document.envelope().map_err(|error| misread(&error))?;
+    match envelope.reply_as(soap::Form::PLAIN, operation, "") {
+        Ok(Answer::Fault(fault)) => fault_text(Err(Mismatch::fault(&fault))),
+        Ok(Answer::Message(IgnoredAny)) => fault_text(Ok(IgnoredAny)),
+        Err(error) => Err(misread(&error.into())),
+    }
+}
+
+pub(super) fn misread(error: &EnvelopeError) -> Mismatch {
+    Mismatch::malformed(Codec::TokenXml, 0, &error.to_string())
+}
