@@ -35,6 +35,9 @@ func Open(text []byte) (*Document, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("the document is not UTF-8")
 	}
+	if err := checkTags(text); err != nil {
+		return nil, err
+	}
 	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // XML 1.0 section 4.3.3
 	return &Document{decoder: xml.NewDecoder(bytes.NewReader(text))}, nil
 }
