@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -407,53 +406,11 @@ func TestServesOnAUnixSocket(t *testing.T) {
 	}
 }
 
-// TestManifestIsTrue starts every stack that service.json offers.
-func TestManifestIsTrue(t *testing.T) {
-	text, err := os.ReadFile("../../service.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var manifest struct {
-		Serves []struct {
-			Binding                         string
-			Codecs, Transports, Compression []string
-			ServerOptions                   []string `json:"server_options"`
-		}
-	}
-	if err := json.Unmarshal(text, &manifest); err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]any{"socket.nagle": true, "socket.tcp_window": 65_536,
-		"socket.h2_window": 1 << 20, "stack.end_of_message": "chunked"}
-	for _, offer := range manifest.Serves {
-		for _, codec := range offer.Codecs {
-			for _, transport := range offer.Transports {
-				config := stack(offer.Binding, codec, transport)
-				for _, compression := range offer.Compression {
-					checkServes(t, config.with("stack.compression", compression))
-				}
-				for key, value := range values {
-					_, name, _ := strings.Cut(key, ".")
-					// These two are of one transport each; the other refuses them.
-					other := name == "h2_window" && transport != "http/2" ||
-						name == "end_of_message" && transport == "http/2"
-					if slices.Contains(offer.ServerOptions, name) && !other {
-						checkServes(t, config.with(key, value))
-					}
-				}
-			}
-		}
-	}
-}
-
-func checkServes(t *testing.T, config options) {
+// stop ends a service in the orderly way.
+func stop(t *testing.T, p *process) {
 	t.Helper()
-	p := start(t, config)
-	if err := hello(p, config); err != nil {
-		t.Errorf("%v: %v", config, err)
-	}
 	_ = p.stdin.Close()
 	if code := p.exitCode(t, 3*time.Second); code != 0 {
-		t.Errorf("%v: exit code %d", config, code)
+		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}
 }

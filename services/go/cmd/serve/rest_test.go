@@ -79,7 +79,12 @@ func hello(p *process, config options) error {
 	if config["stack.binding"] == "grpc" {
 		return helloGRPC(p, config)
 	}
-	answer, err := call(p, config["stack.transport"].(string), "GET", "/transfer/hello", nil)
+	transport := config["stack.transport"].(string)
+	method, path, body, header := "GET", "/transfer/hello", "", []string(nil)
+	if config["stack.binding"] == "soap" {
+		method, path, body, header = helloSOAP(config)
+	}
+	answer, err := call(p, transport, method, path, []byte(body), header...)
 	if err != nil {
 		return err
 	}

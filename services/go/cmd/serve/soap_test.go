@@ -19,6 +19,20 @@ func soapHeader(version, action string) []string {
 	return []string{"Content-Type", "text/xml; charset=utf-8", "SOAPAction", `"` + action + `"`}
 }
 
+// helloSOAP is a request of Hello.
+func helloSOAP(config options) (method, path, body string, header []string) {
+	version, isNamed := config["stack.soap"].(string)
+	if !isNamed {
+		version = "1.1"
+	}
+	element := "HelloRequest"
+	if config["stack.codec"] == "soap-rpc" {
+		element = "hello"
+	}
+	body = enveloped(version, "", "<"+element+` xmlns="urn:wirelab:transfer:v1"/>`)
+	return "POST", "/transfer/soap", body, soapHeader(version, "urn:wirelab:transfer:v1#Hello")
+}
+
 // enveloped is an envelope as other stacks write it: with a prefix of their own,
 // white space and a comment.
 func enveloped(version, header, body string) string {
