@@ -1,14 +1,17 @@
-//! The embedded services: `rest@rust` on axum and hyper, `grpc@rust` on tonic.
+//! The embedded services: `rest@rust` and `soap@rust` on axum and hyper,
+//! `grpc@rust` on tonic, `iiop@rust` and `raw@rust` on a loop of our own.
 //!
 //! They are linked into the engine's binary but know nothing of the lab except
 //! the process contract (docs/reference/process.md): a configuration on
 //! standard input, one line when a call can be answered, metrics on a second
 //! port, an end with standard input. [`serve_from_stdin`] is all of it.
 //!
-//! The handlers are what a user of these libraries would write. Around them
-//! lie two thin layers of our own: `calls` counts every call and commits the
-//! faults that were switched on, and `fault_io` has the bytes of a connection
-//! in hand, so that "two sends" or "a reset instead of a reply" are exact.
+//! Every binding is written once over all contracts, whose answers come from
+//! `wirelab-contract` by way of the `desk`. Around the handlers lie two thin
+//! layers of our own: `calls` (over HTTP) and `exchange` (elsewhere) count
+//! every call and commit the faults that were switched on, and `fault_io` has
+//! the bytes of a connection in hand, so that "two sends" or "a reset instead
+//! of a reply" are exact.
 
 #![deny(missing_docs)]
 
@@ -17,13 +20,17 @@ mod check;
 mod coding;
 mod compression;
 mod config;
+mod conversation;
 mod delay;
 mod desk;
+mod envelopes;
+mod exchange;
 mod exposition;
 mod fault_io;
 mod faults;
 mod grpc;
 mod http;
+mod iiop;
 mod listener;
 mod metrics;
 mod mutants;
@@ -32,13 +39,16 @@ mod orders;
 mod own_process;
 mod problem;
 mod process;
+mod raw;
 mod ready;
 mod refusal;
 mod relabel;
 mod reply_body;
+mod reports;
 mod representation;
 mod rest;
 mod self_call;
+mod soap;
 mod socket;
 mod split;
 mod spoil;
@@ -46,6 +56,7 @@ mod stack;
 mod stop;
 mod text_check;
 mod tls;
+mod wsdl;
 
 pub use config::{Collector, ServiceConfig, SocketOptions, Store, TlsFiles, Writes};
 pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};

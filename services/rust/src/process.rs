@@ -18,10 +18,11 @@ use crate::desk::{Desk, FAULT_EXIT};
 use crate::listener::{BACKLOG, Listener, listen_tcp, loopback};
 use crate::ready::{self, Ready};
 use crate::refusal::{Refusal, Refused};
+use crate::reports::Reports;
 use crate::self_call::{self, SelfCallError};
-use crate::stack::{Binding, Codec, Compression, Security, Transport};
+use crate::stack::{Binding, Codec, Compression, ReplyWay, Security, Transport};
 use crate::stop::Stop;
-use crate::{exposition, grpc, http, rest};
+use crate::{exposition, grpc, http, iiop, raw, rest, soap};
 
 /// Exit code of a refused configuration.
 const REFUSED_EXIT: u8 = 2;
@@ -113,7 +114,8 @@ async fn serve(
         loopback("metrics_listen", &config.metrics_listen)?,
         None,
     )?;
-    let ready = ready(&config, &listener, &page)?;
+    let report = report_listener(&config)?;
+    let ready = ready(&config, contract, &listener, &page, report.as_ref())?;
     let own = match config.stack.security {
         Security::None => None,
         Security::Tls | Security::Mtls => Some(listener.own_connection()?),
@@ -124,17 +126,28 @@ async fn serve(
         let _made = desk.state.text();
     }
     tokio::spawn(exposition::serve(page, Arc::clone(&desk)));
-    let serving = stack(
-        listener,
-        Arc::clone(&config),
-        Arc::clone(&desk),
-        stop.clone(),
-    );
+    let reports = report.map(|listener| {
+        let reports = Arc::new(Reports::default());
+        tokio::spawn(Arc::clone(&reports).serve(listener));
+        reports
+    });
+    let (its_config, its_desk) = (Arc::clone(&config), Arc::clone(&desk));
+    let serving = stack(listener, its_config, its_desk, reports, stop.clone());
     let serving = tokio::spawn(serving);
-    self_call::call(&ready, &desk, own).await?;
+    self_call::call(&ready, &config, &desk, own).await?;
     desk.metrics.open();
     print_line(&ready)?;
     serving.await.map_err(io::Error::other)?
+}
+
+/// Where one-way stacks tell how far they have come: beside the service.
+fn report_listener(config: &ServiceConfig) -> Result<Option<TcpListener>, Refusal> {
+    if config.stack.reply == ReplyWay::TwoWay {
+        return Ok(None);
+    }
+    let mut address = loopback("listen", &config.listen)?;
+    address.set_port(0);
+    listen_tcp("listen", address, None).map(Some)
 }
 
 /// Serves on the stack that was asked for, and starts nothing of the others.
@@ -142,6 +155,7 @@ async fn stack(
     listener: Listener,
     config: Arc<ServiceConfig>,
     desk: Arc<Desk>,
+    reports: Option<Arc<Reports>>,
     stop: Stop,
 ) -> Result<(), StartError> {
     match config.stack.binding {
@@ -154,23 +168,32 @@ async fn stack(
                 .await
                 .map_err(io::Error::other)?;
         }
-        Binding::Soap | Binding::Iiop | Binding::Raw => {
-            let message = "this build serves rest and grpc";
-            return Err(Refusal::new("stack.binding", message, "use binding=rest").into());
+        Binding::Soap => {
+            let calls = Calls::new(soap::router(&desk, &config), desk, soap::operation);
+            http::serve(listener, config, calls, stop).await;
         }
+        Binding::Iiop => iiop::serve(listener, &config, desk, stop).await,
+        Binding::Raw => raw::serve(listener, &config, desk, reports, stop).await,
     }
     Ok(())
 }
 
 fn ready(
     config: &ServiceConfig,
+    contract: Contract,
     listener: &Listener,
     page: &TcpListener,
+    report: Option<&TcpListener>,
 ) -> Result<Ready, StartError> {
     let libraries = libraries(config);
+    let address = listener.address()?;
+    let object = config.stack.binding == Binding::Iiop;
+    let report = report.map(TcpListener::local_addr).transpose()?;
     Ok(Ready {
         ready: true,
-        address: listener.address()?,
+        ior: object.then(|| iiop::reference(contract, &address)),
+        report: report.map(|address| address.to_string()),
+        address,
         metrics: page.local_addr()?.to_string(),
         pid: std::process::id(),
         language: "rust".to_owned(),

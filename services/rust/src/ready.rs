@@ -15,6 +15,12 @@ pub struct Ready {
     pub address: String,
     /// Where metrics are.
     pub metrics: String,
+    /// The reference to the service, with binding iiop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ior: Option<String>,
+    /// Where one-way stacks tell how far they have come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
     /// Process id.
     pub pid: u32,
     /// `rust`, `go`, …

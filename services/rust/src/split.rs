@@ -40,11 +40,6 @@ impl Splitter {
             Splitter::Http2(state) => state.walk(bytes),
         }
     }
-
-    /// How many of `bytes` may go into the next send.
-    pub(crate) fn cut(&self, bytes: &[u8]) -> usize {
-        self.clone().walk(bytes).bytes
-    }
 }
 
 /// Place within a sequence of HTTP/1.x replies.

@@ -1,0 +1,180 @@
+//! Connections that the service itself reads and writes, whatever is spoken
+//! on them: requests come in, are served, and their replies go out.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::pin::{Pin, pin};
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use crate::exchange::{Delivery, Way, deliver};
+use crate::fault_io::FaultIo;
+use crate::listener::Listener;
+use crate::stop::Stop;
+
+/// Bytes of the first read on a connection, and of its largest.
+const READ_BYTES: usize = 4 << 10;
+const READ_BYTES_MAX: usize = 256 << 10;
+
+/// Requests of one connection that may wait to be served; then nothing more is read.
+const QUEUE_MAX: usize = 256;
+
+/// A request that is being served.
+pub(crate) type Serving = Pin<Box<dyn Future<Output = Delivery> + Send>>;
+
+/// What came in.
+pub(crate) enum Job {
+    /// A request.
+    Serve(Serving),
+    /// Something that is answered at once.
+    Write(Vec<u8>),
+    /// Nothing more is wanted from here on.
+    Close,
+}
+
+/// One connection's side of a protocol.
+pub(crate) trait Protocol: Send {
+    /// How many requests are served at a time; their replies are written as
+    /// they come.
+    const IN_FLIGHT_MAX: usize;
+
+    /// Takes bytes that came in. After [`Job::Close`] nothing is read.
+    fn receive(&mut self, input: &[u8], jobs: &mut VecDeque<Job>);
+
+    /// How many of a message's first bytes are a send of their own, with split
+    /// writes; 0 with joined ones.
+    fn head(&self, message: &[u8]) -> usize;
+
+    /// What is written before the service closes the connection by order.
+    fn farewell(&self) -> Vec<u8>;
+
+    /// A request has been served; `idle` when no input is waiting.
+    fn served(&mut self, idle: bool);
+}
+
+/// Serves until `stop`, then until the calls in flight have ended. `protocol`
+/// makes each connection's side.
+pub(crate) async fn serve<P: Protocol + 'static>(
+    listener: Listener,
+    protocol: impl Fn(&FaultIo) -> P,
+    stop: Stop,
+) {
+    let (open, mut all_closed) = mpsc::channel::<()>(1);
+    loop {
+        let connection = tokio::select! {
+            connection = listener.accept() => connection,
+            () = stop.ordered() => break,
+        };
+        let conversation = Conversation::new(protocol(&connection), connection);
+        let (stop, open) = (stop.clone(), open.clone());
+        tokio::spawn(async move {
+            // A connection that breaks is the caller's affair.
+            let _broken = conversation.run(stop).await;
+            drop(open);
+        });
+    }
+    drop((listener, open));
+    let _none = all_closed.recv().await;
+}
+
+struct Conversation<P> {
+    protocol: P,
+    connection: FaultIo,
+    buffer: Vec<u8>,
+    /// What waits to be served.
+    jobs: VecDeque<Job>,
+    in_flight: FuturesUnordered<Serving>,
+    /// Nothing more is read.
+    closing: bool,
+}
+
+/// What happens next on a connection.
+enum Event {
+    Served(Delivery),
+    Read(io::Result<usize>),
+    Stop,
+}
+
+impl<P: Protocol> Conversation<P> {
+    fn new(protocol: P, connection: FaultIo) -> Self {
+        Conversation {
+            protocol,
+            connection,
+            buffer: vec![0; READ_BYTES],
+            jobs: VecDeque::new(),
+            in_flight: FuturesUnordered::new(),
+            closing: false,
+        }
+    }
+
+    async fn run(mut self, stop: Stop) -> io::Result<()> {
+        let mut stopped = pin!(stop.ordered());
+        let mut by_order = false;
+        while !self.closing || !self.jobs.is_empty() || !self.in_flight.is_empty() {
+            self.begin().await?;
+            let reads = !self.closing && self.jobs.len() < QUEUE_MAX;
+            let event = tokio::select! {
+                biased;
+                Some(delivery) = self.in_flight.next() => Event::Served(delivery),
+                read = self.connection.read(&mut self.buffer), if reads => Event::Read(read),
+                () = &mut stopped, if !self.closing => Event::Stop,
+                else => break,
+            };
+            match event {
+                Event::Served(delivery) => self.end(delivery).await?,
+                Event::Read(read) => self.receive(read?),
+                Event::Stop => (by_order, self.closing) = (true, true),
+            }
+        }
+        if by_order {
+            self.write(&self.protocol.farewell()).await?;
+        }
+        self.connection.shutdown().await
+    }
+
+    /// Begins what may begin now.
+    async fn begin(&mut self) -> io::Result<()> {
+        while self.in_flight.len() < P::IN_FLIGHT_MAX {
+            match self.jobs.pop_front() {
+                None => return Ok(()),
+                Some(Job::Serve(serving)) => self.in_flight.push(serving),
+                Some(Job::Write(message)) => self.write(&message).await?,
+                Some(Job::Close) => self.closing = true,
+            }
+        }
+        Ok(())
+    }
+
+    async fn end(&mut self, delivery: Delivery) -> io::Result<()> {
+        let head = delivery.message.as_deref();
+        let head = head.map_or(0, |message| self.protocol.head(message));
+        if delivery.way == Way::Last {
+            self.jobs.clear();
+            self.closing = true;
+        }
+        let orders = self.connection.orders();
+        deliver(&mut self.connection, &orders, delivery, head).await?;
+        let idle = self.jobs.is_empty() && self.in_flight.is_empty();
+        self.protocol.served(idle);
+        Ok(())
+    }
+
+    fn receive(&mut self, read: usize) {
+        if read == 0 {
+            self.closing = true;
+            return;
+        }
+        self.protocol.receive(&self.buffer[..read], &mut self.jobs);
+        if read == self.buffer.len() && read < READ_BYTES_MAX {
+            self.buffer.resize(read * 2, 0);
+        }
+    }
+
+    async fn write(&mut self, message: &[u8]) -> io::Result<()> {
+        self.connection.write_all(message).await?;
+        self.connection.flush().await
+    }
+}

@@ -1,0 +1,266 @@
+//! `raw@rust`: every contract as messages after their length, on a loop of our
+//! own; framing and envelopes by `wirelab-wire`.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wirelab_contract::{Message, Operation, Unary, UnaryVisitor};
+use wirelab_wire::raw::{self, CONTENT_BYTES_MAX, Deframer, Prefix};
+use wirelab_wire::soap::{Envelope, EnvelopeError, Fault};
+use wirelab_wire::token_xml::{Decoder, Encoder};
+
+use crate::config::{ServiceConfig, Writes};
+use crate::conversation::{self, Job, Protocol};
+use crate::desk::Desk;
+use crate::envelopes::{Envelopes, Refused, Written};
+use crate::exchange::{Answer, Delivery, Handler, Way, serve as serve_call};
+use crate::fault_io::FaultIo;
+use crate::listener::Listener;
+use crate::reports::{Progress, Reports};
+use crate::spoil::Spoiler;
+use crate::stack::{Codec, Compression};
+use crate::stop::Stop;
+
+/// What the connections of one service share.
+struct Service {
+    desk: Arc<Desk>,
+    envelopes: Envelopes,
+    /// Operations by the names of their requests. Hello and HelloBytes share
+    /// theirs, which therefore asks for Hello.
+    operations: Vec<(&'static str, Operation)>,
+    one_way: bool,
+}
+
+/// The name of an operation's request.
+struct RequestName;
+
+impl UnaryVisitor for RequestName {
+    type Output = &'static str;
+
+    fn visit<O: Unary>(self) -> &'static str {
+        O::Request::NAME
+    }
+}
+
+/// Serves until `stop`, then until the calls in flight have ended. With
+/// one-way calls `reports` are told of their progress.
+pub(crate) async fn serve(
+    listener: Listener,
+    config: &ServiceConfig,
+    desk: Arc<Desk>,
+    reports: Option<Arc<Reports>>,
+    stop: Stop,
+) {
+    let operations = Operation::all_of(desk.contract)
+        .filter_map(|operation| Some((operation.visit_unary(RequestName)?, operation)));
+    let service = Arc::new(Service {
+        envelopes: Envelopes::new(config),
+        operations: operations.collect(),
+        one_way: reports.is_some(),
+        desk,
+    });
+    let split = config.socket.writes == Writes::Split;
+    let tokens = config.stack.codec == Codec::TokenXml;
+    let side = |connection: &FaultIo| {
+        let port = connection.peer_port();
+        let progress = reports.as_ref().zip(port);
+        Raw {
+            service: Arc::clone(&service),
+            deframer: Deframer::new(),
+            caches: tokens.then(Arc::default),
+            split,
+            progress: progress.map(|(reports, port)| Progress::new(reports, port)),
+        }
+    };
+    conversation::serve(listener, side, stop).await;
+}
+
+/// One connection's side.
+struct Raw {
+    service: Arc<Service>,
+    deframer: Deframer,
+    /// With codec token-xml.
+    caches: Caches,
+    split: bool,
+    progress: Option<Progress>,
+}
+
+impl Protocol for Raw {
+    /// Replies come in the order of the requests.
+    const IN_FLIGHT_MAX: usize = 1;
+
+    fn receive(&mut self, mut input: &[u8], jobs: &mut VecDeque<Job>) {
+        loop {
+            match self.deframer.next(&mut input) {
+                Ok(None) => return,
+                Ok(Some(content)) => {
+                    let service = Arc::clone(&self.service);
+                    let caches = self.caches.clone();
+                    let serving = async move { service.serve(content, caches).await };
+                    jobs.push_back(Job::Serve(Box::pin(serving)));
+                }
+                Err(_) => {
+                    // Where the next message begins is not known any more.
+                    jobs.push_back(Job::Close);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn head(&self, message: &[u8]) -> usize {
+        let line = memchr::memchr(b'\n', message).filter(|_| self.split);
+        line.map_or(0, |end| end + 1)
+    }
+
+    fn farewell(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn served(&mut self, idle: bool) {
+        if let Some(progress) = &mut self.progress {
+            progress.processed(idle);
+        }
+    }
+}
+
+/// Both ends of a connection's caches of names and texts.
+#[derive(Debug, Default)]
+struct Tokens {
+    decoder: Decoder,
+    encoder: Encoder,
+}
+
+/// Requests are served one after the other, so nobody ever waits for this lock.
+type Caches = Option<Arc<Mutex<Tokens>>>;
+
+fn locked(tokens: &Mutex<Tokens>) -> MutexGuard<'_, Tokens> {
+    tokens.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Service {
+    async fn serve(&self, content: Vec<u8>, caches: Caches) -> Delivery {
+        let delivery = self.served(&content, &caches).await;
+        delivery.map(|written, way| {
+            if self.one_way {
+                return Vec::new();
+            }
+            let content = match (written, &caches) {
+                (Written::Document(document), Some(caches)) => {
+                    let mut tokens = Vec::with_capacity(256);
+                    locked(caches).encoder.encode(&document, &mut tokens);
+                    tokens
+                }
+                (written, _) => written.into_text(),
+            };
+            self.framed(content, way)
+        })
+    }
+
+    /// A reply as it goes on the wire.
+    fn framed(&self, content: Vec<u8>, way: Way) -> Vec<u8> {
+        let content = match self.desk.stack.compression {
+            Compression::None => content,
+            packs => packs
+                .pack(&content)
+                .expect("libraries that compress into memory do not fail"),
+        };
+        let mut out = Vec::with_capacity(content.len() + 10);
+        if way == Way::Endless {
+            out.extend_from_slice(Prefix::new(CONTENT_BYTES_MAX).as_ref());
+            out.extend_from_slice(&content);
+        } else {
+            raw::write(&content, &mut out);
+        }
+        out
+    }
+
+    async fn served(&self, content: &[u8], caches: &Caches) -> Delivery<Written> {
+        let plain = match self.desk.stack.compression {
+            Compression::None => Cow::Borrowed(content),
+            packed => match packed.unpack(content, CONTENT_BYTES_MAX) {
+                Ok(plain) => Cow::Owned(plain),
+                Err(error) => return self.refused(Fault::client(error.to_string()), Way::Whole),
+            },
+        };
+        let Some(caches) = caches else {
+            return self.envelope(Envelope::parse(&plain)).await;
+        };
+        let decoded = locked(caches).decoder.decode(&plain);
+        match decoded {
+            Ok(document) => self.envelope(document.envelope()).await,
+            // The caches are no longer those of the caller.
+            Err(error) => self.refused(Fault::client(error.to_string()), Way::Last),
+        }
+    }
+
+    fn refused(&self, fault: Fault, way: Way) -> Delivery<Written> {
+        Delivery {
+            message: Some(self.envelopes.refuse(&self.desk, &fault.into())),
+            way,
+        }
+    }
+
+    async fn envelope(&self, parsed: Result<Envelope<'_>, EnvelopeError>) -> Delivery<Written> {
+        let envelope = match parsed {
+            Ok(envelope) => envelope,
+            Err(error) => return self.refused(Fault::from(&error), Way::Whole),
+        };
+        let Some(operation) = self.operation(&envelope) else {
+            let fault = Fault::client("the body holds the request of no operation here");
+            return self.refused(fault, Way::Whole);
+        };
+        if let Err(fault) = self.envelopes.admit(&envelope) {
+            return self.refused(fault, Way::Whole);
+        }
+        let call = Call {
+            envelopes: &self.envelopes,
+            envelope,
+            operation,
+        };
+        serve_call(&self.desk, operation, call).await
+    }
+
+    /// The operation that a body asks for.
+    fn operation(&self, envelope: &Envelope<'_>) -> Option<Operation> {
+        let body = envelope.body();
+        if body.namespace != self.desk.contract.namespace() {
+            return None;
+        }
+        let mut operations = self.operations.iter();
+        let found = operations.find(|(name, _)| *name == body.name)?;
+        Some(found.1)
+    }
+}
+
+/// A call of an operation.
+struct Call<'a, 'de> {
+    envelopes: &'a Envelopes,
+    envelope: Envelope<'de>,
+    operation: Operation,
+}
+
+impl Handler for Call<'_, '_> {
+    type Message = Written;
+
+    fn answer(self, desk: &Desk, spoiler: Option<&Spoiler>) -> Answer<Written> {
+        let found = self
+            .envelopes
+            .answer(desk, self.envelope, self.operation, spoiler);
+        match found {
+            Ok(message) => Answer {
+                message,
+                refused: false,
+            },
+            Err(refused @ Refused { application, .. }) => Answer {
+                message: self.envelopes.refuse(desk, &refused),
+                refused: application,
+            },
+        }
+    }
+
+    fn wrong_status(&self) -> Written {
+        self.envelopes.wrong_on_purpose()
+    }
+}

@@ -1,0 +1,101 @@
+//! One real call that a service makes to itself before it says that it is ready.
+
+mod session;
+mod web;
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use wirelab_contract::calendar::EntriesRequest;
+use wirelab_contract::charging::CreditControlRequest;
+use wirelab_contract::transfer::HelloRequest;
+use wirelab_contract::{Call, Contract};
+
+use crate::config::ServiceConfig;
+use crate::desk::Desk;
+use crate::ready::Ready;
+use crate::stack::Binding;
+
+/// Time that the call may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why the service cannot answer itself.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SelfCallError {
+    #[error("cannot connect: {0}")]
+    Connect(#[from] std::io::Error),
+    #[error("{0}")]
+    Http(#[from] hyper::Error),
+    #[error("{0}")]
+    Body(#[from] axum::Error),
+    #[error("answered {0}")]
+    Answer(String),
+    #[error("no answer within {} s", PATIENCE.as_secs())]
+    Silence,
+}
+
+/// Calls the service that will be `ready`, by a connection of its `own` where
+/// it has one, and checks that the answer is one.
+///
+/// # Errors
+/// When there is no good answer.
+pub(crate) async fn call(
+    ready: &Ready,
+    config: &ServiceConfig,
+    desk: &Desk,
+    own: Option<UnixStream>,
+) -> Result<(), SelfCallError> {
+    let call = async {
+        match (own, ready.address.strip_prefix("unix:")) {
+            (Some(own), _) => exchange(own, config, desk).await,
+            (None, Some(path)) => exchange(UnixStream::connect(path).await?, config, desk).await,
+            (None, None) => exchange(TcpStream::connect(&ready.address).await?, config, desk).await,
+        }
+    };
+    tokio::time::timeout(PATIENCE, call)
+        .await
+        .map_err(|_| SelfCallError::Silence)?
+}
+
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    config: &ServiceConfig,
+    desk: &Desk,
+) -> Result<(), SelfCallError> {
+    match config.stack.binding {
+        Binding::Rest | Binding::Soap | Binding::Grpc => web::exchange(stream, config, desk).await,
+        Binding::Iiop | Binding::Raw => session::exchange(stream, config, desk).await,
+    }
+}
+
+/// A call that changes nothing.
+fn harmless(contract: Contract) -> Call {
+    match contract {
+        Contract::Transfer => Call::Hello { hello_bytes: 0 },
+        Contract::Charging => Call::CreditControl(CreditControlRequest { id: 1 }),
+        Contract::Calendar => Call::Entries(EntriesRequest {
+            owner: "self".to_owned(),
+            day: 1,
+        }),
+    }
+}
+
+/// Something that is done with the harmless call's request.
+pub(super) trait WithRequest {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn with<M: wirelab_contract::Message>(self, call: &Call, message: &M) -> Self::Output;
+}
+
+/// Lets `with` see the request of the harmless call.
+pub(super) fn with_request<W: WithRequest>(contract: Contract, with: W) -> W::Output {
+    let call = harmless(contract);
+    match &call {
+        Call::CreditControl(request) => with.with(&call, request),
+        Call::Entries(request) => with.with(&call, request),
+        _ => with.with(&call, &HelloRequest {}),
+    }
+}

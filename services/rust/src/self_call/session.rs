@@ -1,0 +1,137 @@
+//! The call by the client's sessions of `wirelab-wire`: IIOP and raw.
+
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use wirelab_contract::{Call, Message};
+use wirelab_wire::cdr::{self, ByteOrder};
+use wirelab_wire::giop::{self, Giop};
+use wirelab_wire::raw::{self, Raw};
+use wirelab_wire::soap::{Form, write_request};
+use wirelab_wire::token_xml::{Document, Encoder};
+use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
+
+use super::{SelfCallError, WithRequest, with_request};
+use crate::config::ServiceConfig;
+use crate::desk::Desk;
+use crate::iiop;
+use crate::stack::{Binding, Codec, ReplyWay};
+
+/// Calls, and waits for the reply where one comes.
+pub(super) async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    config: &ServiceConfig,
+    desk: &Desk,
+) -> Result<(), SelfCallError> {
+    let request = with_request(desk.contract, MakeRequest { config });
+    if config.stack.binding == Binding::Iiop {
+        let options = giop::Options {
+            object_key: iiop::object_key(desk.contract),
+            ..giop::Options::default()
+        };
+        let session = Giop::new(options).map_err(|e| SelfCallError::Answer(e.to_string()))?;
+        return converse(stream, session, request, desk).await;
+    }
+    let options = raw::Options {
+        one_way: config.stack.reply == ReplyWay::OneWay,
+        ..raw::Options::default()
+    };
+    let session = Raw::new(options).map_err(|e| SelfCallError::Answer(e.to_string()))?;
+    if options.one_way {
+        return send(stream, session, request).await;
+    }
+    converse(stream, session, request, desk).await
+}
+
+struct MakeRequest<'a> {
+    config: &'a ServiceConfig,
+}
+
+impl WithRequest for MakeRequest<'_> {
+    type Output = Arc<Request>;
+
+    fn with<M: Message>(self, call: &Call, message: &M) -> Arc<Request> {
+        let operation = call.operation();
+        let mut body = Vec::new();
+        match self.config.stack.codec {
+            Codec::Cdr => cdr::write(ByteOrder::default(), message, &mut body, 0)
+                .expect("messages have a form in CDR"),
+            Codec::TokenXml => {
+                let document = Document::of_request(operation, message);
+                Encoder::new().encode(&document, &mut body);
+            }
+            _ => write_request(Form::PLAIN, operation, message, None, &mut body),
+        }
+        let packed = self.config.stack.compression.pack(&body);
+        Arc::new(Request {
+            id: 0,
+            method: String::new(),
+            path: operation.lower_camel().to_owned(),
+            authority: String::new(),
+            fields: Vec::new(),
+            body: packed.expect("a small message can be compressed").into(),
+        })
+    }
+}
+
+/// How the call went, so far.
+#[derive(Default)]
+struct Outcome {
+    ended: bool,
+    failed: Option<Failure>,
+}
+
+impl Replies for Outcome {
+    fn first(&mut self, _: CallId) {}
+
+    fn head(&mut self, _: CallId, _: &Head) {}
+
+    fn body(&mut self, _: CallId, _: &[u8]) {}
+
+    fn end(&mut self, _: CallId, _: End) {
+        self.ended = true;
+    }
+
+    fn failed(&mut self, _: CallId, failure: Failure) {
+        self.failed = Some(failure);
+    }
+}
+
+async fn send(
+    mut stream: impl AsyncWrite + Unpin,
+    mut session: impl Session,
+    request: Arc<Request>,
+) -> Result<(), SelfCallError> {
+    session.send(0, &request);
+    let mut out = Vec::new();
+    while session.pump(&mut out) {}
+    stream.write_all(&out).await?;
+    Ok(stream.flush().await?)
+}
+
+async fn converse(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    mut session: impl Session,
+    request: Arc<Request>,
+    desk: &Desk,
+) -> Result<(), SelfCallError> {
+    session.send(0, &request);
+    let mut out = Vec::new();
+    while session.pump(&mut out) {}
+    stream.write_all(&out).await?;
+    let mut outcome = Outcome::default();
+    let mut buffer = vec![0; 64 << 10];
+    while !outcome.ended && outcome.failed.is_none() {
+        let read = stream.read(&mut buffer).await?;
+        if read == 0 {
+            session.closed(&mut outcome);
+        } else if let Err(error) = session.receive(&buffer[..read], &mut outcome) {
+            outcome.failed = Some(Failure::Protocol(error));
+        }
+    }
+    match outcome.failed {
+        // A mutant may break the protocol: that is what it is for.
+        Some(failure) if desk.mutation.is_none() => Err(SelfCallError::Answer(failure.to_string())),
+        _ => Ok(()),
+    }
+}
