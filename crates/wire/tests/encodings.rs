@@ -1,7 +1,10 @@
-//! `contracts/vectors/encodings.json` is fresh, and our readers read it.
+//! `contracts/vectors/encodings.json` and `envelopes.json` are fresh, and our
+//! readers read them.
 
 #[path = "../examples/encodings/encodings.rs"]
 mod encodings;
+#[path = "../examples/encodings/envelopes.rs"]
+mod envelopes;
 #[path = "../examples/encodings/values.rs"]
 mod values;
 #[path = "../examples/encodings/xml_variants.rs"]
@@ -10,9 +13,10 @@ mod xml_variants;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use wirelab_contract::{Message, TypeVisitor, visit_type};
+use wirelab_contract::{Message, Operation, TypeVisitor, Unary, UnaryVisitor, visit_type};
 use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::soap::Version;
 
 const COMMITTED: &str = include_str!("../../../contracts/vectors/encodings.json");
 
@@ -33,6 +37,53 @@ fn the_committed_encodings_are_fresh() {
         encodings::written() == COMMITTED,
         "contracts/vectors/encodings.json is stale; run cargo run -p wirelab-wire --example encodings"
     );
+}
+
+const ENVELOPES: &str = include_str!("../../../contracts/vectors/envelopes.json");
+
+#[test]
+fn the_committed_envelopes_are_fresh() {
+    assert!(
+        envelopes::written() == ENVELOPES,
+        "contracts/vectors/envelopes.json is stale; run cargo run -p wirelab-wire --example encodings"
+    );
+}
+
+/// Reads the envelopes of a row in the form that it names.
+struct ReadEnvelopes<'a>(Form, &'a Value);
+
+impl UnaryVisitor for ReadEnvelopes<'_> {
+    type Output = ();
+
+    fn visit<O: Unary>(self) {
+        let ReadEnvelopes(form, row) = self;
+        let bytes = |name: &str| row[name].as_str().unwrap().as_bytes();
+        let request = form.read_request::<O>(bytes("request_envelope")).unwrap();
+        let reply = form.read_reply::<O>(bytes("reply_envelope")).unwrap();
+        let error = form.read_error(O::OPERATION, bytes("error_envelope"));
+        assert_eq!(serde_json::to_value(request).unwrap(), row["request"]);
+        assert_eq!(serde_json::to_value(reply).unwrap(), row["reply"]);
+        assert_eq!(error.unwrap(), row["error"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn every_envelope_is_read_as_what_it_says() {
+    let rows: Value = serde_json::from_str(ENVELOPES).unwrap();
+    let mut operations = BTreeSet::new();
+    for row in rows.as_array().unwrap() {
+        let operation: Operation = row["operation"].as_str().unwrap().parse().unwrap();
+        let codec: Codec = row["codec"].as_str().unwrap().parse().unwrap();
+        let version = match row["soap"].as_str().unwrap() {
+            "1.1" => Version::V11,
+            _ => Version::V12,
+        };
+        let read = ReadEnvelopes(Form::from(codec).in_soap(version), row);
+        operation.visit_unary(read).unwrap();
+        operations.insert(operation);
+    }
+    let unary = Operation::ALL.into_iter().filter(|o| !o.streaming());
+    assert!(operations.into_iter().eq(unary));
 }
 
 /// Reads every encoding of a vector and proves that it is one value.

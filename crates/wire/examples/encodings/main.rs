@@ -1,6 +1,8 @@
-//! Writes `contracts/vectors/encodings.json`: `cargo run -p wirelab-wire --example encodings`.
+//! Writes `contracts/vectors/encodings.json` and `envelopes.json`:
+//! `cargo run -p wirelab-wire --example encodings`.
 
 mod encodings;
+mod envelopes;
 mod values;
 mod xml_variants;
 
@@ -9,7 +11,12 @@ use std::{fs, io};
 
 fn main() -> io::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/vectors");
-    fs::write(folder.join("encodings.json"), encodings::written())?;
-    println!("contracts/vectors/encodings.json");
+    for (name, content) in [
+        ("encodings.json", encodings::written()),
+        ("envelopes.json", envelopes::written()),
+    ] {
+        fs::write(folder.join(name), content)?;
+        println!("contracts/vectors/{name}");
+    }
     Ok(())
 }
