@@ -187,6 +187,7 @@ def summary(outcome: Json) -> Json:
         "window_s": group["window_s"],
         "latency_ms": _milliseconds(group["times"].get("response")),
         "service_time_ms": _milliseconds(group["times"].get("service")),
+        "sequences": _sequences(group.get("sequences")),
         "client_cpu_s": cpu,
         "client_cpu_us_per_call": cpu / calls * 1e6 if calls else None,
         "client_rss_max_bytes": process["rss_max_bytes"],
@@ -199,6 +200,13 @@ def summary(outcome: Json) -> Json:
         "interrupted": outcome["interrupted"],
         "engine": {"version": outcome["engine"], "profile": outcome["profile"]},
     }
+
+
+def _sequences(sequences: Json | None) -> Json | None:
+    if sequences is None:
+        return None
+    latency = _milliseconds(sequences["response"])
+    return {"count": sequences["count"], "errors": sequences["errors"], "latency_ms": latency}
 
 
 def _milliseconds(times: Json | None) -> Json:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -230,11 +231,7 @@ def _heard(lab: Lab, observer: Observer) -> Callable[[Json], None]:
 
 
 def _finished(trial: Trial, measured: Measured) -> Trial:
-    group = dict(measured.outcome["groups"][0])
-    group["times"] = {
-        name: {key: value for key, value in times.items() if key != "hdr"}
-        for name, times in group["times"].items()
-    }
+    group = _without_histograms(measured.outcome["groups"][0])
     return replace(
         trial,
         status="measured",
@@ -251,6 +248,25 @@ def _identity(outcome: Json) -> Json:
     return {"version": outcome["engine"], "profile": outcome["profile"]}
 
 
+def _histograms(group: Json) -> Iterator[tuple[str, Json]]:
+    """All times of a group by name: ``response``; ``Reserve.response`` where it calls several
+    operations; ``sequence.response`` where it calls sequences."""
+    yield from group["times"].items()
+    for operation in group.get("operations") or ():
+        for name, times in operation["times"].items():
+            yield f"{operation['operation']}.{name}", times
+    if group.get("sequences"):
+        yield "sequence.response", group["sequences"]["response"]
+
+
+def _without_histograms(group: Json) -> Json:
+    """A copy of the group for the journal; the histograms are in a file of their own."""
+    copied: Json = copy.deepcopy(group)
+    for _, times in _histograms(copied):
+        times.pop("hdr", None)
+    return copied
+
+
 def histogram_log(group: Json) -> str:
     """The group's histograms in the HdrHistogram log format, version 1.3, one tagged line
     each; the maximum is in milliseconds, as the format has it."""
@@ -260,7 +276,7 @@ def histogram_log(group: Json) -> str:
         f"#[StartTime: {start_s:.3f} (seconds of CLOCK_MONOTONIC)]",
         '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
     ]
-    for name, times in group["times"].items():
+    for name, times in _histograms(group):
         if times.get("hdr"):
             extent = f"{start_s:.3f},{group['window_s']:.3f},{times['max_ns'] / 1e6:.3f}"
             lines.append(f"Tag={name},{extent},{times['hdr']}")

@@ -183,11 +183,11 @@ def _id(cell: Cell, repeat: int, digest: str) -> str:
     """``rest-rust-hello-14b-closed32-r1-3fa9c1d2``: readable, safe as a file name, unique."""
     point, load = cell.point, cell.point.load
     amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}"
+    size = format_bytes(point.bytes).replace(" ", "")
     words = (
         point.axes["binding"],
         point.axes["language"],
-        point.operation,
-        format_bytes(point.bytes).replace(" ", ""),
+        operations.words(point.operation, size).replace(" ", "-"),
         f"{load['kind']}{amount}",
         f"r{repeat}",
         digest[:8],

@@ -210,8 +210,13 @@ def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
 
     A user's calls overshoot the end and miss the start by a part of one call each: two
     uniform shares, of standard deviation ``W / sqrt(6)`` together, independent among users.
-    ``W`` is the p99 where it can be had, for long calls are the ones that cross the ends.
+    ``W`` is the p99 where it can be had, for long calls are the ones that cross the ends. A
+    sequence belongs to the window with all its calls, so that it is the one that crosses.
     """
+    sequences = trial.result.get("sequences")
+    if sequences and sequences["count"]:
+        longest = float(sequences["response"]["max_ns"])
+        return 3.3 * longest * 1e-9 / sqrt(6.0 * users) / window_s
     longest = max(mean_ns, trial.time_ns("response", "p99") or 0.0)
     if longest == mean_ns:
         longest = trial.time_ns("response", "max") or mean_ns
@@ -224,13 +229,16 @@ def _rate(trial: Trial) -> Check | None:
     window = trial.result.get("window_s")
     if _is_closed(trial) or not planned or not window:
         return None
-    achieved = _count(trial, "calls") / float(window)
+    # Of a sequence only the first call is an arrival.
+    sequences = trial.result.get("sequences")
+    count, what = (sequences["count"], "sequences") if sequences else (None, "calls")
+    achieved = (_count(trial, "calls") if count is None else int(count)) / float(window)
     off = abs(little_ratio(achieved, float(planned)) - 1.0)
     # Poisson counts vary by their root: a short window cannot be held to 1 %.
     noise = 3.3 / max(1.0, (float(planned) * float(window)) ** 0.5)
     allowed = max(WITHIN, noise) if trial.point.load.get("kind") == "poisson" else WITHIN
     reason = (
-        f"{achieved:,.1f} calls/s arrived, {float(planned):,.1f} planned "
+        f"{achieved:,.1f} {what}/s arrived, {float(planned):,.1f} planned "
         f"(off by {_percent(off)}, at most {_percent(allowed)})"
     )
     return _judged("achieved rate", off <= allowed, reason)

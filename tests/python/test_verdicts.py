@@ -56,6 +56,18 @@ def test_a_failed_trial_has_no_checks() -> None:
     assert check(replace(sound(), status="failed", reason="x")) == ()
 
 
+def test_sequences_are_held_to_the_plan_by_their_own_number() -> None:
+    """Of four calls of a sequence one is an arrival."""
+    given = sound(OPEN)
+    planned = float(OPEN["rate"]) * given.result["window_s"]
+    sequences: Json = {"count": round(planned), "errors": 0, "response": {"max_ns": 10_000_000}}
+    given = changed(given, "result", calls=4 * round(planned), sequences=sequences)
+    assert named(given, "achieved rate").outcome == "ok"
+    assert "sequences/s" in named(given, "achieved rate").reason
+    few = changed(given, "result", sequences={**sequences, "count": round(planned * 0.9)})
+    assert named(few, "achieved rate").outcome == "marked"
+
+
 MARKED = [
     ("engine build", lambda t: changed(t, "engine", profile="debug"), "debug"),
     ("interrupted", lambda t: changed(t, "engine", interrupted=True), "stopped"),

@@ -244,6 +244,8 @@ def _show(target: str, result: Json) -> None:
     _show_times("response time", result["latency_ms"])
     if result["load"] == "open":
         _show_times("service time", result["service_time_ms"])
+    if result["sequences"]:
+        _show_sequences(result["sequences"])
     _show_client(result)
     out.print(f"  {NOTES[result['load']]}", style="dim")
 
@@ -262,6 +264,11 @@ def _show_times(title: str, times: Json) -> None:
             f"{name} {format_seconds(ms / 1e3)}" for name, ms in times.items() if name != "min"
         ]
         out.print(f"  {title}: {', '.join(parts)}")
+
+
+def _show_sequences(sequences: Json) -> None:
+    out.print(f"  {sequences['count']:,} sequences, {sequences['errors']:,} ended by a failed call")
+    _show_times("response time of a sequence", sequences["latency_ms"])
 
 
 def _show_client(result: Json) -> None:
