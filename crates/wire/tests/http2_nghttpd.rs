@@ -168,6 +168,7 @@ fn request(id: u32, method: &str, path: &str, body: Vec<u8>) -> Arc<Request> {
             ("accept".into(), "*/*".into()),
         ],
         body: body.into(),
+        ..Request::default()
     })
 }
 

@@ -74,6 +74,7 @@ pub fn get(id: u32) -> Request {
         authority: "localhost:80".into(),
         fields: vec![("accept".into(), "text/plain".into())],
         body: Arc::from([]),
+        ..Request::default()
     }
 }
 
