@@ -78,7 +78,9 @@ class Manifest(BaseModel):
         if not offers:
             names = ", ".join(sorted({served.binding for served in self.serves}))
             return f"{self.language} serves {names}, not {axes['binding']}", {}
-        refusals = [_refusal(served, stack, contract) for served in offers]
+        # A binding may be offered in parts, by codec: the part that is meant says why not.
+        meant = [served for served in offers if axes["codec"] in served.codecs]
+        refusals = [_refusal(served, stack, contract) for served in meant or offers]
         return None if None in refusals else refusals[0]
 
 

@@ -101,6 +101,18 @@ def test_a_change_that_needs_another_leads_to_a_legal_stack(tmp_path: Path) -> N
         manifests.load(tmp_path).manifest(stack)
 
 
+def test_a_binding_offered_in_parts_is_refused_by_the_part_that_is_meant(tmp_path: Path) -> None:
+    encoded = {**SERVED, "codecs": ["soap-encoded"], "contracts": ["transfer"], "sockets": ["tcp"]}
+    _write(tmp_path, {"serves": [SERVED, encoded]})
+    catalogue = manifests.load(tmp_path)
+    stack = Stack.parse("soap@tiny?codec=soap-encoded")
+    assert catalogue.manifest(stack).language == "tiny"
+    with pytest.raises(StackError, match="serves contract transfer, not charging"):
+        catalogue.manifest(stack, "charging")
+    with pytest.raises(StackError, match="serves socket tcp, not unix"):
+        catalogue.manifest(stack.with_axes({"socket": "unix"}))
+
+
 def test_a_contract_that_is_not_served_is_refused(tmp_path: Path) -> None:
     _write(tmp_path, {"serves": [SERVED]})
     with pytest.raises(StackError, match="serves contract transfer, charging, not calendar"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -230,3 +233,15 @@ def test_the_studies_protocols_differ_by_single_axes() -> None:
     packets = "2 header and body in one packet"
     assert _changed(ladder["1 content length read"], ladder[packets]) == {"server.writes"}
     assert _changed(ladder["1 content length read"], ladder["2' Nagle off"]) == {"server.nagle"}
+
+
+def test_the_guide_names_every_axis_and_value() -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
+    for binding in axes.BINDINGS:
+        (row,) = re.findall(rf"^\| `{binding}`.*$", guide, re.MULTILINE)
+        assert all(f"`{codec}`" in row for codec in legality.CODECS[binding])
+        assert f"`{axes.default(binding, 'transport')}`" in row
+    for axis in axes.TABLE:
+        assert f"`{axis.name}`" in guide or axis.name in ("codec", "transport")
+        words = [*axis.values, *(f"{word}=N" for word in axis.counted)]
+        assert all(f"`{word}`" in guide for word in words), axis.name
