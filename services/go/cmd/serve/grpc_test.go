@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/gzip" // the client's own compressor
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
@@ -243,18 +244,38 @@ func (w *wireWatch) HandleRPC(_ context.Context, event stats.RPCStats) {
 	}
 }
 
-// TestGzipOverGRPC: this client offers gzip with every request, so replies come
-// compressed, whether or not the request was.
-func TestGzipOverGRPC(t *testing.T) {
+// zstdOfClient is the client's own compressor.
+type zstdOfClient struct{}
+
+func (zstdOfClient) Name() string { return "zstd" }
+
+func (zstdOfClient) Compress(to io.Writer) (io.WriteCloser, error) { return codings["zstd"].writer(to) }
+
+func (zstdOfClient) Decompress(from io.Reader) (io.Reader, error) {
+	return codings["zstd"].reader(from)
+}
+
+func init() { encoding.RegisterCompressor(zstdOfClient{}) }
+
+// TestCompressionOverGRPC: this client offers gzip and zstd with every request,
+// so replies come compressed, whether or not the request was.
+func TestCompressionOverGRPC(t *testing.T) {
+	for coding := range codings {
+		t.Run(coding, func(t *testing.T) { checkCompressionOverGRPC(t, coding) })
+	}
+}
+
+func checkCompressionOverGRPC(t *testing.T, coding string) {
+	t.Helper()
 	watch := &wireWatch{}
-	client := connect(t, start(t, grpcOnly.with("stack.compression", "gzip")), grpc.WithStatsHandler(watch))
+	client := connect(t, start(t, grpcOnly.with("stack.compression", coding)), grpc.WithStatsHandler(watch))
 	request := &pb.SubmitRequest{Batch: strings.Repeat("b", 100_000)}
-	for _, option := range [][]grpc.CallOption{nil, {grpc.UseCompressor("gzip")}} {
+	for _, option := range [][]grpc.CallOption{nil, {grpc.UseCompressor(coding)}} {
 		answer, err := client.Submit(t.Context(), request, option...)
 		if err != nil || answer.GetBatch() != request.GetBatch() {
 			t.Fatal(err)
 		}
-		if watch.compression != "gzip" || watch.wire >= watch.plain/10 {
+		if watch.compression != coding || watch.wire >= watch.plain/10 {
 			t.Errorf("compression %q, %d bytes for %d", watch.compression, watch.wire, watch.plain)
 		}
 	}
@@ -263,19 +284,21 @@ func TestGzipOverGRPC(t *testing.T) {
 		t.Fatal(err)
 	}
 	chunk, err := stream.Recv()
-	if err != nil || digest(chunk.GetData()) != digest(pattern(1000)) || watch.compression != "gzip" {
+	if err != nil || digest(chunk.GetData()) != digest(pattern(1000)) || watch.compression != coding {
 		t.Errorf("%v, compression %q", err, watch.compression)
 	}
 }
 
-func TestNoGzipOverGRPCUnlessConfigured(t *testing.T) {
+func TestNoCompressionOverGRPCUnlessConfigured(t *testing.T) {
 	watch := &wireWatch{}
 	client := connect(t, start(t, grpcOnly), grpc.WithStatsHandler(watch))
 	if _, err := client.Hello(t.Context(), &pb.HelloRequest{}); err != nil || watch.compression != "" {
 		t.Errorf("%v, compression %q", err, watch.compression)
 	}
-	_, err := client.Hello(t.Context(), &pb.HelloRequest{}, grpc.UseCompressor("gzip"))
-	checkStatus(t, err, codes.Unimplemented, "gzip")
+	for coding := range codings {
+		_, err := client.Hello(t.Context(), &pb.HelloRequest{}, grpc.UseCompressor(coding))
+		checkStatus(t, err, codes.Unimplemented, coding)
+	}
 }
 
 func TestMetadataDoesNoHarm(t *testing.T) {

@@ -1,4 +1,4 @@
-// Command serve is wirelab's service in Go: the contract `transfer` as rest@go
+// Command serve is wirelab's service in Go: every contract as rest@go, soap@go
 // and grpc@go (docs/reference/process.md).
 package main
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -268,9 +267,9 @@ func TestUploadLimits(t *testing.T) {
 }
 
 func TestStatuses(t *testing.T) {
-	submit := []byte(`{"batch":"b"}`)
+	submit, xmlBatch := []byte(`{"batch":"b"}`), []byte(`<SubmitRequest xmlns="urn:wirelab:transfer:v1"><batch>b</batch></SubmitRequest>`)
 	services := map[string]*process{}
-	for _, codec := range []string{"text", "json"} {
+	for _, codec := range []string{"text", "json", "protobuf", "xml"} {
 		for _, transport := range []string{"http/1.1", "http/2"} {
 			services[codec+transport] = start(t, stack("rest", codec, transport))
 		}
@@ -281,30 +280,43 @@ func TestStatuses(t *testing.T) {
 		header              []string
 		status              int
 	}{
-		"unknown path":            {"json", "GET", "/transfer/helo", nil, nil, 404},
-		"trailing slash":          {"json", "GET", "/transfer/hello/", nil, nil, 404},
-		"double slash":            {"json", "GET", "//transfer/hello", nil, nil, 404},
-		"dots":                    {"json", "GET", "/transfer/../transfer/hello", nil, nil, 404},
-		"root":                    {"text", "GET", "/", nil, nil, 404},
-		"no bytes as text":        {"text", "GET", "/transfer/hello-bytes", nil, nil, 404},
-		"no batch as text":        {"text", "POST", "/transfer/submit", submit, nil, 404},
-		"POST to hello":           {"text", "POST", "/transfer/hello", nil, nil, 405},
-		"HEAD of hello":           {"json", "HEAD", "/transfer/hello", nil, nil, 405},
-		"GET of submit":           {"json", "GET", "/transfer/submit", nil, nil, 405},
-		"PUT to upload":           {"json", "PUT", "/transfer/upload", nil, nil, 405},
-		"JSON from text":          {"text", "GET", "/transfer/hello", nil, []string{"Accept", "application/json"}, 406},
-		"text from JSON":          {"json", "GET", "/transfer/hello", nil, []string{"Accept", "text/plain"}, 406},
-		"weight 0":                {"json", "GET", "/transfer/hello", nil, []string{"Accept", "application/json;q=0, */*"}, 406},
-		"anything":                {"json", "GET", "/transfer/hello", nil, []string{"Accept", "*/*"}, 200},
-		"any text":                {"text", "GET", "/transfer/hello", nil, []string{"Accept", "text/*;q=0.1"}, 200},
-		"one of several":          {"json", "GET", "/transfer/hello", nil, []string{"Accept", "text/html", "Accept", "Application/JSON;q=0.5"}, 200},
-		"query":                   {"json", "GET", "/transfer/hello?x=1", nil, nil, 200},
-		"no type":                 {"json", "POST", "/transfer/submit", submit, nil, 415},
-		"form":                    {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
-		"text to JSON":            {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "text/plain"}, 415},
-		"JSON with a charset":     {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/json; charset=utf-8"}, 200},
-		"406 before 415":          {"json", "POST", "/transfer/submit", submit, []string{"Accept", "text/xml", "Content-Type", "text/xml"}, 406},
-		"gzip where there's none": {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/json", "Content-Encoding", "gzip"}, 415},
+		"unknown path":             {"json", "GET", "/transfer/helo", nil, nil, 404},
+		"trailing slash":           {"json", "GET", "/transfer/hello/", nil, nil, 404},
+		"double slash":             {"json", "GET", "//transfer/hello", nil, nil, 404},
+		"dots":                     {"json", "GET", "/transfer/../transfer/hello", nil, nil, 404},
+		"root":                     {"text", "GET", "/", nil, nil, 404},
+		"no bytes as text":         {"text", "GET", "/transfer/hello-bytes", nil, nil, 404},
+		"no batch as text":         {"text", "POST", "/transfer/submit", submit, nil, 404},
+		"POST to hello":            {"text", "POST", "/transfer/hello", nil, nil, 405},
+		"HEAD of hello":            {"json", "HEAD", "/transfer/hello", nil, nil, 405},
+		"GET of submit":            {"json", "GET", "/transfer/submit", nil, nil, 405},
+		"PUT to upload":            {"json", "PUT", "/transfer/upload", nil, nil, 405},
+		"JSON from text":           {"text", "GET", "/transfer/hello", nil, []string{"Accept", "application/json"}, 406},
+		"text from JSON":           {"json", "GET", "/transfer/hello", nil, []string{"Accept", "text/plain"}, 406},
+		"weight 0":                 {"json", "GET", "/transfer/hello", nil, []string{"Accept", "application/json;q=0, */*"}, 406},
+		"anything":                 {"json", "GET", "/transfer/hello", nil, []string{"Accept", "*/*"}, 200},
+		"any text":                 {"text", "GET", "/transfer/hello", nil, []string{"Accept", "text/*;q=0.1"}, 200},
+		"one of several":           {"json", "GET", "/transfer/hello", nil, []string{"Accept", "text/html", "Accept", "Application/JSON;q=0.5"}, 200},
+		"query":                    {"json", "GET", "/transfer/hello?x=1", nil, nil, 200},
+		"no type":                  {"json", "POST", "/transfer/submit", submit, nil, 415},
+		"form":                     {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
+		"text to JSON":             {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "text/plain"}, 415},
+		"JSON with a charset":      {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/json; charset=utf-8"}, 200},
+		"406 before 415":           {"json", "POST", "/transfer/submit", submit, []string{"Accept", "text/xml", "Content-Type", "text/xml"}, 406},
+		"XML":                      {"xml", "POST", "/transfer/submit", xmlBatch, []string{"Content-Type", "application/xml; charset=UTF-8"}, 200},
+		"XML as text":              {"xml", "POST", "/transfer/submit", xmlBatch, []string{"Content-Type", "text/xml"}, 200},
+		"XML to text":              {"xml", "GET", "/transfer/hello", nil, []string{"Accept", "text/xml"}, 406},
+		"no type of XML":           {"xml", "POST", "/transfer/submit", xmlBatch, nil, 415},
+		"JSON to XML":              {"xml", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/json"}, 415},
+		"JSON as XML":              {"xml", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/xml"}, 400},
+		"no path of charging":      {"xml", "POST", "/charging/credit", nil, []string{"Content-Type", "application/xml"}, 404},
+		"no stream as XML":         {"xml", "POST", "/transfer/download", nil, []string{"Content-Type", "application/xml"}, 404},
+		"protobuf":                 {"protobuf", "POST", "/transfer/submit", []byte("\n\x01b"), []string{"Content-Type", "application/x-protobuf"}, 200},
+		"empty protobuf":           {"protobuf", "POST", "/transfer/submit", nil, []string{"Content-Type", "application/x-protobuf"}, 400},
+		"JSON as protobuf":         {"protobuf", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/x-protobuf"}, 400},
+		"protobuf by another name": {"protobuf", "POST", "/transfer/submit", []byte("\n\x01b"), []string{"Content-Type", "application/protobuf"}, 415},
+		"JSON from protobuf":       {"protobuf", "GET", "/transfer/hello", nil, []string{"Accept", "application/json"}, 406},
+		"gzip where there's none":  {"json", "POST", "/transfer/submit", submit, []string{"Content-Type", "application/json", "Content-Encoding", "gzip"}, 415},
 	} {
 		for _, transport := range []string{"http/1.1", "http/2"} {
 			t.Run(name, func(t *testing.T) {
@@ -321,86 +333,6 @@ func TestStatuses(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func pack(t *testing.T, text string) []byte {
-	t.Helper()
-	var packed bytes.Buffer
-	writer := gzip.NewWriter(&packed)
-	if _, err := io.WriteString(writer, text); err != nil {
-		t.Fatal(err)
-	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return packed.Bytes()
-}
-
-func unpack(t *testing.T, packed []byte) string {
-	t.Helper()
-	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func TestGzipReplies(t *testing.T) {
-	p := start(t, restText.with("stack.compression", "gzip").with("store.hello_bytes", 150_000))
-	for accept, packed := range map[string]bool{"gzip": true, "br, gzip;q=0.5": true, "*": true,
-		"identity": false, "gzip;q=0, *": false, "": false} {
-		answer := mustCall(t, p, "http/1.1", "GET", "/transfer/hello", nil, "Accept-Encoding", accept)
-		if isPacked := answer.Header.Get("Content-Encoding") == "gzip"; isPacked != packed {
-			t.Errorf("Accept-Encoding %q: packed %v", accept, isPacked)
-		}
-		if answer.ContentLength != int64(len(answer.body)) || answer.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("content-length %d of %d, %v", answer.ContentLength, len(answer.body), answer.Header)
-		}
-		text := string(answer.body)
-		if packed {
-			text = unpack(t, answer.body)
-		}
-		if text != transfer.Text(150_000) {
-			t.Errorf("Accept-Encoding %q: another text", accept)
-		}
-	}
-}
-
-func TestNoGzipRepliesUnlessConfigured(t *testing.T) {
-	p := start(t, restText)
-	answer := mustCall(t, p, "http/1.1", "GET", "/transfer/hello", nil, "Accept-Encoding", "gzip")
-	if answer.Header.Get("Content-Encoding") != "" || string(answer.body) != "Hello, wirelab" {
-		t.Errorf("%v %q", answer.Header, answer.body)
-	}
-}
-
-func TestGzipRequests(t *testing.T) {
-	p := start(t, restJSON.with("stack.compression", "gzip"))
-	for name, row := range map[string]struct {
-		body   []byte
-		coding string
-		status int
-	}{
-		"packed":         {pack(t, `{"batch":"b"}`), "gzip", 200},
-		"packed again":   {pack(t, `{"batch":"c"}`), "GZIP", 200},
-		"plain":          {[]byte(`{"batch":"b"}`), "identity", 200},
-		"not gzip":       {[]byte(`{"batch":"b"}`), "gzip", 400},
-		"cut off":        {pack(t, `{"batch":"b"}`)[:20], "gzip", 400},
-		"brotli":         {[]byte(`{"batch":"b"}`), "br", 415},
-		"bomb of 256 MB": {pack(t, strings.Repeat(" ", 256<<20)), "gzip", 413},
-	} {
-		t.Run(name, func(t *testing.T) {
-			answer := mustCall(t, p, "http/1.1", "POST", "/transfer/submit", row.body,
-				"Content-Type", "application/json", "Content-Encoding", row.coding)
-			if answer.StatusCode != row.status {
-				t.Errorf("status %d, want %d: %s", answer.StatusCode, row.status, answer.body)
-			}
-		})
 	}
 }
 
