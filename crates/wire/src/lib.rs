@@ -4,6 +4,8 @@
 pub mod cdr;
 pub mod codec;
 mod excerpt;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod giop;
 pub mod grpc;
 pub mod gzip;

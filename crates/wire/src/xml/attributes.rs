@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use quick_xml::events::attributes::{AttrError, Attributes};
+use quick_xml::events::attributes::Attributes;
 
 use super::chars;
 use super::error::Error;
@@ -15,53 +15,47 @@ const ATTRIBUTES_MAX: usize = 64;
 /// Bytes of an attribute's value.
 const VALUE_BYTES_MAX: usize = 4096;
 
-/// The attributes of an element as they are written.
-#[derive(Debug, Clone, Copy, Default)]
+/// The attributes of the element that was opened last. Its room is used again
+/// for the next one.
+#[derive(Debug, Clone, Default)]
 pub(super) struct AttributeList<'de> {
-    raw: &'de str,
-    offset: usize,
+    list: Vec<Attribute<'de>>,
     /// Those that declare no namespace.
     others: usize,
 }
 
+#[derive(Debug, Clone, Copy)]
 struct Attribute<'de> {
+    /// As it is written.
     name: &'de str,
+    /// As it is written, without its quotation marks.
     value: &'de str,
+    /// `None`: a declaration of a namespace.
+    namespace: Option<&'de str>,
+    local: &'de str,
     offset: usize,
-}
-
-/// Reads what follows an element's name in its tag: proves that every
-/// attribute is well-formed, and takes the declarations of namespaces.
-pub(super) fn opened<'de>(
-    raw: &'de str,
-    offset: usize,
-    scope: &mut Scope<'de>,
-    depth: usize,
-) -> Result<AttributeList<'de>, Error> {
-    let mut list = AttributeList {
-        raw,
-        offset,
-        others: 0,
-    };
-    if raw.is_empty() {
-        return Ok(list);
-    }
-    for (count, attribute) in list.iter().enumerate() {
-        let attribute = attribute?;
-        if count == ATTRIBUTES_MAX {
-            return Err(Error::limit(attribute.offset, "attributes", ATTRIBUTES_MAX));
-        }
-        attribute.check()?;
-        match Scope::declared_by(attribute.name) {
-            Some(prefix) => attribute.declare(prefix, scope, depth)?,
-            None => list.others += 1,
-        }
-    }
-    list.prove_prefixes(scope)?;
-    Ok(list)
 }
 
 impl<'de> AttributeList<'de> {
+    /// Reads what follows an element's name in its tag: proves that every
+    /// attribute is well-formed, and takes the declarations of namespaces.
+    #[inline]
+    pub(super) fn read(
+        &mut self,
+        raw: &'de str,
+        offset: usize,
+        scope: &mut Scope<'de>,
+        depth: usize,
+    ) -> Result<(), Error> {
+        self.list.clear();
+        self.others = 0;
+        if raw.is_empty() {
+            return Ok(());
+        }
+        self.scan(raw, offset, scope, depth)?;
+        self.resolve(scope)
+    }
+
     /// Whether there is none but declarations of namespaces.
     pub(super) fn is_empty(&self) -> bool {
         self.others == 0
@@ -70,112 +64,113 @@ impl<'de> AttributeList<'de> {
     /// The value of one of them.
     pub(super) fn find(
         &self,
-        scope: &Scope<'de>,
         namespace: &str,
         local: &str,
     ) -> Result<Option<Cow<'de, str>>, Error> {
-        if self.is_empty() {
-            return Ok(None);
+        let wanted =
+            |found: &&Attribute<'_>| found.local == local && found.namespace == Some(namespace);
+        match self.list.iter().find(wanted) {
+            None => Ok(None),
+            Some(found) => reference::attribute(found.value, found.offset).map(Some),
         }
-        for attribute in self.iter() {
-            let attribute = attribute?;
-            if Scope::declared_by(attribute.name).is_some() {
-                continue;
-            }
-            if scope.attribute(attribute.name, attribute.offset)? == (namespace, local) {
-                return reference::attribute(attribute.value, attribute.offset).map(Some);
-            }
-        }
-        Ok(None)
     }
 
     /// All of them: names as they are written, values.
-    pub(super) fn pairs(self) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> {
-        self.iter().map(|attribute| {
-            let attribute = attribute?;
+    pub(super) fn pairs(
+        &self,
+    ) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> + '_ {
+        self.list.iter().map(|attribute| {
             let value = reference::attribute(attribute.value, attribute.offset)?;
             Ok((attribute.name, value))
         })
     }
 
-    /// Every prefix must be declared, and no attribute may stand twice, not
-    /// under two prefixes either (Namespaces in XML 1.0 section 6.3).
-    fn prove_prefixes(&self, scope: &Scope<'de>) -> Result<(), Error> {
-        if self.is_empty() {
-            return Ok(());
-        }
-        let mut seen: Vec<(&str, &str)> = Vec::with_capacity(self.others);
-        for attribute in self.iter() {
-            let attribute = attribute?;
-            if Scope::declared_by(attribute.name).is_some() {
-                continue;
+    fn scan(
+        &mut self,
+        raw: &'de str,
+        offset: usize,
+        scope: &mut Scope<'de>,
+        depth: usize,
+    ) -> Result<(), Error> {
+        let base = raw.as_ptr() as usize;
+        // Names that stand twice are found below, without quick-xml's list.
+        for found in Attributes::new(raw, 0).with_checks(false) {
+            let found = found.map_err(|_| Error::syntax(offset, "bad attribute"))?;
+            let name = found.key.into_inner();
+            let value = match found.value {
+                Cow::Borrowed(value) => value,
+                Cow::Owned(_) => unreachable!("slices of the document are borrowed"),
+            };
+            let at = name.as_ptr() as usize - base;
+            let mut attribute = Attribute {
+                name,
+                value,
+                namespace: None,
+                local: "",
+                offset: offset + at,
+            };
+            attribute.check(raw.as_bytes().get(at.wrapping_sub(1)).copied())?;
+            if self.list.len() == ATTRIBUTES_MAX {
+                return Err(Error::limit(attribute.offset, "attributes", ATTRIBUTES_MAX));
             }
-            let name = scope.attribute(attribute.name, attribute.offset)?;
-            if seen.contains(&name) {
-                return Err(Error::syntax(attribute.offset, "an attribute stands twice"));
+            match Scope::declared_by(name) {
+                Some(prefix) => attribute.declare(prefix, scope, depth)?,
+                None => {
+                    attribute.namespace = Some("");
+                    self.others += 1;
+                }
             }
-            seen.push(name);
+            self.list.push(attribute);
         }
         Ok(())
     }
 
-    fn iter(self) -> impl Iterator<Item = Result<Attribute<'de>, Error>> {
-        let base = self.raw.as_ptr() as usize;
-        Attributes::new(self.raw, 0).map(move |found| match found {
-            Ok(found) => {
-                let name = found.key.into_inner();
-                let value = match found.value {
-                    Cow::Borrowed(value) => value,
-                    Cow::Owned(_) => unreachable!("slices of the document are borrowed"),
-                };
-                let offset = self.offset + (name.as_ptr() as usize - base);
-                self.prove_gap(name.as_ptr() as usize - base)?;
-                Ok(Attribute {
-                    name,
-                    value,
-                    offset,
-                })
-            }
-            Err(AttrError::Duplicated(at, _)) => {
-                Err(Error::syntax(self.offset + at, "an attribute stands twice"))
-            }
-            Err(_) => Err(Error::syntax(self.offset, "bad attribute")),
-        })
-    }
-
-    /// White space stands before every attribute.
-    fn prove_gap(&self, at: usize) -> Result<(), Error> {
-        let before = at.checked_sub(1).map(|before| self.raw.as_bytes()[before]);
-        if before.is_some_and(chars::is_space) {
+    /// Every prefix must be declared, and no attribute may stand twice, not
+    /// under two prefixes either (Namespaces in XML 1.0 section 6.3).
+    fn resolve(&mut self, scope: &Scope<'de>) -> Result<(), Error> {
+        if self.others == 0 {
             return Ok(());
         }
-        Err(Error::syntax(
-            self.offset + at,
-            "white space must stand before an attribute",
-        ))
+        for at in 0..self.list.len() {
+            let attribute = self.list[at];
+            if attribute.namespace.is_none() {
+                continue;
+            }
+            let (namespace, local) = scope.attribute(attribute.name, attribute.offset)?;
+            let same =
+                |other: &Attribute<'_>| other.local == local && other.namespace == Some(namespace);
+            if self.list[..at].iter().any(same) {
+                return Err(Error::syntax(attribute.offset, "an attribute stands twice"));
+            }
+            self.list[at].namespace = Some(namespace);
+            self.list[at].local = local;
+        }
+        Ok(())
     }
 }
 
 impl<'de> Attribute<'de> {
-    fn check(&self) -> Result<(), Error> {
+    /// Proves the attribute, before which the byte `before` stands.
+    fn check(&self, before: Option<u8>) -> Result<(), Error> {
+        if !before.is_some_and(chars::is_space) {
+            let text = "white space must stand before an attribute";
+            return Err(Error::syntax(self.offset, text));
+        }
         if self.name.len() > chars::NAME_BYTES_MAX {
             let what = "bytes of a name";
             return Err(Error::limit(self.offset, what, chars::NAME_BYTES_MAX));
         }
         if self.value.len() > VALUE_BYTES_MAX {
-            return Err(Error::limit(
-                self.offset,
-                "bytes of an attribute",
-                VALUE_BYTES_MAX,
-            ));
+            let what = "bytes of an attribute";
+            return Err(Error::limit(self.offset, what, VALUE_BYTES_MAX));
         }
-        if self.value.contains('<') {
-            return Err(Error::syntax(self.offset, "< in an attribute"));
+        match memchr::memchr2(b'<', b'&', self.value.as_bytes()) {
+            None => Ok(()),
+            Some(_) if self.value.contains('<') => {
+                Err(Error::syntax(self.offset, "< in an attribute"))
+            }
+            Some(_) => reference::attribute(self.value, self.offset).map(drop),
         }
-        if self.value.contains('&') {
-            reference::attribute(self.value, self.offset)?;
-        }
-        Ok(())
     }
 
     fn declare(&self, prefix: &'de str, scope: &mut Scope<'de>, depth: usize) -> Result<(), Error> {
@@ -183,7 +178,8 @@ impl<'de> Attribute<'de> {
             let text = "a namespace's name must be written without references";
             return Err(Error::syntax(self.offset, text));
         }
-        if !prefix.is_empty() && chars::split_name(prefix).is_none() || prefix.contains(':') {
+        let bare = self.name.len() == "xmlns".len();
+        if !bare && !matches!(chars::split_name(prefix), Some(("", _))) {
             return Err(Error::syntax(self.offset, "bad prefix"));
         }
         scope.declare(prefix, self.value, depth, self.offset)

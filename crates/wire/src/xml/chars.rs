@@ -64,28 +64,72 @@ pub(crate) fn trimmed(text: &str) -> &str {
 
 /// A qualified name taken apart (Namespaces in XML 1.0, section 4): the
 /// prefix, empty where there is none, and the local part.
+#[inline]
 pub(crate) fn split_name(name: &str) -> Option<(&str, &str)> {
-    let (prefix, local) = match memchr::memchr(b':', name.as_bytes()) {
+    let mut colon = None;
+    let mut begins = true;
+    for (at, &byte) in name.as_bytes().iter().enumerate() {
+        match CLASSES[usize::from(byte)] {
+            Class::Start => begins = false,
+            Class::Inner if !begins => {}
+            Class::Colon if !begins && colon.is_none() => {
+                colon = Some(at);
+                begins = true;
+            }
+            Class::Wide => return split_wide_name(name),
+            Class::Inner | Class::Colon | Class::Never => return None,
+        }
+    }
+    match colon {
+        _ if begins => None,
+        None => Some(("", name)),
+        Some(at) => Some((&name[..at], &name[at + 1..])),
+    }
+}
+
+/// As [`split_name`], for names beyond ASCII.
+fn split_wide_name(name: &str) -> Option<(&str, &str)> {
+    let (prefix, local) = match name.split_once(':') {
         None => ("", name),
-        Some(at) if at > 0 => (&name[..at], &name[at + 1..]),
-        Some(_) => return None,
+        Some(("", _)) => return None,
+        Some(parts) => parts,
     };
     let whole = is_ncname(local) && (prefix.is_empty() || is_ncname(prefix));
     whole.then_some((prefix, local))
 }
 
 fn is_ncname(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    match bytes.first() {
-        None => false,
-        Some(first) if bytes.is_ascii() => {
-            starts_ascii(*first) && bytes[1..].iter().all(|b| continues_ascii(*b))
-        }
-        Some(_) => {
-            let mut rest = name.chars();
-            rest.next().is_some_and(starts) && rest.all(continues)
-        }
+    let mut rest = name.chars();
+    rest.next().is_some_and(starts) && rest.all(continues)
+}
+
+/// What a byte may be in a name.
+#[derive(Clone, Copy)]
+enum Class {
+    Start,
+    Inner,
+    Colon,
+    /// Part of a character beyond ASCII.
+    Wide,
+    Never,
+}
+
+const CLASSES: [Class; 256] = classes();
+
+const fn classes() -> [Class; 256] {
+    let mut classes = [Class::Never; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => Class::Start,
+            b'0'..=b'9' | b'-' | b'.' => Class::Inner,
+            b':' => Class::Colon,
+            0x80.. => Class::Wide,
+            _ => Class::Never,
+        };
+        byte += 1;
     }
+    classes
 }
 
 fn starts_ascii(byte: u8) -> bool {

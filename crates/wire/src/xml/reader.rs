@@ -6,6 +6,7 @@ use serde::de::{self, DeserializeSeed, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::error::{Error, ErrorKind};
+use super::scope::same;
 use super::source::{Element, Source};
 use super::value;
 
@@ -37,6 +38,7 @@ where
     let mut reader = Reader {
         source,
         namespace,
+        met: "",
         shape,
         level: 0,
         ahead: Ahead::Nothing,
@@ -51,6 +53,8 @@ struct Reader<'s, 'de, S> {
     source: &'s mut S,
     /// That of every field.
     namespace: &'s str,
+    /// The same as it is written in the document, once it has been met.
+    met: &'de str,
     shape: Shape,
     /// Messages within messages.
     level: usize,
@@ -74,6 +78,20 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
             Ahead::End => Ok(None),
             Ahead::Nothing => self.source.child(),
         }
+    }
+
+    /// The namespace of a field must be that of all fields.
+    #[inline]
+    fn prove_namespace(&mut self, element: &Element<'de>) -> Result<(), Error> {
+        if same(element.namespace, self.met) && !self.met.is_empty() {
+            return Ok(());
+        }
+        if element.namespace == self.namespace {
+            self.met = element.namespace;
+            return Ok(());
+        }
+        let wanted = format!("{{{}}}{}", self.namespace, element.local);
+        Err(element.unexpected(wanted))
     }
 
     /// Whether the open element says that it has no value.
@@ -215,9 +233,8 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
         let Value {
             reader, element, ..
         } = self;
-        if !self.listed && element.namespace != reader.namespace {
-            let wanted = format!("{{{}}}{}", reader.namespace, element.local);
-            return Err(element.unexpected(wanted));
+        if !self.listed {
+            reader.prove_namespace(&element)?;
         }
         let hops = reader.followed(element)?;
         let value = read(reader, element)?;

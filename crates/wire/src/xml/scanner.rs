@@ -10,7 +10,7 @@ use quick_xml::errors::{Error as ReadError, IllFormedError, SyntaxError};
 use quick_xml::events::{BytesText, Event};
 use quick_xml::reader::Reader;
 
-use super::attributes::{self, AttributeList};
+use super::attributes::AttributeList;
 use super::chars;
 use super::declaration;
 use super::error::{Error, ErrorKind};
@@ -72,14 +72,16 @@ impl<'de> Scanner<'de> {
     /// included: names as they are written, values.
     pub(crate) fn attributes(
         &self,
-    ) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> {
+    ) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> + '_ {
         self.position.attributes.pairs()
     }
 
+    #[inline]
     fn offset_now(&self) -> usize {
         self.position.offset()
     }
 
+    #[inline]
     fn event(&mut self, offset: usize) -> Result<Event<'de>, Error> {
         let position = &mut self.position;
         position.reader.read_event().map_err(|error| {
@@ -88,6 +90,7 @@ impl<'de> Scanner<'de> {
         })
     }
 
+    #[inline]
     fn open(&mut self, offset: usize, name_bytes: usize, empty: bool) -> Result<Step<'de>, Error> {
         let position = &mut self.position;
         if position.depth == 0 && position.rooted {
@@ -101,7 +104,7 @@ impl<'de> Scanner<'de> {
         position.empty = empty;
         let end = position.offset() - if empty { 2 } else { 1 };
         let name_end = offset + 1 + name_bytes;
-        position.attributes = attributes::opened(
+        position.attributes.read(
             &self.document[name_end..end],
             name_end,
             &mut position.scope,
@@ -117,6 +120,7 @@ impl<'de> Scanner<'de> {
         }))
     }
 
+    #[inline]
     fn close(&mut self) -> Step<'de> {
         self.position.depth -= 1;
         self.position.scope.leave(self.position.depth);
@@ -125,13 +129,15 @@ impl<'de> Scanner<'de> {
     }
 
     /// Text between tags; outside the root only white space is allowed.
+    #[inline]
     fn text_step(&self, text: BytesText<'de>, offset: usize) -> Result<Option<Step<'de>>, Error> {
         let raw = text.xml10_content();
         if self.position.depth == 0 {
             return self.outside(chars::is_blank(&raw), offset);
         }
-        if let Some(at) = memchr::memmem::find(raw.as_bytes(), b"]]>") {
-            return Err(Error::syntax(offset + at, "]]> in text"));
+        let mut ends = memchr::memchr_iter(b'>', raw.as_bytes());
+        if let Some(at) = ends.find(|at| raw.as_bytes()[..*at].ends_with(b"]]")) {
+            return Err(Error::syntax(offset + at - 2, "]]> in text"));
         }
         Ok(Some(Step::Text(Text::Str(raw))))
     }
@@ -146,6 +152,7 @@ impl<'de> Scanner<'de> {
     }
 
     /// The step that an event makes, or `None` for one that does not show.
+    #[inline]
     fn step_of(&mut self, event: Event<'de>, offset: usize) -> Result<Option<Step<'de>>, Error> {
         match event {
             Event::Start(tag) => self
@@ -217,8 +224,7 @@ impl<'de> Source<'de> for Scanner<'de> {
     }
 
     fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error> {
-        let position = &self.position;
-        position.attributes.find(&position.scope, namespace, local)
+        self.position.attributes.find(namespace, local)
     }
 
     fn namespace(&self, prefix: &str) -> Option<&'de str> {

@@ -54,6 +54,10 @@ impl<'de> Scope<'de> {
         if namespace.is_empty() && !prefix.is_empty() {
             return Err(Error::syntax(offset, "a prefix must stand for a namespace"));
         }
+        let twice = |other: &Binding<'_>| other.depth == depth && same(other.prefix, prefix);
+        if self.0.iter().any(twice) {
+            return Err(Error::syntax(offset, "an attribute stands twice"));
+        }
         if self.0.len() >= BINDINGS_MAX {
             return Err(Error::limit(offset, "namespaces in scope", BINDINGS_MAX));
         }
@@ -73,6 +77,7 @@ impl<'de> Scope<'de> {
     }
 
     /// Namespace and local part of an element's name.
+    #[inline]
     pub(crate) fn element(
         &self,
         name: &'de str,
@@ -104,13 +109,22 @@ impl<'de> Scope<'de> {
     /// What a prefix stands for; the empty one is the default namespace.
     pub(crate) fn find(&self, prefix: &str) -> Option<&'de str> {
         let mut innermost_first = self.0.iter().rev();
-        match innermost_first.find(|binding| binding.prefix == prefix) {
+        match innermost_first.find(|binding| same(binding.prefix, prefix)) {
             Some(binding) => Some(binding.namespace),
             None => (prefix == "xml").then_some(XML),
         }
     }
 }
 
+/// Whether two texts are equal, for those that mostly are the same bytes or
+/// empty, where comparing places and lengths is quicker.
+#[inline]
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    one.len() == other.len()
+        && (one.is_empty() || std::ptr::eq(one.as_ptr(), other.as_ptr()) || one == other)
+}
+
+#[inline]
 fn parts(name: &str, offset: usize) -> Result<(&str, &str), Error> {
     if name.len() > chars::NAME_BYTES_MAX {
         return Err(Error::limit(

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::chars;
 use super::error::{Error, ErrorKind};
+use super::scope::same;
 
 /// Elements within elements; a message needs four.
 pub const DEPTH_MAX: usize = 64;
@@ -22,8 +23,9 @@ pub(crate) struct Element<'de> {
 }
 
 impl Element<'_> {
+    #[inline]
     pub(crate) fn is(&self, namespace: &str, local: &str) -> bool {
-        self.local == local && self.namespace == namespace
+        self.local == local && same(self.namespace, namespace)
     }
 
     /// `{namespace}name`, for messages.

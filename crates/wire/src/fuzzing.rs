@@ -1,0 +1,71 @@
+//! What fuzzers feed: one function per parser, which must neither panic nor
+//! hang on any bytes, and must hold what its comment says.
+
+use wirelab_contract::transfer::{SubmitReply, SubmitRequest};
+use wirelab_contract::{Message, Operation};
+
+use crate::soap::{Answer, Envelope, Form, Style, Version};
+use crate::token_xml::{Decoder, Document, Encoder};
+use crate::xml;
+
+/// A document that is read as a message is read alike when written again.
+pub fn fuzz_xml(data: &[u8]) {
+    fn again<M: Message>(data: &[u8]) {
+        if let Ok(message) = xml::from_slice::<M>(data) {
+            assert_eq!(xml::from_slice(&xml::to_vec(&message)), Ok(message));
+        }
+    }
+    again::<SubmitRequest>(data);
+    again::<wirelab_contract::transfer::UploadRequest>(data);
+    // Doubles are not compared: NaN differs from itself.
+    drop(xml::from_slice::<wirelab_contract::calendar::BookRequest>(
+        data,
+    ));
+}
+
+/// An envelope in any style and version, with whatever its header holds.
+pub fn fuzz_soap(data: &[u8]) {
+    for style in [Style::Literal, Style::Rpc, Style::Encoded] {
+        for version in Version::ALL {
+            let Ok(form) = Form::new(version, style) else {
+                continue;
+            };
+            let Ok(envelope) = Envelope::parse(data) else {
+                return;
+            };
+            drop(envelope.admit(form, envelope.token()));
+            drop(envelope.request::<SubmitRequest>(form, Operation::Submit));
+            let reply = Envelope::parse(data).map(|e| e.reply(form, Operation::Submit));
+            if let Ok(Ok(Answer::Message::<SubmitReply>(reply))) = reply {
+                let mut out = Vec::new();
+                crate::soap::write_reply(form, Operation::Submit, &reply, &mut out);
+                let again = crate::soap::read_reply(form, Operation::Submit, &out);
+                assert_eq!(again, Ok(Answer::Message(reply)));
+            }
+        }
+    }
+}
+
+/// Documents of tokens, the rest of the bytes of each being the next one: what
+/// is taken is the same document after another encoding.
+pub fn fuzz_token_xml(data: &[u8]) {
+    let mut decoder = Decoder::new();
+    let mut ends = (Encoder::new(), Decoder::new());
+    for tokens in data.split(|byte| *byte == 0x0F) {
+        let Ok(document) = decoder.decode(tokens) else {
+            return;
+        };
+        let mut out = Vec::new();
+        ends.0.encode(&document, &mut out);
+        assert_eq!(ends.1.decode(&out).as_ref(), Ok(&document));
+        drop(document.read_request::<SubmitRequest>(Operation::Submit));
+    }
+}
+
+/// A text that is taken as a document stands for the same document when
+/// written again.
+pub fn fuzz_token_xml_text(data: &[u8]) {
+    if let Ok(document) = Document::parse(data) {
+        assert_eq!(Document::parse(&document.to_xml()), Ok(document));
+    }
+}
