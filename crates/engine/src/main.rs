@@ -11,6 +11,7 @@ mod drive;
 mod interrupt;
 mod proto;
 mod schema;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,8 @@ enum Verb {
     Drive,
     /// Be a service (its configuration is one JSON line on standard input).
     Serve,
+    /// Examine a service beside the canonical model (one JSON document on standard input).
+    Verify,
     /// Print an arrival schedule, nanoseconds from its origin, one per line.
     Arrivals(arrivals::Arguments),
     /// Make certificates for trials with TLS.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     match Arguments::parse().verb {
         Verb::Drive => drive::drive(),
         Verb::Serve => wirelab_services::serve_from_stdin(),
+        Verb::Verify => verify::verify(),
         Verb::Arrivals(arguments) => arrivals::print(&arguments),
         Verb::Certificates(arguments) => certificates::make(&arguments),
         Verb::Schema { folder } => schema::write(&folder),

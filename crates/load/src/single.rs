@@ -102,13 +102,13 @@ impl Single {
             .authority
             .clone()
             .unwrap_or_else(|| target.authority());
-        let form = form(&group.stack)?;
+        let form = form(&group.stack);
         Ok(Single {
             options: SocketOptions::of(&group.stack),
             secure: Secure::of(group, &authority)?,
             speaks: Speaks::of(&group.stack, object.map(|object| object.key))?,
             form,
-            writer: BodyWriter::new(&group.stack, form),
+            writer: BodyWriter::new(&group.stack, form).called_by(group),
             group: group.clone(),
             timeout: Duration::from_secs_f64(group.timeout_s),
             target,
@@ -188,12 +188,9 @@ impl Open {
         let mut due = Vec::new();
         self.session.send(0, request);
         while !heard.over() {
-            self.fill(&mut due).map_err(|error| error.to_string())?;
-            let written = self.socket.write(&due);
-            match written {
-                Ok(length) => drop(due.drain(..length)),
+            if let Err(error) = self.write(&mut due) {
                 // The reply may have come before the service closed.
-                Err(error) => return self.last_words(heard, &mut input, &error),
+                return self.last_words(heard, &mut input, &error);
             }
             wait(&self.socket, !due.is_empty(), deadline)?;
             match self.socket.read(&mut input) {
@@ -204,6 +201,18 @@ impl Open {
             }
         }
         Ok(heard)
+    }
+
+    /// Writes until there is nothing to write, or the socket takes no more.
+    fn write(&mut self, due: &mut Vec<u8>) -> io::Result<()> {
+        loop {
+            self.fill(due)?;
+            let length = self.socket.write(due)?;
+            due.drain(..length);
+            if length == 0 || !due.is_empty() {
+                return Ok(());
+            }
+        }
     }
 
     /// What is to be written next, where nothing is left of the last.

@@ -18,6 +18,8 @@ pub enum Section {
     Errors,
     /// The largest messages and numbers, and the first beyond.
     Limits,
+    /// Messages as other writers write them, and what is no message.
+    Vectors,
     /// Many connections at once: money is neither lost nor made.
     Money,
 }
@@ -102,7 +104,7 @@ fn run(
         (Contract::Calendar, Section::Operations) => calendar::operations(walk, seed),
         (Contract::Calendar, Section::Errors) => calendar::errors(walk),
         (Contract::Calendar, Section::Limits) => return calendar::limits(walk, deep),
-        (_, Section::Money) => {}
+        (_, Section::Vectors | Section::Money) => {}
     }
     Vec::new()
 }

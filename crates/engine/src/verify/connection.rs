@@ -1,0 +1,83 @@
+//! A service over the wire, as the examination sees it.
+
+use wirelab_contract::calendar::BookRequest;
+use wirelab_contract::{Call, Operation};
+use wirelab_load::plan::{Binding, Codec, Group};
+use wirelab_load::result::Fault;
+use wirelab_load::{Heard, Single};
+use wirelab_verify::{Said, Subject, Subjects};
+
+use super::document::Document;
+use super::said;
+
+/// The service that a document names.
+pub(crate) struct Service {
+    group: Group,
+}
+
+impl Service {
+    pub(crate) fn new(document: &Document) -> Result<Service, Fault> {
+        let group = document.group();
+        Single::new(&group)?;
+        Ok(Service { group })
+    }
+
+    /// One more connection.
+    pub(crate) fn connection(&self) -> Result<Connection, String> {
+        let single = Single::new(&self.group).map_err(|fault| fault.message)?;
+        Ok(Connection {
+            single,
+            binding: self.group.stack.binding,
+            codec: self.group.stack.codec,
+        })
+    }
+}
+
+impl Subjects for Service {
+    fn connect(&self) -> Result<Box<dyn Subject + Send>, String> {
+        Ok(Box::new(self.connection()?))
+    }
+}
+
+/// One connection, made when it is needed.
+pub(crate) struct Connection {
+    single: Single,
+    pub(crate) binding: Binding,
+    pub(crate) codec: Codec,
+}
+
+impl Connection {
+    fn said(&self, operation: Operation, heard: Result<Heard, String>) -> Said {
+        match heard {
+            Ok(heard) => said::of(self.binding, self.single.form(), operation, &heard),
+            Err(words) => Said::Nonsense(words),
+        }
+    }
+
+    /// Sends a message that another writer wrote.
+    pub(crate) fn send(&mut self, operation: Operation, message: &[u8]) -> Said {
+        let heard = self.single.send(operation, message);
+        self.said(operation, heard)
+    }
+}
+
+impl Subject for Connection {
+    fn call(&mut self, call: &Call) -> Said {
+        let heard = self.single.call(call);
+        self.said(call.operation(), heard)
+    }
+
+    fn carries(&self, call: &Call) -> bool {
+        if call.operation().streaming() {
+            return self.binding == Binding::Grpc;
+        }
+        match (self.codec, call) {
+            // Hello alone has a form as a text.
+            (Codec::Text, Call::Hello { .. }) => true,
+            (Codec::Text, _) => false,
+            // JSON has no word for these (RFC 8259 section 6).
+            (Codec::Json, Call::Book(BookRequest { weight, .. })) => weight.is_finite(),
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What is to be verified.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wirelab_contract::{Contract, Store};
+use wirelab_load::plan::{self, Group, Load, Stack, TokenSource, Warmup, Window, Workload};
+use wirelab_load::result::Fault;
+
+/// Seconds that one call may take; the largest uploads of the slowest stacks
+/// take several.
+const TIMEOUT_S: f64 = 60.0;
+
+/// One service to be examined, just started and called by nobody else.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Document {
+    /// Its address, as in a plan.
+    target: String,
+    /// Its object, with iiop: the `ior` of its ready line.
+    #[serde(default)]
+    object: Option<String>,
+    /// Files for TLS, as in a plan.
+    #[serde(default)]
+    tls: Option<plan::Tls>,
+    /// How it is called.
+    stack: Stack,
+    /// What it serves: `transfer`, `charging` or `calendar`.
+    contract: String,
+    /// What it was given to hold.
+    store: Held,
+    /// Seed of the generated calls.
+    #[serde(default)]
+    pub(crate) seed: u64,
+    /// Also what takes long: the limits on numbers of things kept.
+    #[serde(default)]
+    pub(crate) deep: bool,
+}
+
+/// What the service was given to hold.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Held {
+    /// Size of the text of Hello, in bytes.
+    hello_bytes: u64,
+    /// Accounts, numbered from 1; 20 at least.
+    accounts: i32,
+    /// Units that each has at the start.
+    balance: i32,
+}
+
+impl Document {
+    pub(crate) fn contract(&self) -> Result<Contract, Fault> {
+        let contract = self.contract.parse::<Contract>();
+        contract.map_err(|error| super::refused(format!("contract: {error}")))
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        Store {
+            hello_bytes: self.store.hello_bytes,
+            accounts: self.store.accounts,
+            balance: self.store.balance,
+        }
+    }
+
+    /// The group of a plan that would call the service this way.
+    pub(crate) fn group(&self) -> Group {
+        let mut stack = self.stack.clone();
+        // What was said is read from the text; the service gets the same tokens.
+        if let Some(source) = &mut stack.token_source {
+            *source = TokenSource::Text;
+        }
+        Group {
+            name: "verify".into(),
+            target: self.target.clone(),
+            object: self.object.clone(),
+            report: None,
+            tls: self.tls.clone(),
+            username: None,
+            password: None,
+            authority: None,
+            stack,
+            workload: Workload::Http {
+                method: "GET".into(),
+                path: "/".into(),
+                headers: Vec::new(),
+                body_base64: String::new(),
+                expect_status: None,
+                expect_length: None,
+            },
+            load: Load::Closed {
+                users: 1,
+                think_s: 0.0,
+            },
+            window: Window::Calls {
+                calls: 1,
+                max_s: 1.0,
+            },
+            warmup: Warmup::default(),
+            timeout_s: TIMEOUT_S,
+            drain_s: TIMEOUT_S,
+        }
+    }
+}

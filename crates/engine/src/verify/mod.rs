@@ -1,0 +1,88 @@
+//! `verify`: a service in, what differs from the canonical model out.
+
+mod connection;
+mod document;
+mod said;
+mod vectors;
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use wirelab_load::result::Fault;
+use wirelab_verify::{Exam, examine};
+
+use crate::interrupt;
+use connection::Service;
+use document::Document;
+
+/// A document is small; a larger one is a mistake or an attack.
+const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
+
+/// The one line of the answer.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Said {
+    Verified { exams: Vec<Exam> },
+    Error(Fault),
+}
+
+pub(crate) fn verify() -> ExitCode {
+    interrupt::die_with_parent();
+    let (said, code) = match read().and_then(|document| exams(&document)) {
+        Ok(exams) => (Said::Verified { exams }, 0),
+        Err(fault) => {
+            let code = if fault.kind == "plan" { 2 } else { 3 };
+            eprintln!("wirelab-engine: {}; {}", fault.message, fault.remedy);
+            (Said::Error(fault), code)
+        }
+    };
+    match print(&said) {
+        Ok(()) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("wirelab-engine: standard output: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn exams(document: &Document) -> Result<Vec<Exam>, Fault> {
+    let (contract, store) = (document.contract()?, document.store());
+    let service = Service::new(document)?;
+    let unreachable = |message: String| Fault {
+        kind: "machine".into(),
+        message: format!("the service cannot be examined: {message}"),
+        remedy: "does it run, and on that address?".into(),
+    };
+    let mut exams =
+        examine(contract, &store, &service, document.seed, document.deep).map_err(unreachable)?;
+    exams.push(vectors::exam(contract, &service).map_err(unreachable)?);
+    Ok(exams)
+}
+
+fn read() -> Result<Document, Fault> {
+    let mut text = String::new();
+    let read = io::stdin()
+        .lock()
+        .take(DOCUMENT_BYTES_MAX)
+        .read_to_string(&mut text);
+    read.map_err(|error| refused(format!("standard input: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| refused(format!("document: {error}")))
+}
+
+fn refused(message: String) -> Fault {
+    let remedy = "send one JSON document as contracts/process/verify.schema.json describes it";
+    Fault {
+        kind: "plan".into(),
+        message,
+        remedy: remedy.into(),
+    }
+}
+
+fn print(said: &Said) -> io::Result<()> {
+    let mut line = serde_json::to_vec(said)?;
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
+    out.flush()
+}

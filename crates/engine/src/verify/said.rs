@@ -1,0 +1,168 @@
+//! What was heard of a call, as what was said to it.
+
+use wirelab_contract::{Operation, Reply, Unary, UnaryVisitor};
+use wirelab_load::Heard;
+use wirelab_load::plan::Binding;
+use wirelab_verify::Said;
+use wirelab_wire::codec::Form;
+use wirelab_wire::grpc::{Deframer, Piece};
+use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
+
+/// Bytes that a reply may have, uncompressed: the largest of the contracts in
+/// the most verbose codec is well below.
+const REPLY_BYTES_MAX: usize = 256 << 20;
+
+/// gRPC status INVALID_ARGUMENT (contracts/README.md, application errors).
+const INVALID_ARGUMENT: u32 = 3;
+
+/// Reads a reply by the rules of its binding. Anything that is not exactly as
+/// the contract says is nonsense, with the reason.
+pub(crate) fn of(binding: Binding, form: Form, operation: Operation, heard: &Heard) -> Said {
+    let said = match binding {
+        Binding::Grpc => grpc(form, operation, heard),
+        _ => whole(binding, form, operation, heard),
+    };
+    said.unwrap_or_else(Said::Nonsense)
+}
+
+fn head(heard: &Heard) -> Result<&Head, String> {
+    if let Some(failure) = &heard.failure {
+        return Err(failure.to_string());
+    }
+    heard
+        .head
+        .as_ref()
+        .ok_or_else(|| "a reply without a head".into())
+}
+
+fn whole(
+    binding: Binding,
+    form: Form,
+    operation: Operation,
+    heard: &Heard,
+) -> Result<Said, String> {
+    let head = head(heard)?;
+    let body = plain(head, &heard.body)?;
+    let form = form.in_order(head.byte_order.unwrap_or(form.order));
+    let error = |status: &str| match form.read_error(operation, &body) {
+        Ok(text) => Ok(Said::Error(text)),
+        Err(mismatch) => Err(format!("{status}: {mismatch}")),
+    };
+    match (binding, head.status) {
+        // Raw has no status: what is no reply may be a fault.
+        (Binding::Raw, _) => match read(form, operation, &body) {
+            Ok(reply) => Ok(Said::Reply(reply)),
+            Err(words) => error(&words),
+        },
+        (_, 200) => read(form, operation, &body).map(Said::Reply),
+        (_, status) if status == status_of_errors(binding, form) => error("status of an error"),
+        (_, status) => Err(format!(
+            "status {status}: {}",
+            String::from_utf8_lossy(&body[..body.len().min(200)])
+        )),
+    }
+}
+
+/// The status that application errors have (contracts/README.md).
+fn status_of_errors(binding: Binding, form: Form) -> u16 {
+    match (binding, form.envelope()) {
+        (Binding::Soap, Some(envelope)) => soap::Fault::client("").status(envelope.version()),
+        (Binding::Iiop, _) => 500,
+        _ => 400,
+    }
+}
+
+fn grpc(form: Form, operation: Operation, heard: &Heard) -> Result<Said, String> {
+    let head = head(heard)?;
+    let end = heard.end.as_ref().ok_or("a reply without trailers")?;
+    match (head.status, end.grpc_status) {
+        (200, Some(0)) => {}
+        (200, Some(INVALID_ARGUMENT)) => {
+            let text = end.grpc_message.as_deref().unwrap_or_default();
+            return Ok(Said::Error(text.to_owned()));
+        }
+        (status, grpc_status) => {
+            let text = end.grpc_message.as_deref().unwrap_or_default();
+            return Err(format!(
+                "status {status}, grpc-status {grpc_status:?}: {text}"
+            ));
+        }
+    }
+    let messages = messages(head, &heard.body)?;
+    if operation == Operation::Download {
+        let chunks = messages.iter().map(|message| chunk(form, message));
+        return chunks.collect::<Result<_, _>>().map(Said::Chunks);
+    }
+    match messages.as_slice() {
+        [message] => read(form, operation, message).map(Said::Reply),
+        several => Err(format!("{} messages", several.len())),
+    }
+}
+
+fn chunk(form: Form, message: &[u8]) -> Result<Vec<u8>, String> {
+    let chunk = form.read::<wirelab_contract::transfer::DownloadChunk>(message);
+    chunk
+        .map(|chunk| chunk.data)
+        .map_err(|error| error.to_string())
+}
+
+/// The messages of a gRPC body (gRPC over HTTP/2, Length-Prefixed-Message).
+fn messages(head: &Head, body: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+    let mut deframer = Deframer::new(REPLY_BYTES_MAX as u32);
+    let (mut rest, mut found) = (body, Vec::new());
+    let (mut message, mut compressed) = (Vec::new(), false);
+    while let Some(piece) = deframer
+        .next(&mut rest)
+        .map_err(|error| error.to_string())?
+    {
+        match piece {
+            Piece::Start {
+                compressed: flag, ..
+            } => compressed = flag,
+            Piece::Data(data) => message.extend_from_slice(data),
+            Piece::End => {
+                let whole = std::mem::take(&mut message);
+                found.push(if compressed {
+                    plain(head, &whole)?
+                } else {
+                    whole
+                });
+            }
+        }
+    }
+    deframer.finish().map_err(|error| error.to_string())?;
+    Ok(found)
+}
+
+fn plain(head: &Head, body: &[u8]) -> Result<Vec<u8>, String> {
+    match head.encoding {
+        Encoding::Identity => Ok(body.to_vec()),
+        Encoding::Gzip => gzip::decompress(body, REPLY_BYTES_MAX).map_err(|e| e.to_string()),
+        Encoding::Zstd => zstd::decompress(body, REPLY_BYTES_MAX).map_err(|e| e.to_string()),
+        Encoding::Other => Err("an encoding that nobody asked for".into()),
+    }
+}
+
+/// The one message of a reply. UploadStream is answered as Upload is.
+fn read(form: Form, operation: Operation, body: &[u8]) -> Result<Reply, String> {
+    let operation = match operation {
+        Operation::UploadStream => Operation::Upload,
+        other => other,
+    };
+    let read = operation.visit_unary(ReadReply { form, body });
+    read.unwrap_or_else(|| Err("a stream has no single message".into()))
+}
+
+struct ReadReply<'a> {
+    form: Form,
+    body: &'a [u8],
+}
+
+impl UnaryVisitor for ReadReply<'_> {
+    type Output = Result<Reply, String>;
+
+    fn visit<O: Unary>(self) -> Self::Output {
+        let reply = self.form.read_reply::<O>(self.body);
+        reply.map(Into::into).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,200 @@
+//! The golden vectors: one value in many spellings, and what is no message.
+
+use serde::Deserialize;
+use wirelab_contract::{
+    ApplicationError, Call, Contract, Operation, Reply, State, Store, Unary, UnaryVisitor,
+};
+use wirelab_load::plan::{Binding, Codec};
+use wirelab_verify::{Exam, Finding, Said, Section, Subject as _};
+
+use super::connection::{Connection, Service};
+
+const VECTORS: &str = include_str!("../../../../contracts/vectors/messages.json");
+
+/// Characters of a message that a finding shows.
+const EXCERPT: usize = 120;
+
+/// The part of `contracts/vectors/messages.json` that is sent.
+#[derive(Deserialize)]
+struct Vectors {
+    accepted: Vec<Accepted>,
+    refused_json: Vec<Refused>,
+    refused_protobuf: Vec<Refused>,
+    #[serde(default)]
+    refused_xml: Vec<Refused>,
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    message: String,
+    name: String,
+    json: String,
+    #[serde(default)]
+    json_variants: Vec<String>,
+    #[serde(default)]
+    protobuf_variants: Vec<String>,
+    #[serde(default)]
+    xml_variants: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    message: String,
+    why: String,
+    input: String,
+}
+
+/// Sends every vector that is a request of the contract in the stack's codec.
+pub(crate) fn exam(contract: Contract, service: &Service) -> Result<Exam, String> {
+    let vectors: Vectors = serde_json::from_str(VECTORS).map_err(|error| error.to_string())?;
+    let mut sender = Sender {
+        connection: service.connection()?,
+        calls: 0,
+        findings: Vec::new(),
+    };
+    for vector in &vectors.accepted {
+        if let Some(operation) = sender.operation(contract, &vector.message) {
+            sender.accepted(operation, vector)?;
+        }
+    }
+    for refused in sender.refused(&vectors) {
+        if let Some(operation) = sender.operation(contract, &refused.message) {
+            sender.refuses(operation, refused)?;
+        }
+    }
+    Ok(Exam {
+        section: Section::Vectors,
+        calls: sender.calls,
+        findings: sender.findings,
+        left_out: Vec::new(),
+    })
+}
+
+struct Sender {
+    connection: Connection,
+    calls: u64,
+    findings: Vec<Finding>,
+}
+
+impl Sender {
+    /// The operation whose request that message is, where it goes out as a
+    /// body and its answer does not depend on what was called before.
+    fn operation(&self, contract: Contract, message: &str) -> Option<Operation> {
+        let operation = Operation::of(contract, message.strip_suffix("Request")?).ok()?;
+        let is_body = match self.connection.binding {
+            Binding::Rest => operation.rest().is_some_and(|(method, _)| method == "POST"),
+            _ => true,
+        };
+        (is_body && operation.pure() && !operation.streaming()).then_some(operation)
+    }
+
+    fn accepted(&mut self, operation: Operation, vector: &Accepted) -> Result<(), String> {
+        let expected = operation.visit_unary(Answer(&vector.json));
+        let Some(Ok(expected)) = expected else {
+            return Err(format!("the vector {:?} cannot be read", vector.name));
+        };
+        for message in self.variants(vector)? {
+            self.calls += 1;
+            let said = self.connection.send(operation, &message);
+            let right = match (&expected, &said) {
+                (Ok(reply), Said::Reply(found)) => reply == found,
+                (Err(error), Said::Error(text)) => error.to_string() == *text,
+                _ => false,
+            };
+            if !right {
+                self.finding(&vector.name, &message, &format!("{expected:?}"), &said);
+            }
+        }
+        Ok(())
+    }
+
+    fn variants(&self, vector: &Accepted) -> Result<Vec<Vec<u8>>, String> {
+        let texts = |texts: &[String]| texts.iter().map(|text| text.clone().into_bytes()).collect();
+        match self.connection.codec {
+            Codec::Json => Ok(texts(&vector.json_variants)),
+            Codec::Xml => Ok(texts(&vector.xml_variants)),
+            Codec::Protobuf => vector
+                .protobuf_variants
+                .iter()
+                .map(|hex| bytes(hex))
+                .collect(),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn refused<'a>(&self, vectors: &'a Vectors) -> &'a [Refused] {
+        match self.connection.codec {
+            Codec::Json => &vectors.refused_json,
+            Codec::Protobuf => &vectors.refused_protobuf,
+            Codec::Xml => &vectors.refused_xml,
+            _ => &[],
+        }
+    }
+
+    /// No reply may come, and the next good call must be answered.
+    fn refuses(&mut self, operation: Operation, refused: &Refused) -> Result<(), String> {
+        let message = match self.connection.codec {
+            Codec::Protobuf => bytes(&refused.input)?,
+            _ => refused.input.clone().into_bytes(),
+        };
+        self.calls += 2;
+        let said = self.connection.send(operation, &message);
+        if let Said::Reply(_) | Said::Chunks(_) = said {
+            self.finding(&refused.why, &message, "a refusal", &said);
+        }
+        let Some((good, expected)) = good_call(operation) else {
+            return Ok(());
+        };
+        let after = self.connection.call(&good);
+        if after != Said::Reply(expected) {
+            let name = format!("a good call after {}", refused.why);
+            self.finding(&name, &message, "a reply", &after);
+        }
+        Ok(())
+    }
+
+    fn finding(&mut self, name: &str, message: &[u8], expected: &str, said: &Said) {
+        self.findings.push(Finding {
+            name: name.to_owned(),
+            call: excerpt(&String::from_utf8_lossy(message)),
+            expected: excerpt(expected),
+            found: excerpt(&format!("{said:?}")),
+        });
+    }
+}
+
+/// A small call of the operation, and its answer.
+fn good_call(operation: Operation) -> Option<(Call, Reply)> {
+    let call = wirelab_contract::workload::call(operation, 200, 64, 1).ok()?;
+    let answer = call.answer().ok()?;
+    Some((call, answer))
+}
+
+/// What the model says to the request that this JSON is.
+struct Answer<'a>(&'a str);
+
+impl UnaryVisitor for Answer<'_> {
+    type Output = Result<Result<Reply, ApplicationError>, serde_json::Error>;
+
+    fn visit<O: Unary>(self) -> Self::Output {
+        let request: O::Request = serde_json::from_str(self.0)?;
+        Ok(O::answer(&State::new(&Store::default()), request).map(Into::into))
+    }
+}
+
+fn bytes(hex: &str) -> Result<Vec<u8>, String> {
+    let digits = hex.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| {
+        let pair = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(pair, 16).ok()
+    };
+    let bytes: Option<Vec<u8>> = digits.map(byte).collect();
+    bytes.ok_or_else(|| format!("{hex:?} is no hexadecimal text"))
+}
+
+fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
