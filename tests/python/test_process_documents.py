@@ -12,7 +12,8 @@ import jsonschema
 import pytest
 
 from wirelab import experiment_file, manifests, placement, planning
-from wirelab.contact import Contact
+from wirelab.certificates import Certificates
+from wirelab.contact import Appointment, Contact
 from wirelab.measuring import plan, settings
 from wirelab.stacks import Stack
 
@@ -31,6 +32,12 @@ STACKS = [
     "rest@rust?transport=http/2&in_flight=multiplex=8&connection=pool=2",
     "rest@rust?client.writes=split&client.nagle=on&client.quickack=on&server.writes=split",
     "grpc@go?client.h2_window=65535&work=frame&start=cold",
+    "rest@rust?codec=xml&compression=zstd&socket=unix",
+    "rest@rust?transport=http/1.0&connection=close&end_of_message=until-close&close_delay=40",
+    "soap@rust?soap=1.2&codec=soap-rpc&security=mtls",
+    "soap@rust?codec=soap-encoded&security=tls",
+    "iiop@rust?byte_order=big&in_flight=multiplex=4",
+    "raw@rust?codec=token-xml&token_source=text&reply=one-way",
 ]
 
 EXPERIMENT = """
@@ -69,9 +76,34 @@ def test_every_axis_is_written_as_the_other_side_reads_it(reference: str) -> Non
     experiment = experiment_file.parse(EXPERIMENT.format(reference=reference))
     planned = planning.schedule(experiment, manifests.load()).trials[0]
     table = placement.choose("unpinned")
-    _valid("plan", plan(experiment, planned, table, NOWHERE))
+    files, security = Certificates(Path("tls")), stack.axes["security"]
+    tls = files.of_client(security)
+    contact = Contact("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls=tls)
+    _valid("plan", plan(experiment, planned, table, contact))
+    appointment = Appointment("unix:/run/1.sock", files.of_service(security), tls)
+    configured = settings(experiment, planned, table, {})
     if stack.axes["language"] == "rust":
-        _valid("service-config", settings(experiment, planned, table, {}).configuration(stack))
+        _valid("service-config", configured.configuration(stack, "transfer", appointment))
+
+
+@pytest.mark.parametrize(
+    ("contract", "message"),
+    [
+        ("charging", "sequence: ReservationDebit"),
+        ("charging", "operation: Reserve"),
+        ("calendar", "operation: Book"),
+        ("calendar", "operation: Deploy, bytes: 1 kB"),
+    ],
+)
+def test_the_workloads_of_every_contract_are_the_engines(contract: str, message: str) -> None:
+    text = EXPERIMENT.format(reference="rest@rust") + f"contract: {contract}\n"
+    text = text.replace("operation: Hello, bytes: 14 B", message)
+    experiment = experiment_file.parse(text)
+    planned = planning.schedule(experiment, manifests.load()).trials[0]
+    table = placement.choose("unpinned")
+    _valid("plan", plan(experiment, planned, table, NOWHERE))
+    configured = settings(experiment, planned, table, {})
+    _valid("service-config", configured.configuration(planned.cell.stack, contract))
 
 
 def test_what_the_real_processes_write_is_what_is_defined(real_engine: Path) -> None:
