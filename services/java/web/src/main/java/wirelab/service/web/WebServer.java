@@ -4,9 +4,12 @@ import jakarta.servlet.Servlet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.apache.catalina.Context;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
+import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
@@ -46,7 +49,11 @@ public final class WebServer {
     }
 
     private void add(Servlet servlet, BodyFilter filter) {
-        Context context = tomcat.addContext("", null);
+        StandardContext context = (StandardContext) tomcat.addContext("", null);
+        // This process ends with its one application: nothing of it can leak into a next one.
+        context.setClearReferencesObjectStreamClassCaches(false);
+        context.setClearReferencesRmiTargets(false);
+        context.setClearReferencesThreadLocals(false);
         Tomcat.addServlet(context, "service", servlet).setLoadOnStartup(1);
         context.addServletMappingDecoded("/*", "service");
         FilterDef definition = new FilterDef();
@@ -69,9 +76,19 @@ public final class WebServer {
         try {
             tomcat.stop();
             tomcat.destroy();
-            Files.deleteIfExists(folder);
+            delete(folder);
         } catch (LifecycleException | IOException error) {
             System.err.println("stopping: " + error);
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        List<Path> inside;
+        try (Stream<Path> found = Files.walk(folder)) {
+            inside = found.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path path : inside) {
+            Files.delete(path);
         }
     }
 }

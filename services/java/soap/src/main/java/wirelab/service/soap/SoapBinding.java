@@ -1,0 +1,28 @@
+package wirelab.service.soap;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import wirelab.service.Binding;
+import wirelab.service.Calls;
+import wirelab.service.Configuration;
+import wirelab.service.Refusal;
+import wirelab.service.contract.Model;
+import wirelab.service.web.ServletStack;
+import wirelab.service.web.WebServer;
+
+/** SOAP, document/literal and rpc/literal, on Apache CXF in an embedded Tomcat. */
+public final class SoapBinding implements Binding {
+    /** Tells of a WSDL that nobody is shown, and of every refused login. */
+    private static final List<Logger> QUIET = List.of(
+            Logger.getLogger("org.apache.cxf.wsdl.service.factory"), Logger.getLogger("org.apache.cxf.ws.security"));
+
+    @Override
+    public Running start(Configuration configuration, Model model, Calls calls) throws Refusal, IOException {
+        QUIET.forEach(logger -> logger.setLevel(Level.OFF));
+        SoapServlet servlet = new SoapServlet(configuration, model, calls);
+        WebServer server = WebServer.start(configuration, calls, servlet, ServletStack::reject);
+        return new ServletStack(configuration, model, server);
+    }
+}
