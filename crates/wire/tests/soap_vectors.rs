@@ -1,0 +1,147 @@
+//! The golden envelopes are fresh, and every message of every contract comes
+//! back from every form: text, envelopes of all kinds, tokens.
+
+#[path = "../examples/soap_vectors/envelopes.rs"]
+mod envelopes;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use wirelab_contract::calendar::{BookRequest, EntriesReply, Entry};
+use wirelab_contract::transfer::{Record, SubmitRequest, UploadRequest};
+use wirelab_contract::{Message, Operation, TypeVisitor, visit_type};
+use wirelab_wire::soap::{self, Answer, Form};
+use wirelab_wire::token_xml::{Decoder, Document, Encoder};
+use wirelab_wire::xml;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/vectors/soap")
+}
+
+#[test]
+fn committed_envelopes_are_those_that_are_written() {
+    let fresh = envelopes::all();
+    for (name, envelope) in &fresh {
+        let committed = fs::read(folder().join(name)).unwrap_or_default();
+        assert!(
+            committed == *envelope,
+            "{name} is stale; run: cargo run -p wirelab-wire --example soap_vectors"
+        );
+    }
+    let written: BTreeSet<String> = fresh.into_iter().map(|(name, _)| name).collect();
+    let files = fs::read_dir(folder()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.collect::<BTreeSet<_>>(), written);
+}
+
+/// Carries a message through everything that this crate makes of it.
+fn carried<M: Message>(message: &M) {
+    let document = xml::to_vec(message);
+    assert_eq!(xml::from_slice::<M>(&document).as_ref(), Ok(message));
+    // Any operation of the contract will do: the forms take what they are given.
+    let operation = Operation::all_of(M::CONTRACT).next().unwrap();
+    for form in envelopes::forms() {
+        let mut asked = Vec::new();
+        soap::write_request(form, operation, message, None, &mut asked);
+        let read = soap::read_request::<M>(form, operation, &asked);
+        assert_eq!(read.as_ref(), Ok(message));
+        let mut answered = Vec::new();
+        soap::write_reply(form, operation, message, &mut answered);
+        let read = soap::read_reply(form, operation, &answered);
+        assert_eq!(read, Ok(Answer::Message(message.clone())));
+        assert_eq!(Document::parse(&asked).unwrap().to_xml(), asked);
+    }
+    let direct = Document::of_reply(operation, message);
+    let mut text = Vec::new();
+    soap::write_reply(Form::PLAIN, operation, message, &mut text);
+    assert_eq!(Document::parse(&text).as_ref(), Ok(&direct));
+    let mut tokens = Vec::new();
+    Encoder::new().encode(&direct, &mut tokens);
+    let decoded = Decoder::new().decode(&tokens).unwrap();
+    assert_eq!(decoded, direct);
+    let read = decoded.read_reply(operation);
+    assert_eq!(read, Ok(Answer::Message(message.clone())));
+}
+
+struct FromJson<'v>(&'v serde_json::Value);
+
+impl TypeVisitor for FromJson<'_> {
+    type Output = ();
+
+    fn visit<M: Message>(self) {
+        let message: M = serde_json::from_str(self.0.as_str().unwrap()).unwrap();
+        carried(&message);
+    }
+}
+
+#[test]
+fn every_message_of_the_vectors_comes_back() {
+    let vectors = include_str!("../../../contracts/vectors/encodings.json");
+    let vectors: serde_json::Value = serde_json::from_str(vectors).unwrap();
+    let mut names = BTreeSet::new();
+    for vector in vectors["accepted"].as_array().unwrap() {
+        let name = vector["message"].as_str().unwrap();
+        visit_type(name, FromJson(&vector["json"])).unwrap();
+        names.insert(name.to_owned());
+    }
+    assert!(names.len() >= 33, "{names:?}");
+}
+
+/// Strings of characters that XML 1.0 allows, those that need care often.
+fn text() -> impl Strategy<Value = String> {
+    let character = prop_oneof![
+        4 => prop::char::range(' ', '~'),
+        2 => prop::sample::select(vec!['\r', '\n', '\t', ' ', '<', '>', '&', ']', '"', '\'', ';', '#']),
+        1 => prop::char::range('\u{A0}', '\u{D7FF}'),
+        1 => prop::char::range('\u{E000}', '\u{FFFD}'),
+        1 => prop::char::range('\u{10000}', '\u{10FFFF}'),
+    ];
+    prop::collection::vec(character, 0..20).prop_map(String::from_iter)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_batch_comes_back(
+        batch in text(),
+        records in prop::collection::vec((any::<i64>(), any::<i32>(), text(), text()), 0..5),
+    ) {
+        let record = |(id, quantity, item, remark)| Record { id, quantity, item, remark };
+        carried(&SubmitRequest { batch, records: records.into_iter().map(record).collect() });
+    }
+
+    #[test]
+    fn any_booking_comes_back(
+        (owner, title, note) in (text(), text(), text()),
+        (day, slot, open) in any::<(i32, i32, bool)>(),
+        weight in prop::num::f64::ANY.prop_filter("NaN differs from itself", |w| !w.is_nan()),
+    ) {
+        carried(&BookRequest { owner, day, slot, title: title.clone(), open, weight, note });
+        carried(&EntriesReply { entries: vec![Entry { slot, title, open, weight }] });
+    }
+
+    #[test]
+    fn any_bytes_come_back(data in prop::collection::vec(any::<u8>(), 0..200)) {
+        carried(&UploadRequest { data });
+    }
+
+    /// Any change of a byte is an error or another document, never a panic.
+    #[test]
+    fn a_changed_byte_is_an_error_or_a_message(at in 0..10_000_usize, byte in any::<u8>()) {
+        for (_, mut envelope) in envelopes::all() {
+            let at = at % envelope.len();
+            envelope[at] = byte;
+            wirelab_wire::fuzzing::fuzz_soap(&envelope);
+            wirelab_wire::fuzzing::fuzz_xml(&envelope);
+            wirelab_wire::fuzzing::fuzz_token_xml_text(&envelope);
+        }
+    }
+
+    #[test]
+    fn any_tokens_are_a_document_or_an_error(tokens in prop::collection::vec(any::<u8>(), 0..200)) {
+        wirelab_wire::fuzzing::fuzz_token_xml(&tokens);
+    }
+}
