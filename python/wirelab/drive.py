@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -95,6 +96,8 @@ class Call:
     http2: bool = False
     close: bool = False
     """One connection per call."""
+    ca: Path | None = None
+    """Certificates of authorities, PEM; None: the system's."""
     asked: Message = HELLO
     """Of services of the lab."""
     work: str | None = None
@@ -121,6 +124,7 @@ def drive_server(
         "authority": server.authority,
         "stack": _server_stack(server, call, amount),
         "workload": _grpc(server, call) if server.kind == "grpc" else _http(server, call),
+        **_tls(server, call),
     }
     plan = {"threads": 1, "allow_any_target": any_target, "groups": [group]}
     return _driven(plan, (), interruption, on_progress)
@@ -261,6 +265,20 @@ def _amounted(stack: Stack, call: Call, amount: Amount) -> Stack:
     return stack.with_axes(changes)
 
 
+def _tls(server: Server, call: Call) -> Json:
+    """The part of the group that TLS needs. Raises :class:`UsageError`."""
+    if server.secure_name is None:
+        if call.ca is not None:
+            raise UsageError("--ca belongs to TLS", "use https:// or grpcs://, or leave --ca out")
+        return {}
+    ca = call.ca or ssl.get_default_verify_paths().cafile
+    if ca is None:
+        raise UsageError(
+            "this system has no file of certificate authorities", "name one: --ca FILE"
+        )
+    return {"tls": {"ca": str(ca), "server_name": server.secure_name}}
+
+
 def _server_stack(server: Server, call: Call, amount: Amount) -> Json:
     grpc = server.kind == "grpc"
     connection = {
@@ -268,7 +286,9 @@ def _server_stack(server: Server, call: Call, amount: Amount) -> Json:
         "count": None if call.close else amount.connections or 1,
         "in_flight": amount.in_flight or 1,
     }
+    security = {} if server.secure_name is None else {"security": "tls"}
     return {
+        **security,
         "binding": "grpc" if grpc else "rest",
         "codec": "protobuf" if grpc else "text",
         "transport": "http/2" if grpc or call.http2 else "http/1.1",
@@ -280,7 +300,7 @@ def _server_stack(server: Server, call: Call, amount: Amount) -> Json:
 def _http(server: Server, call: Call) -> Json:
     if call.proto or call.message is not None:
         raise UsageError(
-            "--proto belongs to grpc:// targets", "give the body with --body or --data"
+            "--proto belongs to grpc:// and grpcs:// targets", "give the body with --body or --data"
         )
     return {
         "kind": "http",
@@ -293,7 +313,9 @@ def _http(server: Server, call: Call) -> Json:
 
 def _grpc(server: Server, call: Call) -> Json:
     if call.method is not None:
-        raise UsageError("--method belongs to http:// targets", "gRPC's method is in the URL")
+        raise UsageError(
+            "--method belongs to http:// and https:// targets", "gRPC's method is in the URL"
+        )
     if call.body is None and call.proto is None:
         raise UsageError(
             "a gRPC call needs its message",

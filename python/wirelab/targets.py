@@ -12,8 +12,10 @@ from urllib.parse import SplitResult, urlsplit
 from wirelab.errors import UsageError
 from wirelab.stacks import Stack
 
-PORTS = {"http": 80, "grpc": 50051}
+PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
 """Default ports by scheme; gRPC's is the one its documentation uses."""
+SECURE = ("https", "grpcs")
+"""Schemes of TLS."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Server:
     path: str
     """Path and query; of gRPC ``/package.Service/Method``."""
     loopback: bool
+    secure_name: str | None = None
+    """With TLS: the name that its certificate must be for."""
 
 
 def parse(text: str) -> Stack | Server:
@@ -49,18 +53,16 @@ def parse(text: str) -> Stack | Server:
 
 
 def _server(text: str, url: SplitResult, port: int | None) -> Server:
-    if url.scheme == "https":
-        raise UsageError(
-            "https is not supported: security=none is the only value today", "use http"
-        )
     if url.scheme not in PORTS:
-        raise UsageError(f"{text!r}: unknown scheme {url.scheme!r}", "use http:// or grpc://")
+        schemes = ", ".join(f"{scheme}://" for scheme in PORTS)
+        raise UsageError(f"{text!r}: unknown scheme {url.scheme!r}", f"use one of {schemes}")
     if not url.hostname:
         raise UsageError(f"{text!r} names no host", "write for example http://127.0.0.1:8080/")
     if url.username is not None:
         raise UsageError(f"{text!r} has a user in it", "give credentials with --header")
     path = url.path or "/"
-    if url.scheme == "grpc" and not re.fullmatch(r"/[\w.]+/\w+", path):
+    is_grpc = url.scheme.startswith("grpc")
+    if is_grpc and not re.fullmatch(r"/[\w.]+/\w+", path):
         raise UsageError(
             f"{text!r} names no method", "write grpc://host:port/package.Service/Method"
         )
@@ -70,11 +72,12 @@ def _server(text: str, url: SplitResult, port: int | None) -> Server:
     number = port or PORTS[url.scheme]
     written = f"[{address}]" if address.version == 6 else str(address)
     return Server(
-        kind="grpc" if url.scheme == "grpc" else "http",
+        kind="grpc" if is_grpc else "http",
         address=f"{written}:{number}",
         authority=url.netloc,
         path=path,
         loopback=address.is_loopback,
+        secure_name=url.hostname if url.scheme in SECURE else None,
     )
 
 

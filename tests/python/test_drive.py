@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.server
 import json
 import socket
+import ssl
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from wirelab import checkout, manifests, targets
+from wirelab import certificates, checkout, manifests, targets
 from wirelab.cli import main
 from wirelab.errors import UsageError
 from wirelab.interruption import Interruption
@@ -127,6 +129,66 @@ def test_services_of_the_lab_are_started_and_driven(
 
 
 @pytest.mark.parametrize(
+    "reference",
+    [
+        "rest@rust?security=tls",
+        "grpc@rust?security=mtls",
+        "rest@rust?security=mtls&connection=close",
+        "rest@rust?socket=unix",
+        "grpc@rust?socket=unix&security=tls",
+        "iiop@rust",
+        "iiop@rust?byte_order=big&security=tls",
+    ],
+)
+def test_tls_unix_sockets_and_objects_are_found_by_both_ends(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reference: str,
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code, said = _drive(capsys, reference, "--calls", "50")
+    assert (code, said["ok"]) == (0, 50), said["error_examples"]
+    assert list(tmp_path.iterdir()) == [], "sockets and certificates are left behind"
+
+
+@pytest.mark.parametrize("reference", ["rest@rust", "grpc@rust", "iiop@rust"])
+def test_sequences_carry_numbers_of_replies(
+    capsys: pytest.CaptureFixture[str], reference: str
+) -> None:
+    code, said = _drive(capsys, reference, "--sequence", "ReservationDebit", "--calls", "25")
+    assert (code, said["ok"]) == (0, 100), said["error_examples"]
+    assert (said["sequences"]["count"], said["sequences"]["errors"]) == (25, 0)
+    assert said["sequences"]["latency_ms"]["p50"] > said["latency_ms"]["p50"]
+
+
+def test_a_server_with_tls_is_driven_where_its_authority_is_trusted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    made = certificates.make(tmp_path / "tls")
+    files = made.of_service("tls")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files["certificate"], files["key"])
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        running.socket = context.wrap_socket(running.socket, server_side=True)
+        thread = threading.Thread(target=running.serve_forever)
+        thread.start()
+        url = f"https://127.0.0.1:{running.server_port}/"
+        code, said = _drive(capsys, url, "--calls", "20", "--ca", made.of_client("tls")["ca"])
+        untrusted, refused = _drive(capsys, url, "--calls", "1", "--ca", _stranger(tmp_path))
+        running.shutdown()
+        thread.join()
+    assert (code, said["ok"]) == (0, 20), said["error_examples"]
+    assert (untrusted, refused["ok"]) == (1, 0)
+
+
+def _stranger(folder: Path) -> str:
+    """An authority that has signed nothing."""
+    ca: str = certificates.make(folder / "stranger").of_client("tls")["ca"]
+    return ca
+
+
+@pytest.mark.parametrize(
     "operation", ["HelloBytes", "Submit", "Upload", "UploadStream", "Download"]
 )
 def test_every_operation_can_be_driven(capsys: pytest.CaptureFixture[str], operation: str) -> None:
@@ -184,7 +246,13 @@ def test_people_get_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
         (["rest@rust", "--operation", "Helo"], "Did you mean 'Hello'"),
         (["rest@rust", "--work", "sleep"], "decode or frame"),
         (["127.0.0.1:80"], "neither a URL nor a stack"),
-        (["https://127.0.0.1/"], "https is not supported"),
+        (["https://127.0.0.1:1/", "--ca", "nothing.pem"], "is not a file"),
+        (["http://127.0.0.1:1/", "--ca", __file__], "--ca belongs to TLS"),
+        (["https://127.0.0.1:1/", "--ca", __file__], "no certificate"),
+        (["rest@rust", "--operation", "Credit", "--size", "1 kB"], "Credit has one size"),
+        (["rest@rust", "--sequence", "Debit"], "Did you mean 'DirectDebit'"),
+        (["rest@rust", "--sequence", "Credit", "--operation", "Hello"], "either operation"),
+        (["rest@rust", "--operation", "ConfirmAction"], "within sequences only"),
         (["ftp://127.0.0.1/"], "unknown scheme"),
         (["http://127.0.0.1:99999/"], "is not a URL"),
         (["http:///x"], "names no host"),

@@ -29,8 +29,8 @@ def drive(
     target: Annotated[
         str,
         typer.Argument(
-            help="http://host:port/path, grpc://host:port/package.Service/Method, or a stack "
-            "of the lab such as rest@rust.",
+            help="http://host:port/path, grpc://host:port/package.Service/Method, either with "
+            "TLS as https:// and grpcs://, or a stack of the lab such as rest@rust.",
             metavar="REF|URL",
         ),
     ],
@@ -74,6 +74,9 @@ def drive(
     ] = None,
     http2: Annotated[bool, typer.Option("--http2", help="HTTP/2 by prior knowledge.")] = False,
     close: Annotated[bool, typer.Option("--close", help="One connection per call.")] = False,
+    ca: Annotated[
+        Path | None, typer.Option(help="Certificate authorities, PEM. [default: the system's]")
+    ] = None,
     operation: Annotated[
         str | None, typer.Option(help="Of any contract, for stacks. [default: Hello]")
     ] = None,
@@ -114,6 +117,7 @@ def drive(
         imports=tuple(imports or ()),
         http2=http2,
         close=close,
+        ca=_existing("--ca", ca),
         asked=_asked(operation, sequence, size),
         work=_work(work),
     )
