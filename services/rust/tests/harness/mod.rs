@@ -122,6 +122,27 @@ pub fn grpc() -> Value {
     json!({"binding": "grpc", "codec": "protobuf", "transport": "http/2"})
 }
 
+/// `soap` in a style over HTTP/1.1.
+pub fn soap(codec: &str) -> Value {
+    json!({"binding": "soap", "codec": codec, "transport": "http/1.1"})
+}
+
+/// `iiop`.
+pub fn iiop() -> Value {
+    json!({"binding": "iiop", "codec": "cdr", "transport": "tcp"})
+}
+
+/// `raw` with a codec.
+pub fn raw(codec: &str) -> Value {
+    json!({"binding": "raw", "codec": codec, "transport": "tcp"})
+}
+
+/// A stack with one axis changed.
+pub fn with(mut stack: Value, axis: &str, value: impl Into<Value>) -> Value {
+    stack[axis] = value.into();
+    stack
+}
+
 /// A configuration: a stack, and other keys that are merged in.
 pub fn config(stack: &Value, other: Value) -> String {
     let mut config = json!({"contract": "transfer", "stack": stack});
@@ -159,6 +180,27 @@ impl Service {
             .expect("a timeout can be set");
         stream.set_nodelay(true).expect("nodelay can be set");
         stream
+    }
+
+    /// Sends bytes on a connection of their own and reads until its end.
+    pub fn say(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut stream = self.connect();
+        stream.write_all(bytes).expect("it reads");
+        let mut reply = Vec::new();
+        // A close with unread bytes is a reset; what came before it counts.
+        let _reset = stream.read_to_end(&mut reply);
+        reply
+    }
+
+    /// Posts a body by HTTP/1.1 and reads the whole reply, header and all.
+    pub fn post(&self, path: &str, fields: &[(&str, &str)], body: &[u8]) -> String {
+        let mut request = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
+        for (name, value) in fields {
+            request += &format!("{name}: {value}\r\n");
+        }
+        request += &format!("content-length: {}\r\n\r\n", body.len());
+        let reply = self.say(&[request.as_bytes(), body].concat());
+        String::from_utf8(reply).expect("a text")
     }
 
     /// The metrics page.
