@@ -2,9 +2,10 @@
 
 use wirelab_contract::Call as Typed;
 use wirelab_wire::codec::{Form, Unsupported};
+use wirelab_wire::soap::UsernameToken;
 use wirelab_wire::{grpc, gzip, zstd};
 
-use crate::plan::{Binding, Compression, Stack};
+use crate::plan::{Binding, Compression, Group, Stack};
 
 /// Writes bodies in one way.
 #[derive(Debug, Clone)]
@@ -12,6 +13,7 @@ pub(crate) struct BodyWriter {
     form: Form,
     binding: Binding,
     compression: Compression,
+    caller: Option<UsernameToken>,
 }
 
 impl BodyWriter {
@@ -20,7 +22,15 @@ impl BodyWriter {
             form,
             binding: stack.binding,
             compression: stack.compression,
+            caller: None,
         }
+    }
+
+    /// The same under the name and the password that a group has, if any.
+    pub(crate) fn called_by(self, group: &Group) -> BodyWriter {
+        let names = group.username.clone().zip(group.password.clone());
+        let caller = names.map(|(username, password)| UsernameToken { username, password });
+        BodyWriter { caller, ..self }
     }
 
     /// The body of `call`.
@@ -29,7 +39,7 @@ impl BodyWriter {
     /// When the operation has no form in the codec.
     pub(crate) fn body(&self, call: &Typed) -> Result<Vec<u8>, Unsupported> {
         let mut body = Vec::new();
-        for message in self.form.encode(call)? {
+        for message in self.form.encode_as(call, self.caller.as_ref())? {
             self.wrap(&message, &mut body);
         }
         Ok(body)
@@ -38,7 +48,8 @@ impl BodyWriter {
     /// Appends the body of a call whose operation has a form.
     #[inline]
     pub(crate) fn write(&self, call: &Typed, out: &mut Vec<u8>) {
-        let messages = self.form.encode(call).expect("the workload was checked");
+        let messages = self.form.encode_as(call, self.caller.as_ref());
+        let messages = messages.expect("the workload was checked");
         messages.iter().for_each(|message| self.wrap(message, out));
     }
 
@@ -49,6 +60,13 @@ impl BodyWriter {
         match self.binding {
             Binding::Grpc => out.extend(grpc::frame(message, compressed.is_some())),
             _ => out.extend_from_slice(message),
+        }
+    }
+
+    /// Compresses a message that lies in `out` alone, as the stack says.
+    pub(crate) fn squeeze(&self, out: &mut Vec<u8>) {
+        if let Some(compressed) = compress(self.compression, out) {
+            *out = compressed;
         }
     }
 }

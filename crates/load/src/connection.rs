@@ -10,6 +10,7 @@ use crate::clock::now_ns;
 use crate::poll::{Interest, Poll};
 use crate::socket::{Read, Socket};
 use crate::tls::{Opened, Tls};
+use crate::tokens::Tokens;
 
 /// The session of a connection, whatever it speaks.
 pub(crate) enum AnySession {
@@ -83,6 +84,8 @@ pub(crate) struct Connection {
     /// Between the socket and the session, with security.
     tls: Option<Box<Tls>>,
     pub(crate) session: AnySession,
+    /// Its caches, with token-xml.
+    pub(crate) tokens: Option<Box<Tokens>>,
     /// When the connection was asked for.
     pub(crate) started: u64,
     /// The socket is known to be connected.
@@ -147,6 +150,7 @@ impl Connection {
             socket,
             tls,
             session,
+            tokens: None,
             started,
             open: false,
             established: false,
@@ -295,6 +299,14 @@ impl Connection {
             Ok(Opened::Ended) => Received::Ended,
             Err(error) => Received::Insecure(error),
         }
+    }
+
+    /// Its caches are not the peer's any more: nothing can be read on it.
+    #[inline]
+    pub(crate) fn out_of_step(&self) -> bool {
+        self.tokens
+            .as_ref()
+            .is_some_and(|tokens| tokens.out_of_step)
     }
 
     /// The stream of bytes has ended. With TLS that alone says nothing: anyone

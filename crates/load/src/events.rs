@@ -12,6 +12,7 @@ use crate::judge::Rejection;
 use crate::recorder::{ErrorKind, Recorder, Time};
 use crate::shared::Span;
 use crate::step::Step;
+use crate::tokens::Tokens;
 
 /// Listens to one connection's session during one receive.
 pub(crate) struct Events<'a> {
@@ -23,6 +24,8 @@ pub(crate) struct Events<'a> {
     pub(crate) ended: &'a mut Vec<CallId>,
     pub(crate) totals: &'a mut Totals,
     pub(crate) forward: &'a mut Forward,
+    /// The connection's, with token-xml, while it is being read.
+    pub(crate) tokens: Option<Box<Tokens>>,
     pub(crate) span: Span,
     /// When the bytes were read.
     pub(crate) read_at: u64,
@@ -50,7 +53,9 @@ impl Replies for Events<'_> {
     fn body(&mut self, call: CallId, chunk: &[u8]) {
         let call = self.calls.get(call);
         let step = &self.steps[call.step];
-        let messages = step.judge.body(&mut call.reply, chunk);
+        let messages = step
+            .judge
+            .body(&mut call.reply, chunk, self.tokens.as_deref_mut());
         if messages > 0 && self.span.contains(call.waiting.arrival) {
             let recorder = &mut self.operations[step.operation];
             recorder.messages += messages;
@@ -73,7 +78,7 @@ impl Replies for Events<'_> {
             state.first_byte = self.read_at;
         }
         let judge = &self.steps[state.step].judge;
-        let verdict = judge.end(&mut state.reply, end);
+        let verdict = judge.end(&mut state.reply, end, self.tokens.as_deref_mut());
         self.finish(call, verdict);
     }
 

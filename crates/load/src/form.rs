@@ -2,40 +2,44 @@
 
 use wirelab_wire::cdr;
 use wirelab_wire::codec::{Codec, Form};
-use wirelab_wire::{ContentType, Encoding};
+use wirelab_wire::{ContentType, Encoding, soap};
 
-use crate::fault;
 use crate::plan::{self, Binding, ByteOrder, Compression, SoapVersion, Stack};
-use crate::result::Fault;
 
 /// How messages are written.
-pub(crate) fn form(stack: &Stack) -> Result<Form, Fault> {
+pub(crate) fn form(stack: &Stack) -> Form {
     let codec = match stack.codec {
         plan::Codec::Text => Codec::Text,
         plan::Codec::Json => Codec::Json,
         plan::Codec::Protobuf => Codec::Protobuf,
+        plan::Codec::Xml => Codec::Xml,
+        plan::Codec::SoapLiteral => Codec::SoapLiteral,
+        plan::Codec::SoapRpc => Codec::SoapRpc,
+        plan::Codec::SoapEncoded => Codec::SoapEncoded,
         plan::Codec::Cdr => Codec::Cdr,
-        other => {
-            return Err(fault::plan(
-                format!("codec: {other:?} is not spoken yet"),
-                "use codec=json",
-            ));
-        }
+        plan::Codec::TokenXml => Codec::TokenXml,
     };
-    Ok(
-        Form::from(codec).in_order(match stack.byte_order.unwrap_or_default() {
-            ByteOrder::Little => cdr::ByteOrder::Little,
-            ByteOrder::Big => cdr::ByteOrder::Big,
-        }),
-    )
+    let order = match stack.byte_order.unwrap_or_default() {
+        ByteOrder::Little => cdr::ByteOrder::Little,
+        ByteOrder::Big => cdr::ByteOrder::Big,
+    };
+    Form::from(codec).in_order(order).in_soap(version(stack))
+}
+
+/// The version of SOAP; 1.1 where the stack has none.
+pub(crate) fn version(stack: &Stack) -> soap::Version {
+    match stack.soap.unwrap_or_default() {
+        SoapVersion::V11 => soap::Version::V11,
+        SoapVersion::V12 => soap::Version::V12,
+    }
 }
 
 /// The media type of requests and replies in HTTP, without parameters.
 pub(crate) fn media_type(stack: &Stack) -> (&'static str, ContentType) {
     match (stack.binding, stack.codec, stack.soap.unwrap_or_default()) {
         (Binding::Grpc, ..) => ("application/grpc", ContentType::Grpc),
-        (Binding::Soap, _, SoapVersion::V12) => ("application/soap+xml", ContentType::SoapXml),
-        (Binding::Soap, _, SoapVersion::V11) => ("text/xml", ContentType::Xml),
+        (Binding::Soap, _, SoapVersion::V12) => (version(stack).media_type(), ContentType::SoapXml),
+        (Binding::Soap, _, SoapVersion::V11) => (version(stack).media_type(), ContentType::Xml),
         (_, plan::Codec::Text, _) => ("text/plain", ContentType::Text),
         (_, plan::Codec::Protobuf, _) => ("application/x-protobuf", ContentType::Protobuf),
         (_, plan::Codec::Xml, _) => ("application/xml", ContentType::Xml),

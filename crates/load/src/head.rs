@@ -4,8 +4,8 @@ use wirelab_contract::Operation;
 use wirelab_wire::Request;
 
 use crate::fault;
-use crate::form::{encoding, media_type};
-use crate::plan::{Binding, SoapVersion, Stack};
+use crate::form::{encoding, media_type, version};
+use crate::plan::{Binding, Stack};
 use crate::result::Fault;
 
 /// Fields that ask for compressed replies, by binding.
@@ -69,19 +69,11 @@ fn content_encoding(stack: &Stack) -> Option<(String, String)> {
 
 /// contracts/README.md, SOAP.
 fn soap(stack: &Stack, operation: Operation) -> Request {
-    let (media, _) = media_type(stack);
-    let action = operation.soap_action();
-    let mut fields = match stack.soap.unwrap_or_default() {
-        SoapVersion::V11 => vec![
-            field("content-type", format!("{media}; charset=utf-8")),
-            field("soapaction", format!("\"{action}\"")),
-        ],
-        SoapVersion::V12 => vec![field(
-            "content-type",
-            format!("{media}; charset=utf-8; action=\"{action}\""),
-        )],
-    };
-    fields.push(field("accept", media));
+    let version = version(stack);
+    let mut fields = vec![field("content-type", version.request_type(operation))];
+    let action = version.action_field(operation);
+    fields.extend(action.map(|action| field("soapaction", action)));
+    fields.push(field("accept", version.media_type()));
     fields.extend(accepts(stack));
     fields.extend(content_encoding(stack));
     Request {

@@ -68,11 +68,15 @@ impl ReplyState {
         self.kept.clear();
     }
 
-    /// The first thing that was wrong stands.
     pub(crate) fn fail(&mut self, kind: ErrorKind, words: impl Into<String>) {
         if self.bad.is_none() {
             self.bad = Some(Box::new(Rejection::new(kind, words)));
         }
+    }
+
+    /// The first thing that was wrong stands.
+    pub(crate) fn reject(&mut self, rejection: Rejection) {
+        self.bad.get_or_insert_with(|| Box::new(rejection));
     }
 
     /// Judges a body of which every byte is known while it arrives, without

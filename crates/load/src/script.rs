@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use wirelab_contract::workload::{self, Function};
-use wirelab_contract::{Call as Typed, Operation};
+use wirelab_contract::Call as Typed;
 use wirelab_wire::Request;
 use wirelab_wire::codec::{Expected, Form};
 
 use crate::body::BodyWriter;
 use crate::calls::Call;
+use crate::maker::Maker;
 use crate::reply::Varied;
 use crate::sequences::{Next, Sequences};
+use crate::tokens::{DocumentSource, PreparedDocument, Tokens};
 use crate::users::{Numbers, Waiting};
 
 /// What a group sends.
@@ -22,89 +23,24 @@ pub(crate) enum Script {
     Varying(Box<Varying>),
 }
 
-/// What each call is made from.
+/// How requests that differ from call to call come about.
 #[derive(Debug, Clone)]
-pub(crate) enum Maker {
-    /// The calls of a function of charging, for the user's account.
-    Function {
-        function: Function,
-        accounts: u32,
-        /// False: its first call alone, again and again.
-        whole: bool,
-    },
-    /// Bookings of a calendar, for the user as their owner.
-    Book {
-        /// Bookings so far, by user of a closed load.
-        made: Vec<u32>,
-        /// Number of the first user, and what lies between two.
-        first: u32,
-        step: u32,
-    },
-}
-
-impl Maker {
-    /// Bookings, before it is known by whom.
-    pub(crate) fn book() -> Maker {
-        Maker::Book {
-            made: Vec::new(),
-            first: 0,
-            step: 1,
-        }
-    }
-
-    /// The operations that are called, in their order.
-    pub(crate) fn operations(&self) -> &'static [Operation] {
-        match self {
-            Maker::Function {
-                function,
-                whole: true,
-                ..
-            } => function.steps(),
-            Maker::Function { function, .. } => &function.steps()[..1],
-            Maker::Book { .. } => &[Operation::Book],
-        }
-    }
-
-    /// The call that comes next, and which step of the script it is.
-    fn next(&mut self, waiting: &mut Waiting, sequences: &mut Sequences) -> (usize, Typed) {
-        match self {
-            Maker::Function {
-                function,
-                accounts,
-                whole,
-            } => {
-                let sequence = match whole {
-                    true => *sequences.of(&mut waiting.sequence),
-                    false => Default::default(),
-                };
-                let account = 1 + waiting.user % *accounts;
-                let typed = function.next(sequence.step, account as i32, &sequence.carried);
-                (
-                    sequence.step,
-                    typed.expect("a sequence ends with its last step"),
-                )
-            }
-            Maker::Book { made, first, step } => {
-                let place = waiting.user.wrapping_sub(*first) / *step;
-                let n = made.get_mut(place as usize).map_or(0, |made| {
-                    *made += 1;
-                    *made - 1
-                });
-                let request = workload::book(u64::from(waiting.user), u64::from(n));
-                (0, Typed::Book(request))
-            }
-        }
-    }
+pub(crate) struct Making {
+    pub(crate) maker: Maker,
+    pub(crate) form: Form,
+    pub(crate) writer: BodyWriter,
+    /// With token-xml.
+    pub(crate) documents: Option<DocumentSource>,
+    /// The document of a maker that always makes the same call.
+    pub(crate) prepared: Option<PreparedDocument>,
 }
 
 /// Requests that differ from call to call.
 #[derive(Debug, Clone)]
 pub(crate) struct Varying {
-    pub(crate) maker: Maker,
-    pub(crate) form: Form,
-    pub(crate) writer: BodyWriter,
+    making: Making,
     /// By step, everything but the body.
-    pub(crate) templates: Vec<Arc<Request>>,
+    templates: Vec<Arc<Request>>,
     /// By step, requests that nobody holds any more.
     free: Vec<Vec<Arc<Request>>>,
     body: Vec<u8>,
@@ -117,10 +53,19 @@ impl Script {
         &'a mut self,
         call: &'a mut Call,
         sequences: &mut Sequences,
+        tokens: Option<&mut Tokens>,
     ) -> &'a Arc<Request> {
         match self {
             Script::Same(request) => request,
-            Script::Varying(varying) => varying.request(call, sequences),
+            Script::Varying(varying) => varying.request(call, sequences, tokens),
+        }
+    }
+
+    /// The caches of a new connection, where there are such.
+    pub(crate) fn tokens(&self) -> Option<Box<Tokens>> {
+        match self {
+            Script::Same(_) => None,
+            Script::Varying(varying) => varying.making.documents.map(|_| Box::default()),
         }
     }
 
@@ -143,11 +88,8 @@ impl Script {
     /// Takes the numbers of `users` users of a closed load; of an open load,
     /// where every arrival is a new user, `users` is 0.
     pub(crate) fn number(&mut self, users: usize, numbers: Numbers) {
-        if let Script::Varying(varying) = self
-            && let Maker::Book { made, first, step } = &mut varying.maker
-        {
-            *made = vec![0; users];
-            (*first, *step) = (numbers.first, numbers.step);
+        if let Script::Varying(varying) = self {
+            varying.making.maker.number(users, numbers);
         }
     }
 
@@ -155,50 +97,62 @@ impl Script {
     pub(crate) fn is_sequence(&self) -> bool {
         match self {
             Script::Same(_) => false,
-            Script::Varying(varying) => varying.whole(),
+            Script::Varying(varying) => varying.making.maker.is_sequence(),
         }
     }
 }
 
+impl Making {
+    /// Appends the body of a call, or of the prepared one.
+    fn write(&self, typed: Option<&Typed>, tokens: Option<&mut Tokens>, out: &mut Vec<u8>) {
+        let (Some(source), Some(tokens)) = (self.documents, tokens) else {
+            let typed = typed.expect("only documents are prepared");
+            return self.writer.write(typed, out);
+        };
+        match (typed, &self.prepared) {
+            (Some(typed), _) => source.write(typed, tokens, out),
+            (None, Some(prepared)) => prepared.write(tokens, out),
+            (None, None) => unreachable!("a call is made or prepared"),
+        }
+        self.writer.squeeze(out);
+    }
+}
+
 impl Varying {
-    pub(crate) fn new(
-        maker: Maker,
-        form: Form,
-        writer: BodyWriter,
-        templates: Vec<Arc<Request>>,
-    ) -> Varying {
+    pub(crate) fn new(making: Making, templates: Vec<Arc<Request>>) -> Varying {
         Varying {
-            maker,
-            form,
-            writer,
+            making,
             free: vec![Vec::new(); templates.len()],
             templates,
             body: Vec::new(),
         }
     }
 
-    fn whole(&self) -> bool {
-        matches!(self.maker, Maker::Function { whole: true, .. })
-    }
-
-    fn request<'a>(&mut self, call: &'a mut Call, sequences: &mut Sequences) -> &'a Arc<Request> {
-        let (step, typed) = self.maker.next(&mut call.waiting, sequences);
+    fn request<'a>(
+        &mut self,
+        call: &'a mut Call,
+        sequences: &mut Sequences,
+        tokens: Option<&mut Tokens>,
+    ) -> &'a Arc<Request> {
+        let (step, typed) = self.making.maker.next(&mut call.waiting, sequences);
         call.step = step;
-        let request = self.write(step, &typed);
-        let expected = Expected::of(self.form, &typed).expect("the workload was checked");
+        self.body.clear();
+        self.making.write(typed.as_ref(), tokens, &mut self.body);
+        let request = self.with_body(step);
+        let expected = typed
+            .map(|typed| Expected::of(self.making.form, &typed).expect("the workload was checked"));
         let varied = call.reply.varied.get_or_insert_default();
         **varied = Varied {
             request: None,
-            expected: Some(expected),
+            expected,
             read: None,
         };
         varied.request.insert(request)
     }
 
-    /// A request with the body of `typed`, in memory of one before where there is any.
-    fn write(&mut self, step: usize, typed: &Typed) -> Arc<Request> {
-        self.body.clear();
-        self.writer.write(typed, &mut self.body);
+    /// A request with the body that was written, in memory of one before
+    /// where there is any.
+    fn with_body(&mut self, step: usize) -> Arc<Request> {
         let spare = self.free[step].pop();
         let mut request = spare.unwrap_or_else(|| Arc::new(Request::clone(&self.templates[step])));
         let own = Arc::get_mut(&mut request).expect("only requests without holders are kept");
@@ -221,7 +175,7 @@ impl Varying {
 
     fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
         self.recycle(call);
-        if !self.whole() {
+        if !self.making.maker.is_sequence() {
             return Next::Arrival;
         }
         let Waiting {

@@ -16,7 +16,7 @@ use crate::socket::SocketOptions;
 use crate::speaks::Speaks;
 use crate::target::{Target, TargetError};
 use crate::tls_files::Secure;
-use crate::workload::{Making, Prepared};
+use crate::workload::Prepared;
 
 /// Threads that one engine process may have.
 const THREADS_MAX: u32 = 256;
@@ -141,17 +141,8 @@ fn script(
         requests.push(Arc::new(request));
     }
     Ok(match &prepared.making {
-        Making::Same => Script::Same(requests.remove(0)),
-        Making::Varying {
-            maker,
-            form,
-            writer,
-        } => Script::Varying(Box::new(Varying::new(
-            maker.clone(),
-            *form,
-            writer.clone(),
-            requests,
-        ))),
+        None => Script::Same(requests.remove(0)),
+        Some(making) => Script::Varying(Box::new(Varying::new(making.clone(), requests))),
     })
 }
 

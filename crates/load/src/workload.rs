@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use wirelab_contract::workload::{self, Function, WorkloadError};
-use wirelab_contract::{Contract, Operation};
+use wirelab_contract::{Call, Contract, Operation};
 use wirelab_wire::codec::{Expected, Unsupported};
 use wirelab_wire::{ContentType, Request};
 
@@ -14,10 +14,12 @@ use crate::form::{encoding, form, media_type};
 use crate::head;
 use crate::judge::{Framing, Judge, Wanted};
 use crate::legality::check_stack;
-use crate::plan::{Binding, Group, Stack, Work, Workload};
+use crate::maker::Maker;
+use crate::plan::{Binding, Codec, Group, Reply, Stack, Work, Workload};
 use crate::result::Fault;
-use crate::script::Maker;
+use crate::script::Making;
 use crate::step::Step;
+use crate::tokens::DocumentSource;
 
 /// Seed of the contents of requests.
 const SEED: u64 = 0;
@@ -27,19 +29,8 @@ pub struct Prepared {
     /// By step; without an authority yet.
     pub(crate) requests: Vec<Request>,
     pub(crate) steps: Vec<Step>,
-    pub(crate) making: Making,
-}
-
-/// How requests come about.
-pub(crate) enum Making {
-    /// There is one, and it is whole.
-    Same,
-    /// Their bodies are made call by call.
-    Varying {
-        maker: Maker,
-        form: wirelab_wire::codec::Form,
-        writer: BodyWriter,
-    },
+    /// How bodies are made call by call; None: there is one request, and it is whole.
+    pub(crate) making: Option<Making>,
 }
 
 /// Makes the request of `group`. A gRPC message given as JSON must have been
@@ -105,23 +96,41 @@ fn of_contract(group: &Group) -> Result<Prepared, Fault> {
         };
         fault::plan(error.to_string(), remedy)
     })?;
-    if let Some(maker) = maker_of(operation, *accounts) {
-        return varying(group, maker);
+    match maker_of(operation, *accounts) {
+        Some(maker) => varying(group, maker),
+        None => fixed(group, &call),
     }
-    let stack = &group.stack;
-    let form = form(stack)?;
+}
+
+/// The same call every time.
+fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
+    let (stack, operation) = (&group.stack, call.operation());
+    let form = form(stack);
     let mut request = head::of_operation(stack, operation)?;
+    let writer = BodyWriter::new(stack, form).called_by(group);
     if request.method != "GET" {
-        let writer = BodyWriter::new(stack, form);
-        request.body = writer.body(&call).map_err(unsupported)?.into();
+        request.body = writer.body(call).map_err(unsupported)?.into();
     }
-    let expected = Expected::of(form, &call).map_err(unsupported)?;
+    let expected = Expected::of(form, call).map_err(unsupported)?;
     let wanted = Wanted::Same(Box::new(expected));
+    let making = documents(stack).map(|documents| Making {
+        maker: Maker::Same(operation),
+        form,
+        writer,
+        prepared: Some(documents.prepare(call)),
+        documents: Some(documents),
+    });
     Ok(Prepared {
         requests: vec![request],
-        steps: vec![step(group, operation, 0, wanted)?],
-        making: Making::Same,
+        steps: vec![step(group, operation, 0, wanted)],
+        making,
     })
+}
+
+/// Tokens differ from call to call, and need documents to be made of.
+fn documents(stack: &Stack) -> Option<DocumentSource> {
+    let source = stack.token_source.unwrap_or_default();
+    (stack.codec == Codec::TokenXml).then_some(DocumentSource(source))
 }
 
 /// Operations whose requests differ from user to user.
@@ -153,6 +162,12 @@ fn of_sequence(
             "use contract charging, or workload kind contract",
         );
     }
+    if group.stack.reply == Reply::OneWay {
+        return refuse(
+            "reply=one-way: a sequence carries numbers of replies into requests",
+            "use reply=two-way, or workload kind contract",
+        );
+    }
     check_accounts(accounts)?;
     let function: Function = function
         .parse()
@@ -170,9 +185,11 @@ fn of_sequence(
 /// Requests made call by call.
 fn varying(group: &Group, maker: Maker) -> Result<Prepared, Fault> {
     let stack = &group.stack;
-    let form = form(stack)?;
+    let form = form(stack);
     let operations = maker.operations();
     let last = operations.len() - 1;
+    // A fault of raw is told by nothing but its content.
+    let always = stack.binding == Binding::Raw;
     let mut names: Vec<Operation> = Vec::new();
     let (mut requests, mut steps) = (Vec::new(), Vec::new());
     for (at, operation) in operations.iter().copied().enumerate() {
@@ -188,39 +205,52 @@ fn varying(group: &Group, maker: Maker) -> Result<Prepared, Fault> {
             names.push(operation);
             names.len() - 1
         });
-        let wanted = Wanted::EachCall { carries: at < last };
-        steps.push(step(group, operation, place, wanted)?);
+        let always = always || at < last;
+        steps.push(step(group, operation, place, Wanted::EachCall { always }));
     }
     Ok(Prepared {
         requests,
         steps,
-        making: Making::Varying {
+        making: Some(Making {
             maker,
             form,
-            writer: BodyWriter::new(stack, form),
-        },
+            writer: BodyWriter::new(stack, form).called_by(group),
+            documents: documents(stack),
+            prepared: None,
+        }),
     })
 }
 
 /// A kind of calls of a contract, with the judge of its replies.
-fn step(group: &Group, operation: Operation, place: usize, wanted: Wanted) -> Result<Step, Fault> {
-    let stack = &group.stack;
+fn step(group: &Group, operation: Operation, place: usize, wanted: Wanted) -> Step {
+    let judge = match group.stack.reply {
+        Reply::TwoWay => judge(&group.stack, operation, wanted),
+        Reply::OneWay => Judge::new(Framing::Whole, Wanted::Anything, false),
+    };
+    Step {
+        operation: place,
+        name: operation.name().to_owned(),
+        judge: Arc::new(judge),
+    }
+}
+
+fn judge(stack: &Stack, operation: Operation, wanted: Wanted) -> Judge {
     let framing = match stack.binding {
         Binding::Grpc => Framing::Grpc,
         _ => Framing::Whole,
     };
-    let mut judge = Judge::new(framing, wanted, stack.work == Work::Decode);
+    // The caches of tokens must follow every reply.
+    let decode = stack.work == Work::Decode || stack.codec == Codec::TokenXml;
+    let mut judge = Judge::new(framing, wanted, decode);
     judge.status = Some(200);
     judge.encoding = Some(encoding(stack.compression).0);
-    judge.errors = Some((form(stack)?, operation));
-    if !matches!(stack.binding, Binding::Iiop | Binding::Raw) {
-        judge.content_type = Some(media_type(stack).1);
+    judge.errors = Some((form(stack), operation));
+    match stack.binding {
+        Binding::Raw => judge.imposed = judge.encoding,
+        Binding::Iiop => {}
+        _ => judge.content_type = Some(media_type(stack).1),
     }
-    Ok(Step {
-        operation: place,
-        name: operation.name().to_owned(),
-        judge: Arc::new(judge),
-    })
+    judge
 }
 
 /// One request to a stranger's service.
@@ -232,7 +262,7 @@ fn of_stranger(request: Request, name: &str, judge: Judge) -> Prepared {
             name: name.to_owned(),
             judge: Arc::new(judge),
         }],
-        making: Making::Same,
+        making: None,
     }
 }
 
@@ -300,7 +330,7 @@ fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
     };
     let message = decode_base64(body_base64.as_deref().unwrap_or(""))?;
     let mut body = Vec::new();
-    BodyWriter::new(stack, form(stack)?).wrap(&message, &mut body);
+    BodyWriter::new(stack, form(stack)).wrap(&message, &mut body);
     let mut request = head::grpc(stack, &path);
     request.body = body.into();
     request.fields.extend(lower_case(metadata));

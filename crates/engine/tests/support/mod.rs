@@ -1,5 +1,8 @@
 //! A scripted server on loopback, and the real engine driven against it.
 
+// Every test binary uses a part of it.
+#![allow(dead_code)]
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output, Stdio};

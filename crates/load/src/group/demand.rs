@@ -50,10 +50,9 @@ impl Group {
                 break;
             };
             let id = self.calls.begin(slot, waiting);
-            let request = self
-                .spec
-                .script
-                .request(self.calls.get(id), &mut self.sequences);
+            let tokens = connection.tokens.as_deref_mut();
+            let call = self.calls.get(id);
+            let request = self.spec.script.request(call, &mut self.sequences, tokens);
             connection.submit(id, request);
             room = connection.room(self.spec.keep);
         }

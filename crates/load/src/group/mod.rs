@@ -113,6 +113,7 @@ macro_rules! events {
             ended: &mut $group.ended,
             totals: &mut $group.totals,
             forward: &mut $group.forward,
+            tokens: None,
             span: $span,
             read_at: $at,
             kind_of_closed: $kind,

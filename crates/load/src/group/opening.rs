@@ -58,7 +58,8 @@ impl Group {
         let tls = secure.map(|secure| secure.connect().map(Box::new));
         let tls = tls.transpose().map_err(io::Error::other)?;
         let session = self.spec.speaks.session();
-        let connection = Connection::new(socket, tls, session, started, stamped);
+        let mut connection = Connection::new(socket, tls, session, started, stamped);
+        connection.tokens = self.spec.script.tokens();
         connection.register(turn.poll, self.token(slot))?;
         if let Some(report) = &mut self.report {
             report.expect(connection.socket.local_port()?, slot);

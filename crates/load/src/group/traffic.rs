@@ -104,7 +104,12 @@ impl Group {
             return Ok(());
         };
         let mut events = events!(self, turn.span, at, ErrorKind::Closed, None);
-        let received = connection.receive(&turn.input[..length], &mut events);
+        events.tokens = connection.tokens.take();
+        let mut received = connection.receive(&turn.input[..length], &mut events);
+        connection.tokens = events.tokens.take();
+        if connection.out_of_step() {
+            received = Received::Broken;
+        }
         let whole = matches!(received, Received::Fine | Received::Ended);
         connection.served |= whole && events.answered;
         let (started, connect_ns) = (connection.started, connection.shaken(at));

@@ -6,6 +6,7 @@ use wirelab_wire::grpc::Piece;
 use super::{Framing, Judge, Wanted};
 use crate::recorder::ErrorKind;
 use crate::reply::ReplyState;
+use crate::tokens::Tokens;
 
 /// Bytes of an unwanted body that are kept, to be read or shown.
 const ERROR_BYTES_MAX: usize = 16 << 10;
@@ -13,7 +14,12 @@ const ERROR_BYTES_MAX: usize = 16 << 10;
 impl Judge {
     /// Takes the next bytes of the body; returns how many messages they ended.
     #[inline]
-    pub(crate) fn body(&self, state: &mut ReplyState, chunk: &[u8]) -> u64 {
+    pub(crate) fn body(
+        &self,
+        state: &mut ReplyState,
+        chunk: &[u8],
+        tokens: Option<&mut Tokens>,
+    ) -> u64 {
         if state.bad.is_some() {
             let room = ERROR_BYTES_MAX.saturating_sub(state.kept.len());
             state
@@ -23,17 +29,17 @@ impl Judge {
         }
         match self.framing {
             Framing::Whole => {
-                self.whole(state, chunk);
+                self.whole(state, chunk, tokens);
                 0
             }
             Framing::Grpc => self.framed(state, chunk),
         }
     }
 
-    fn whole(&self, state: &mut ReplyState, chunk: &[u8]) {
+    fn whole(&self, state: &mut ReplyState, chunk: &[u8], tokens: Option<&mut Tokens>) {
         let offset = state.length as usize;
         state.length += chunk.len() as u64;
-        if !self.looks_inside() {
+        if !self.looks_inside(state) {
             return;
         }
         if let (Some(wanted), Encoding::Identity) = (self.verbatim(), state.head.encoding) {
@@ -42,7 +48,7 @@ impl Judge {
         let alone = state.kept.is_empty() && state.head.content_length == Some(chunk.len() as u64);
         if alone && !state.checked {
             state.checked = true;
-            self.check(state, 0, chunk, true);
+            self.check(state, 0, chunk, true, tokens);
         } else {
             state.keep(chunk);
         }
@@ -87,21 +93,27 @@ impl Judge {
 
     fn data(&self, state: &mut ReplyState, data: &[u8]) {
         state.length += data.len() as u64;
-        if !self.looks_inside() {
+        if !self.looks_inside(state) {
             return;
         }
         if state.kept.is_empty() && data.len() == state.due as usize {
             state.checked = true;
-            self.check(state, state.messages as usize, data, state.compressed);
+            self.check(state, state.messages as usize, data, state.compressed, None);
         } else {
             state.keep(data);
         }
     }
 
     fn message_ended(&self, state: &mut ReplyState) {
-        if self.looks_inside() && !state.checked {
+        if self.looks_inside(state) && !state.checked {
             let kept = std::mem::take(&mut state.kept);
-            self.check(state, state.messages as usize, &kept, state.compressed);
+            self.check(
+                state,
+                state.messages as usize,
+                &kept,
+                state.compressed,
+                None,
+            );
             state.kept = kept;
         }
         state.kept.clear();

@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 
+use wirelab_contract::Reply;
+use wirelab_wire::cdr::ByteOrder;
+use wirelab_wire::codec::{Expected, Mismatch};
 use wirelab_wire::{Encoding, gzip, zstd};
 
-use super::{Judge, MESSAGE_BYTES_MAX, Wanted};
+use super::{Judge, MESSAGE_BYTES_MAX, Rejection, Wanted};
 use crate::recorder::ErrorKind;
 use crate::reply::ReplyState;
+use crate::tokens::Tokens;
 
 impl Judge {
     /// Decodes a message in full and compares it.
@@ -16,15 +20,17 @@ impl Judge {
         index: usize,
         message: &[u8],
         compressed: bool,
+        tokens: Option<&mut Tokens>,
     ) {
         let encoding = match compressed {
             true => state.head.encoding,
             false => Encoding::Identity,
         };
-        let verdict =
-            plain(message, encoding).and_then(|message| self.check_plain(state, index, &message));
-        if let Err(words) = verdict {
-            state.fail(ErrorKind::Wrong, words);
+        let verdict = plain(message, encoding)
+            .map_err(|words| Rejection::new(ErrorKind::Wrong, words))
+            .and_then(|message| self.check_plain(state, index, &message, tokens));
+        if let Err(rejection) = verdict {
+            state.reject(rejection);
         }
     }
 
@@ -33,37 +39,63 @@ impl Judge {
         state: &mut ReplyState,
         index: usize,
         message: &[u8],
-    ) -> Result<(), String> {
+        tokens: Option<&mut Tokens>,
+    ) -> Result<(), Rejection> {
         let order = state.head.byte_order;
-        match &self.wanted {
-            Wanted::Anything => Ok(()),
-            Wanted::Same(expected) => expected
+        match (&self.wanted, tokens) {
+            (Wanted::Anything, _) => Ok(()),
+            (Wanted::Same(expected), None) => expected
                 .check_ordered(order, index, message)
-                .map_err(|error| error.to_string()),
-            Wanted::EachCall { .. } => {
-                let varied = state.varied.as_mut().ok_or("nothing was asked")?;
-                let expected = varied.expected.as_ref().ok_or("nothing was expected")?;
-                let reply = expected.read(order, message).map_err(|e| e.to_string())?;
-                varied.read = Some(reply);
+                .map_err(rejected),
+            (Wanted::Same(expected), tokens) => read(expected, order, message, tokens).map(drop),
+            (Wanted::EachCall { .. }, tokens) => {
+                let varied = state.varied.as_mut();
+                let varied = varied.expect("a call that differs from others was made");
+                let expected = varied.expected.as_ref();
+                let expected = expected.expect("with what its reply must say");
+                varied.read = Some(read(expected, order, message, tokens)?);
                 Ok(())
             }
         }
     }
 }
 
+/// Reads the only message of a reply, of tokens by their connection's caches.
+fn read(
+    expected: &Expected,
+    order: Option<ByteOrder>,
+    message: &[u8],
+    tokens: Option<&mut Tokens>,
+) -> Result<Reply, Rejection> {
+    let Some(tokens) = tokens else {
+        return expected.read(order, message).map_err(rejected);
+    };
+    let document = tokens.decoder.decode(message).map_err(|error| {
+        tokens.out_of_step = true;
+        Rejection::new(ErrorKind::Wrong, error.to_string())
+    })?;
+    expected.read_document(&document).map_err(rejected)
+}
+
+/// A fault is the service's own word, everything else is our judgement of it.
+fn rejected(mismatch: Mismatch) -> Rejection {
+    match mismatch {
+        Mismatch::Fault { code, text, .. } => {
+            let words = format!("fault {code}: {}", text.escape_debug());
+            Rejection::new(ErrorKind::Application, words)
+        }
+        other => Rejection::new(ErrorKind::Wrong, other.to_string()),
+    }
+}
+
 /// The message without its compression, within the bound for messages.
 pub(super) fn plain(message: &[u8], encoding: Encoding) -> Result<Cow<'_, [u8]>, String> {
     let limit = MESSAGE_BYTES_MAX as usize;
-    match encoding {
-        Encoding::Identity => Ok(Cow::Borrowed(message)),
-        Encoding::Gzip => match gzip::decompress(message, limit) {
-            Ok(plain) => Ok(Cow::Owned(plain)),
-            Err(error) => Err(error.to_string()),
-        },
-        Encoding::Zstd => match zstd::decompress(message, limit) {
-            Ok(plain) => Ok(Cow::Owned(plain)),
-            Err(error) => Err(error.to_string()),
-        },
+    let plain = match encoding {
+        Encoding::Identity => return Ok(Cow::Borrowed(message)),
+        Encoding::Gzip => gzip::decompress(message, limit).map_err(|error| error.to_string()),
+        Encoding::Zstd => zstd::decompress(message, limit).map_err(|error| error.to_string()),
         Encoding::Other => Err("an encoding that was not asked for".into()),
-    }
+    };
+    plain.map(Cow::Owned)
 }

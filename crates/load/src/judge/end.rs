@@ -3,12 +3,14 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use wirelab_wire::End;
+use wirelab_wire::codec::Mismatch;
 use wirelab_wire::giop::SystemException;
 
 use super::content::plain;
 use super::{Framing, Judge, Rejection, UNKNOWN, Wanted};
 use crate::recorder::ErrorKind;
 use crate::reply::ReplyState;
+use crate::tokens::Tokens;
 
 /// Head status of a GIOP system exception ([`wirelab_wire::Head::status`]).
 pub(super) const SYSTEM_EXCEPTION: u16 = 503;
@@ -16,12 +18,17 @@ pub(super) const SYSTEM_EXCEPTION: u16 = 503;
 impl Judge {
     /// The reply is complete as far as the protocol goes.
     #[inline]
-    pub(crate) fn end(&self, state: &mut ReplyState, end: End) -> Result<(), Rejection> {
+    pub(crate) fn end(
+        &self,
+        state: &mut ReplyState,
+        end: End,
+        tokens: Option<&mut Tokens>,
+    ) -> Result<(), Rejection> {
         if self.framing == Framing::Grpc {
             self.grpc_ended(state, end);
-        } else if state.bad.is_none() && self.looks_inside() && !state.checked {
+        } else if state.bad.is_none() && self.looks_inside(state) && !state.checked {
             let kept = std::mem::take(&mut state.kept);
-            self.check(state, 0, &kept, true);
+            self.check(state, 0, &kept, true, tokens);
             state.kept = kept;
         }
         if state.bad.is_none() {
@@ -36,7 +43,7 @@ impl Judge {
     /// An application error with its text, or with the start of the body.
     #[cold]
     fn explained(&self, rejection: Rejection, state: &ReplyState) -> Rejection {
-        if rejection.kind != ErrorKind::Application {
+        if rejection.kind != ErrorKind::Application || state.kept.is_empty() {
             return rejection;
         }
         match self.text_of_error(state) {
@@ -58,7 +65,10 @@ impl Judge {
             let (name, minor) = (exception.name(), exception.minor);
             return Some(format!("{name}, minor code {minor:#x}"));
         }
-        form.in_order(order).read_error(operation, &body).ok()
+        match form.in_order(order).read_error(operation, &body) {
+            Ok(text) | Err(Mismatch::Fault { text, .. }) => Some(text),
+            Err(_) => None,
+        }
     }
 
     /// Status first: without a message, a status other than 0 is the answer.

@@ -47,8 +47,9 @@ pub(crate) enum Wanted {
     Same(Box<Expected>),
     /// Of each reply something else, which the call's state holds.
     EachCall {
-        /// Its numbers go into later requests.
-        carries: bool,
+        /// It is read whatever the work: its numbers go into later requests,
+        /// or nothing else tells whether it is an error.
+        always: bool,
     },
 }
 
@@ -62,6 +63,9 @@ pub(crate) struct Judge {
     pub(crate) content_type: Option<ContentType>,
     /// How replies may be compressed; None: in any way that we can undo.
     pub(crate) encoding: Option<Encoding>,
+    /// How all replies are compressed, where no head says it; none of these
+    /// has a status either (raw).
+    pub(crate) imposed: Option<Encoding>,
     /// Length of the body wanted, in bytes.
     pub(crate) length: Option<u64>,
     pub(crate) wanted: Wanted,
@@ -79,6 +83,7 @@ impl Judge {
             status: None,
             content_type: None,
             encoding: None,
+            imposed: None,
             length: None,
             wanted,
             errors: None,
@@ -89,23 +94,36 @@ impl Judge {
 
     /// True when this reply is decoded and compared.
     #[inline]
-    fn looks_inside(&self) -> bool {
+    fn looks_inside(&self, state: &ReplyState) -> bool {
         match self.wanted {
             Wanted::Anything => false,
-            Wanted::Same(_) => self.decode || self.learned.load(Relaxed) == UNKNOWN,
-            Wanted::EachCall { carries } => self.decode || carries,
+            Wanted::Same(_) => self.decode || self.is_unlike(state),
+            Wanted::EachCall { always } => self.decode || always,
         }
+    }
+
+    /// Nothing is known of right replies yet; or it is longer or shorter than
+    /// they are, and only its content can say that it is an error.
+    #[inline]
+    fn is_unlike(&self, state: &ReplyState) -> bool {
+        let learned = self.learned.load(Relaxed);
+        let other = state.head.content_length != Some(learned);
+        learned == UNKNOWN || (self.imposed.is_some() && other)
     }
 
     #[inline]
     pub(crate) fn head(&self, state: &mut ReplyState, head: &Head) {
         state.head = *head;
+        if let Some(encoding) = self.imposed {
+            state.head.encoding = encoding;
+        }
+        let head = state.head;
         let wanted = match self.status {
             Some(status) => head.status == status,
             None => (200..300).contains(&head.status),
         };
         if !wanted {
-            return state.fail(ErrorKind::Application, refusal(head));
+            return state.fail(ErrorKind::Application, refusal(&head));
         }
         if self
             .content_type

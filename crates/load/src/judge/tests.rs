@@ -40,9 +40,9 @@ fn encoded_reply(
         },
     );
     chunks.iter().for_each(|chunk| {
-        judge.body(&mut state, chunk);
+        judge.body(&mut state, chunk, None);
     });
-    judge.end(&mut state, end)
+    judge.end(&mut state, end, None)
 }
 
 fn kind(verdict: Result<(), Rejection>) -> Option<ErrorKind> {
@@ -207,8 +207,8 @@ fn an_error_shows_what_the_service_said_escaped() {
             ..Head::default()
         },
     );
-    judge.body(&mut state, b"<b>\x00oops");
-    let rejection = judge.end(&mut state, End::default()).unwrap_err();
+    judge.body(&mut state, b"<b>\x00oops", None);
+    let rejection = judge.end(&mut state, End::default(), None).unwrap_err();
     assert_eq!(rejection.kind, ErrorKind::Application);
     assert_eq!(rejection.words, "HTTP status 500: <b>\\x00oops");
 }

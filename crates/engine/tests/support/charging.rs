@@ -1,0 +1,94 @@
+//! A charging service in JSON over HTTP/1.1, by the canonical model, that
+//! notes what it was asked.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use wirelab_contract::{ApplicationError, Contract, Operation, State, Store, Unary, UnaryVisitor};
+use wirelab_wire::codec::Codec;
+
+use crate::support;
+
+/// Everything that was asked: the operation and its request.
+pub type Asked = Arc<Mutex<Vec<(String, Value)>>>;
+
+struct Answer<'a> {
+    state: &'a State,
+    body: &'a [u8],
+}
+
+impl UnaryVisitor for Answer<'_> {
+    type Output = Result<Vec<u8>, ApplicationError>;
+
+    fn visit<O: Unary>(self) -> Self::Output {
+        let request = Codec::Json.read::<O::Request>(self.body).expect("JSON");
+        O::answer(self.state, request).map(|reply| Codec::Json.write(&reply))
+    }
+}
+
+/// The first whole request in `input`: its path, its body, its bytes.
+fn request(input: &[u8]) -> Option<(String, Vec<u8>, usize)> {
+    let head_end = input.windows(4).position(|w| w == b"\r\n\r\n")? + 4;
+    let head = String::from_utf8_lossy(&input[..head_end]).into_owned();
+    let path = head.split(' ').nth(1)?.to_owned();
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("Content-Length: "));
+    let length: usize = length.map_or(0, |length| length.parse().expect("a number"));
+    let body = input.get(head_end..head_end + length)?.to_vec();
+    Some((path, body, head_end + length))
+}
+
+/// Starts the service; `spoil` may change a reply's status and body, given
+/// the operation and how often it has been called, from 1.
+pub fn serve(
+    spoil: impl Fn(&str, usize, &mut u16, &mut Vec<u8>) + Send + Sync + 'static,
+) -> (String, Asked) {
+    let asked = Asked::default();
+    let notes = Arc::clone(&asked);
+    let state = State::new(&Store::default());
+    let (address, _) = support::server(move |stream, _| talk(stream, &state, &notes, &spoil));
+    (address, asked)
+}
+
+fn talk(
+    mut stream: TcpStream,
+    state: &State,
+    asked: &Asked,
+    spoil: &(impl Fn(&str, usize, &mut u16, &mut Vec<u8>) + Send + Sync),
+) {
+    let (mut input, mut buffer) = (Vec::new(), [0u8; 4096]);
+    while let Ok(length @ 1..) = stream.read(&mut buffer) {
+        input.extend_from_slice(&buffer[..length]);
+        while let Some((path, body, bytes)) = request(&input) {
+            input.drain(..bytes);
+            let mut own = Operation::all_of(Contract::Charging);
+            let operation = own.find(|o| o.rest().is_some_and(|(_, own)| own == path));
+            let operation = operation.expect("a path of charging");
+            let number = note(asked, operation.name(), &body);
+            let answer = operation.visit_unary(Answer { state, body: &body });
+            let (mut status, mut reply) = match answer.expect("charging has no streams") {
+                Ok(reply) => (200, reply),
+                Err(error) => (400, format!("{{\"error\":\"{error}\"}}").into_bytes()),
+            };
+            spoil(operation.name(), number, &mut status, &mut reply);
+            let head = format!(
+                "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                reply.len()
+            );
+            reply.splice(..0, head.into_bytes());
+            if stream.write_all(&reply).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn note(asked: &Asked, name: &str, body: &[u8]) -> usize {
+    let body = serde_json::from_slice(body).expect("JSON");
+    let mut asked = asked.lock().expect("no test thread panicked");
+    asked.push((name.to_owned(), body));
+    asked.iter().filter(|(other, _)| other == name).count()
+}

@@ -1,0 +1,322 @@
+//! TLS against servers of our own making: certificates that are not right,
+//! and connections that end where they must not.
+
+mod support;
+
+#[path = "support/certificates.rs"]
+mod certificates;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use certificates::{Certificates, chain, server_config};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use serde_json::{Value, json};
+use support::{drive, group, plan, server};
+
+type Secured = StreamOwned<ServerConnection, TcpStream>;
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// A server under TLS that lets `answer` write to each request.
+fn secured(
+    config: Arc<ServerConfig>,
+    answer: impl Fn(&mut Secured, usize) -> bool + Send + Sync + 'static,
+) -> (String, Arc<support::Seen>) {
+    server(move |stream, seen| {
+        let connection = ServerConnection::new(Arc::clone(&config)).expect("a configuration");
+        let mut stream = StreamOwned::new(connection, stream);
+        let (mut input, mut buffer) = (Vec::new(), [0u8; 4096]);
+        let mut number = 0;
+        loop {
+            match stream.read(&mut buffer) {
+                Ok(0) | Err(_) => return,
+                Ok(length) => input.extend_from_slice(&buffer[..length]),
+            }
+            while let Some(end) = input.windows(4).position(|w| w == b"\r\n\r\n") {
+                input.drain(..end + 4);
+                number += 1;
+                seen.requests.fetch_add(1, SeqCst);
+                if !answer(&mut stream, number) {
+                    return;
+                }
+            }
+        }
+    })
+}
+
+fn good(stream: &mut Secured, _number: usize) -> bool {
+    stream.write_all(OK).is_ok()
+}
+
+fn tls_plan(address: &str, tls: Value) -> Value {
+    let mut plan = plan(address);
+    plan["groups"][0]["stack"]["security"] = json!("tls");
+    plan["groups"][0]["tls"] = tls;
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 20, "max_s": 20.0}});
+    plan["groups"][0]["timeout_s"] = json!(10.0);
+    plan
+}
+
+fn example(group: &Value) -> &str {
+    group["error_examples"][0].as_str().expect("an example")
+}
+
+#[test]
+fn calls_go_through_records_and_the_handshake_is_part_of_connecting() {
+    let certificates = Certificates::make();
+    let config = server_config(certificates.good(), &["http/1.1"]);
+    let (address, seen) = secured(config, good);
+    let mut plan = tls_plan(&address, certificates.client());
+    plan["groups"][0]["stack"]["connection"] = json!({"close": true});
+    let group = group(&plan);
+    assert_eq!(
+        (group["ok"].as_u64(), group["errors"].as_u64()),
+        (Some(20), Some(0)),
+        "{group}"
+    );
+    assert_eq!(group["times"]["connect"]["count"], 20, "{group}");
+    assert_eq!(seen.connections.load(SeqCst), 20);
+    // A handshake of TLS costs more bytes than the call within.
+    assert!(
+        group["bytes_received"].as_u64().unwrap() > 20 * 500,
+        "{group}"
+    );
+}
+
+#[test]
+fn a_large_body_comes_in_many_records_and_none_is_lost() {
+    let certificates = Certificates::make();
+    let (address, _) = secured(server_config(certificates.good(), &[]), |stream, _| {
+        let body = vec![b'x'; 1 << 20];
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+        stream.write_all(head.as_bytes()).is_ok() && stream.write_all(&body).is_ok()
+    });
+    let mut plan = tls_plan(&address, certificates.client());
+    plan["groups"][0]["workload"]["expect_length"] = json!(1 << 20);
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 5, "max_s": 20.0}});
+    let group = group(&plan);
+    assert_eq!(group["ok"], 5, "{group}");
+}
+
+#[test]
+fn a_large_request_goes_out_in_many_records() {
+    let certificates = Certificates::make();
+    let config = server_config(certificates.good(), &[]);
+    let (address, _) = server(move |stream, _| {
+        let connection = ServerConnection::new(Arc::clone(&config)).expect("a configuration");
+        let mut stream = StreamOwned::new(connection, stream);
+        let mut request = Vec::new();
+        let mut buffer = [0u8; 65536];
+        while let Ok(length @ 1..) = stream.read(&mut buffer) {
+            request.extend_from_slice(&buffer[..length]);
+            let head = request.windows(4).position(|w| w == b"\r\n\r\n");
+            if head.is_some_and(|head| request.len() == head + 4 + (1 << 20)) {
+                request.clear();
+                stream.write_all(OK).expect("a client that waits");
+            }
+        }
+    });
+    let mut plan = tls_plan(&address, certificates.client());
+    let body = "QUJD".repeat((1 << 20) / 3) + "QQ==";
+    plan["groups"][0]["workload"] =
+        json!({"kind": "http", "method": "POST", "path": "/", "body_base64": body});
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 3, "max_s": 20.0}});
+    assert_eq!((1 << 20) / 3 * 3 + 1, 1 << 20);
+    let group = group(&plan);
+    assert_eq!(group["ok"], 3, "{group}");
+}
+
+#[test]
+fn a_certificate_that_is_not_right_is_refused_and_said_so() {
+    let certificates = Certificates::make();
+    let strangers = Certificates::make();
+    let cases = [
+        // The same name, but another key.
+        (strangers.good(), "invalid peer certificate"),
+        (certificates.expired("127.0.0.1"), "xpired"),
+        (
+            certificates.signed("elsewhere.example", |_| {}),
+            "not valid for name",
+        ),
+    ];
+    for (shown, words) in cases {
+        let (address, seen) = secured(server_config(shown, &[]), good);
+        let group = group(&tls_plan(&address, certificates.client()));
+        assert_eq!(group["ok"], 0, "{group}");
+        assert_eq!(group["errors_by_kind"], json!({"refused": 20}), "{group}");
+        assert!(example(&group).contains(words), "{words}: {group}");
+        // Nothing was said to whom nobody knows.
+        assert_eq!(seen.requests.load(SeqCst), 0);
+    }
+}
+
+#[test]
+fn the_name_may_be_another_than_the_address() {
+    let certificates = Certificates::make();
+    let shown = certificates.signed("shop.example", |_| {});
+    let (address, _) = secured(server_config(shown, &[]), good);
+    let mut tls = certificates.client();
+    tls["server_name"] = json!("shop.example");
+    assert_eq!(group(&tls_plan(&address, tls))["ok"], 20);
+}
+
+#[test]
+fn a_server_may_demand_a_certificate_of_ours() {
+    let certificates = Certificates::make();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(chain(&certificates.file("ca.pem")));
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone())
+        .build()
+        .expect("an authority");
+    let (shown, key) = certificates.good();
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("ring has them")
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(shown, key)
+        .expect("a certificate with its key");
+    let (address, _) = secured(Arc::new(config), good);
+
+    let without = group(&tls_plan(&address, certificates.client()));
+    assert_eq!(without["ok"], 0, "{without}");
+    assert!(
+        example(&without).contains("CertificateRequired"),
+        "{without}"
+    );
+
+    let mut plan = tls_plan(&address, certificates.mutual());
+    plan["groups"][0]["stack"]["security"] = json!("mtls");
+    assert_eq!(group(&plan)["ok"], 20);
+}
+
+/// Ends the TCP connection without a word of TLS.
+fn cut(stream: &mut Secured) -> bool {
+    let _ = stream.sock.shutdown(std::net::Shutdown::Both);
+    false
+}
+
+#[test]
+fn a_connection_cut_within_a_record_completes_nothing() {
+    let certificates = Certificates::make();
+    let (address, _) = secured(server_config(certificates.good(), &[]), |stream, _| {
+        let mut record = Vec::new();
+        stream.conn.writer().write_all(OK).expect("room");
+        stream.conn.write_tls(&mut record).expect("memory");
+        let _ = stream.sock.write_all(&record[..record.len() / 2]);
+        cut(stream)
+    });
+    let group = group(&tls_plan(&address, certificates.client()));
+    assert_eq!(group["ok"], 0, "{group}");
+    assert_eq!(group["errors_by_kind"], json!({"closed": 20}), "{group}");
+}
+
+#[test]
+fn a_reply_that_ends_with_its_connection_needs_the_last_word_of_tls() {
+    let certificates = Certificates::make();
+    for (last_word, ok) in [(true, 20), (false, 0)] {
+        let config = server_config(certificates.good(), &[]);
+        let (address, _) = secured(config, move |stream, _| {
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\nall of it");
+            if last_word {
+                stream.conn.send_close_notify();
+                let _ = stream.flush();
+            }
+            cut(stream)
+        });
+        let mut plan = tls_plan(&address, certificates.client());
+        plan["groups"][0]["stack"]["transport"] = json!("http/1.0");
+        let group = group(&plan);
+        assert_eq!(group["ok"], ok, "{group}");
+        if !last_word {
+            assert!(example(&group).contains("close_notify"), "{group}");
+        }
+    }
+}
+
+#[test]
+fn garbage_instead_of_a_handshake_is_refused() {
+    let certificates = Certificates::make();
+    let (address, _) = server(|mut stream, _| {
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        let _ = stream.read(&mut [0u8; 4096]);
+    });
+    let group = group(&tls_plan(&address, certificates.client()));
+    assert_eq!(group["ok"], 0, "{group}");
+    assert_eq!(group["errors_by_kind"], json!({"refused": 20}), "{group}");
+    assert!(example(&group).contains("corrupt"), "{group}");
+}
+
+#[test]
+fn http2_needs_a_server_that_chose_it() {
+    let certificates = Certificates::make();
+    let (address, seen) = secured(server_config(certificates.good(), &[]), good);
+    let mut plan = tls_plan(&address, certificates.client());
+    plan["groups"][0]["stack"]["transport"] = json!("http/2");
+    let group = group(&plan);
+    assert_eq!(group["ok"], 0, "{group}");
+    assert!(example(&group).contains("ALPN"), "{group}");
+    assert_eq!(seen.requests.load(SeqCst), 0);
+}
+
+#[test]
+fn a_server_that_never_shakes_hands_costs_a_timeout() {
+    let certificates = Certificates::make();
+    let (address, _) = server(|mut stream, _| {
+        let mut buffer = [0u8; 4096];
+        while let Ok(1..) = stream.read(&mut buffer) {}
+    });
+    let mut plan = tls_plan(&address, certificates.client());
+    plan["groups"][0]["timeout_s"] = json!(0.1);
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 2, "max_s": 20.0}});
+    let group = group(&plan);
+    assert_eq!(group["errors_by_kind"], json!({"timeout": 2}), "{group}");
+}
+
+#[test]
+fn files_that_are_none_are_refused_by_option() {
+    let certificates = Certificates::make();
+    let mut plan = tls_plan("127.0.0.1:9", json!({"ca": "/nowhere/ca.pem"}));
+    let (code, event, _) = drive(&plan);
+    assert_eq!(code, 2, "{event}");
+    assert!(
+        event["message"].as_str().unwrap().contains("tls.ca"),
+        "{event}"
+    );
+    plan["groups"][0]["tls"]["ca"] = json!(certificates.file("server.key"));
+    let (code, event, _) = drive(&plan);
+    assert_eq!(code, 2, "{event}");
+    assert!(
+        event["message"]
+            .as_str()
+            .unwrap()
+            .contains("no certificate"),
+        "{event}"
+    );
+}
+
+#[test]
+fn certificates_are_made_once_and_never_overwritten() {
+    let certificates = Certificates::make();
+    let before = std::fs::read(certificates.file("server.key")).expect("a key");
+    let again = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+        .arg("certificates")
+        .arg(&certificates.folder)
+        .output()
+        .expect("the engine starts");
+    assert_eq!(again.status.code(), Some(2));
+    let words = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(
+        words.contains("exists") && words.contains("another folder"),
+        "{words}"
+    );
+    assert_eq!(
+        std::fs::read(certificates.file("server.key")).expect("a key"),
+        before
+    );
+}
