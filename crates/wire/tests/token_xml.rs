@@ -193,6 +193,9 @@ fn caches_that_run_over_stay_in_step() {
     assert!(ends.carry(&hello(&kept)).len() < 20);
 }
 
+/// Tokens, and whether their error is the right one.
+type Case = (Vec<u8>, fn(&ErrorKind) -> bool);
+
 fn refused(tokens: &[u8]) -> ErrorKind {
     Decoder::new().decode(tokens).unwrap_err().kind
 }
@@ -204,7 +207,7 @@ fn within(content: &[u8]) -> Vec<u8> {
 
 #[test]
 fn tokens_that_are_no_document_are_refused() {
-    let cases: &[(Vec<u8>, fn(&ErrorKind) -> bool)] = &[
+    let cases: &[Case] = &[
         (vec![], |k| *k == ErrorKind::Truncated),
         (vec![0x00], |k| matches!(k, ErrorKind::Order(_))),
         (vec![0x17], |k| matches!(k, ErrorKind::Order(_))),

@@ -197,13 +197,16 @@ fn namespaces_are_told_apart() {
     assert_eq!(read::<HelloReply>(elsewhere).unwrap().text, "y");
 }
 
+/// A document, and whether its error is the right one.
+type Case = (String, fn(&ErrorKind) -> bool);
+
 /// What no reader may take for a message: each with the kind of its error.
 #[test]
 fn documents_that_are_none_are_refused() {
     let in_text = |text: &str| {
         format!("<HelloReply xmlns='urn:wirelab:transfer:v1'><text>{text}</text></HelloReply>")
     };
-    let cases: &[(String, fn(&ErrorKind) -> bool)] = &[
+    let cases: &[Case] = &[
         (String::new(), |k| matches!(k, ErrorKind::Truncated)),
         (" ".into(), |k| matches!(k, ErrorKind::Truncated)),
         ("text".into(), |k| matches!(k, ErrorKind::Syntax(_))),
