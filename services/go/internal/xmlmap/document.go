@@ -26,7 +26,8 @@ var (
 // Document reads a document from its root on.
 type Document struct {
 	decoder *xml.Decoder
-	depth   int
+	scope   scope
+	begun   bool   // the first token was read
 	scratch []byte // text of the last field, its memory used again
 }
 
@@ -35,37 +36,46 @@ func Open(text []byte) (*Document, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("the document is not UTF-8")
 	}
-	if err := checkTags(text); err != nil {
+	if err := checkMarkup(text); err != nil {
 		return nil, err
 	}
 	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // XML 1.0 section 4.3.3
 	return &Document{decoder: xml.NewDecoder(bytes.NewReader(text))}, nil
 }
 
-// token is the next start, end or text; comments and processing instructions
-// are skipped, other markup is refused.
+// token is the next start, its names resolved, end or text; comments and
+// processing instructions are skipped, other markup is refused.
 func (d *Document) token() (xml.Token, error) {
 	for {
-		token, err := d.decoder.Token()
+		token, err := d.decoder.RawToken()
 		if err != nil {
 			return nil, err
 		}
-		switch token.(type) {
+		first := !d.begun
+		d.begun = true
+		switch token := token.(type) {
 		case xml.Directive:
 			return nil, ErrDoctype
+		case xml.ProcInst:
+			if token.Target == "xml" && !first {
+				return nil, errors.New("an XML declaration stands first")
+			}
 		case xml.StartElement:
-			if d.depth++; d.depth > DepthMax {
+			if d.depth() >= DepthMax {
 				return nil, ErrDepth
 			}
-			return token, nil
+			err := d.scope.enter(&token)
+			return token, err
 		case xml.EndElement:
-			d.depth--
-			return token, nil
+			return token, d.scope.leave(token)
 		case xml.CharData:
 			return token, nil
 		}
 	}
 }
+
+// depth is the number of elements that are open.
+func (d *Document) depth() int { return len(d.scope.open) }
 
 // Child is the next element within the current one, the document's root at
 // first; nil at the end of the current one.
@@ -112,7 +122,7 @@ func (d *Document) Text(into []byte) ([]byte, error) {
 
 // Skip passes over the rest of the current element.
 func (d *Document) Skip() error {
-	for above := d.depth - 1; d.depth > above; {
+	for above := d.depth() - 1; d.depth() > above; {
 		if _, err := d.token(); err != nil {
 			return atEnd(err)
 		}
@@ -136,7 +146,7 @@ func (d *Document) End() error {
 	}
 }
 
-// atEnd: encoding/xml calls the end of an empty document EOF.
+// atEnd: encoding/xml calls the end of a document EOF, elements open or not.
 func atEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

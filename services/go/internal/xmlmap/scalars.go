@@ -107,7 +107,8 @@ func appendScalar(into []byte, kind protoreflect.Kind, value protoreflect.Value)
 	panic("kind " + kind.String() + " is not of the contracts' profile")
 }
 
-// appendDouble writes the shortest text that is read as the same number.
+// appendDouble writes the shortest text that is read as the same number; a
+// whole one has a decimal point, as the vectors have it.
 func appendDouble(into []byte, number float64) []byte {
 	switch {
 	case math.IsInf(number, 1):
@@ -115,5 +116,10 @@ func appendDouble(into []byte, number float64) []byte {
 	case math.IsInf(number, -1):
 		return append(into, "-INF"...)
 	}
-	return strconv.AppendFloat(into, number, 'g', -1, 64)
+	before := len(into)
+	into = strconv.AppendFloat(into, number, 'g', -1, 64)
+	if !bytes.ContainsAny(into[before:], ".eN") {
+		into = append(into, ".0"...)
+	}
+	return into
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -33,6 +34,7 @@ func TestWriting(t *testing.T) {
 		{&transferpb.UploadRequest{Data: []byte{0, 255}}, `<UploadRequest xmlns="N"><data>AP8=</data></UploadRequest>`},
 		{&calendarpb.Entry{Open: true, Weight: math.Inf(-1)},
 			`<Entry xmlns="N"><slot>0</slot><title></title><open>true</open><weight>-INF</weight></Entry>`},
+		{&calendarpb.Entry{Weight: -7}, `<Entry xmlns="N"><slot>0</slot><title></title><open>false</open><weight>-7.0</weight></Entry>`},
 	} {
 		want := Declaration + strings.Replace(row.want, "N", namespace, 1)
 		if got := string(Marshal(row.message, namespace)); got != want {
@@ -97,6 +99,7 @@ func TestReading(t *testing.T) {
  </records><records
  /> </SubmitRequest
 > <!-- end --> `,
+		"no references":    `<SubmitRequest xmlns="N"><!-- &#xD800; --><new><![CDATA[&#xD800;]]></new><batch> b&#13;&#10;</batch><records><id>-5</id><quantity>7</quantity><item>&#000060;a&#x00003e;</item></records><records/></SubmitRequest>`,
 		"other order":      `<SubmitRequest xmlns="N"><records><item>&lt;a&gt;</item><quantity>7</quantity><id>-5</id><remark/></records><records><id>0</id></records><batch> b&#13;&#10;</batch></SubmitRequest>`,
 		"unknown elements": `<SubmitRequest xmlns="N" a="b"><new><batch>no</batch>text</new><batch c="d"> b&#13;&#10;</batch><o:batch xmlns:o="urn:o">no</o:batch><batch xmlns="">no</batch><records><id>-5</id><quantity>7</quantity><item>&lt;a&gt;</item></records><records><q/></records></SubmitRequest>`,
 	} {
@@ -163,34 +166,54 @@ func TestRefusedDocuments(t *testing.T) {
 		text string
 		want error
 	}{
-		"document type":          {`<!DOCTYPE CreditRequest><CreditRequest xmlns="n"/>`, ErrDoctype},
-		"entity bomb":            {`<!DOCTYPE a [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><CreditRequest xmlns="n"><id>&b;</id></CreditRequest>`, ErrDoctype},
-		"external entity":        {`<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]><CreditRequest xmlns="n"><id>&a;</id></CreditRequest>`, ErrDoctype},
-		"late document type":     {`<CreditRequest xmlns="n"><!DOCTYPE a></CreditRequest>`, ErrDoctype},
-		"trailing document type": {`<CreditRequest xmlns="n"/><!DOCTYPE a>`, ErrDoctype},
-		"attributes without end": {`<CreditRequest xmlns="n"` + strings.Repeat(` a=""`, 100_000) + `/>`, ErrTag},
-		"a name without end":     {`<CreditRequest xmlns="n"><` + strings.Repeat(`a`, 100_000), ErrTag},
-		"hidden attributes":      {`<CreditRequest xmlns="n" q='>"'` + strings.Repeat(` a=''`, 100_000) + `/>`, ErrTag},
-		"unknown entity":         {`<CreditRequest xmlns="n"><id>&one;</id></CreditRequest>`, nil},
-		"too deep":               {`<CreditRequest xmlns="n">` + nested + `</CreditRequest>`, ErrDepth},
-		"depth bomb":             {strings.Repeat("<a>", 10_000_000), nil},
-		"another namespace":      {`<CreditRequest xmlns="m"/>`, nil},
-		"no namespace":           {`<CreditRequest/>`, nil},
-		"unbound prefix":         {`<x:CreditRequest/>`, nil},
-		"another message":        {`<CreditReply xmlns="n"/>`, nil},
-		"text":                   {`<CreditRequest xmlns="n">1</CreditRequest>`, nil},
-		"two roots":              {`<CreditRequest xmlns="n"/><CreditRequest xmlns="n"/>`, nil},
-		"text behind":            {`<CreditRequest xmlns="n"/>x`, nil},
-		"text before":            {`x<CreditRequest xmlns="n"/>`, nil},
-		"crossed tags":           {`<CreditRequest xmlns="n"><a><b></a></b></CreditRequest>`, nil},
-		"not UTF-8":              {"<CreditRequest xmlns=\"n\"><!-- \xff --></CreditRequest>", nil},
-		"another encoding":       {`<?xml version="1.0" encoding="ISO-8859-1"?><CreditRequest xmlns="n"/>`, nil},
-		"XML 1.1":                {`<?xml version="1.1"?><CreditRequest xmlns="n"/>`, nil},
-		"NUL":                    {"<CreditRequest xmlns=\"n\"><a>\x00</a></CreditRequest>", nil},
-		"reference to NUL":       {`<CreditRequest xmlns="n"><a>&#0;</a></CreditRequest>`, nil},
-		"nothing":                {``, nil},
-		"blank":                  {" \n", nil},
-		"a declaration only":     {Declaration, nil},
+		"document type":                    {`<!DOCTYPE CreditRequest><CreditRequest xmlns="n"/>`, ErrDoctype},
+		"entity bomb":                      {`<!DOCTYPE a [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><CreditRequest xmlns="n"><id>&b;</id></CreditRequest>`, ErrDoctype},
+		"external entity":                  {`<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]><CreditRequest xmlns="n"><id>&a;</id></CreditRequest>`, ErrDoctype},
+		"late document type":               {`<CreditRequest xmlns="n"><!DOCTYPE a></CreditRequest>`, ErrDoctype},
+		"trailing document type":           {`<CreditRequest xmlns="n"/><!DOCTYPE a>`, ErrDoctype},
+		"attributes without end":           {`<CreditRequest xmlns="n"` + strings.Repeat(` a=""`, 100_000) + `/>`, ErrTag},
+		"a name without end":               {`<CreditRequest xmlns="n"><` + strings.Repeat(`a`, 100_000), ErrTag},
+		"hidden attributes":                {`<CreditRequest xmlns="n" q='>"'` + strings.Repeat(` a=''`, 100_000) + `/>`, ErrTag},
+		"a surrogate":                      {`<CreditRequest xmlns="n"><a>&#00000xd800;</a></CreditRequest>`, nil},
+		"half a character":                 {`<CreditRequest xmlns="n"><a>x&#xDBff;&#xdc00;</a></CreditRequest>`, ErrReference},
+		"half a character in an attribute": {`<CreditRequest xmlns="n" a="&#57343;"/>`, ErrReference},
+		"a character too many":             {`<CreditRequest xmlns="n"><a>&#x110000;</a></CreditRequest>`, nil},
+		"a hidden surrogate":               {`<CreditRequest xmlns="n"><a>&#x` + strings.Repeat("0", 100) + `D800;</a></CreditRequest>`, ErrReference},
+		"many attributes":                  {`<CreditRequest xmlns="n"` + attributes(AttributesMax) + `/>`, ErrAttributes},
+		"many prefixes":                    {`<CreditRequest xmlns="n">` + strings.Repeat(`<a xmlns:a="a" xmlns:b="b" xmlns:c="c">`, 50) + strings.Repeat(`</a>`, 50) + `</CreditRequest>`, ErrAttributes},
+		"an attribute twice":               {`<CreditRequest xmlns="n" a="" a=""/>`, ErrTwice},
+		"a namespace twice":                {`<CreditRequest xmlns="n" xmlns="n"/>`, ErrTwice},
+		"an attribute by two prefixes":     {`<CreditRequest xmlns="n" xmlns:a="x" xmlns:b="x" a:c="" b:c=""/>`, ErrTwice},
+		"a prefix without declaration":     {`<CreditRequest xmlns="n"><a:id>1</a:id></CreditRequest>`, ErrPrefix},
+		"a prefix out of its scope":        {`<CreditRequest xmlns="n"><id xmlns:a="n">1</id><a:id>1</a:id></CreditRequest>`, ErrPrefix},
+		"an attribute's prefix":            {`<CreditRequest xmlns="n" a:b=""/>`, ErrPrefix},
+		"a prefix for nothing":             {`<CreditRequest xmlns="n" xmlns:a=""/>`, ErrPrefix},
+		"a name of two colons":             {`<CreditRequest xmlns="n"><a:b:c/></CreditRequest>`, nil},
+		"a name of a colon":                {`<CreditRequest xmlns="n"><:/></CreditRequest>`, nil},
+		"ends too often":                   {`<CreditRequest xmlns="n"/></CreditRequest>`, ErrCrossed},
+		"ended by another prefix":          {`<a:CreditRequest xmlns:a="n" xmlns:b="n"></b:CreditRequest>`, ErrCrossed},
+		"a late declaration":               {` <?xml version="1.0"?><CreditRequest xmlns="n"/>`, nil},
+		"a declaration within":             {`<CreditRequest xmlns="n"><?xml version="1.0"?></CreditRequest>`, nil},
+		"unknown entity":                   {`<CreditRequest xmlns="n"><id>&one;</id></CreditRequest>`, nil},
+		"too deep":                         {`<CreditRequest xmlns="n">` + nested + `</CreditRequest>`, ErrDepth},
+		"depth bomb":                       {strings.Repeat("<a>", 10_000_000), nil},
+		"another namespace":                {`<CreditRequest xmlns="m"/>`, nil},
+		"no namespace":                     {`<CreditRequest/>`, nil},
+		"unbound prefix":                   {`<x:CreditRequest/>`, nil},
+		"another message":                  {`<CreditReply xmlns="n"/>`, nil},
+		"text":                             {`<CreditRequest xmlns="n">1</CreditRequest>`, nil},
+		"two roots":                        {`<CreditRequest xmlns="n"/><CreditRequest xmlns="n"/>`, nil},
+		"text behind":                      {`<CreditRequest xmlns="n"/>x`, nil},
+		"text before":                      {`x<CreditRequest xmlns="n"/>`, nil},
+		"tags that cross":                  {`<CreditRequest xmlns="n"><a><b></a></b></CreditRequest>`, nil},
+		"not UTF-8":                        {"<CreditRequest xmlns=\"n\"><!-- \xff --></CreditRequest>", nil},
+		"another encoding":                 {`<?xml version="1.0" encoding="ISO-8859-1"?><CreditRequest xmlns="n"/>`, nil},
+		"XML 1.1":                          {`<?xml version="1.1"?><CreditRequest xmlns="n"/>`, nil},
+		"NUL":                              {"<CreditRequest xmlns=\"n\"><a>\x00</a></CreditRequest>", nil},
+		"reference to NUL":                 {`<CreditRequest xmlns="n"><a>&#0;</a></CreditRequest>`, nil},
+		"nothing":                          {``, nil},
+		"blank":                            {" \n", nil},
+		"a declaration only":               {Declaration, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Unmarshal([]byte(row.text), &chargingpb.CreditRequest{}, "n")
@@ -209,6 +232,24 @@ func TestLongMarkupThatIsNoTag(t *testing.T) {
 		if err := Unmarshal([]byte(`<CreditRequest xmlns="n">`+text+`</CreditRequest>`), &chargingpb.CreditRequest{}, "n"); err != nil {
 			t.Errorf("%.20s: %v", text, err)
 		}
+	}
+}
+
+// attributes of so many different names.
+func attributes(count int) string {
+	var text strings.Builder
+	for i := range count {
+		fmt.Fprintf(&text, ` a%d=""`, i)
+	}
+	return text.String()
+}
+
+func TestManyNamesThatAreAllowed(t *testing.T) {
+	text := `<CreditRequest xmlns="n"` + attributes(AttributesMax-1) + `>` +
+		strings.Repeat(`<a xmlns="n" xmlns:a="a" xmlns:b="b" a:c="" b:c="" c="" xml:lang="en"/>`, 1000) + `<id>7</id></CreditRequest>`
+	var got chargingpb.CreditRequest
+	if err := Unmarshal([]byte(text), &got, "n"); err != nil || got.Id != 7 {
+		t.Errorf("%v, %v", err, &got)
 	}
 }
 
