@@ -17,6 +17,7 @@ from wirelab.contact import Appointment, Contact
 from wirelab.engine import Drive
 from wirelab.errors import TrialFailed
 from wirelab.experiment import Experiment
+from wirelab.identity import Admission
 from wirelab.interruption import Interruption
 from wirelab.observer import Observer
 from wirelab.placement import Table
@@ -37,6 +38,7 @@ class Lab:
 
     experiment: Experiment
     programs: Programs
+    admission: Admission
     scratch: Scratch
     interruption: Interruption
     on_progress: Callable[[Json], None] = lambda _: None
@@ -140,6 +142,7 @@ def errand(experiment: Experiment, planned: PlannedTrial, table: Table, address:
 
 def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
     stack, contract = planned.cell.stack, lab.experiment.contract
+    identity = lab.admission.of(stack, contract)
     program = lab.programs.program(stack, lab.interruption, contract)
     configured = settings(lab.experiment, planned, table, program.manifest.collector)
     appointment = Appointment.of(stack, lab.scratch)
@@ -155,7 +158,8 @@ def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Me
         _write(folder / "service.json", {"configuration": configuration, "ready": ready})
         contact = service.contact(appointment)
         outcome, seen = _watched(lab, planned, service, table, folder, contact)
-    return Measured(outcome, {**ready, "sha256": program.sha256, **seen})
+    known = {"sha256": program.sha256, "identity": identity}
+    return Measured(outcome, {**ready, **known, **seen})
 
 
 def _watched(

@@ -11,6 +11,7 @@ from wirelab import engine_binary, journal, manifests, placement, planning, run_
 from wirelab.axes import ENGINE
 from wirelab.errors import Interrupted, LabError, ToolMissing
 from wirelab.experiment import Experiment
+from wirelab.identity import Admission
 from wirelab.interruption import Interruption
 from wirelab.journal import Journal
 from wirelab.measuring import Lab, measure
@@ -56,8 +57,10 @@ def run(
     source: str,
     progress: Progress | None = None,
     interruption: Interruption | None = None,
+    unverified: bool = False,
 ) -> Run:
     """Runs what ``out`` does not hold yet. ``source`` is the text of the experiment file.
+    With ``unverified`` services that have not proven their identity are measured too.
 
     Trials that fail are journalled and the run goes on. Raises :class:`ExperimentError`,
     :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`, and
@@ -74,7 +77,9 @@ def run(
         RunDirectory(out, experiment, source) as directory,
         Scratch() as scratch,
     ):
-        lab = Lab(experiment, Programs(catalogue), scratch, stop, progress.inside)
+        programs = Programs(catalogue)
+        admission = Admission(programs, stop, unverified=unverified)
+        lab = Lab(experiment, programs, admission, scratch, stop, progress.inside)
         planned = _callable(lab, planned, directory.journal, progress)
         _prepare(lab, planned, directory, progress)
         _measure_all(lab, planned, directory, progress)
@@ -115,8 +120,12 @@ def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Pro
         progress.note(f"preparing the service in {stack}")
     left_out = {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
     _guarded(directory.folder, lambda: directory.note(**left_out))
+    contract = lab.experiment.contract
     for trial in planned.trials:
-        lab.programs.program(trial.cell.stack, lab.interruption, lab.experiment.contract)
+        lab.programs.program(trial.cell.stack, lab.interruption, contract)
+    done = {trial.id for trial in directory.journal.trials}
+    for trial in (trial for trial in planned.trials if trial.id not in done):
+        lab.admission.prepare(trial.cell.stack, contract, progress.note)
 
 
 def _measure_all(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Progress) -> None:

@@ -90,6 +90,19 @@ def _build(trial: Trial) -> Check | None:
     )
 
 
+def _identity(trial: Trial) -> Check | None:
+    """Whether the service had proven that it does the same as all others."""
+    identity = trial.service.get("identity")
+    if identity is None:
+        return None
+    if "unverified" in identity:
+        return _marked("identity", f"the service is not verified: {identity['unverified']}")
+    calls = sum(identity.get("calls", {}).values())
+    gaps = len(identity.get("gaps", ()))
+    reason = f"this binary answered {calls:,} calls of an examination as the contract says"
+    return _judged("identity", True, reason + (f", but for {gaps} known gaps" if gaps else ""))
+
+
 def _interrupted(trial: Trial) -> Check:
     stopped = bool(trial.engine.get("interrupted", False))
     reason = "stopped before its window closed" if stopped else "the window was completed"
@@ -351,6 +364,7 @@ def _steal(trial: Trial) -> Check:
 
 
 _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
+    _identity,
     _build,
     _foreign,
     _interrupted,

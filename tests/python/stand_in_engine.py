@@ -129,5 +129,17 @@ def serve() -> int:
     return 0
 
 
+def verify() -> int:
+    """``wirelab-engine verify``: the service is as it should be, unless the words say other."""
+    json.loads(sys.stdin.readline())
+    if "service-wrong" in WORDS:
+        finding = {"name": "the text", "call": "Hello", "expected": "this", "found": "that"}
+        exam = {"section": "operations", "calls": 1, "findings": [finding], "left_out": []}
+    else:
+        exam = {"section": "operations", "calls": 1, "findings": [], "left_out": []}
+    say(event="verified", exams=[exam])
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit({"drive": drive, "serve": serve}[sys.argv[1]]())
+    sys.exit({"drive": drive, "serve": serve, "verify": verify}[sys.argv[1]]())

@@ -20,6 +20,12 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", help="Run directory; an unfinished run in it goes on.", metavar="DIR"),
 ]
+Unverified = Annotated[
+    bool,
+    typer.Option(
+        "--unverified", help="Measure services too that did not pass `verify`; marks the results."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 
 
@@ -27,10 +33,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.
 def run(
     file: Annotated[Path, typer.Argument(help="Experiment file.", metavar="FILE")],
     directory: Out = None,
+    unverified: Unverified = False,
     as_json: AsJson = False,
 ) -> int:
     """Run an experiment, or go on with it where it was interrupted."""
-    return _run(file, directory, as_json)
+    return _run(file, directory, as_json, unverified)
 
 
 @told
@@ -66,14 +73,16 @@ def report(
     return results.show(found, as_json=as_json)
 
 
-def _run(file: Path, directory: Path | None, as_json: bool) -> int:
+def _run(file: Path, directory: Path | None, as_json: bool, unverified: bool = False) -> int:
     from wirelab import running
 
     experiment = experiment_file.load(file)
     folder = directory or default_directory(experiment.name)
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}", markup=False, soft_wrap=True)
-    finished = running.run(experiment, folder, source=source, progress=OnConsole(err))
+    finished = running.run(
+        experiment, folder, source=source, progress=OnConsole(err), unverified=unverified
+    )
     return results.show(finished, as_json=as_json)
 
 

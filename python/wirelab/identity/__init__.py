@@ -6,14 +6,16 @@ what a service is known not to do stands in a file of data with its reason
 (:mod:`~wirelab.identity.proofs`) and travels with every result.
 """
 
+from wirelab.identity.admission import Admission
 from wirelab.identity.examining import Exam, Examination, Finding, examine
 from wirelab.identity.gaps import Gaps, load
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.proofs import Proofs
 from wirelab.identity.verdict import Cell, Verdict, judge
-from wirelab.identity.verifying import chosen, verify
+from wirelab.identity.verifying import Verifier, chosen, verify
 
 __all__ = [
+    "Admission",
     "Cell",
     "Exam",
     "Examination",
@@ -21,6 +23,7 @@ __all__ = [
     "Gaps",
     "Proofs",
     "Verdict",
+    "Verifier",
     "chosen",
     "examine",
     "identity_stack",

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wirelab import engine_binary
+from wirelab.contact import Appointment, Contact
 from wirelab.errors import EngineRefused, TrialFailed
 from wirelab.interruption import Interruption
 from wirelab.processes import POLL_S, Child, describe_exit
+from wirelab.scratch import Scratch
 from wirelab.services import Program, Service, Settings
 from wirelab.stacks import Stack
 
@@ -83,9 +86,11 @@ def examine(
     began = time.monotonic()
     exams: tuple[Exam, ...] = ()
     failure = ""
-    with tempfile.TemporaryDirectory(prefix="wirelab-verify-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="wirelab-verify-") as folder, Scratch() as scratch:
         try:
-            exams = _exams(program, stack, contract, Path(scratch), interruption, deep, faults)
+            appointment = Appointment.of(stack, scratch)
+            subject = Subject(program, stack, contract, appointment, faults or {})
+            exams = subject.exams(Path(folder), interruption, deep)
         except TrialFailed as failed:
             failure = failed.reason
     return Examination(
@@ -101,40 +106,41 @@ def examine(
     )
 
 
-def _exams(
-    program: Program,
-    stack: Stack,
-    contract: str,
-    scratch: Path,
-    interruption: Interruption,
-    deep: bool,
-    faults: Json | None,
-) -> tuple[Exam, ...]:
-    settings = Settings(
-        hello_bytes=HELLO_BYTES,
-        processors=2,
-        collector=program.manifest.collector,
-        faults=faults or {},
-    )
-    configuration = settings.configuration(stack, contract)
-    log = scratch / "service.log"
-    with Service(program, configuration, log=log, interruption=interruption) as service:
-        document = _document(stack, contract, service, deep)
-        return _asked(document, scratch / "engine.log", service, interruption)
+@dataclass(frozen=True)
+class Subject:
+    """What is examined."""
 
+    program: Program
+    stack: Stack
+    contract: str
+    appointment: Appointment
+    faults: Json
 
-def _document(stack: Stack, contract: str, service: Service, deep: bool) -> Json:
-    """What `wirelab-engine verify` reads (docs/reference/process.md)."""
-    ready = service.ready.model_dump(mode="json")
-    return {
-        "target": ready["address"],
-        "object": ready.get("ior"),
-        "stack": stack.engine_stack(),
-        "contract": contract,
-        "store": {"hello_bytes": HELLO_BYTES, "accounts": ACCOUNTS, "balance": BALANCE},
-        "seed": SEED,
-        "deep": deep,
-    }
+    def exams(self, folder: Path, interruption: Interruption, deep: bool) -> tuple[Exam, ...]:
+        """Starts the service and has the engine examine it. Raises :class:`TrialFailed`."""
+        settings = Settings(
+            hello_bytes=HELLO_BYTES,
+            processors=2,
+            collector=self.program.manifest.collector,
+            faults=self.faults,
+        )
+        configuration = settings.configuration(self.stack, self.contract, self.appointment)
+        log = folder / "service.log"
+        with Service(self.program, configuration, log=log, interruption=interruption) as service:
+            document = self.document(service.contact(self.appointment), deep)
+            return _asked(document, folder / "engine.log", service, interruption)
+
+    def document(self, contact: Contact, deep: bool) -> Json:
+        """What `wirelab-engine verify` reads (contracts/process/verify.schema.json)."""
+        called = {key: value for key, value in contact.group().items() if key != "report"}
+        return {
+            **called,
+            "stack": self.stack.engine_stack(),
+            "contract": self.contract,
+            "store": {"hello_bytes": HELLO_BYTES, "accounts": ACCOUNTS, "balance": BALANCE},
+            "seed": SEED,
+            "deep": deep,
+        }
 
 
 def _asked(

@@ -40,7 +40,8 @@ def points(catalogue: Catalogue) -> Iterator[tuple[Stack, str]]:
             for changes in _one_axis_away(served):
                 stack = _nearest(service, changes)
                 for contract in served.contracts:
-                    yield stack, contract
+                    if stack.axes["codec"] != "text" or contract == "transfer":
+                        yield stack, contract
 
 
 def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:

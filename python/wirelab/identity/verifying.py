@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from wirelab import engine_binary, manifests
 from wirelab.builds import binary_digest
@@ -17,6 +18,7 @@ from wirelab.services import Programs
 from wirelab.spelling import did_you_mean
 from wirelab.stacks import Stack
 
+Json = dict[str, Any]
 Point = tuple[Stack, str]
 """An identity point and a contract."""
 
@@ -43,6 +45,42 @@ def _named(reference: str, catalogue: manifests.Catalogue) -> Iterator[Point]:
             yield from ((identity_stack(stack), contract) for contract in served.contracts)
 
 
+class Verifier:
+    """Examines services, and keeps the proofs of those that passed."""
+
+    def __init__(self, programs: Programs, interruption: Interruption) -> None:
+        self._programs = programs
+        self._interruption = interruption
+        self.proofs = Proofs(binary_digest(engine_binary.find()))
+        self._gaps = known.load()
+
+    def verify(self, stack: Stack, contract: str, *, deep: bool = False) -> Verdict:
+        """Examines one identity point. Raises :class:`BuildError`, :class:`Interrupted`."""
+        program = self._programs.program(stack, self._interruption, contract)
+        examination = examine(
+            program,
+            stack,
+            contract,
+            interruption=self._interruption,
+            engine_sha256=self.proofs.engine_sha256,
+            deep=deep,
+        )
+        verdict = judge(examination, self._gaps)
+        if verdict.passed:
+            self.proofs.keep(verdict)
+        return verdict
+
+    def kept(self, point: Stack, contract: str) -> Json | None:
+        """The proof of an identity point from before; None: there is none."""
+        program = self._programs.program(point, self._interruption, contract)
+        return self.proofs.find(program, point, contract)
+
+    def proof(self, point: Stack, contract: str) -> Json | Verdict:
+        """A proof made now; else the verdict that says why there is none."""
+        verdict = self.verify(point, contract)
+        return self.kept(point, contract) or verdict
+
+
 def verify(
     chosen_points: Iterable[Point],
     *,
@@ -50,23 +88,10 @@ def verify(
     on_verdict: Callable[[Verdict], None] = lambda _: None,
 ) -> Iterator[Verdict]:
     """Examines every point. Raises :class:`BuildError`, :class:`Interrupted`."""
-    engine_sha256 = binary_digest(engine_binary.find())
-    programs, proofs = Programs(manifests.load()), Proofs(engine_sha256)
-    gaps = known.load()
     with Interruption() as interruption:
+        verifier = Verifier(Programs(manifests.load()), interruption)
         for stack, contract in chosen_points:
             interruption.check()
-            program = programs.program(stack, interruption)
-            examination = examine(
-                program,
-                stack,
-                contract,
-                interruption=interruption,
-                engine_sha256=engine_sha256,
-                deep=deep,
-            )
-            verdict = judge(examination, gaps)
-            if verdict.passed:
-                proofs.keep(verdict)
+            verdict = verifier.verify(stack, contract, deep=deep)
             on_verdict(verdict)
             yield verdict
