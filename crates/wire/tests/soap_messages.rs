@@ -417,6 +417,10 @@ fn references_that_lead_nowhere_or_back_are_refused() {
         "<submitResponse><batch href='#a'>x</batch></submitResponse><x id='a'>y</x>",
         "<submitResponse><batch href='#a'/></submitResponse><x id='a'>y</x><x id='a'>z</x>",
         "<submitResponse/><x>no id</x>",
+        "<submitResponse xmlns:e='http://schemas.xmlsoap.org/soap/encoding/'>\
+         <refused e:offset='[1]'><item/></refused></submitResponse>",
+        "<submitResponse xmlns:e='http://schemas.xmlsoap.org/soap/encoding/'>\
+         <refused><item e:position='[1]'/></refused></submitResponse>",
     ] {
         assert!(read_encoded(body).is_err(), "{body}");
     }

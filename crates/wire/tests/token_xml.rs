@@ -67,6 +67,9 @@ fn documents_of_others_keep_their_elements_attributes_and_texts() {
     );
     assert_eq!(Document::parse(&document.to_xml()).unwrap(), document);
     Ends::default().carry(&document);
+    let namespaces = b"<a xmlns='urn:\">' xmlns:b=\"urn:'>\" b:c='1' d='\"&apos;>'/>";
+    let document = Document::parse(namespaces).unwrap();
+    assert_eq!(Document::parse(&document.to_xml()).unwrap(), document);
 }
 
 /// The format's example in docs/reference/token-xml.md, to the byte.

@@ -284,6 +284,9 @@ fn documents_that_are_none_are_refused() {
         ("<a xmlns:xml='urn:x'/>".into(), |k| {
             matches!(k, ErrorKind::Syntax(_))
         }),
+        ("<a xmlns='urn:&amp;'/>".into(), |k| {
+            matches!(k, ErrorKind::Syntax(_))
+        }),
         ("<a xmlns:b=''/>".into(), |k| {
             matches!(k, ErrorKind::Syntax(_))
         }),

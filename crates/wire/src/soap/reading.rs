@@ -73,16 +73,16 @@ impl<'de> Envelope<'de> {
         name: &str,
     ) -> Result<Answer<T>, Error> {
         if self.is_fault() {
-            return self.fault().map(Answer::Fault);
+            return self.fault(form.style()).map(Answer::Fault);
         }
         let wrapper = reply_wrapper(operation);
         let message = self.message(form, operation, name, &wrapper)?;
         Ok(Answer::Message(message))
     }
 
-    fn fault(mut self) -> Result<Fault, Error> {
+    fn fault(mut self, style: Style) -> Result<Fault, Error> {
         let fault = Fault::read(&mut self.source, &self.body, self.version)?;
-        self.end(Style::Literal)?;
+        self.end(style)?;
         Ok(fault)
     }
 

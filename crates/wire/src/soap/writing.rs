@@ -2,7 +2,7 @@
 
 use wirelab_contract::{Message, Operation};
 
-use crate::xml::reader::XSI;
+use crate::xml::reader::{ENCODING, XSI};
 use crate::xml::text_sink::TextSink;
 use crate::xml::write_root;
 use crate::xml::writer::{Sink, fields};
@@ -10,9 +10,6 @@ use crate::xml::writer::{Sink, fields};
 use super::fault::Fault;
 use super::form::{Form, Style};
 use super::security::{self, UsernameToken};
-
-/// What `SOAP-ENC` stands for, and the value of `encodingStyle`.
-pub(super) const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 
 /// What `xsd` stands for.
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";

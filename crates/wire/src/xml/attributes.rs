@@ -174,8 +174,8 @@ impl<'de> Attribute<'de> {
     }
 
     fn declare(&self, prefix: &'de str, scope: &mut Scope<'de>, depth: usize) -> Result<(), Error> {
-        if self.value.contains('&') {
-            let text = "a namespace's name must be written without references";
+        if self.value.contains(['&', '\t', '\n', '\r']) {
+            let text = "a namespace's name must be written without references or line breaks";
             return Err(Error::syntax(self.offset, text));
         }
         let bare = self.name.len() == "xmlns".len();

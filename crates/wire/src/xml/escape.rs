@@ -19,17 +19,22 @@ pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Appends an attribute's value for double quotes: also tab and line feed as
-/// references, because readers make spaces of plain ones (XML 1.0 section 3.3.3).
+/// Appends an attribute's value and its quotation marks: also tab and line
+/// feed as references, because readers make spaces of plain ones (XML 1.0
+/// section 3.3.3). Quotation marks are chosen so that references are rare: the
+/// name of a namespace is then written as it was read.
 pub(crate) fn attribute(value: &str, out: &mut Vec<u8>) {
+    let single = value.contains('"') && !value.contains('\'');
+    let mark = if single { b'\'' } else { b'"' };
+    out.push(mark);
     for &byte in value.as_bytes() {
         match byte {
-            b'<' | b'>' | b'&' | b'\r' | b'"' | b'\t' | b'\n' => {
-                out.extend_from_slice(reference(byte));
-            }
+            b'<' | b'&' | b'\r' | b'\t' | b'\n' => out.extend_from_slice(reference(byte)),
+            b'"' if mark == b'"' => out.extend_from_slice(reference(byte)),
             other => out.push(other),
         }
     }
+    out.push(mark);
 }
 
 fn first(a: Option<usize>, b: Option<usize>) -> Option<usize> {
@@ -77,8 +82,14 @@ mod tests {
             text(plain, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), escaped);
         }
-        let mut out = Vec::new();
-        attribute("a\"<\t\n'", &mut out);
-        assert_eq!(out, b"a&quot;&lt;&#9;&#10;'");
+        for (value, written) in [
+            ("a\"<\t\n'>", "\"a&quot;&lt;&#9;&#10;'>\""),
+            ("a\">", "'a\">'"),
+            ("", "\"\""),
+        ] {
+            let mut out = Vec::new();
+            attribute(value, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), written);
+        }
     }
 }

@@ -13,6 +13,9 @@ use super::value;
 /// The namespace of `xsi:nil` and `xsi:type`.
 pub(crate) const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
+/// The namespace of arrays' attributes, and the value of `encodingStyle`.
+pub(crate) const ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
+
 /// How a message lies in its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -135,6 +138,16 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
             ));
         };
         self.source.follow(id).map(Some)
+    }
+
+    /// Refuses arrays of which only a part is there (SOAP 1.1 sections
+    /// 5.4.2.1 and 5.4.2.2): no list of a message has gaps.
+    fn prove_whole(&self, attribute: &str) -> Result<(), Error> {
+        if self.shape != Shape::Encoded || self.source.attribute(ENCODING, attribute)?.is_none() {
+            return Ok(());
+        }
+        let what = "an array of which only a part is there";
+        Err(Error::new(self.source.offset(), ErrorKind::Envelope(what)))
     }
 
     fn lists_are_wrapped(&self) -> bool {
@@ -310,7 +323,10 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.reader.lists_are_wrapped() {
-            return self.known(|reader, _| visitor.visit_seq(Wrapped { reader }));
+            return self.known(|reader, _| {
+                reader.prove_whole("offset")?;
+                visitor.visit_seq(Wrapped { reader })
+            });
         }
         self.known(|reader, element| {
             visitor.visit_seq(Siblings {
@@ -400,6 +416,7 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
         let Some(element) = self.reader.child()? else {
             return Ok(None);
         };
+        self.reader.prove_whole("position")?;
         // SOAP 1.1 section 5.4.2: an array's items may have any name.
         if self.reader.shape == Shape::Rpc && !element.is("", "item") {
             return Err(element.unexpected("{}item"));

@@ -41,9 +41,8 @@ impl Sink for TextSink<'_> {
     fn attribute(&mut self, name: &str, value: &str) {
         self.out.push(b' ');
         self.out.extend_from_slice(name.as_bytes());
-        self.out.extend_from_slice(b"=\"");
+        self.out.push(b'=');
         escape::attribute(value, self.out);
-        self.out.push(b'"');
     }
 
     fn text(&mut self, text: &str) {
