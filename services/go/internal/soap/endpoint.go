@@ -47,8 +47,8 @@ func (e *Endpoint) envelope(into []byte, message proto.Message, wrapper string) 
 		return closeEnvelope(xmlmap.AppendElement(into, message, namespace))
 	}
 	// A prefix, because the fields are in no namespace.
-	into = append(into, `<ns:`+wrapper+` xmlns:ns="`+namespace+`">`...)
-	into = append(xmlmap.AppendParts(into, message), `</ns:`+wrapper+`>`...)
+	into = append(into, `<w:`+wrapper+` xmlns:w="`+namespace+`">`...)
+	into = append(xmlmap.AppendParts(into, message), `</w:`+wrapper+`>`...)
 	return closeEnvelope(into)
 }
 

@@ -37,8 +37,8 @@ func TestEnvelopes(t *testing.T) {
 	for _, e := range endpoints() {
 		want := `<SubmitReply xmlns="urn:wirelab:transfer:v1">` + fields + `<refused><id>1</id><reason>r</reason></refused></SubmitReply>`
 		if e.RPC {
-			want = `<ns:submitResponse xmlns:ns="urn:wirelab:transfer:v1">` + fields +
-				`<refused><item><id>1</id><reason>r</reason></item></refused></ns:submitResponse>`
+			want = `<w:submitResponse xmlns:w="urn:wirelab:transfer:v1">` + fields +
+				`<refused><item><id>1</id><reason>r</reason></item></refused></w:submitResponse>`
 		}
 		want = strings.Replace(open, "ENVELOPE", e.Version.Namespace, 1) + want + end
 		operation := &e.Contract.Operations[e.Contract.Index("Submit")]

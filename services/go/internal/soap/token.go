@@ -41,7 +41,7 @@ func (c *Credentials) token() []byte {
 	if c == nil {
 		return nil
 	}
-	into := []byte(`<wsse:Security xmlns:wsse="` + wsse + `"><wsse:UsernameToken><wsse:Username>`)
+	into := []byte(`<wsse:Security xmlns:wsse="` + wsse + `" soapenv:mustUnderstand="1"><wsse:UsernameToken><wsse:Username>`)
 	into = append(xmlmap.AppendText(into, c.Username), `</wsse:Username><wsse:Password Type="`+passwordText+`">`...)
 	return append(xmlmap.AppendText(into, c.Password), `</wsse:Password></wsse:UsernameToken></wsse:Security>`...)
 }
