@@ -1,0 +1,28 @@
+package wirelab.service.axis;
+
+import javax.xml.namespace.QName;
+import org.apache.axis.AxisFault;
+import org.apache.axis.Constants;
+
+/** Faults of SOAP 1.1 as contracts/README.md has them. */
+final class Faults {
+    private Faults() {}
+
+    static AxisFault client(String text) {
+        return of("Client", text);
+    }
+
+    static AxisFault of(String code, String text) {
+        return new AxisFault(new QName(Constants.URI_SOAP11_ENV, code), text, null, null);
+    }
+
+    /** A fault as it is to be sent: Axis would add the host's name and a stack trace, and call its own
+     * refusals to read something {@code Server.generalException}. */
+    static AxisFault shaped(AxisFault fault) {
+        String code = fault.getFaultCode() == null ? "" : fault.getFaultCode().getLocalPart();
+        boolean kept = code.equals("MustUnderstand") || code.equals("VersionMismatch");
+        AxisFault shaped = of(kept ? code : "Client", fault.getFaultString());
+        shaped.clearFaultDetails();
+        return shaped;
+    }
+}
