@@ -1,5 +1,8 @@
 //! Certificates for servers of the tests, good and bad ones.
 
+// Every test binary uses a part of it.
+#![allow(dead_code)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;

@@ -1,0 +1,345 @@
+//! The engine against the embedded services, over every stack.
+
+mod support;
+
+#[path = "support/certificates.rs"]
+mod certificates;
+#[path = "support/service.rs"]
+mod service;
+
+use certificates::Certificates;
+use serde_json::{Value, json};
+use service::Service;
+use support::{group, plan};
+
+/// Binding, codec and transport of every form in which contracts are spoken.
+const STACKS: [(&str, &str, &str); 17] = [
+    ("rest", "json", "http/1.1"),
+    ("rest", "json", "http/2"),
+    ("rest", "xml", "http/1.1"),
+    ("rest", "xml", "http/1.0"),
+    ("rest", "protobuf", "http/1.1"),
+    ("rest", "protobuf", "http/2"),
+    ("soap", "soap-literal", "http/1.1"),
+    ("soap", "soap-rpc", "http/1.1"),
+    ("soap", "soap-encoded", "http/1.0"),
+    ("soap", "soap-literal", "http/2"),
+    ("grpc", "protobuf", "http/2"),
+    ("iiop", "cdr", "tcp"),
+    ("raw", "soap-literal", "tcp"),
+    ("raw", "token-xml", "tcp"),
+    ("soap", "soap-encoded", "http/1.1"),
+    ("soap", "soap-rpc", "http/1.0"),
+    ("rest", "json", "http/1.0"),
+];
+
+fn stack((binding, codec, transport): (&str, &str, &str)) -> Value {
+    json!({"binding": binding, "codec": codec, "transport": transport})
+}
+
+fn with(mut base: Value, more: &Value) -> Value {
+    for (name, value) in more.as_object().expect("options") {
+        base[name] = value.clone();
+    }
+    base
+}
+
+/// 30 calls of `workload` by three users, and the group that came of it.
+fn run(service: &Service, stack: Value, workload: Value, more: &Value) -> Value {
+    let mut plan = plan(service.address());
+    let group_plan = &mut plan["groups"][0];
+    if stack["transport"] == "http/1.0" {
+        group_plan["stack"]["connection"] = json!({"close": true});
+    }
+    group_plan["stack"] = with(stack, &json!({}));
+    group_plan["workload"] = workload;
+    group_plan["load"]["users"] = json!(3);
+    group_plan["window"] = json!({"calls": {"calls": 30, "max_s": 30.0}});
+    group_plan["timeout_s"] = json!(20.0);
+    if let Some(ior) = service.ready.get("ior").filter(|ior| !ior.is_null()) {
+        group_plan["object"] = ior.clone();
+    }
+    plan["groups"][0] = with(plan["groups"][0].clone(), more);
+    group(&plan)
+}
+
+fn all_right(group: &Value, calls: u64, what: &str) {
+    assert_eq!(
+        (group["ok"].as_u64(), group["errors"].as_u64()),
+        (Some(calls), Some(0)),
+        "{what}: {group}"
+    );
+}
+
+fn contract(contract: &str, operation: &str, bytes: u64) -> Value {
+    json!({"kind": "contract", "contract": contract, "operation": operation, "bytes": bytes})
+}
+
+#[test]
+fn transfer_over_every_stack() {
+    for of in STACKS {
+        let service = Service::start(
+            "transfer",
+            &stack(of),
+            &json!({"store": {"hello_bytes": 200}}),
+        );
+        for (operation, bytes) in [("Hello", 200), ("Submit", 5_000), ("Upload", 200_000)] {
+            let group = run(
+                &service,
+                stack(of),
+                contract("transfer", operation, bytes),
+                &json!({}),
+            );
+            all_right(&group, 30, &format!("{operation} over {of:?}"));
+        }
+    }
+}
+
+#[test]
+fn charging_s_sequences_over_every_stack() {
+    for of in STACKS {
+        let service = Service::start("charging", &stack(of), &json!({"store": {"accounts": 5}}));
+        for (function, calls) in [
+            ("ReservationDebit", 120),
+            ("Credit", 60),
+            ("CreditControl", 30),
+        ] {
+            let workload = json!({"kind": "sequence", "contract": "charging",
+                "function": function, "accounts": 5});
+            let group = run(&service, stack(of), workload, &json!({}));
+            all_right(&group, calls, &format!("{function} over {of:?}"));
+            assert_eq!(group["sequences"]["count"], 30, "{group}");
+        }
+    }
+}
+
+#[test]
+fn calendar_over_every_stack() {
+    for of in STACKS {
+        let service = Service::start("calendar", &stack(of), &json!({}));
+        for operation in ["Deploy", "Book", "Entries"] {
+            let group = run(
+                &service,
+                stack(of),
+                contract("calendar", operation, 0),
+                &json!({}),
+            );
+            all_right(&group, 30, &format!("{operation} over {of:?}"));
+        }
+    }
+}
+
+#[test]
+fn frame_work_over_every_stack() {
+    for of in STACKS {
+        let service = Service::start("calendar", &stack(of), &json!({}));
+        let framed = with(stack(of), &json!({"work": "frame"}));
+        let group = run(
+            &service,
+            framed,
+            contract("calendar", "Book", 0),
+            &json!({}),
+        );
+        all_right(&group, 30, &format!("{of:?}"));
+    }
+}
+
+#[test]
+fn application_errors_are_told_by_their_text_in_every_stack() {
+    for of in STACKS {
+        // One account only: the second user's does not exist.
+        let service = Service::start("charging", &stack(of), &json!({"store": {"accounts": 1}}));
+        for work in ["decode", "frame"] {
+            let workload = json!({"kind": "sequence", "contract": "charging",
+                "function": "CreditControl", "accounts": 2});
+            let worked = with(stack(of), &json!({"work": work}));
+            let more = json!({"load": {"kind": "constant", "rate": 100.0, "in_flight_max": 2}});
+            let group = run(&service, worked, workload, &more);
+            assert_eq!(
+                group["errors_by_kind"],
+                json!({"application": 15}),
+                "{of:?}: {group}"
+            );
+            let example = group["error_examples"][0].as_str().unwrap();
+            assert!(example.contains("no such account"), "{of:?}: {example}");
+        }
+    }
+}
+
+#[test]
+fn compression_in_both_ways() {
+    for of in [
+        ("rest", "json", "http/1.1"),
+        ("rest", "xml", "http/2"),
+        ("soap", "soap-literal", "http/1.1"),
+        ("raw", "soap-literal", "tcp"),
+        ("raw", "token-xml", "tcp"),
+    ] {
+        for compression in ["gzip", "zstd"] {
+            let squeezed = with(stack(of), &json!({"compression": compression}));
+            let service = Service::start("transfer", &squeezed, &json!({}));
+            let what = format!("{compression} over {of:?}");
+            let submit = contract("transfer", "Submit", 5_000);
+            let group = run(&service, squeezed.clone(), submit, &json!({}));
+            all_right(&group, 30, &what);
+            let framed = with(squeezed, &json!({"work": "frame"}));
+            let submit = contract("transfer", "Submit", 5_000);
+            all_right(&run(&service, framed, submit, &json!({})), 30, &what);
+        }
+    }
+}
+
+#[test]
+fn options_of_single_stacks() {
+    let mut cases = vec![
+        (
+            ("iiop", "cdr", "tcp"),
+            json!({}),
+            json!({"byte_order": "big"}),
+        ),
+        (
+            ("iiop", "cdr", "tcp"),
+            json!({}),
+            json!({"connection": {"in_flight": 4, "count": 1}}),
+        ),
+        (
+            ("iiop", "cdr", "tcp"),
+            json!({}),
+            json!({"connection": {"close": true}}),
+        ),
+        (
+            ("iiop", "cdr", "tcp"),
+            json!({}),
+            json!({"writes": "split"}),
+        ),
+        (
+            ("raw", "token-xml", "tcp"),
+            json!({}),
+            json!({"token_source": "text"}),
+        ),
+        (
+            ("raw", "token-xml", "tcp"),
+            json!({}),
+            json!({"connection": {"close": true}}),
+        ),
+        (
+            ("raw", "token-xml", "tcp"),
+            json!({}),
+            json!({"connection": {"in_flight": 4, "count": 1}}),
+        ),
+        (
+            ("raw", "soap-literal", "tcp"),
+            json!({}),
+            json!({"writes": "split"}),
+        ),
+    ];
+    for codec in ["soap-literal", "soap-rpc"] {
+        let version = json!({"soap": "1.2"});
+        cases.push((("soap", codec, "http/1.1"), version.clone(), version));
+    }
+    for (of, served, asked) in cases {
+        let service = Service::start("calendar", &with(stack(of), &served), &json!({}));
+        let asked = with(stack(of), &asked);
+        let what = asked.to_string();
+        all_right(
+            &run(&service, asked, contract("calendar", "Book", 0), &json!({})),
+            30,
+            &what,
+        );
+    }
+}
+
+#[test]
+fn a_name_and_a_password_open_the_envelope() {
+    let of = ("soap", "soap-literal", "http/1.1");
+    let store = json!({"store": {"username": "erika", "password": "<&>"}});
+    let service = Service::start("calendar", &stack(of), &store);
+    let right = json!({"username": "erika", "password": "<&>"});
+    let book = || contract("calendar", "Book", 0);
+    all_right(&run(&service, stack(of), book(), &right), 30, "right");
+    for wrong in [json!({}), json!({"username": "erika", "password": "?"})] {
+        let group = run(&service, stack(of), book(), &wrong);
+        assert_eq!(
+            group["errors_by_kind"],
+            json!({"application": 30}),
+            "{group}"
+        );
+        let example = group["error_examples"][0].as_str().unwrap();
+        assert!(example.contains("authentication failed"), "{example}");
+    }
+}
+
+#[test]
+fn tls_under_every_binding() {
+    let certificates = Certificates::make();
+    let file = |name: &str| certificates.file(name);
+    for of in [
+        ("rest", "json", "http/1.1"),
+        ("rest", "json", "http/2"),
+        ("soap", "soap-literal", "http/1.0"),
+        ("grpc", "protobuf", "http/2"),
+        ("iiop", "cdr", "tcp"),
+        ("raw", "token-xml", "tcp"),
+    ] {
+        for (security, tls) in [
+            ("tls", certificates.client()),
+            ("mtls", certificates.mutual()),
+        ] {
+            let secured = with(stack(of), &json!({"security": security}));
+            let mut files = json!({"certificate": file("server.pem"), "key": file("server.key")});
+            if security == "mtls" {
+                files["client_ca"] = json!(file("ca.pem"));
+            }
+            let service = Service::start("transfer", &secured, &json!({"tls": files}));
+            let submit = contract("transfer", "Submit", 5_000);
+            let group = run(&service, secured, submit, &json!({"tls": tls}));
+            all_right(&group, 30, &format!("{security} under {of:?}"));
+        }
+    }
+}
+
+#[test]
+fn unix_sockets_under_every_binding() {
+    let folder = std::env::temp_dir();
+    for (number, of) in [
+        ("rest", "xml", "http/1.1"),
+        ("soap", "soap-rpc", "http/1.1"),
+        ("grpc", "protobuf", "http/2"),
+        ("iiop", "cdr", "tcp"),
+        ("raw", "soap-literal", "tcp"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = folder.join(format!("wirelab-{}-{number}", std::process::id()));
+        let listen = json!({"listen": format!("unix:{}", path.display())});
+        let service = Service::start("calendar", &stack(of), &listen);
+        let group = run(
+            &service,
+            stack(of),
+            contract("calendar", "Book", 0),
+            &json!({}),
+        );
+        all_right(&group, 30, &format!("{of:?}"));
+    }
+}
+
+#[test]
+fn one_way_calls_end_when_they_have_been_processed() {
+    for codec in ["soap-literal", "token-xml"] {
+        let one_way = with(stack(("raw", codec, "tcp")), &json!({"reply": "one-way"}));
+        let service = Service::start("calendar", &one_way, &json!({}));
+        let more = json!({"report": service.ready["report"]});
+        let windowed = with(
+            one_way,
+            &json!({"connection": {"in_flight": 16, "count": 2}}),
+        );
+        let load = json!({"kind": "closed", "users": 32});
+        let more = with(more, &json!({"load": load}));
+        let group = run(&service, windowed, contract("calendar", "Book", 0), &more);
+        all_right(&group, 30, codec);
+        // What is told is when it was processed, not when it was written.
+        let wait = &group["times"]["wait"];
+        assert!(wait["min_ns"].as_u64().unwrap() > 0, "{group}");
+    }
+}
