@@ -74,6 +74,10 @@ func TestCompressedReplies(t *testing.T) {
 			}
 			text := string(answer.body)
 			if packed {
+				// Six bits a letter.
+				if len(answer.body) > 150_000*4/5 {
+					t.Errorf("%s made %d bytes of 150000 letters of base64", coding, len(answer.body))
+				}
 				text = unpack(t, coding, answer.body)
 			}
 			if text != transfer.Text(150_000) {

@@ -19,7 +19,9 @@ func (*zstdPool) Name() string { return "zstd" }
 func (p *zstdPool) Writer(to io.Writer) io.WriteCloser {
 	kept, ok := p.writers.Get().(*zstd.Encoder)
 	if !ok {
-		kept = must(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)))
+		// The library by itself leaves text without repetitions as it is, which
+		// libzstd does not: the same message would have other bytes here.
+		kept = must(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithAllLitEntropyCompression(true)))
 	}
 	kept.Reset(to)
 	return &pooledWriter{kept, func() { p.writers.Put(kept) }}
