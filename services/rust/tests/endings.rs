@@ -50,7 +50,10 @@ fn until_close_tells_no_length_in_either_version() {
                 assert!(head.starts_with(&format!("{label} 200 ok\r\n")), "{head}");
                 assert!(!head.contains("content-length"), "{head}");
                 assert!(!head.contains("transfer-encoding"), "{head}");
-                assert!(body == wirelab_contract::texts::text(bytes), "{bytes} bytes");
+                assert!(
+                    body == wirelab_contract::texts::text(bytes),
+                    "{bytes} bytes"
+                );
             }
         }
     }
@@ -74,7 +77,10 @@ fn chunked_tells_no_length_and_keeps_the_connection() {
         let reply = String::from_utf8(reply).unwrap().to_lowercase();
         assert!(reply.contains("transfer-encoding: chunked\r\n"), "{reply}");
         assert!(!reply.contains("content-length"), "{reply}");
-        assert!(reply.ends_with("\r\n\r\ne\r\nhello, wirelab\r\n0\r\n\r\n"), "{reply}");
+        assert!(
+            reply.ends_with("\r\n\r\ne\r\nhello, wirelab\r\n0\r\n\r\n"),
+            "{reply}"
+        );
     }
 }
 
@@ -103,7 +109,10 @@ fn the_service_waits_before_it_closes() {
     for (stack, request) in [
         (old(rest("text")), get),
         (with(rest("text"), "end_of_message", "until-close"), get),
-        (with(old(rest("text")), "end_of_message", "until-close"), get),
+        (
+            with(old(rest("text")), "end_of_message", "until-close"),
+            get,
+        ),
         (rest("text"), close),
     ] {
         let stack = with(stack, "close_delay_ms", DELAY_MS);
@@ -124,14 +133,28 @@ fn soap_ends_its_replies_in_the_same_ways() {
                     <HelloRequest xmlns='urn:wirelab:transfer:v1'/></e:Body></e:Envelope>";
     for (stack, label, length) in [
         (old(soap("soap-literal")), "HTTP/1.0 200", true),
-        (with(soap("soap-literal"), "end_of_message", "until-close"), "HTTP/1.1 200", false),
+        (
+            with(soap("soap-literal"), "end_of_message", "until-close"),
+            "HTTP/1.1 200",
+            false,
+        ),
     ] {
-        let service = Service::start(&stack, json!({"socket": {"writes": "split", "nagle": true}}));
+        let service = Service::start(
+            &stack,
+            json!({"socket": {"writes": "split", "nagle": true}}),
+        );
         let action = ("soapaction", "\"urn:wirelab:transfer:v1#Hello\"");
         let fields = [("content-type", "text/xml"), action];
         let reply = service.post("/transfer/soap", &fields, document.as_bytes());
         assert!(reply.starts_with(label), "{reply}");
-        assert_eq!(reply.to_lowercase().contains("content-length"), length, "{reply}");
-        assert!(reply.contains(">Hello, wirelab<") && reply.ends_with("Envelope>"), "{reply}");
+        assert_eq!(
+            reply.to_lowercase().contains("content-length"),
+            length,
+            "{reply}"
+        );
+        assert!(
+            reply.contains(">Hello, wirelab<") && reply.ends_with("Envelope>"),
+            "{reply}"
+        );
     }
 }

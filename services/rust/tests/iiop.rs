@@ -30,7 +30,11 @@ impl Cdr {
 
     fn ulong(&mut self, value: u32) {
         self.align(4);
-        let bytes = if self.big { value.to_be_bytes() } else { value.to_le_bytes() };
+        let bytes = if self.big {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
+        };
         self.bytes.extend(bytes);
     }
 
@@ -48,7 +52,11 @@ impl Cdr {
 fn giop(big: bool, kind: u8, content: &[u8]) -> Vec<u8> {
     let size = content.len() as u32;
     let mut message = vec![b'G', b'I', b'O', b'P', 1, 2, u8::from(!big), kind];
-    message.extend(if big { size.to_be_bytes() } else { size.to_le_bytes() });
+    message.extend(if big {
+        size.to_be_bytes()
+    } else {
+        size.to_le_bytes()
+    });
     message.extend(content);
     message
 }
@@ -86,7 +94,11 @@ struct Reply {
 impl Reply {
     fn long(&self, at: usize) -> u32 {
         let bytes = self.body[at..at + 4].try_into().unwrap();
-        if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+        if self.big {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        }
     }
 
     /// Whether the body is an exception with that id.
@@ -102,12 +114,22 @@ fn read(stream: &mut TcpStream) -> Reply {
     let big = header[6] & 1 == 0;
     let number = |bytes: &[u8]| {
         let bytes = bytes.try_into().unwrap();
-        if big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+        if big {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        }
     };
     let mut content = vec![0; number(&header[8..]) as usize];
     stream.read_exact(&mut content).expect("a content");
     if header[7] == 6 {
-        return Reply { kind: 6, id: 0, status: 0, body: content, big };
+        return Reply {
+            kind: 6,
+            id: 0,
+            status: 0,
+            body: content,
+            big,
+        };
     }
     // Contexts of a Reply are empty; a LocateReply has none.
     let from = if header[7] == 1 { 12 } else { 8 };
@@ -147,7 +169,10 @@ fn calls_are_answered_in_the_callers_byte_order() {
         let text = String::from_utf8_lossy(&reply.body).into_owned();
         assert!(text.contains("amount must be positive\0"), "{text}");
     }
-    assert_eq!(service.metric("wirelab_errors_total{operation=\"Credit\"}"), 2.0);
+    assert_eq!(
+        service.metric("wirelab_errors_total{operation=\"Credit\"}"),
+        2.0
+    );
     assert_eq!(service.metric("wirelab_connections_total"), 1.0);
 }
 
@@ -159,7 +184,13 @@ fn the_reference_names_type_place_and_key() {
     let bytes: Vec<u8> = (0..digits.len() / 2)
         .map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap())
         .collect();
-    let port: u16 = service.address().rsplit(':').next().unwrap().parse().unwrap();
+    let port: u16 = service
+        .address()
+        .rsplit(':')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     for part in [
         &b"IDL:wirelab/charging_v1/Charging:1.0\0"[..],
         b"127.0.0.1\0",
@@ -168,7 +199,10 @@ fn the_reference_names_type_place_and_key() {
         // Code set UTF-8 (contracts/README.md, IIOP).
         &0x0501_0001_u32.to_be_bytes(),
     ] {
-        assert!(bytes.windows(part.len()).any(|found| found == part), "{part:?} in {ior}");
+        assert!(
+            bytes.windows(part.len()).any(|found| found == part),
+            "{part:?} in {ior}"
+        );
     }
 }
 
@@ -177,14 +211,20 @@ fn what_is_not_there_is_told_so() {
     let service = start(json!({}));
     let mut stream = service.connect();
     for (message, exception) in [
-        (request(true, 1, b"other", "creditControl", &[7]), "OBJECT_NOT_EXIST"),
+        (
+            request(true, 1, b"other", "creditControl", &[7]),
+            "OBJECT_NOT_EXIST",
+        ),
         (request(true, 2, KEY, "nothing", &[]), "BAD_OPERATION"),
         (request(false, 3, KEY, "creditControl", &[]), "MARSHAL"),
         (request(false, 4, KEY, "creditControl", &[1, 2]), "MARSHAL"),
     ] {
         let reply = ask(&mut stream, &message);
         assert_eq!(reply.status, 2, "{exception}");
-        assert!(reply.raises(&format!("omg.org/CORBA/{exception}")), "{reply:?}");
+        assert!(
+            reply.raises(&format!("omg.org/CORBA/{exception}")),
+            "{reply:?}"
+        );
     }
     for (key, status) in [(KEY, 1), (b"elsewhere", 0)] {
         let mut cdr = Cdr::new(true);
@@ -204,7 +244,10 @@ fn what_is_not_there_is_told_so() {
     assert_eq!(ask(&mut stream, &is_a).body, [1]);
     let reply = ask(&mut stream, &request(true, 11, KEY, "_non_existent", &[]));
     assert_eq!(reply.body, [0]);
-    assert_eq!(ask(&mut stream, &request(true, 12, KEY, "creditControl", &[7])).status, 0);
+    assert_eq!(
+        ask(&mut stream, &request(true, 12, KEY, "creditControl", &[7])).status,
+        0
+    );
 }
 
 #[test]
@@ -212,7 +255,12 @@ fn garbage_gets_a_message_error_and_the_end() {
     let service = start(json!({}));
     let lying = [&b"GIOP\x01\x02\x00\x00"[..], &0x7fff_ffff_u32.to_be_bytes()].concat();
     let wrong_way = giop(true, 1, &[0; 12]);
-    for bytes in [&b"garbage garbage garbage"[..], b"GIOP\x09\x09\x00\x00\0\0\0\0", &lying, &wrong_way] {
+    for bytes in [
+        &b"garbage garbage garbage"[..],
+        b"GIOP\x09\x09\x00\x00\0\0\0\0",
+        &lying,
+        &wrong_way,
+    ] {
         let reply = service.say(bytes);
         assert_eq!((&reply[..4], reply[7]), (&b"GIOP"[..], 6), "{bytes:?}");
         assert_eq!(reply.len(), 12);
@@ -221,7 +269,10 @@ fn garbage_gets_a_message_error_and_the_end() {
     stream.write_all(&lying[..7]).unwrap();
     drop(stream);
     let mut stream = service.connect();
-    assert_eq!(ask(&mut stream, &request(true, 1, KEY, "creditControl", &[7])).status, 0);
+    assert_eq!(
+        ask(&mut stream, &request(true, 1, KEY, "creditControl", &[7])).status,
+        0
+    );
 }
 
 #[test]
@@ -251,7 +302,10 @@ fn delays_of_calls_in_flight_pass_side_by_side() {
         assert_eq!(read(&mut stream).status, 0);
     }
     let waited = begin.elapsed();
-    assert!(waited < Duration::from_millis(2000), "20 x 200 ms took {waited:?}");
+    assert!(
+        waited < Duration::from_millis(2000),
+        "20 x 200 ms took {waited:?}"
+    );
 }
 
 #[test]
@@ -260,9 +314,16 @@ fn every_fault_switch_works() {
         let service = start(json!({"faults": {"wrong": {"every": 2, "what": what}}}));
         let mut stream = service.connect();
         for call in 1..=4 {
-            let reply = ask(&mut stream, &request(true, call, KEY, "creditControl", &[7]));
+            let reply = ask(
+                &mut stream,
+                &request(true, call, KEY, "creditControl", &[7]),
+            );
             let right = if call % 2 == 0 { found } else { 1_000_000_000 };
-            assert_eq!((reply.status, reply.long(0)), (0, right), "{what}, call {call}");
+            assert_eq!(
+                (reply.status, reply.long(0)),
+                (0, right),
+                "{what}, call {call}"
+            );
         }
     }
     let service = start(json!({"faults": {"wrong": {"every": 1, "what": "status"}}}));
@@ -271,7 +332,11 @@ fn every_fault_switch_works() {
     assert!(reply.status == 2 && reply.raises("omg.org/CORBA/UNKNOWN"));
 
     let whole = 12 + 12 + 8;
-    for (name, bytes) in [("close_mid_reply", whole / 2), ("garbage", 4096), ("reset", 0)] {
+    for (name, bytes) in [
+        ("close_mid_reply", whole / 2),
+        ("garbage", 4096),
+        ("reset", 0),
+    ] {
         let service = start(json!({"faults": {name: {"every": 1}}}));
         let reply = service.say(&request(true, 1, KEY, "creditControl", &[7]));
         assert_eq!(reply.len(), bytes, "{name}");
@@ -280,7 +345,9 @@ fn every_fault_switch_works() {
     }
     let service = start(json!({"faults": {"endless": {"every": 1}}}));
     let mut stream = service.connect();
-    stream.write_all(&request(true, 1, KEY, "creditControl", &[7])).unwrap();
+    stream
+        .write_all(&request(true, 1, KEY, "creditControl", &[7]))
+        .unwrap();
     let mut begin = vec![0; 4000];
     stream.read_exact(&mut begin).unwrap();
     assert_eq!(&begin[..4], b"GIOP");
@@ -291,12 +358,18 @@ fn every_fault_switch_works() {
 fn it_says_goodbye_when_it_is_stopped() {
     let mut service = start(json!({}));
     let mut stream = service.connect();
-    assert_eq!(ask(&mut stream, &request(true, 1, KEY, "creditControl", &[7])).status, 0);
+    assert_eq!(
+        ask(&mut stream, &request(true, 1, KEY, "creditControl", &[7])).status,
+        0
+    );
     drop(service.process.child.stdin.take());
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).unwrap();
     // CloseConnection (section 9.4.7).
     assert_eq!((rest.len(), rest[7]), (12, 5));
-    let status = service.process.wait(Duration::from_secs(5)).expect("it ends");
+    let status = service
+        .process
+        .wait(Duration::from_secs(5))
+        .expect("it ends");
     assert_eq!(status.code(), Some(0));
 }

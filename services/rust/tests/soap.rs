@@ -11,7 +11,10 @@ const WSSE: &str =
     "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
 fn charging(stack: &Value) -> Service {
-    Service::start(stack, json!({"contract": "charging", "store": {"balance": 1000}}))
+    Service::start(
+        stack,
+        json!({"contract": "charging", "store": {"balance": 1000}}),
+    )
 }
 
 /// An envelope in the manner of another toolkit: other prefixes, white space.
@@ -24,7 +27,10 @@ fn envelope(namespace: &str, header: &str, body: &str) -> String {
 
 fn call_11(service: &Service, operation: &str, document: &str) -> String {
     let action = format!("\"urn:wirelab:charging:v1#{operation}\"");
-    let fields = [("content-type", "text/xml; charset=utf-8"), ("SOAPAction", &action)];
+    let fields = [
+        ("content-type", "text/xml; charset=utf-8"),
+        ("SOAPAction", &action),
+    ];
     service.post("/charging/soap", &fields, document.as_bytes())
 }
 
@@ -46,18 +52,36 @@ fn every_style_answers_in_its_own_form() {
                    xmlns:xsd='http://www.w3.org/2001/XMLSchema'>\
                    <id xsi:type='xsd:int'>7</id></creditControl>";
     for (codec, body, found) in [
-        ("soap-literal", LITERAL, ["<CreditControlReply", "<balance>1000</balance>"]),
-        ("soap-rpc", rpc, ["creditControlResponse", "<balance>1000</balance>"]),
-        ("soap-encoded", encoded, ["<creditControlResponse>", "xsi:type=\"xsd:int\">1000<"]),
+        (
+            "soap-literal",
+            LITERAL,
+            ["<CreditControlReply", "<balance>1000</balance>"],
+        ),
+        (
+            "soap-rpc",
+            rpc,
+            ["creditControlResponse", "<balance>1000</balance>"],
+        ),
+        (
+            "soap-encoded",
+            encoded,
+            ["<creditControlResponse>", "xsi:type=\"xsd:int\">1000<"],
+        ),
     ] {
         let service = charging(&soap(codec));
         let reply = call_11(&service, "CreditControl", &envelope(ENVELOPE_11, "", body));
         assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{codec}: {reply}");
-        assert!(reply.contains("content-type: text/xml; charset=utf-8\r\n"), "{reply}");
+        assert!(
+            reply.contains("content-type: text/xml; charset=utf-8\r\n"),
+            "{reply}"
+        );
         for part in found {
             assert!(reply.contains(part), "{codec}: {part} is not in {reply}");
         }
-        assert_eq!(service.metric("wirelab_calls_total{operation=\"CreditControl\"}"), 1.0);
+        assert_eq!(
+            service.metric("wirelab_calls_total{operation=\"CreditControl\"}"),
+            1.0
+        );
     }
 }
 
@@ -65,20 +89,41 @@ fn every_style_answers_in_its_own_form() {
 fn an_application_error_is_the_callers_fault() {
     let request = LITERAL.replace('7', "7777");
     let service = charging(&soap("soap-literal"));
-    let reply = call_11(&service, "CreditControl", &envelope(ENVELOPE_11, "", &request));
+    let reply = call_11(
+        &service,
+        "CreditControl",
+        &envelope(ENVELOPE_11, "", &request),
+    );
     assert!(reply.starts_with("HTTP/1.1 500 "), "{reply}");
-    assert!(reply.contains(":Client</faultcode><faultstring>no such account</"), "{reply}");
-    assert_eq!(service.metric("wirelab_errors_total{operation=\"CreditControl\"}"), 1.0);
+    assert!(
+        reply.contains(":Client</faultcode><faultstring>no such account</"),
+        "{reply}"
+    );
+    assert_eq!(
+        service.metric("wirelab_errors_total{operation=\"CreditControl\"}"),
+        1.0
+    );
 
     let service = charging(&with(soap("soap-literal"), "soap", "1.2"));
-    let reply = call_12(&service, "CreditControl", &envelope(ENVELOPE_12, "", &request));
+    let reply = call_12(
+        &service,
+        "CreditControl",
+        &envelope(ENVELOPE_12, "", &request),
+    );
     assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");
     assert!(reply.contains("content-type: application/soap+xml; charset=utf-8\r\n"));
     for part in [":Sender</", "xml:lang=\"en\"", ">no such account</"] {
         assert!(reply.contains(part), "{part} is not in {reply}");
     }
-    let reply = call_12(&service, "CreditControl", &envelope(ENVELOPE_12, "", LITERAL));
-    assert!(reply.starts_with("HTTP/1.1 200 ") && reply.contains(">1000</"), "{reply}");
+    let reply = call_12(
+        &service,
+        "CreditControl",
+        &envelope(ENVELOPE_12, "", LITERAL),
+    );
+    assert!(
+        reply.starts_with("HTTP/1.1 200 ") && reply.contains(">1000</"),
+        "{reply}"
+    );
 }
 
 #[test]
@@ -87,24 +132,51 @@ fn what_a_service_must_refuse_it_refuses() {
     let block = "<x:odd xmlns:x='urn:x' e:mustUnderstand='1'/>";
     let good = envelope(ENVELOPE_11, "", LITERAL);
     for (operation, document, code) in [
-        ("CreditControl", envelope(ENVELOPE_12, "", LITERAL), "VersionMismatch"),
-        ("CreditControl", envelope("urn:other", "", LITERAL), "VersionMismatch"),
-        ("CreditControl", envelope(ENVELOPE_11, block, LITERAL), "MustUnderstand"),
+        (
+            "CreditControl",
+            envelope(ENVELOPE_12, "", LITERAL),
+            "VersionMismatch",
+        ),
+        (
+            "CreditControl",
+            envelope("urn:other", "", LITERAL),
+            "VersionMismatch",
+        ),
+        (
+            "CreditControl",
+            envelope(ENVELOPE_11, block, LITERAL),
+            "MustUnderstand",
+        ),
         ("Credit", good.clone(), "Client"),
         ("Nothing", good.clone(), "Client"),
-        ("CreditControl", envelope(ENVELOPE_11, "", "<other/>"), "Client"),
+        (
+            "CreditControl",
+            envelope(ENVELOPE_11, "", "<other/>"),
+            "Client",
+        ),
         ("CreditControl", envelope(ENVELOPE_11, "", ""), "Client"),
         ("CreditControl", good[..good.len() / 2].to_owned(), "Client"),
-        ("CreditControl", format!("<!DOCTYPE e [<!ENTITY a 'b'>]>{good}"), "Client"),
+        (
+            "CreditControl",
+            format!("<!DOCTYPE e [<!ENTITY a 'b'>]>{good}"),
+            "Client",
+        ),
         ("CreditControl", "no xml at all".to_owned(), "Client"),
         ("CreditControl", String::new(), "Client"),
     ] {
         let reply = call_11(&service, operation, &document);
         assert!(reply.starts_with("HTTP/1.1 500 "), "{document}: {reply}");
-        assert!(reply.contains(&format!(":{code}</faultcode>")), "{document}: {reply}");
+        assert!(
+            reply.contains(&format!(":{code}</faultcode>")),
+            "{document}: {reply}"
+        );
     }
     let ignored = "<x:odd xmlns:x='urn:x'/>";
-    let reply = call_11(&service, "CreditControl", &envelope(ENVELOPE_11, ignored, LITERAL));
+    let reply = call_11(
+        &service,
+        "CreditControl",
+        &envelope(ENVELOPE_11, ignored, LITERAL),
+    );
     assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
 }
 
@@ -121,7 +193,10 @@ fn only_soap_is_taken_at_its_path() {
     assert!(reply.starts_with("HTTP/1.1 404 "), "{reply}");
     let get = b"GET /charging/soap HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     let reply = String::from_utf8(service.say(get)).unwrap();
-    assert!(reply.starts_with("HTTP/1.1 405 ") && reply.contains("allow: "), "{reply}");
+    assert!(
+        reply.starts_with("HTTP/1.1 405 ") && reply.contains("allow: "),
+        "{reply}"
+    );
     assert_eq!(service.metric("wirelab_call_seconds_total"), 0.0);
 }
 
@@ -167,9 +242,18 @@ fn a_configured_token_is_demanded() {
 #[test]
 fn every_fault_switch_works() {
     for (faults, name) in [
-        (json!({"wrong": {"every": 2, "what": "content"}}), "wrong_content"),
-        (json!({"wrong": {"every": 2, "what": "length"}}), "wrong_length"),
-        (json!({"wrong": {"every": 2, "what": "status"}}), "wrong_status"),
+        (
+            json!({"wrong": {"every": 2, "what": "content"}}),
+            "wrong_content",
+        ),
+        (
+            json!({"wrong": {"every": 2, "what": "length"}}),
+            "wrong_length",
+        ),
+        (
+            json!({"wrong": {"every": 2, "what": "status"}}),
+            "wrong_status",
+        ),
         (json!({"close_mid_reply": {"every": 2}}), "close_mid_reply"),
         (json!({"reset": {"every": 2}}), "reset"),
         (json!({"garbage": {"every": 2}}), "garbage"),

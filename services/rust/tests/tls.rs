@@ -78,11 +78,16 @@ impl Authority {
                 let (certificate, key) = signer.sign();
                 let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
                 let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
-                builder.with_client_auth_cert(vec![certificate], key).unwrap()
+                builder
+                    .with_client_auth_cert(vec![certificate], key)
+                    .unwrap()
             }
             None => builder.with_no_client_auth(),
         };
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        config.alpn_protocols = protocols
+            .iter()
+            .map(|name| name.as_bytes().to_vec())
+            .collect();
         TlsConnector::from(Arc::new(config))
     }
 }
@@ -99,7 +104,9 @@ async fn connect(
     client: &TlsConnector,
 ) -> std::io::Result<TlsStream<TcpStream>> {
     let stream = TcpStream::connect(service.address()).await?;
-    client.connect(ServerName::try_from("localhost").unwrap(), stream).await
+    client
+        .connect(ServerName::try_from("localhost").unwrap(), stream)
+        .await
 }
 
 /// The body of the reply to a request.
@@ -155,7 +162,10 @@ fn http_goes_over_tls_by_the_protocol_of_the_stack() {
             let reply = call(stream, two, request, body).await.expect("a reply");
             assert!(reply.ends_with(b"Hello, wirelab"), "{name}: {reply:?}");
             let other = authority.client(None, &["spdy/3"]);
-            assert!(connect(&service, &other).await.is_err(), "another protocol was agreed on");
+            assert!(
+                connect(&service, &other).await.is_err(),
+                "another protocol was agreed on"
+            );
         });
     }
 }
@@ -166,7 +176,9 @@ fn a_large_text_arrives_whole() {
     let files = json!({"tls": authority.files(false), "store": {"hello_bytes": 3_000_000}});
     let service = Service::start(&with(rest("text"), "security", "tls"), files);
     let reply = block_on(async {
-        let stream = connect(&service, &authority.client(None, &[])).await.unwrap();
+        let stream = connect(&service, &authority.client(None, &[]))
+            .await
+            .unwrap();
         let request = Request::get("/transfer/hello").header("host", "localhost");
         call(stream, false, request, b"").await.unwrap()
     });
@@ -200,7 +212,9 @@ fn other_bindings_go_over_tls_too() {
     ] {
         let service = secured(stack, &authority, "tls");
         let reply = block_on(async {
-            let stream = connect(&service, &authority.client(None, &[])).await.unwrap();
+            let stream = connect(&service, &authority.client(None, &[]))
+                .await
+                .unwrap();
             say(stream, request.as_bytes(), begin.len()).await
         });
         assert_eq!(reply, begin, "{request}");
@@ -214,7 +228,9 @@ fn with_mtls_clients_must_show_a_certificate_of_the_authority() {
         let two = stack["transport"] == "http/2";
         let service = secured(stack, &authority, "mtls");
         let ask = async |client: TlsConnector| {
-            let stream = connect(&service, &client).await.map_err(|error| error.to_string())?;
+            let stream = connect(&service, &client)
+                .await
+                .map_err(|error| error.to_string())?;
             let request = Request::get("https://localhost/transfer/hello").header("host", "x");
             let reply = call(stream, two, request, b"").await;
             reply.map_err(|error| error.to_string())
@@ -222,11 +238,20 @@ fn with_mtls_clients_must_show_a_certificate_of_the_authority() {
         block_on(async {
             let reply = ask(authority.client(Some(&authority), &[])).await;
             assert_eq!(reply.as_deref(), Ok(&b"Hello, wirelab"[..]));
-            assert!(ask(authority.client(None, &[])).await.is_err(), "no certificate was needed");
+            assert!(
+                ask(authority.client(None, &[])).await.is_err(),
+                "no certificate was needed"
+            );
             let foreign = authority.client(Some(&stranger), &[]);
-            assert!(ask(foreign).await.is_err(), "a stranger's certificate was taken");
+            assert!(
+                ask(foreign).await.is_err(),
+                "a stranger's certificate was taken"
+            );
         });
-        assert_eq!(service.metric("wirelab_calls_total{operation=\"Hello\"}"), 1.0);
+        assert_eq!(
+            service.metric("wirelab_calls_total{operation=\"Hello\"}"),
+            1.0
+        );
     }
 }
 
@@ -234,14 +259,19 @@ fn with_mtls_clients_must_show_a_certificate_of_the_authority() {
 fn what_is_no_handshake_ends_its_connection_and_nothing_else() {
     let authority = Authority::new("garbage");
     let service = secured(rest("text"), &authority, "tls");
-    for bytes in [&b"GET /transfer/hello HTTP/1.1\r\nhost: x\r\n\r\n"[..], &[0x16; 600]] {
+    for bytes in [
+        &b"GET /transfer/hello HTTP/1.1\r\nhost: x\r\n\r\n"[..],
+        &[0x16; 600],
+    ] {
         let reply = service.say(bytes);
         assert!(!reply.starts_with(b"HTTP/"), "{reply:?}");
     }
     // One that never speaks does not keep others from being served.
     let _silent = service.connect();
     block_on(async {
-        let stream = connect(&service, &authority.client(None, &[])).await.unwrap();
+        let stream = connect(&service, &authority.client(None, &[]))
+            .await
+            .unwrap();
         let request = Request::get("/transfer/hello").header("host", "localhost");
         let reply = call(stream, false, request, b"").await.unwrap();
         assert_eq!(reply, "Hello, wirelab");
@@ -273,6 +303,10 @@ fn files_that_cannot_be_used_are_refused_by_name() {
         let mut process = Process::start(&config(&stack, json!({"tls": files})));
         let line = process.line();
         let answer: Value = serde_json::from_str(&line).expect(&line);
-        assert_eq!(answer["refused"]["option"], format!("tls.{option}"), "{line}");
+        assert_eq!(
+            answer["refused"]["option"],
+            format!("tls.{option}"),
+            "{line}"
+        );
     }
 }
