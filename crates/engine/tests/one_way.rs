@@ -44,7 +44,7 @@ fn reports(tell: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> String {
 }
 
 /// Reports every message at once, `lag` later, until `until` messages are told.
-fn tell_all(mut stream: TcpStream, processed: &Receiver<u16>, lag: Duration, until: usize) {
+fn tell_all(stream: &mut TcpStream, processed: &Receiver<u16>, lag: Duration, until: usize) {
     let mut counts = std::collections::HashMap::new();
     for port in processed.iter().take(until) {
         thread::sleep(lag);
@@ -78,9 +78,14 @@ fn a_call_lasts_until_it_is_reported() {
     let (sender, receiver) = channel();
     let address = service(sender);
     let receiver = Mutex::new(receiver);
-    let report = reports(move |stream, _| {
+    let report = reports(move |mut stream, _| {
         let receiver = receiver.lock().expect("no thread panicked");
-        tell_all(stream, &receiver, Duration::from_millis(10), usize::MAX);
+        tell_all(
+            &mut stream,
+            &receiver,
+            Duration::from_millis(10),
+            usize::MAX,
+        );
     });
     let group = group(&one_way_plan(&address, &report));
     assert_eq!(
@@ -128,15 +133,15 @@ fn nobody_knows_what_became_of_calls_when_the_report_is_lost() {
     let (sender, receiver) = channel();
     let address = service(sender);
     let receiver = Arc::new(Mutex::new(receiver));
-    let report = reports(move |stream, number| {
+    let report = reports(move |mut stream, number| {
         let receiver = receiver.lock().expect("no thread panicked");
         match number {
             // Falls silent, and ends, with calls under way.
             1 => {
-                tell_all(stream, &receiver, Duration::ZERO, 3);
+                tell_all(&mut stream, &receiver, Duration::ZERO, 3);
                 while receiver.recv_timeout(Duration::from_millis(100)).is_ok() {}
             }
-            _ => tell_all(stream, &receiver, Duration::ZERO, usize::MAX),
+            _ => tell_all(&mut stream, &receiver, Duration::ZERO, usize::MAX),
         }
     });
     let group = group(&one_way_plan(&address, &report));
