@@ -1,23 +1,71 @@
 package wirelab.service.contract.message;
 
-/** Values of fields as XML Schema part 2 writes them. */
+import java.util.Base64;
+import java.util.regex.Pattern;
+
+/**
+ * The lexical forms of XML Schema part 2. What SOAP libraries read by themselves lets numbers overflow,
+ * takes many a word for a boolean, and skips what is no base64.
+ */
 public final class Lexical {
+    private static final Pattern DOUBLE = Pattern.compile("[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?");
+    private static final Pattern SPACE = Pattern.compile("[ \t\r\n]+");
+
     private Lexical() {}
 
     /** The value that {@code text} stands for; throws {@link IllegalArgumentException} when it stands for none. */
     public static Object read(Class<?> type, String text) {
         if (type == int.class) {
-            return new Strict.Int().unmarshal(text);
+            return Integer.valueOf(text.strip());
         }
         if (type == long.class) {
-            return new Strict.Whole().unmarshal(text);
+            return Long.valueOf(text.strip());
         }
         if (type == boolean.class) {
-            return new Strict.Truth().unmarshal(text);
+            return truth(text);
         }
         if (type == double.class) {
-            return new Strict.Real().unmarshal(text);
+            return real(text);
         }
-        return type == byte[].class ? new Strict.Bytes().unmarshal(text) : text;
+        return type == byte[].class ? bytes(text) : text;
+    }
+
+    /** xsd:boolean. */
+    static boolean truth(String text) {
+        return switch (text.strip()) {
+            case "true", "1" -> true;
+            case "false", "0" -> false;
+            default -> throw new IllegalArgumentException("not a boolean: " + text);
+        };
+    }
+
+    /** xsd:double, whose infinities are not written as Java writes them. */
+    static double real(String text) {
+        String number = text.strip();
+        return switch (number) {
+            case "INF" -> Double.POSITIVE_INFINITY;
+            case "-INF" -> Double.NEGATIVE_INFINITY;
+            case "NaN" -> Double.NaN;
+            default -> {
+                if (!DOUBLE.matcher(number).matches()) {
+                    throw new NumberFormatException("not a double: " + number);
+                }
+                yield Double.parseDouble(number);
+            }
+        };
+    }
+
+    /** xsd:double. */
+    static String written(double value) {
+        if (Double.isInfinite(value)) {
+            return value > 0 ? "INF" : "-INF";
+        }
+        return Double.toString(value);
+    }
+
+    /** xsd:base64Binary; white space may stand anywhere in it. */
+    static byte[] bytes(String text) {
+        boolean spaced = text.chars().anyMatch(letter -> letter <= ' ');
+        return Base64.getDecoder().decode(spaced ? SPACE.matcher(text).replaceAll("") : text);
     }
 }
