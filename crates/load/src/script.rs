@@ -206,5 +206,5 @@ impl Varying {
 /// differ by step, and by the body's length where they tell it.
 fn head_id(step: usize, length: usize) -> u32 {
     const LENGTHS: u32 = 1 << 26;
-    step as u32 * LENGTHS | (length as u32 & (LENGTHS - 1))
+    (step as u32 * LENGTHS) | (length as u32 & (LENGTHS - 1))
 }

@@ -235,7 +235,10 @@ pub enum Work {
     /// Full decode, and comparison with what the contract says.
     #[default]
     Decode,
-    /// Status, length and frame only.
+    /// Status, length and frame only. Replies whose numbers go into later
+    /// requests are read all the same, and so are those of token-xml, whose
+    /// caches must follow, and those of raw that are unlike a right one: only
+    /// their content tells an error.
     Frame,
 }
 
