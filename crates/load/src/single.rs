@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use wirelab_contract::{Call, Operation};
 use wirelab_wire::codec::{Form, Unsupported};
-use wirelab_wire::{CallId, End, Failure, Head, Replies, Request};
+use wirelab_wire::raw::CONTENT_BYTES_MAX;
+use wirelab_wire::token_xml::Document;
+use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, gzip, zstd};
 
 use crate::body::BodyWriter;
 use crate::connection::AnySession;
@@ -15,7 +17,7 @@ use crate::form::form;
 use crate::head;
 use crate::legality::{check_group, check_stack};
 use crate::object::Object;
-use crate::plan::Group;
+use crate::plan::{Binding, Codec, Compression, Group};
 use crate::result::Fault;
 use crate::socket::{Read, Socket, SocketOptions};
 use crate::speaks::Speaks;
@@ -23,6 +25,7 @@ use crate::spec::target;
 use crate::target::Target;
 use crate::tls::{Opened, Tls};
 use crate::tls_files::Secure;
+use crate::tokens::Tokens;
 
 /// Bytes of one read.
 const INPUT_BYTES: usize = 256 * 1024;
@@ -32,7 +35,9 @@ const INPUT_BYTES: usize = 256 * 1024;
 pub struct Heard {
     /// Status and fields, as far as they came.
     pub head: Option<Head>,
-    /// The body, without transfer framing; still compressed, gRPC frames and all.
+    /// The body, without transfer framing: still compressed where a field says
+    /// so, gRPC frames and all. Contents of raw are plain, tokens are the text
+    /// that they stand for.
     pub body: Vec<u8>,
     /// How the reply ended, if it did.
     pub end: Option<End>,
@@ -85,6 +90,7 @@ struct Open {
     socket: Socket,
     tls: Option<Box<Tls>>,
     session: AnySession,
+    tokens: Tokens,
 }
 
 impl Single {
@@ -102,7 +108,11 @@ impl Single {
             .authority
             .clone()
             .unwrap_or_else(|| target.authority());
-        let form = form(&group.stack);
+        // Tokens are made of the text: the envelopes of soap-literal.
+        let form = match group.stack.codec {
+            Codec::TokenXml => Form::from(wirelab_wire::codec::Codec::SoapLiteral),
+            _ => form(&group.stack),
+        };
         Ok(Single {
             options: SocketOptions::of(&group.stack),
             secure: Secure::of(group, &authority)?,
@@ -130,9 +140,9 @@ impl Single {
     /// In words: the operation has no form in the codec, no connection could
     /// be made, or nothing whole came in time.
     pub fn call(&mut self, call: &Call) -> Result<Heard, String> {
-        let body = self.writer.body(call);
-        let body = body.map_err(|error: Unsupported| error.to_string())?;
-        self.exchange(call.operation(), body)
+        let messages = self.form.encode(call);
+        let messages = messages.map_err(|error: Unsupported| error.to_string())?;
+        self.exchange(call.operation(), &messages)
     }
 
     /// Sends a message of the codec as it is, uncompressed, as the request of
@@ -141,21 +151,10 @@ impl Single {
     /// # Errors
     /// As [`Single::call`].
     pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<Heard, String> {
-        let mut body = Vec::new();
-        self.writer.wrap(message, &mut body);
-        self.exchange(operation, body)
+        self.exchange(operation, &[message.to_vec()])
     }
 
-    fn exchange(&mut self, operation: Operation, body: Vec<u8>) -> Result<Heard, String> {
-        let mut request = head::of_operation(&self.group.stack, operation)
-            .map_err(|fault| format!("{}; {}", fault.message, fault.remedy))?;
-        // Sessions remember heads by their id, and bodies differ in length.
-        self.sent += 1;
-        request.id = self.sent;
-        request.authority.clone_from(&self.authority);
-        if request.method != "GET" {
-            request.body = body.into();
-        }
+    fn exchange(&mut self, operation: Operation, messages: &[Vec<u8>]) -> Result<Heard, String> {
         let deadline = Instant::now() + self.timeout;
         let mut open = match self.open.take() {
             Some(open) if open.session.capacity() > 0 && !open.session.finished() => open,
@@ -163,11 +162,66 @@ impl Single {
                 .connect()
                 .map_err(|error| format!("connect: {error}"))?,
         };
-        let heard = open.exchange(&Arc::new(request), deadline)?;
-        if heard.end.is_some() && !self.group.stack.connection.close {
-            self.open = Some(open);
+        let request = self.request(operation, messages, &mut open.tokens)?;
+        let mut heard = open.exchange(&Arc::new(request), deadline)?;
+        if heard.end.is_some() {
+            self.unwrap(&mut heard, &mut open.tokens)?;
+            self.open = Some(open).filter(|_| !self.group.stack.connection.close);
         }
         Ok(heard)
+    }
+
+    fn request(
+        &mut self,
+        operation: Operation,
+        messages: &[Vec<u8>],
+        tokens: &mut Tokens,
+    ) -> Result<Request, String> {
+        let mut request = head::of_operation(&self.group.stack, operation)
+            .map_err(|fault| format!("{}; {}", fault.message, fault.remedy))?;
+        // Sessions remember heads by their id, and bodies differ in length.
+        self.sent += 1;
+        request.id = self.sent;
+        request.authority.clone_from(&self.authority);
+        if request.method == "GET" {
+            return Ok(request);
+        }
+        let mut body = Vec::new();
+        for message in messages {
+            match self.group.stack.codec {
+                Codec::TokenXml => {
+                    let document = Document::parse(message).map_err(|error| error.to_string())?;
+                    let mut content = Vec::new();
+                    tokens.encoder.encode(&document, &mut content);
+                    self.writer.wrap(&content, &mut body);
+                }
+                _ => self.writer.wrap(message, &mut body),
+            }
+        }
+        request.body = body.into();
+        Ok(request)
+    }
+
+    /// Contents of raw say nothing of their compression, and tokens need the
+    /// connection's caches.
+    fn unwrap(&self, heard: &mut Heard, tokens: &mut Tokens) -> Result<(), String> {
+        if self.group.stack.binding != Binding::Raw {
+            return Ok(());
+        }
+        heard.body = match self.group.stack.compression {
+            Compression::None => std::mem::take(&mut heard.body),
+            Compression::Gzip => {
+                gzip::decompress(&heard.body, CONTENT_BYTES_MAX).map_err(|e| e.to_string())?
+            }
+            Compression::Zstd => {
+                zstd::decompress(&heard.body, CONTENT_BYTES_MAX).map_err(|e| e.to_string())?
+            }
+        };
+        if self.group.stack.codec == Codec::TokenXml {
+            let document = tokens.decoder.decode(&heard.body);
+            heard.body = document.map_err(|error| error.to_string())?.to_xml();
+        }
+        Ok(())
     }
 
     fn connect(&self) -> io::Result<Open> {
@@ -177,6 +231,7 @@ impl Single {
             socket,
             tls: tls.map_err(io::Error::other)?.map(Box::new),
             session: self.speaks.session(),
+            tokens: Tokens::default(),
         })
     }
 }

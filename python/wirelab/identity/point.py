@@ -56,7 +56,8 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
     }
     base = {"codec": served.codecs[0], "transport": served.transports[0]}
     if served.binding == "rest":
-        base["codec"] = next(codec for codec in served.codecs if codec != "text")
+        # Texts carry one operation; what can be examined in full comes first.
+        base["codec"] = min(served.codecs, key=lambda codec: codec == "text")
     seen: list[dict[str, str]] = [base]
     yield base
     for axis, values in offers.items():

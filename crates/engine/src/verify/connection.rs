@@ -72,6 +72,8 @@ impl Subject for Connection {
             return self.binding == Binding::Grpc;
         }
         match (self.codec, call) {
+            // Raw tells an operation by its request, which is Hello's.
+            (_, Call::HelloBytes { .. }) if self.binding == Binding::Raw => false,
             // Hello alone has a form as a text.
             (Codec::Text, Call::Hello { .. }) => true,
             (Codec::Text, _) => false,
