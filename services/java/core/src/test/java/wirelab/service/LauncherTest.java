@@ -1,0 +1,55 @@
+package wirelab.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The launcher turns the configuration into flags, and hands over the line and the rest of its input. */
+class LauncherTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void flagsAndClassPathFollowTheConfiguration() throws Exception {
+        List<String> said = launch("{\"stack\": {\"codec\": \"json\", \"binding\": \"rest\"}, \"processors\": 2,"
+                + " \"collector\": {\"gc\": \"zgc\", \"heap_max_bytes\": 123456789}}");
+        assertTrue(said.get(0).contains("-XX:ActiveProcessorCount=2 -XX:+UseZGC -Xmx123456789"), said.get(0));
+        assertTrue(said.get(0).contains("/lib/wirelab-java-rest-1.jar wirelab.service.Main"), said.get(0));
+        assertTrue(said.get(1).startsWith("{\"stack\""), said.get(1));
+        assertEquals("the rest", said.get(2));
+    }
+
+    @Test
+    void eachStackHasItsModule() throws Exception {
+        for (String[] row : new String[][] {
+            {"soap", "soap-encoded", "axis"}, {"soap", "soap-rpc", "soap"}, {"iiop", "cdr", "iiop"},
+            {"grpc", "protobuf", "grpc"}, {"raw", "token-xml", "core"}, {"../x", "", "core"}
+        }) {
+            String said = launch("{\"stack\":{\"binding\":\"" + row[0] + "\",\"codec\":\"" + row[1] + "\"}}").get(0);
+            assertTrue(said.contains("/lib/wirelab-java-" + row[2] + "-1.jar"), said);
+        }
+    }
+
+    private List<String> launch(String line) throws Exception {
+        Path java = folder.resolve("java");
+        Files.writeString(java, "#!/bin/sh\necho \"$@\"\necho \"$WIRELAB_CONFIGURATION\"\ncat\n");
+        Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path launcher = Path.of(System.getProperty("wirelab.contracts"), "..", "services", "java", "launcher", "src",
+                "wirelab-java-service");
+        ProcessBuilder builder = new ProcessBuilder("sh", launcher.toString());
+        builder.environment().put("JAVA", java.toString());
+        Process process = builder.start();
+        process.getOutputStream().write((line + "\nthe rest\n").getBytes(StandardCharsets.UTF_8));
+        process.getOutputStream().close();
+        List<String> said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+        assertEquals(0, process.waitFor());
+        return said;
+    }
+}
