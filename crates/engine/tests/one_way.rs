@@ -110,9 +110,7 @@ fn records_of_strangers_and_in_pieces_change_nothing() {
     let receiver = Mutex::new(receiver);
     let report = reports(move |mut stream, _| {
         let receiver = receiver.lock().expect("no thread panicked");
-        let mut count = 0;
-        for port in receiver.iter() {
-            count += 1;
+        for (count, port) in (1..).zip(receiver.iter()) {
             let stranger = Record {
                 port: port ^ 1,
                 count: 99,
