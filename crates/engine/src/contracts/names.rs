@@ -39,10 +39,7 @@ pub(crate) fn accept(contract: &Contract) -> Result<(), Refused> {
 /// Everything that IDL defines in the contract's module.
 fn types(contract: &Contract, package: &str) -> Result<(), Refused> {
     let fields = contract.messages.iter().flat_map(|message| &message.fields);
-    let mut lists: Vec<String> = fields
-        .filter(|field| field.label != Label::Plain)
-        .map(idl::type_name)
-        .collect();
+    let mut lists: Vec<String> = fields.flat_map(list_types).collect();
     lists.sort();
     lists.dedup();
     let messages = contract.messages.iter().map(|message| &*message.name);
@@ -60,9 +57,24 @@ fn types(contract: &Contract, package: &str) -> Result<(), Refused> {
     )
 }
 
+/// What IDL, and rpc/encoded, call the type of a field that is not plain.
+fn list_types(field: &Field) -> Vec<String> {
+    match field.label {
+        Label::Plain => Vec::new(),
+        Label::Optional => vec![idl::type_name(field)],
+        Label::Repeated => vec![
+            idl::type_name(field),
+            format!("ArrayOf{}", field.kind.word()),
+        ],
+    }
+}
+
 fn operations(contract: &Contract, package: &str) -> Result<(), Refused> {
     let owner = format!("{package}.{}", contract.service);
-    let names: Vec<String> = contract.operations.iter().map(|o| o.lower()).collect();
+    let lower: Vec<String> = contract.operations.iter().map(|o| o.lower()).collect();
+    // With rpc each reply has an element beside its operation's.
+    let replies = lower.iter().map(|name| format!("{name}Response"));
+    let names: Vec<String> = replies.chain(lower.iter().cloned()).collect();
     distinct(
         [&*contract.service]
             .into_iter()

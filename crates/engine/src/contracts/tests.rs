@@ -192,6 +192,23 @@ fn names_that_clash_in_idl_are_refused() {
         "made by the mapping",
         "rename",
     );
+    let array = list.replace("PartList", "ArrayOfPart");
+    refuses(
+        &array,
+        "wirelab.sample.v1.ArrayOfPart",
+        "made by the mapping",
+        "rename",
+    );
+    let reply = with_request("", "").replace(
+        "rpc Call",
+        "rpc CallResponse(Ask) returns (Answer); rpc Call",
+    );
+    refuses(
+        &reply,
+        "wirelab.sample.v1.Sample.callResponse",
+        "made by the mapping",
+        "rename",
+    );
     let operation = with_request("", "").replace("rpc Call", "rpc Raises");
     refuses(
         &operation,
