@@ -1,5 +1,10 @@
 //! What fuzzers feed: one function per parser, which must neither panic nor
 //! hang on any bytes, and must hold what its comment says.
+//!
+//! Not for users of this crate; `tests/fuzz` and `/fuzz` call it.
+
+mod codecs;
+mod sessions;
 
 use wirelab_contract::transfer::{SubmitReply, SubmitRequest};
 use wirelab_contract::{Message, Operation};
@@ -7,6 +12,13 @@ use wirelab_contract::{Message, Operation};
 use crate::soap::{Answer, Envelope, Form, Style, Version};
 use crate::token_xml::{Decoder, Document, Encoder};
 use crate::xml;
+
+pub use codecs::{
+    fuzz_cdr, fuzz_grpc, fuzz_gzip, fuzz_hpack, fuzz_ior, fuzz_json, fuzz_protobuf, fuzz_zstd,
+};
+pub use sessions::{
+    fuzz_giop_client, fuzz_giop_server, fuzz_http1, fuzz_http2, fuzz_raw_client, fuzz_raw_server,
+};
 
 /// A document that is read as a message is read alike when written again.
 pub fn fuzz_xml(data: &[u8]) {

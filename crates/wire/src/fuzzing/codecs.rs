@@ -1,0 +1,131 @@
+//! Messages, references and compressed bodies.
+
+use wirelab_contract::Message;
+use wirelab_contract::calendar::EntriesReply;
+use wirelab_contract::charging::ReserveReply;
+use wirelab_contract::transfer::{HelloBytesReply, SubmitReply, SubmitRequest, UploadRequest};
+
+use crate::cdr::ByteOrder;
+use crate::codec::{Codec, Form};
+use crate::giop::{Ior, SystemException, UserException};
+use crate::grpc::{Deframer, Piece};
+use crate::http2::hpack::Decoder;
+use crate::{gzip, zstd};
+
+/// Content that a compressed body may have here, in bytes.
+const CONTENT_BYTES_MAX: usize = 1 << 20;
+
+/// What is read as a message is read alike when written again.
+fn again<M: Message>(form: Form, data: &[u8]) {
+    if let Ok(message) = form.read::<M>(data) {
+        let written = form.write(&message);
+        let again = form.read::<M>(&written).map_err(|error| error.to_string());
+        assert_eq!(again, Ok(message));
+    }
+}
+
+fn messages(form: Form, data: &[u8]) {
+    again::<SubmitRequest>(form, data);
+    again::<SubmitReply>(form, data);
+    again::<UploadRequest>(form, data);
+    again::<HelloBytesReply>(form, data);
+    again::<ReserveReply>(form, data);
+    // Doubles are not compared: NaN differs from itself.
+    drop(form.read::<EntriesReply>(data));
+}
+
+/// Protocol Buffers.
+pub fn fuzz_protobuf(data: &[u8]) {
+    messages(Codec::Protobuf.into(), data);
+}
+
+/// JSON.
+pub fn fuzz_json(data: &[u8]) {
+    messages(Codec::Json.into(), data);
+}
+
+/// CDR in both byte orders, and the exceptions of GIOP.
+pub fn fuzz_cdr(data: &[u8]) {
+    for order in [ByteOrder::Big, ByteOrder::Little] {
+        messages(Form::from(Codec::Cdr).in_order(order), data);
+        if let Ok(exception) = UserException::parse(order, data) {
+            let mut out = Vec::new();
+            exception
+                .write(order, &mut out)
+                .expect("texts that were read");
+            assert_eq!(UserException::parse(order, &out), Ok(exception));
+        }
+        if let Ok(exception) = SystemException::parse(order, data) {
+            let mut out = Vec::new();
+            exception
+                .write(order, &mut out)
+                .expect("texts that were read");
+            assert_eq!(SystemException::parse(order, &out), Ok(exception));
+        }
+    }
+}
+
+/// Object references: what is read is the same reference when written again.
+pub fn fuzz_ior(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    if let Ok(ior) = Ior::parse(text) {
+        let _ = ior.iiop().map(|iiop| iiop.native_code_sets());
+        let written = ior.to_text().expect("texts that were read");
+        assert_eq!(Ior::parse(&written), Ok(ior));
+    }
+}
+
+/// HPACK: two sections on one connection.
+pub fn fuzz_hpack(data: &[u8]) {
+    let mut decoder = Decoder::new(4096, 16 << 10);
+    let (first, second) = data.split_at(data.len() / 2);
+    for block in [first, second] {
+        let mut bytes = 0;
+        let decoded = decoder.decode(block, |name, value| bytes += name.len() + value.len());
+        assert!(bytes <= 16 << 10);
+        assert!(decoder.table().size() <= 4096);
+        if decoded.is_err() {
+            return;
+        }
+    }
+}
+
+/// Messages in a gRPC body, found alike in one piece and in small ones.
+pub fn fuzz_grpc(data: &[u8]) {
+    let whole = grpc_messages(data, data.len().max(1));
+    assert_eq!(grpc_messages(data, 3), whole);
+}
+
+/// The lengths of the messages that end before the first fault.
+fn grpc_messages(data: &[u8], step: usize) -> Vec<usize> {
+    let mut deframer = Deframer::new(1 << 20);
+    let (mut ended, mut length) = (Vec::new(), 0);
+    for mut piece in data.chunks(step) {
+        loop {
+            match deframer.next(&mut piece) {
+                Err(_) => return ended,
+                Ok(None) => break,
+                Ok(Some(Piece::Start { .. })) => length = 0,
+                Ok(Some(Piece::Data(bytes))) => length += bytes.len(),
+                Ok(Some(Piece::End)) => ended.push(length),
+            }
+        }
+    }
+    ended
+}
+
+/// gzip: no more than the limit comes out.
+pub fn fuzz_gzip(data: &[u8]) {
+    if let Ok(content) = gzip::decompress(data, CONTENT_BYTES_MAX) {
+        assert!(content.len() <= CONTENT_BYTES_MAX);
+    }
+}
+
+/// zstd: no more than the limit comes out.
+pub fn fuzz_zstd(data: &[u8]) {
+    if let Ok(content) = zstd::decompress(data, CONTENT_BYTES_MAX) {
+        assert!(content.len() <= CONTENT_BYTES_MAX);
+    }
+}

@@ -1,0 +1,197 @@
+//! Connections, from both ends. The first byte says in pieces of how many
+//! bytes the rest arrives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use wirelab_contract::transfer::{SubmitRequest, UploadRequest};
+
+use crate::giop::{self, Giop, Inbound};
+use crate::http1::{self, Http1};
+use crate::http2;
+use crate::raw::report::Records;
+use crate::raw::{self, Raw, Tokens};
+use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
+use crate::token_xml::Document;
+
+/// Calls in flight at the beginning.
+const CALLS: u32 = 3;
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Stage {
+    Sent,
+    First,
+    Head,
+    Over,
+}
+
+/// Holds a session to the order of [`Replies`].
+#[derive(Debug, Default)]
+struct Watch(BTreeMap<CallId, Stage>);
+
+impl Watch {
+    fn advance(&mut self, call: CallId, from: &[Stage], to: Stage) {
+        let stage = self.0.get_mut(&call).expect("a call that was made");
+        assert!(
+            from.contains(stage),
+            "{to:?} of call {call} after {stage:?}"
+        );
+        *stage = to;
+    }
+}
+
+impl Replies for Watch {
+    fn first(&mut self, call: CallId) {
+        self.advance(call, &[Stage::Sent], Stage::First);
+    }
+
+    fn head(&mut self, call: CallId, _: &Head) {
+        self.advance(call, &[Stage::First], Stage::Head);
+    }
+
+    fn body(&mut self, call: CallId, chunk: &[u8]) {
+        assert!(!chunk.is_empty(), "an empty piece of a body");
+        self.advance(call, &[Stage::Head], Stage::Head);
+    }
+
+    fn document(&mut self, call: CallId, _: &Document) {
+        self.advance(call, &[Stage::Head], Stage::Head);
+    }
+
+    fn end(&mut self, call: CallId, _: End) {
+        self.advance(call, &[Stage::Head], Stage::Over);
+    }
+
+    fn failed(&mut self, call: CallId, _: Failure) {
+        self.advance(call, &[Stage::Sent, Stage::First, Stage::Head], Stage::Over);
+    }
+}
+
+/// Three calls, then `data` as what the peer says, then the end: every call
+/// ends once, whatever came.
+fn play(mut session: impl Session, data: &[u8]) {
+    let Some((step, input)) = data.split_first() else {
+        return;
+    };
+    let request = request();
+    let mut watch = Watch::default();
+    let mut out = Vec::new();
+    for call in 0..CALLS.min(session.capacity() as u32) {
+        watch.0.insert(call, Stage::Sent);
+        session.send(call, &request);
+    }
+    while session.pump(&mut out) {}
+    for piece in input.chunks(usize::from(*step).max(1)) {
+        let received = session.receive(piece, &mut watch);
+        out.clear();
+        while session.pump(&mut out) {}
+        if received.is_err() {
+            assert_eq!(session.capacity(), 0, "a broken session takes no call");
+            break;
+        }
+    }
+    session.closed(&mut watch);
+    let over = watch.0.values().all(|stage| *stage == Stage::Over);
+    assert!(over, "{watch:?}");
+}
+
+fn request() -> Arc<Request> {
+    Arc::new(Request {
+        id: 1,
+        method: "GET".to_owned(),
+        path: "/a".to_owned(),
+        authority: "localhost".to_owned(),
+        body: Arc::from(&b"<a></a>"[..]),
+        ..Request::default()
+    })
+}
+
+/// Replies of HTTP/1.x, pipelined.
+pub fn fuzz_http1(data: &[u8]) {
+    let options = http1::Options {
+        pipeline: CALLS,
+        ..http1::Options::default()
+    };
+    play(Http1::new(options).expect("options that agree"), data);
+}
+
+/// Frames of HTTP/2.
+pub fn fuzz_http2(data: &[u8]) {
+    play(http2::Client::new(http2::Options::default()), data);
+}
+
+/// Replies of GIOP.
+pub fn fuzz_giop_client(data: &[u8]) {
+    let options = giop::Options {
+        object_key: b"key".to_vec(),
+        in_flight: CALLS,
+        ..giop::Options::default()
+    };
+    play(Giop::new(options).expect("options that agree"), data);
+}
+
+/// Raw replies, of bytes and of tokens.
+pub fn fuzz_raw_client(data: &[u8]) {
+    for tokens in [None, Some(Tokens::ByWayOfText)] {
+        let options = raw::Options {
+            pipeline: CALLS,
+            tokens,
+            ..raw::Options::default()
+        };
+        play(Raw::new(options).expect("options that agree"), data);
+    }
+}
+
+/// Requests of GIOP, and their arguments.
+pub fn fuzz_giop_server(data: &[u8]) {
+    let Some((step, input)) = data.split_first() else {
+        return;
+    };
+    let mut deframer = giop::Deframer::new();
+    for mut piece in input.chunks(usize::from(*step).max(1)) {
+        loop {
+            match deframer.next(&mut piece) {
+                Err(_) => return,
+                Ok(None) => break,
+                Ok(Some(inbound)) => look_at(&inbound),
+            }
+        }
+        assert!(piece.is_empty(), "a deframer takes all that it is given");
+    }
+}
+
+fn look_at(inbound: &Inbound) {
+    let Inbound::Request(request) = inbound else {
+        return;
+    };
+    let _ = request.body.bytes();
+    let _ = request.body.read::<UploadRequest>();
+    if let Ok(message) = request.body.read::<SubmitRequest>() {
+        let mut out = Vec::new();
+        request
+            .reply_to
+            .result(&mut out, &message)
+            .expect("a message that was read");
+    }
+}
+
+/// Raw requests, and the report of what has been processed.
+pub fn fuzz_raw_server(data: &[u8]) {
+    let Some((step, input)) = data.split_first() else {
+        return;
+    };
+    let (mut deframer, mut records) = (raw::Deframer::new(), Records::new());
+    for piece in input.chunks(usize::from(*step).max(1)) {
+        let (mut requests, mut report) = (piece, piece);
+        while let Ok(Some(content)) = deframer.next(&mut requests) {
+            assert!(content.len() <= input.len());
+        }
+        while let Ok(Some(record)) = records.next(&mut report) {
+            assert_eq!(
+                Records::new().next(&mut &record.bytes()[..]),
+                Ok(Some(record))
+            );
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A deterministic mutational fuzzer on stable Rust: every parser of this
+//! crate for a second, or for WIRELAB_FUZZ_SECONDS each.
+//!
+//! It begins with the files of `corpus/TARGET`, whose seeds come from the
+//! golden vectors and from our own writers (`seeds.rs`), and changes them at
+//! random from a fixed seed. No input may panic, take longer than a bound, or
+//! hold more memory than a multiple of its length. `/fuzz` has the same
+//! targets for libFuzzer, which also sees where an input leads.
+
+mod corpus;
+mod memory;
+mod mutate;
+mod run;
+mod seeds;
+
+use wirelab_wire::fuzzing;
+
+/// One test per target, and their list.
+macro_rules! targets {
+    ($($name:ident: $function:ident),* $(,)?) => {
+        const TARGETS: &[&str] = &[$(stringify!($name)),*];
+
+        $(
+            #[test]
+            fn $name() {
+                run::fuzz(stringify!($name), fuzzing::$function);
+            }
+        )*
+    };
+}
+
+targets! {
+    cdr: fuzz_cdr,
+    giop_client: fuzz_giop_client,
+    giop_server: fuzz_giop_server,
+    grpc: fuzz_grpc,
+    gzip: fuzz_gzip,
+    hpack: fuzz_hpack,
+    http1: fuzz_http1,
+    http2: fuzz_http2,
+    ior: fuzz_ior,
+    json: fuzz_json,
+    protobuf: fuzz_protobuf,
+    raw_client: fuzz_raw_client,
+    raw_server: fuzz_raw_server,
+    soap: fuzz_soap,
+    token_xml: fuzz_token_xml,
+    token_xml_text: fuzz_token_xml_text,
+    xml: fuzz_xml,
+    zstd: fuzz_zstd,
+}
+
+#[test]
+fn the_corpus_holds_every_seed() {
+    let seeds = seeds::all();
+    if std::env::var_os("WIRELAB_WRITE_CORPUS").is_some() {
+        corpus::write(&seeds);
+    }
+    for target in TARGETS {
+        let count = seeds.iter().filter(|seed| seed.target == *target).count();
+        assert!(count >= 2, "{target} has {count} seeds");
+    }
+    for seed in &seeds {
+        assert!(TARGETS.contains(&seed.target), "{}", seed.target);
+        let file = corpus::folder(seed.target).join(&seed.name);
+        assert_eq!(
+            std::fs::read(&file).ok().as_ref(),
+            Some(&seed.bytes),
+            "{} is not fresh; run with WIRELAB_WRITE_CORPUS=1",
+            file.display()
+        );
+    }
+}
+
+/// The same targets exist for libFuzzer.
+#[test]
+fn libfuzzer_has_every_target() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz");
+    let manifest = std::fs::read_to_string(format!("{root}/Cargo.toml")).unwrap();
+    for target in TARGETS {
+        let source = format!("{root}/fuzz_targets/{target}.rs");
+        let source = std::fs::read_to_string(&source).expect(&source);
+        assert!(source.contains(&format!("fuzz_{target}(")), "{target}");
+        assert!(
+            manifest.contains(&format!("name = \"{target}\"")),
+            "{target}"
+        );
+    }
+    let files = std::fs::read_dir(format!("{root}/fuzz_targets")).unwrap();
+    assert_eq!(files.count(), TARGETS.len());
+}
+
+/// The fuzzer itself finds what it is there to find.
+mod the_fuzzer {
+    use std::panic::catch_unwind;
+
+    use crate::run::{Limits, search};
+
+    fn found(target: fn(&[u8])) -> String {
+        let seeds = [b"a perfectly good seed".to_vec()];
+        let limits = Limits {
+            inputs: 200_000,
+            ..Limits::default()
+        };
+        let panic = catch_unwind(|| search("itself", target, &seeds, limits)).unwrap_err();
+        panic.downcast_ref::<String>().unwrap().clone()
+    }
+
+    #[test]
+    fn finds_panics() {
+        let message = found(|data| assert!(!data.ends_with(b"seed\0"), "found it"));
+        assert!(message.contains("found it"), "{message}");
+    }
+
+    #[test]
+    fn finds_memory_that_lengths_are_trusted_with() {
+        let message = found(|data| {
+            let length = data
+                .first_chunk()
+                .map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            if length == 0x7FFF_FFFF {
+                drop(Vec::<u8>::with_capacity(length as usize));
+            }
+        });
+        assert!(message.contains("bytes of memory"), "{message}");
+    }
+
+    #[test]
+    fn finds_inputs_that_take_long() {
+        let message = found(|data| {
+            if data.len() > 60 {
+                std::thread::sleep(Limits::default().time_max);
+            }
+        });
+        assert!(message.contains("took"), "{message}");
+    }
+}

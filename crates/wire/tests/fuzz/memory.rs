@@ -1,0 +1,54 @@
+//! Memory that a thread holds, counted.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// Bytes held now, and at most so far.
+    static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+}
+
+struct Counting;
+
+fn count(bytes: isize) {
+    let (held, most) = HELD.get();
+    let held = held + bytes;
+    HELD.set((held, most.max(held)));
+}
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most bytes that `work` held at a time. What C libraries take for
+/// themselves is not seen.
+pub fn peak(work: impl FnOnce()) -> usize {
+    let (held, _) = HELD.get();
+    HELD.set((held, held));
+    work();
+    let (_, most) = HELD.get();
+    (most - held) as usize
+}
+
+#[test]
+fn the_counter_counts() {
+    let two = || {
+        drop(Vec::<u8>::with_capacity(1000));
+        drop(Vec::<u8>::with_capacity(3000));
+    };
+    assert_eq!(peak(two), 3000);
+}

@@ -1,0 +1,99 @@
+//! Random changes to inputs.
+
+/// Longer inputs are cut.
+pub const BYTES_MAX: usize = 16 << 10;
+
+/// Numbers at which parsers go wrong.
+const INTERESTING: [u64; 16] = [
+    0,
+    1,
+    7,
+    8,
+    0x7F,
+    0x80,
+    0xFF,
+    0x100,
+    0x7FFF,
+    0xFFFF,
+    0x7FFF_FFFF,
+    0x8000_0000,
+    0xFFFF_FFFF,
+    1 << 32,
+    i64::MAX as u64,
+    u64::MAX,
+];
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// 0 to `end` - 1; 0 when `end` is 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        if end == 0 {
+            0
+        } else {
+            (self.next() % end as u64) as usize
+        }
+    }
+}
+
+/// Changes `input` in one to eight places; `other` gives material.
+pub fn mutate(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
+    for _ in 0..=random.below(8) {
+        change(random, input, other);
+    }
+    input.truncate(BYTES_MAX);
+}
+
+fn change(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
+    let at = random.below(input.len() + 1);
+    let length = random.below(33).min(input.len() - at);
+    match random.below(8) {
+        0 => {
+            if let Some(byte) = input.get_mut(at) {
+                *byte ^= 1 << random.below(8);
+            }
+        }
+        1 => {
+            if let Some(byte) = input.get_mut(at) {
+                *byte = random.next() as u8;
+            }
+        }
+        2 => input.insert(at, random.next() as u8),
+        3 => drop(input.drain(at..at + length)),
+        4 => input.truncate(at),
+        5 => {
+            // A block again, here or elsewhere.
+            let block = input[at..at + length].to_vec();
+            let to = random.below(input.len() + 1);
+            input.splice(to..to, block);
+        }
+        6 => {
+            // The end of another input.
+            let from = random.below(other.len() + 1);
+            input.truncate(at);
+            input.extend_from_slice(&other[from..]);
+        }
+        _ => interesting(random, input, at),
+    }
+}
+
+/// Puts a number of 1, 2, 4 or 8 bytes over what is there.
+fn interesting(random: &mut Random, input: &mut [u8], at: usize) {
+    let number = INTERESTING[random.below(INTERESTING.len())];
+    let width = 1 << random.below(4);
+    let mut bytes = number.to_le_bytes();
+    if random.below(2) == 0 {
+        bytes[..width].reverse();
+    }
+    for (place, byte) in input.iter_mut().skip(at).zip(&bytes[..width]) {
+        *place = *byte;
+    }
+}
