@@ -48,9 +48,16 @@ impl BodyWriter {
     /// Appends the body of a call whose operation has a form.
     #[inline]
     pub(crate) fn write(&self, call: &Typed, out: &mut Vec<u8>) {
-        let messages = self.form.encode_as(call, self.caller.as_ref());
-        let messages = messages.expect("the workload was checked");
-        messages.iter().for_each(|message| self.wrap(message, out));
+        const CHECKED: &str = "the workload was checked";
+        let caller = self.caller.as_ref();
+        let plain = self.compression == Compression::None && self.binding != Binding::Grpc;
+        if plain {
+            return self.form.append_request(call, caller, out).expect(CHECKED);
+        }
+        let mut message = Vec::new();
+        let written = self.form.append_request(call, caller, &mut message);
+        written.expect(CHECKED);
+        self.wrap(&message, out);
     }
 
     /// Appends one message, compressed and framed as the stack says.

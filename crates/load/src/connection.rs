@@ -3,80 +3,15 @@
 
 use std::io;
 
-use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1, http2, raw};
+use wirelab_wire::{CallId, Replies, Request};
 
+use crate::any_session::AnySession;
 use crate::calls::Calls;
 use crate::clock::now_ns;
 use crate::poll::{Interest, Poll};
 use crate::socket::{Read, Socket};
 use crate::tls::{Opened, Tls};
 use crate::tokens::Tokens;
-
-/// The session of a connection, whatever it speaks.
-pub(crate) enum AnySession {
-    Http1(http1::Http1),
-    Http2(Box<http2::Client>),
-    Giop(Box<giop::Giop>),
-    Raw(Box<raw::Raw>),
-}
-
-macro_rules! each {
-    ($self:expr, $session:ident => $body:expr) => {
-        match $self {
-            AnySession::Http1($session) => $body,
-            AnySession::Http2($session) => $body,
-            AnySession::Giop($session) => $body,
-            AnySession::Raw($session) => $body,
-        }
-    };
-}
-
-impl AnySession {
-    #[inline]
-    pub(crate) fn capacity(&self) -> usize {
-        each!(self, session => session.capacity())
-    }
-
-    pub(crate) fn finished(&self) -> bool {
-        each!(self, session => session.finished())
-    }
-
-    #[inline]
-    pub(crate) fn send(&mut self, call: CallId, request: &std::sync::Arc<Request>) {
-        each!(self, session => session.send(call, request));
-    }
-
-    #[inline]
-    pub(crate) fn pump(&mut self, out: &mut Vec<u8>) -> bool {
-        each!(self, session => session.pump(out))
-    }
-
-    fn begun(&self, call: CallId) -> bool {
-        each!(self, session => session.begun(call))
-    }
-
-    #[inline]
-    fn flushed(&self, call: CallId) -> bool {
-        each!(self, session => session.flushed(call))
-    }
-
-    #[inline]
-    pub(crate) fn receive(
-        &mut self,
-        input: &[u8],
-        replies: &mut impl Replies,
-    ) -> Result<(), ProtocolError> {
-        each!(self, session => session.receive(input, replies))
-    }
-
-    pub(crate) fn closed(&mut self, replies: &mut impl Replies) {
-        each!(self, session => session.closed(replies));
-    }
-
-    pub(crate) fn cancel(&mut self, call: CallId) -> bool {
-        each!(self, session => session.cancel(call))
-    }
-}
 
 /// One connection.
 pub(crate) struct Connection {

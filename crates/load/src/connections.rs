@@ -172,7 +172,7 @@ mod tests {
     use wirelab_wire::http1::{Http1, Options};
 
     use super::*;
-    use crate::connection::AnySession;
+    use crate::any_session::AnySession;
     use crate::socket::{Socket, SocketOptions};
     use crate::target::Target;
 

@@ -8,6 +8,7 @@
 
 #![deny(missing_docs)]
 
+mod any_session;
 pub mod arrivals;
 mod body;
 mod calls;

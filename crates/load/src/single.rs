@@ -11,8 +11,8 @@ use wirelab_wire::raw::CONTENT_BYTES_MAX;
 use wirelab_wire::token_xml::Document;
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, gzip, zstd};
 
+use crate::any_session::AnySession;
 use crate::body::BodyWriter;
-use crate::connection::AnySession;
 use crate::form::form;
 use crate::head;
 use crate::legality::{check_group, check_stack};

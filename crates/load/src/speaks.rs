@@ -2,7 +2,7 @@
 
 use wirelab_wire::{cdr, giop, http1, http2, raw};
 
-use crate::connection::AnySession;
+use crate::any_session::AnySession;
 use crate::fault;
 use crate::plan::{Binding, ByteOrder, Reply, Security, Stack, Transport, Writes};
 use crate::result::Fault;

@@ -5,8 +5,8 @@ use std::io;
 use wirelab_wire::raw::report::Record;
 
 use super::{Group, Turn, events};
+use crate::any_session::AnySession;
 use crate::clock::now_ns;
-use crate::connection::AnySession;
 use crate::poll::Ready;
 use crate::recorder::ErrorKind;
 use crate::report::REPORT_SLOT;

@@ -95,6 +95,31 @@ impl Form {
         Ok(call.visit(write).into_iter().collect())
     }
 
+    /// Appends the one message of a request to `out`: what [`Form::encode_as`]
+    /// gives, without memory of its own.
+    ///
+    /// # Errors
+    /// When the operation has no form in this codec, or its request is a stream.
+    pub fn append_request(
+        self,
+        call: &Call,
+        caller: Option<&UsernameToken>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Unsupported> {
+        let operation = call.operation();
+        self.codec.require(operation)?;
+        let append = AppendRequest {
+            form: self,
+            operation,
+            caller,
+            out,
+        };
+        call.visit(append).ok_or(Unsupported {
+            codec: self.codec,
+            operation,
+        })
+    }
+
     /// A request by itself.
     #[must_use]
     pub fn write_request<O: Unary>(self, request: &O::Request) -> Vec<u8> {
@@ -158,12 +183,21 @@ impl Form {
     /// contracts bound them far below.
     #[must_use]
     pub fn write<M: Message>(self, message: &M) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.append(message, &mut out);
+        out
+    }
+
+    fn append<M: Message>(self, message: &M, out: &mut Vec<u8>) {
+        const BOUNDED: &str = "the contracts bound messages";
         match self.codec {
-            Codec::Text => Vec::new(),
-            Codec::Json => serde_json::to_vec(message).expect("messages are maps with string keys"),
-            Codec::Protobuf => message.encode_to_vec(),
-            Codec::Xml => xml::to_vec(message),
-            Codec::Cdr => cdr::to_vec(self.order, message).expect("the contracts bound messages"),
+            Codec::Text => {}
+            Codec::Json => {
+                serde_json::to_writer(out, message).expect("messages are maps with string keys");
+            }
+            Codec::Protobuf => message.encode(out).expect("memory grows"),
+            Codec::Xml => xml::write(message, out),
+            Codec::Cdr => cdr::write(self.order, message, out, 0).expect(BOUNDED),
             Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
                 panic!("{}: an envelope needs its operation", self.codec)
             }
@@ -296,15 +330,39 @@ impl MessageVisitor for WriteRequest<'_> {
     type Output = Vec<u8>;
 
     fn visit<M: Message>(self, message: &M) -> Vec<u8> {
-        if self.form.codec == Codec::TokenXml {
-            return tokens::first(&Document::of_request(self.operation, message));
-        }
-        let Some(form) = self.form.envelope() else {
-            return self.form.write(message);
-        };
         let mut out = Vec::new();
-        soap::write_request(form, self.operation, message, self.caller, &mut out);
+        let append = AppendRequest {
+            form: self.form,
+            operation: self.operation,
+            caller: self.caller,
+            out: &mut out,
+        };
+        append.visit(message);
         out
+    }
+}
+
+struct AppendRequest<'a> {
+    form: Form,
+    operation: Operation,
+    caller: Option<&'a UsernameToken>,
+    out: &'a mut Vec<u8>,
+}
+
+impl MessageVisitor for AppendRequest<'_> {
+    type Output = ();
+
+    fn visit<M: Message>(self, message: &M) {
+        if self.form.codec == Codec::TokenXml {
+            let document = Document::of_request(self.operation, message);
+            return self.out.extend(tokens::first(&document));
+        }
+        match self.form.envelope() {
+            Some(form) => {
+                soap::write_request(form, self.operation, message, self.caller, self.out);
+            }
+            None => self.form.append(message, self.out),
+        }
     }
 }
 

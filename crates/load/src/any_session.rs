@@ -1,0 +1,71 @@
+//! The session of a connection, whatever it speaks, without dynamic calls.
+
+use std::sync::Arc;
+
+use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1, http2, raw};
+
+/// The session of a connection, whatever it speaks.
+pub(crate) enum AnySession {
+    Http1(http1::Http1),
+    Http2(Box<http2::Client>),
+    Giop(Box<giop::Giop>),
+    Raw(Box<raw::Raw>),
+}
+
+macro_rules! each {
+    ($self:expr, $session:ident => $body:expr) => {
+        match $self {
+            AnySession::Http1($session) => $body,
+            AnySession::Http2($session) => $body,
+            AnySession::Giop($session) => $body,
+            AnySession::Raw($session) => $body,
+        }
+    };
+}
+
+impl AnySession {
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        each!(self, session => session.capacity())
+    }
+
+    pub(crate) fn finished(&self) -> bool {
+        each!(self, session => session.finished())
+    }
+
+    #[inline]
+    pub(crate) fn send(&mut self, call: CallId, request: &Arc<Request>) {
+        each!(self, session => session.send(call, request));
+    }
+
+    #[inline]
+    pub(crate) fn pump(&mut self, out: &mut Vec<u8>) -> bool {
+        each!(self, session => session.pump(out))
+    }
+
+    pub(crate) fn begun(&self, call: CallId) -> bool {
+        each!(self, session => session.begun(call))
+    }
+
+    #[inline]
+    pub(crate) fn flushed(&self, call: CallId) -> bool {
+        each!(self, session => session.flushed(call))
+    }
+
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        input: &[u8],
+        replies: &mut impl Replies,
+    ) -> Result<(), ProtocolError> {
+        each!(self, session => session.receive(input, replies))
+    }
+
+    pub(crate) fn closed(&mut self, replies: &mut impl Replies) {
+        each!(self, session => session.closed(replies));
+    }
+
+    pub(crate) fn cancel(&mut self, call: CallId) -> bool {
+        each!(self, session => session.cancel(call))
+    }
+}
