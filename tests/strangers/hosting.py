@@ -1,0 +1,121 @@
+"""Our services, started as the front starts them, for clients that other people wrote."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+from wirelab import engine_binary, manifests, metrics
+from wirelab.certificates import Certificates
+from wirelab.contact import Appointment
+from wirelab.errors import BuildError, EngineMissing, StackError
+from wirelab.interruption import Interruption
+from wirelab.scratch import Scratch
+from wirelab.services import Program, Programs, Service, Settings
+from wirelab.stacks import Stack
+
+Json = dict[str, Any]
+
+
+class Hosted:
+    """A running service of ours. Use as a context manager."""
+
+    def __init__(self, service: Service, stack: Stack, contract: str, tls: Certificates | None):
+        self.service = service
+        self.stack = stack
+        self.contract = contract
+        self.tls = tls
+
+    def __enter__(self) -> Hosted:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.service.__exit__(kind, error, trace)
+
+    @property
+    def address(self) -> str:
+        """``127.0.0.1:43210`` or ``unix:/path``."""
+        return self.service.ready.address
+
+    @property
+    def ior(self) -> str:
+        """The object, with iiop."""
+        assert self.service.ready.ior is not None
+        return self.service.ready.ior
+
+    def connections(self) -> int:
+        """Accepted so far."""
+        return self._total("wirelab_connections_total")
+
+    def calls(self) -> int:
+        """Calls that reached the service's own code so far."""
+        return self._total("wirelab_calls_total")
+
+    def errors(self) -> int:
+        """Calls that were answered with an application error so far."""
+        return self._total("wirelab_errors_total")
+
+    def _total(self, name: str) -> int:
+        return int(metrics.total(metrics.parse(self.service.scrape()), name))
+
+
+class Host:
+    """Starts services by reference; each language is built once."""
+
+    def __init__(self, scratch: Scratch, logs: Path) -> None:
+        self._scratch = scratch
+        self._catalogue = manifests.load()
+        self._programs = Programs(self._catalogue)
+        self._logs = logs
+        self._numbers = itertools.count(1)
+
+    def start(
+        self,
+        reference: str,
+        contract: str = "transfer",
+        *,
+        store: Json | None = None,
+        hello_bytes: int = 14,
+    ) -> Hosted:
+        """The service of that stack. Skips the test, with the reason, where it cannot be
+        built here or is not served in that language."""
+        stack = Stack.parse(reference)
+        appointment = Appointment.of(stack, self._scratch)
+        settings = Settings(hello_bytes=hello_bytes, processors=2)
+        program = self._program(stack, contract)
+        settings = replace(settings, collector=program.manifest.collector)
+        configuration = settings.configuration(stack, contract, appointment)
+        configuration["store"] |= store or {}
+        log = self._logs / f"{next(self._numbers)}-{stack.axes['language']}.log"
+        service = Service(program, configuration, log=log, interruption=Interruption())
+        tls = self._scratch.certificates() if stack.axes["security"] != "none" else None
+        return Hosted(service, stack, contract, tls)
+
+    def _program(self, stack: Stack, contract: str) -> Program:
+        try:
+            return self._programs.program(stack, Interruption(), contract)
+        except (StackError, EngineMissing) as error:
+            pytest.skip(str(error))
+        except BuildError as error:
+            # What is not installed is a reason to skip; a build that fails is a failure.
+            if "which is not in PATH" not in str(error):
+                raise
+            pytest.skip(str(error))
+
+
+def engine() -> Path:
+    """The engine; without it the test is skipped, and says so."""
+    try:
+        return engine_binary.find()
+    except EngineMissing as error:
+        pytest.skip(str(error))
