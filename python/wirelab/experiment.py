@@ -337,7 +337,6 @@ class Experiment(Model):
     about: str = Field("", description="what it is to find out")
     seed: int = Field(1, ge=0, lt=2**63, description="of the order of trials and of arrivals")
     repeats: int = Field(4, ge=1, le=1000, description="trials per point, on fresh processes")
-    contract: Literal["transfer", "charging", "calendar"] = "transfer"
     services: tuple[Reference, ...] = Field(min_length=1, description="stack references")
     axes: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="axis: [values], multiplied with the services"
@@ -375,16 +374,6 @@ class Experiment(Model):
         if not isinstance(axes, dict):
             return axes
         return {name: _values(name, values) for name, values in axes.items()}
-
-    @model_validator(mode="after")
-    def _messages_of_the_contract(self) -> Experiment:
-        for message in self.messages:
-            if message.contract != self.contract:
-                raise ValueError(
-                    f"{message.name} is of contract {message.contract}, and this experiment of "
-                    f"{self.contract}: write contract: {message.contract}"
-                )
-        return self
 
     @model_validator(mode="after")
     def _calls_for_every_message(self) -> Experiment:

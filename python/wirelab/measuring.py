@@ -141,7 +141,7 @@ def errand(experiment: Experiment, planned: PlannedTrial, table: Table, address:
 
 
 def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
-    stack, contract = planned.cell.stack, lab.experiment.contract
+    stack, contract = planned.cell.stack, planned.cell.message.contract
     identity = lab.admission.of(stack, contract)
     program = lab.programs.program(stack, lab.interruption, contract)
     configured = settings(lab.experiment, planned, table, program.manifest.collector)

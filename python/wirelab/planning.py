@@ -117,7 +117,7 @@ def _cell(
     choice: PlacementChoice,
 ) -> Cell:
     stack = Stack.parse(reference).with_axes(changes)
-    manifest = catalogue.manifest(stack, experiment.contract)
+    manifest = catalogue.manifest(stack, message.contract)
     refusal = operations.refusal(message.name, stack.axes)
     if refusal:
         raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
@@ -132,7 +132,7 @@ def _cell(
         operation=message.name,
         bytes=message.bytes,
         load=load.point(),
-        contract=experiment.contract,
+        contract=message.contract,
         options=_options(message, choice, faults),
     )
     return Cell(point, stack, message, load, choice)

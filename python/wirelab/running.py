@@ -120,12 +120,12 @@ def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Pro
         progress.note(f"preparing the service in {stack}")
     left_out = {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
     _guarded(directory.folder, lambda: directory.note(**left_out))
-    contract = lab.experiment.contract
-    for trial in planned.trials:
-        lab.programs.program(trial.cell.stack, lab.interruption, contract)
     done = {trial.id for trial in directory.journal.trials}
-    for trial in (trial for trial in planned.trials if trial.id not in done):
-        lab.admission.prepare(trial.cell.stack, contract, progress.note)
+    for trial in planned.trials:
+        service, contract = trial.cell.stack, trial.cell.message.contract
+        lab.programs.program(service, lab.interruption, contract)
+        if trial.id not in done:
+            lab.admission.prepare(service, contract, progress.note)
 
 
 def _measure_all(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Progress) -> None:

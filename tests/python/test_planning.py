@@ -101,7 +101,6 @@ def test_placements_are_points_of_their_own() -> None:
 
 CHARGING = """\
 name: charging
-contract: charging
 services: [rest@tiny, raw@tiny]
 messages: [{sequence: ReservationDebit}, {operation: CreditControl}]
 loads: [closed: {users: 1}]

@@ -96,7 +96,7 @@ def test_every_axis_is_written_as_the_other_side_reads_it(reference: str) -> Non
     ],
 )
 def test_the_workloads_of_every_contract_are_the_engines(contract: str, message: str) -> None:
-    text = EXPERIMENT.format(reference="rest@rust") + f"contract: {contract}\n"
+    text = EXPERIMENT.format(reference="rest@rust")
     text = text.replace("operation: Hello, bytes: 14 B", message)
     experiment = experiment_file.parse(text)
     planned = planning.schedule(experiment, manifests.load()).trials[0]
