@@ -212,3 +212,36 @@ fn an_error_shows_what_the_service_said_escaped() {
     assert_eq!(rejection.kind, ErrorKind::Application);
     assert_eq!(rejection.words, "HTTP status 500: <b>\\x00oops");
 }
+
+#[test]
+fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike() {
+    use wirelab_contract::{Reply, ops};
+    use wirelab_wire::codec::Form;
+    use wirelab_wire::soap::{self, Fault};
+
+    let call = workload::call(Operation::Deploy, 0, 1, 0).unwrap();
+    let form = Form::from(Codec::SoapLiteral);
+    let wanted = Wanted::Same(Box::new(Expected::of(form, &call).unwrap()));
+    let mut judge = Judge::new(Framing::Whole, wanted, false);
+    (judge.status, judge.imposed) = (Some(200), Some(Encoding::Identity));
+    judge.errors = Some((form, Operation::Deploy));
+    let Ok(Reply::Deploy(right)) = call.answer() else {
+        panic!("a right call");
+    };
+    let right = form.write_reply::<ops::Deploy>(&right);
+    let mut fault = Vec::new();
+    soap::write_fault(soap::Form::PLAIN, &Fault::client("no room"), &mut fault);
+    for _ in 0..2 {
+        assert_eq!(reply(&judge, &[&right], End::default()), Ok(()));
+        let rejection = reply(&judge, &[&fault], End::default()).unwrap_err();
+        assert_eq!(rejection.kind, ErrorKind::Application);
+        assert!(rejection.words.contains("no room"), "{rejection:?}");
+        let (one, other) = fault.split_at(40);
+        let rejection = reply(&judge, &[one, other], End::default()).unwrap_err();
+        assert_eq!(rejection.kind, ErrorKind::Application);
+    }
+    let mut altered = right.clone();
+    let letter = altered.windows(9).position(|w| w == b"deployed ").unwrap();
+    altered[letter] = b'D';
+    assert_eq!(reply(&judge, &[&altered], End::default()), Ok(()));
+}
