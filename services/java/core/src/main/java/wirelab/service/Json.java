@@ -93,6 +93,8 @@ final class Json {
             generator.writeEndArray();
         } else if (value instanceof Long || value instanceof Integer) {
             generator.writeNumber(((Number) value).longValue());
+        } else if (value instanceof Double number) {
+            generator.writeNumber(number);
         } else if (value instanceof Boolean flag) {
             generator.writeBoolean(flag);
         } else if (value == null) {

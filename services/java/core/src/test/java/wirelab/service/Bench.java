@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.ServiceLoader;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import wirelab.service.contract.Model;
@@ -15,6 +17,10 @@ import wirelab.service.contract.Model;
 /** A service of this module within the test's own process, and raw sockets to it. */
 public final class Bench implements AutoCloseable {
     private static final int PATIENCE_MS = 30_000;
+
+    static {
+        Logger.getLogger("").setLevel(Level.WARNING);
+    }
 
     private final Binding.Running running;
     private final Calls calls;

@@ -1,0 +1,173 @@
+package wirelab.service.rest;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.DiscardUnknownFieldsParser;
+import com.google.protobuf.Message;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import wirelab.service.Bench;
+import wirelab.service.contract.Calendar;
+import wirelab.service.contract.Charging;
+import wirelab.service.contract.Exchange;
+import wirelab.service.contract.Exchanges;
+import wirelab.service.contract.Model;
+import wirelab.service.contract.Transfer;
+import wirelab.service.protobuf.ProtobufExchanges;
+
+/** Every codec reads what the golden vectors say must be read alike, and refuses what they say must be refused. */
+class VectorsTest {
+    private static final List<Model> MODELS = List.of(new Transfer(14), new Charging(1, 1), new Calendar());
+
+    @Test
+    void jsonIsReadAndWrittenByTheVectors() throws Exception {
+        int read = 0;
+        for (Map<?, ?> each : accepted("messages.json", "encodings.json")) {
+            Class<?> message = plain(each.get("message"));
+            if (message == null) {
+                continue;
+            }
+            Codec codec = new JsonCodec();
+            String json = (String) each.get("json");
+            for (String form : forms(each, "json")) {
+                byte[] written = codec.write(codec.read(form.getBytes(StandardCharsets.UTF_8), message));
+                assertEquals(Bench.value(json), Bench.value(new String(written, StandardCharsets.UTF_8)), form);
+                read++;
+            }
+        }
+        assertTrue(read > 60, "only " + read + " forms were read");
+    }
+
+    @Test
+    void xmlIsReadAndWrittenByTheVectors() throws Exception {
+        int read = 0;
+        for (Map<?, ?> each : accepted("encodings.json")) {
+            for (Model model : MODELS) {
+                Class<?> message = plain(model, each.get("message"));
+                if (message == null) {
+                    continue;
+                }
+                Codec codec = new XmlCodec(model);
+                for (String form : forms(each, "xml")) {
+                    Object value = codec.read(form.getBytes(StandardCharsets.UTF_8), message);
+                    byte[] written = codec.write(value);
+                    String json = new String(new JsonCodec().write(codec.read(written, message)), StandardCharsets.UTF_8);
+                    assertEquals(Bench.value((String) each.get("json")), Bench.value(json), form);
+                    read++;
+                }
+            }
+        }
+        assertTrue(read > 60, "only " + read + " forms were read");
+    }
+
+    @Test
+    void protobufIsReadAndWrittenByTheVectors() throws Exception {
+        int read = 0;
+        for (Map<?, ?> each : accepted("messages.json", "encodings.json")) {
+            Class<?> message = protobuf(each.get("message"));
+            if (message == null) {
+                continue;
+            }
+            ProtobufCodec codec = new ProtobufCodec();
+            Message wanted = (Message) codec.read(HexFormat.of().parseHex((String) each.get("protobuf")), message);
+            for (String form : forms(each, "protobuf")) {
+                Object value = codec.read(HexFormat.of().parseHex(form), message);
+                if (form.equals(each.get("protobuf"))) {
+                    assertEquals(form, HexFormat.of().formatHex(codec.write(value)));
+                }
+                // Unknown fields are kept by the library, within the messages of a message too.
+                assertEquals(wanted, DiscardUnknownFieldsParser.wrap(wanted.getParserForType()).parseFrom(codec.write(value)));
+                read++;
+            }
+        }
+        assertTrue(read > 60, "only " + read + " forms were read");
+    }
+
+    @Test
+    void whatNoReaderMayTakeIsRefused() throws Exception {
+        Map<?, ?> messages = (Map<?, ?>) Bench.vectors("messages.json");
+        Map<?, ?> encodings = (Map<?, ?>) Bench.vectors("encodings.json");
+        refused((List<?>) messages.get("refused_json"), "json");
+        refused((List<?>) messages.get("refused_protobuf"), "protobuf");
+        refused((List<?>) encodings.get("refused_xml"), "xml");
+    }
+
+    private static void refused(List<?> vectors, String codec) {
+        int refused = 0;
+        for (Object each : vectors) {
+            Map<?, ?> vector = (Map<?, ?>) each;
+            String input = (String) vector.get("input");
+            for (Model model : MODELS) {
+                Class<?> message = codec.equals("protobuf")
+                        ? protobuf(vector.get("message"))
+                        : plain(model, vector.get("message"));
+                // A class that is no request of its own cannot be asked for.
+                if (message == null || message.getSimpleName().equals("Record")) {
+                    continue;
+                }
+                Codec reader = switch (codec) {
+                    case "json" -> new JsonCodec();
+                    case "xml" -> new XmlCodec(model);
+                    default -> new ProtobufCodec();
+                };
+                byte[] bytes = codec.equals("protobuf")
+                        ? HexFormat.of().parseHex(input)
+                        : input.getBytes(StandardCharsets.UTF_8);
+                assertThrows(Codec.Malformed.class, () -> reader.read(bytes, message), codec + ": " + vector.get("why"));
+                refused++;
+            }
+        }
+        assertTrue(refused > 2, "only " + refused + " inputs of " + codec + " were tried");
+    }
+
+    private static List<Map<?, ?>> accepted(String... files) throws Exception {
+        List<Map<?, ?>> all = new ArrayList<>();
+        for (String file : files) {
+            for (Object each : (List<?>) ((Map<?, ?>) Bench.vectors(file)).get("accepted")) {
+                all.add((Map<?, ?>) each);
+            }
+        }
+        return all;
+    }
+
+    private static Set<String> forms(Map<?, ?> vector, String codec) {
+        Set<String> forms = new LinkedHashSet<>();
+        forms.add((String) vector.get(codec));
+        if (vector.get(codec + "_variants") instanceof List<?> variants) {
+            variants.forEach(variant -> forms.add((String) variant));
+        }
+        return forms;
+    }
+
+    private static Class<?> plain(Object name) {
+        return MODELS.stream().map(model -> plain(model, name)).filter(found -> found != null).findFirst().orElse(null);
+    }
+
+    private static Class<?> plain(Model model, Object name) {
+        return named(Exchanges.of(model), name);
+    }
+
+    private static Class<?> protobuf(Object name) {
+        return MODELS.stream().map(model -> named(ProtobufExchanges.of(model), name))
+                .filter(found -> found != null).findFirst().orElse(null);
+    }
+
+    private static Class<?> named(List<? extends Exchange<?, ?>> exchanges, Object name) {
+        for (Exchange<?, ?> exchange : exchanges) {
+            for (Class<?> message : List.of(exchange.request(), exchange.reply())) {
+                if (message.getSimpleName().equals(name)) {
+                    return message;
+                }
+            }
+        }
+        return null;
+    }
+}
