@@ -157,7 +157,6 @@ def test_the_studys_messages_of_calendar_have_no_size_of_ours(tiny: Catalogue) -
     ("message", "said"),
     [
         ("{operation: ConfirmAction}", "called within sequences only"),
-        ("{operation: Book}", "Book is of contract calendar"),
         ("{operation: Credit, bytes: 1 kB}", "Credit has one size"),
         ("{sequence: Credit, bytes: 1 kB}", "Credit sequence has one size"),
         ("{sequence: Debit}", "Did you mean"),
