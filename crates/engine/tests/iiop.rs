@@ -153,6 +153,30 @@ fn a_sequence_follows_too_and_loses_nothing() {
 }
 
 #[test]
+fn a_forward_to_nobody_leads_back_to_where_the_object_was() {
+    use std::sync::atomic::AtomicBool;
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let dead = ior(&nobody.local_addr().expect("bound").to_string(), b"gone");
+    drop(nobody);
+    let misled = AtomicBool::new(false);
+    let (address, _) = server(move |stream, _| {
+        each_call(stream, |key, to, out| {
+            assert_eq!(key, b"here");
+            if misled.swap(true, SeqCst) {
+                return balance(to, out);
+            }
+            to.forward(out, &dead, false).expect("text");
+            true
+        });
+    });
+    let mut plan = iiop_plan(&object(&address, b"here"));
+    plan["groups"][0]["load"]["users"] = json!(1);
+    let group = group(&plan);
+    assert_eq!(group["errors_by_kind"], json!({"refused": 1}), "{group}");
+    assert_eq!(group["ok"], 19, "{group}");
+}
+
+#[test]
 fn a_circle_of_forwards_ends() {
     let (address, seen) = server(|stream, seen| {
         let own = stream.local_addr().expect("bound").to_string();

@@ -1,6 +1,7 @@
 //! Objects that are elsewhere (CORBA 3.3 part 2, section 9.4.3.2, LOCATION_FORWARD).
 
 use crate::object::Object;
+use crate::speaks::Speaks;
 use crate::target::Target;
 
 /// How often one call may be sent elsewhere.
@@ -13,6 +14,8 @@ pub(crate) struct Forward {
     any_target: bool,
     /// Not yet heeded: the address, and the object's key there.
     pub(crate) next: Option<(Target, Vec<u8>)>,
+    /// Where calls went before they were first sent elsewhere.
+    pub(crate) origin: Option<(Target, Speaks)>,
 }
 
 impl Forward {
@@ -20,6 +23,7 @@ impl Forward {
         Forward {
             any_target,
             next: None,
+            origin: None,
         }
     }
 

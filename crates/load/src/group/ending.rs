@@ -57,8 +57,24 @@ impl Group {
         let Some((target, key)) = self.forward.next.take() else {
             return;
         };
-        self.spec.speaks = self.spec.speaks.to_object(&key);
-        self.spec.target = target;
+        let speaks = self.spec.speaks.to_object(&key);
+        let speaks = std::mem::replace(&mut self.spec.speaks, speaks);
+        let target = std::mem::replace(&mut self.spec.target, target);
+        self.forward.origin.get_or_insert((target, speaks));
+        self.retire(span);
+    }
+
+    /// Nobody is where calls were sent: they go where they went at first
+    /// (CORBA 3.3 part 2, section 9.4.3.2).
+    #[cold]
+    pub(super) fn move_back(&mut self, span: Span) {
+        if let Some((target, speaks)) = self.forward.origin.take() {
+            (self.spec.target, self.spec.speaks) = (target, speaks);
+            self.retire(span);
+        }
+    }
+
+    fn retire(&mut self, span: Span) {
         for slot in self.connections.retire() {
             self.close(slot, ErrorKind::Closed, None, span);
         }
@@ -84,10 +100,14 @@ impl Group {
             (io::ErrorKind::InvalidData, true) => ErrorKind::Protocol,
             (_, true) => ErrorKind::Closed,
         };
-        if !connection.established && connection.in_flight == 0 {
+        let connection_was_made = connection.established;
+        if !connection_was_made && connection.in_flight == 0 {
             self.refuse_waiting(span, error);
         }
         self.close(slot, kind, Some(error), span);
+        if !connection_was_made {
+            self.move_back(span);
+        }
     }
 
     /// Closes a connection; calls still on it fail as `kind`.

@@ -45,6 +45,7 @@ impl Group {
             Err(error) if is_limit(&error) => return Err(error),
             Err(error) => {
                 self.refuse_waiting(turn.span, &error);
+                self.move_back(turn.span);
                 return Ok(());
             }
         };
