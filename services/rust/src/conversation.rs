@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 
+use crate::desk::Arrival;
 use crate::exchange::{Delivery, Way, deliver};
 use crate::fault_io::FaultIo;
 use crate::listener::Listener;
@@ -22,8 +24,27 @@ const READ_BYTES_MAX: usize = 256 << 10;
 /// Requests of one connection that may wait to be served; then nothing more is read.
 const QUEUE_MAX: usize = 256;
 
-/// A request that is being served.
-pub(crate) type Serving = Pin<Box<dyn Future<Output = Delivery> + Send>>;
+/// Bytes of requests of one connection that may be held; then nothing more is
+/// read until some are served. Two messages of the largest size fit.
+const HELD_BYTES_MAX: usize = 256 << 20;
+
+/// A request that is to be served.
+pub(crate) struct Serving {
+    /// Serves it.
+    pub(crate) delivery: Pin<Box<dyn Future<Output = Delivery> + Send>>,
+    /// What it holds.
+    pub(crate) bytes: usize,
+}
+
+impl Future for Serving {
+    type Output = (Delivery, usize);
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Delivery, usize)> {
+        let bytes = self.bytes;
+        let delivery = self.delivery.as_mut().poll(context);
+        delivery.map(|delivery| (delivery, bytes))
+    }
+}
 
 /// What came in.
 pub(crate) enum Job {
@@ -87,13 +108,17 @@ struct Conversation<P> {
     /// What waits to be served.
     jobs: VecDeque<Job>,
     in_flight: FuturesUnordered<Serving>,
+    /// Calls that hang: they take the place of one that is served.
+    hanging: Vec<Arrival>,
+    /// Bytes of requests that are not yet served.
+    held_bytes: usize,
     /// Nothing more is read.
     closing: bool,
 }
 
 /// What happens next on a connection.
 enum Event {
-    Served(Delivery),
+    Served(Delivery, usize),
     Read(io::Result<usize>),
     Stop,
 }
@@ -106,6 +131,8 @@ impl<P: Protocol> Conversation<P> {
             buffer: vec![0; READ_BYTES],
             jobs: VecDeque::new(),
             in_flight: FuturesUnordered::new(),
+            hanging: Vec::new(),
+            held_bytes: 0,
             closing: false,
         }
     }
@@ -113,18 +140,24 @@ impl<P: Protocol> Conversation<P> {
     async fn run(mut self, stop: Stop) -> io::Result<()> {
         let mut stopped = pin!(stop.ordered());
         let mut by_order = false;
-        while !self.closing || !self.jobs.is_empty() || !self.in_flight.is_empty() {
+        loop {
             self.begin().await?;
-            let reads = !self.closing && self.jobs.len() < QUEUE_MAX;
+            if self.closing && self.in_flight.is_empty() {
+                break;
+            }
+            let room = self.jobs.len() < QUEUE_MAX && self.held_bytes < HELD_BYTES_MAX;
+            let reads = !self.closing && room;
             let event = tokio::select! {
                 biased;
-                Some(delivery) = self.in_flight.next() => Event::Served(delivery),
+                Some((delivery, bytes)) = self.in_flight.next() => Event::Served(delivery, bytes),
                 read = self.connection.read(&mut self.buffer), if reads => Event::Read(read),
                 () = &mut stopped, if !self.closing => Event::Stop,
-                else => break,
             };
             match event {
-                Event::Served(delivery) => self.end(delivery).await?,
+                Event::Served(delivery, bytes) => {
+                    self.held_bytes -= bytes;
+                    self.end(delivery).await?;
+                }
                 Event::Read(read) => self.receive(read?),
                 Event::Stop => (by_order, self.closing) = (true, true),
             }
@@ -137,7 +170,7 @@ impl<P: Protocol> Conversation<P> {
 
     /// Begins what may begin now.
     async fn begin(&mut self) -> io::Result<()> {
-        while self.in_flight.len() < P::IN_FLIGHT_MAX {
+        while self.in_flight.len() + self.hanging.len() < P::IN_FLIGHT_MAX {
             match self.jobs.pop_front() {
                 None => return Ok(()),
                 Some(Job::Serve(serving)) => self.in_flight.push(serving),
@@ -148,7 +181,11 @@ impl<P: Protocol> Conversation<P> {
         Ok(())
     }
 
-    async fn end(&mut self, delivery: Delivery) -> io::Result<()> {
+    async fn end(&mut self, mut delivery: Delivery) -> io::Result<()> {
+        if let Some(call) = delivery.hangs.take() {
+            self.hanging.push(call);
+            return Ok(());
+        }
         let head = delivery.message.as_deref();
         let head = head.map_or(0, |message| self.protocol.head(message));
         if delivery.way == Way::Last {
@@ -167,7 +204,13 @@ impl<P: Protocol> Conversation<P> {
             self.closing = true;
             return;
         }
+        let known = self.jobs.len();
         self.protocol.receive(&self.buffer[..read], &mut self.jobs);
+        for job in self.jobs.iter().skip(known) {
+            if let Job::Serve(serving) = job {
+                self.held_bytes += serving.bytes;
+            }
+        }
         if read == self.buffer.len() && read < READ_BYTES_MAX {
             self.buffer.resize(read * 2, 0);
         }

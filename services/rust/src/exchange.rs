@@ -1,7 +1,6 @@
 //! Calls on a connection that the service itself reads and writes: what
 //! happens to each before and after its handler, as `calls` does it over HTTP.
 
-use std::future::pending;
 use std::io;
 use std::time::Duration;
 
@@ -33,15 +32,23 @@ pub(crate) struct Delivery<M = Vec<u8>> {
     pub(crate) message: Option<M>,
     /// What happens to it on its way.
     pub(crate) way: Way,
+    /// A call that hangs: in flight until its connection ends.
+    pub(crate) hangs: Option<Arrival>,
 }
 
 impl<M> Delivery<M> {
+    /// A message on its way.
+    pub(crate) fn new(message: Option<M>, way: Way) -> Self {
+        Delivery {
+            message,
+            way,
+            hangs: None,
+        }
+    }
+
     /// A message that arrives.
     pub(crate) fn whole(message: M) -> Self {
-        Delivery {
-            message: Some(message),
-            way: Way::Whole,
-        }
+        Delivery::new(Some(message), Way::Whole)
     }
 
     /// The same with another form of the message.
@@ -50,6 +57,7 @@ impl<M> Delivery<M> {
         Delivery {
             message: self.message.map(|message| form(message, way)),
             way,
+            hangs: self.hangs,
         }
     }
 }
@@ -80,7 +88,7 @@ pub(crate) trait Handler {
 }
 
 /// Serves one call: counts it, lets it suffer its fate, and returns what is to
-/// be written. Does not return where there is to be no reply.
+/// be written.
 pub(crate) async fn serve<H: Handler>(
     desk: &Desk,
     operation: Operation,
@@ -89,22 +97,21 @@ pub(crate) async fn serve<H: Handler>(
     let Some(arrival) = desk.arrive(operation) else {
         return Delivery::whole(handler.answer(desk, None).message);
     };
-    let instead = |order| Delivery {
-        message: None,
-        way: Way::Instead(order),
-    };
     match arrival.fate {
         Fate::Hang => {
             arrival.committed();
-            pending().await
+            Delivery {
+                hangs: Some(arrival),
+                ..Delivery::new(None, Way::Whole)
+            }
         }
         Fate::Reset => {
             arrival.committed();
-            instead(Order::Reset)
+            Delivery::new(None, Way::Instead(Order::Reset))
         }
         Fate::Garbage => {
             arrival.committed();
-            instead(Order::Garbage)
+            Delivery::new(None, Way::Instead(Order::Garbage))
         }
         _ => answered(desk, &arrival, handler).await,
     }
@@ -125,10 +132,7 @@ async fn answered<H: Handler>(desk: &Desk, arrival: &Arrival, handler: H) -> Del
     if way != Way::Whole || instead.is_some() {
         arrival.committed();
     }
-    Delivery {
-        message: Some(instead.unwrap_or(answer.message)),
-        way,
-    }
+    Delivery::new(Some(instead.unwrap_or(answer.message)), way)
 }
 
 /// Writes a delivery; `head` of its bytes are a send of their own, where that

@@ -13,7 +13,7 @@ use wirelab_wire::giop::{
 };
 
 use crate::config::{ServiceConfig, Writes};
-use crate::conversation::{self, Job, Protocol};
+use crate::conversation::{self, Job, Protocol, Serving};
 use crate::desk::Desk;
 use crate::exchange::{Answer, Handler, Way, serve as serve_call};
 use crate::listener::Listener;
@@ -149,7 +149,8 @@ impl Iiop {
                 .unwrap_or_else(|| refuse("BAD_OPERATION"));
         };
         let desk = Arc::clone(&self.desk);
-        Job::Serve(Box::pin(async move {
+        let bytes = request.body.bytes().len();
+        let delivery = Box::pin(async move {
             let call = Call { operation, request };
             let delivery = serve_call(&desk, operation, call).await;
             delivery.map(|mut message, way| {
@@ -158,7 +159,8 @@ impl Iiop {
                 }
                 message
             })
-        }))
+        });
+        Job::Serve(Serving { delivery, bytes })
     }
 
     /// Operations that every object has (CORBA 3.3 part 1, section 8.3).

@@ -11,7 +11,7 @@ use wirelab_wire::soap::{Envelope, EnvelopeError, Fault};
 use wirelab_wire::token_xml::{Decoder, Encoder};
 
 use crate::config::{ServiceConfig, Writes};
-use crate::conversation::{self, Job, Protocol};
+use crate::conversation::{self, Job, Protocol, Serving};
 use crate::desk::Desk;
 use crate::envelopes::{Envelopes, Refused, Written};
 use crate::exchange::{Answer, Delivery, Handler, Way, serve as serve_call};
@@ -97,8 +97,9 @@ impl Protocol for Raw {
                 Ok(Some(content)) => {
                     let service = Arc::clone(&self.service);
                     let caches = self.caches.clone();
-                    let serving = async move { service.serve(content, caches).await };
-                    jobs.push_back(Job::Serve(Box::pin(serving)));
+                    let bytes = content.len();
+                    let delivery = Box::pin(async move { service.serve(content, caches).await });
+                    jobs.push_back(Job::Serve(Serving { delivery, bytes }));
                 }
                 Err(_) => {
                     // Where the next message begins is not known any more.
@@ -196,10 +197,8 @@ impl Service {
     }
 
     fn refused(&self, fault: Fault, way: Way) -> Delivery<Written> {
-        Delivery {
-            message: Some(self.envelopes.refuse(&self.desk, &fault.into())),
-            way,
-        }
+        let written = self.envelopes.refuse(&self.desk, &fault.into());
+        Delivery::new(Some(written), way)
     }
 
     async fn envelope(&self, parsed: Result<Envelope<'_>, EnvelopeError>) -> Delivery<Written> {

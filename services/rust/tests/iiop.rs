@@ -287,6 +287,11 @@ fn several_calls_are_in_flight_on_one_connection() {
     ids.sort_unstable();
     assert_eq!(ids, [1, 2, 3, 5, 6]);
     assert_eq!(service.metric("wirelab_calls_in_flight"), 1.0);
+    // The caller gives up, and the service notices.
+    drop(stream);
+    while service.metric("wirelab_calls_in_flight") > 0.0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]

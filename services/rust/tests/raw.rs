@@ -320,6 +320,11 @@ fn a_call_may_hang_or_its_reply_never_end() {
         .unwrap();
     assert!(stream.read(&mut [0; 1]).is_err());
     assert_eq!(service.metric("wirelab_calls_in_flight"), 1.0);
+    // The caller gives up, and the service notices.
+    drop(stream);
+    while service.metric("wirelab_calls_in_flight") > 0.0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 
     let service = start(
         &raw("soap-literal"),

@@ -98,8 +98,10 @@ impl Replies for Outcome {
     }
 }
 
+/// Sends a one-way call and waits until the service, which has nothing more to
+/// expect, closes the connection: then it has processed the call.
 async fn send(
-    mut stream: impl AsyncWrite + Unpin,
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
     mut session: impl Session,
     request: Arc<Request>,
 ) -> Result<(), SelfCallError> {
@@ -107,7 +109,13 @@ async fn send(
     let mut out = Vec::new();
     while session.pump(&mut out) {}
     stream.write_all(&out).await?;
-    Ok(stream.flush().await?)
+    stream.shutdown().await?;
+    match stream.read(&mut [0; 16]).await? {
+        0 => Ok(()),
+        read => Err(SelfCallError::Answer(format!(
+            "{read} bytes to a one-way call"
+        ))),
+    }
 }
 
 async fn converse(
