@@ -9,6 +9,7 @@ import org.apache.cxf.interceptor.Fault;
 import org.apache.cxf.ws.security.wss4j.WSS4JInInterceptor;
 import org.apache.wss4j.common.ConfigurationConstants;
 import org.apache.wss4j.common.ext.WSPasswordCallback;
+import org.apache.wss4j.dom.WSConstants;
 import wirelab.service.Configuration;
 
 /** WSS UsernameToken Profile 1.1 with PasswordText, by WSS4J. */
@@ -16,7 +17,7 @@ final class Login extends WSS4JInInterceptor {
     Login(Configuration.Store store) {
         super(Map.of(
                 ConfigurationConstants.ACTION, ConfigurationConstants.USERNAME_TOKEN,
-                ConfigurationConstants.PASSWORD_TYPE, "PasswordText",
+                VALIDATOR_MAP, Map.of(WSConstants.USERNAME_TOKEN, new TextOnly()),
                 ConfigurationConstants.PW_CALLBACK_REF, (CallbackHandler) asked -> answer(asked, store)));
     }
 
