@@ -5,6 +5,7 @@ PYTHON     ?= python3
 TOOLS      := .tools
 UV         := $(TOOLS)/bin/uv
 BIN        := .venv/bin
+FUZZ_SECONDS ?= 600
 
 # uv must build with the Python that `make` found, never with one that it downloads.
 export UV_PYTHON_DOWNLOADS := never
@@ -18,8 +19,8 @@ VENV  := .venv/.up-to-date
 STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test test-rust test-go test-python lint lint-rust lint-go \
-	lint-python fmt generate fresh audit bench clean
+.PHONY: help demo setup test test-rust test-go test-java test-python lint lint-rust lint-go \
+	lint-python fmt generate fresh audit bench fuzz clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,7 +46,7 @@ $(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_S
 
 # -- tests -----------------------------------------------------------------
 
-test: test-rust test-go test-python ## all tests, the real binaries included
+test: test-rust test-go test-java test-python ## all tests, the real binaries included
 
 test-rust:
 	@.ci/need rust
@@ -54,6 +55,10 @@ test-rust:
 test-go:
 	@.ci/need go
 	cd services/go && go build -o /dev/null ./cmd/serve && go test ./...
+
+test-java:
+	@.ci/need java
+	cd services/java && mvn -q -B -ntp test
 
 # The lab builds the Go service by itself, as it does for a user.
 test-python: setup
@@ -97,6 +102,10 @@ audit: setup
 
 bench: setup ## the engine beside wrk, h2load, ab and ghz: ratios, saved as JSON
 	$(BIN)/python -m bench.run
+
+fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
+	@.ci/need rust
+	WIRELAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p wirelab-wire --locked --release --test fuzz
 
 clean: ## remove everything that was built
 	rm -rf target .venv $(TOOLS) .cache .mypy_cache .ruff_cache .pytest_cache bench/out

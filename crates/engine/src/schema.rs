@@ -9,12 +9,15 @@ use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
 use wirelab_services::{Ready, ServiceConfig};
 
+use crate::verify::Document;
+
 pub(crate) fn write(folder: &Path) -> ExitCode {
     let documents = [
         ("plan", schema_for!(Plan)),
         ("event", schema_for!(Event)),
         ("service-config", schema_for!(ServiceConfig)),
         ("service-ready", schema_for!(Ready)),
+        ("verify", schema_for!(Document)),
     ];
     let written = fs::create_dir_all(folder).and_then(|()| {
         documents.iter().try_for_each(|(name, schema)| {

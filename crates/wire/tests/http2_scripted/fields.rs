@@ -99,7 +99,8 @@ fn encodings_are_told_apart() {
         ("content-encoding", "identity", Encoding::Identity),
         ("content-encoding", "gzip, gzip", Encoding::Other),
         ("grpc-encoding", "GZIP", Encoding::Gzip),
-        ("grpc-encoding", "zstd", Encoding::Other),
+        ("grpc-encoding", "zstd", Encoding::Zstd),
+        ("content-encoding", "br", Encoding::Other),
         ("accept-encoding", "gzip", Encoding::Identity),
     ] {
         let head = head_of(&[(":status", "200"), (name, value)]).unwrap();
