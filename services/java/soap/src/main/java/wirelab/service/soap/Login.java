@@ -17,6 +17,8 @@ final class Login extends WSS4JInInterceptor {
     Login(Configuration.Store store) {
         super(Map.of(
                 ConfigurationConstants.ACTION, ConfigurationConstants.USERNAME_TOKEN,
+                // The Basic Security Profile would make the password's type a duty (R4201).
+                ConfigurationConstants.IS_BSP_COMPLIANT, "false",
                 VALIDATOR_MAP, Map.of(WSConstants.USERNAME_TOKEN, new TextOnly()),
                 ConfigurationConstants.PW_CALLBACK_REF, (CallbackHandler) asked -> answer(asked, store)));
     }

@@ -19,6 +19,7 @@ import org.apache.cxf.jaxb.JAXBDataBinding;
 import org.apache.cxf.jaxws.JaxWsServerFactoryBean;
 import org.apache.cxf.logging.FaultListener;
 import org.apache.cxf.transport.servlet.CXFNonSpringServlet;
+import org.apache.cxf.ws.security.SecurityConstants;
 import wirelab.service.Calls;
 import wirelab.service.Configuration;
 import wirelab.service.contract.Model;
@@ -72,6 +73,9 @@ final class SoapServlet extends CXFNonSpringServlet {
         factory.setProperties(Map.of(
                 "org.apache.cxf.stax.maxChildElements", CHILDREN_MAX,
                 JAXBDataBinding.READER_VALIDATION_EVENT_HANDLER, (ValidationEventHandler) SoapServlet::mayGoOn,
+                // A token without a nonce has nothing that could be remembered.
+                SecurityConstants.ENABLE_NONCE_CACHE, false,
+                SecurityConstants.ENABLE_TIMESTAMP_CACHE, false,
                 // A refused request is no news for the log.
                 FaultListener.class.getName(), (FaultListener) (error, text, message) -> false));
         intercept(factory);
