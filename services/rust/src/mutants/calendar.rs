@@ -14,7 +14,7 @@ const fn mutant(name: &'static str, breaks: &'static str, act: Act) -> Mutant {
     Mutant {
         name,
         breaks,
-        contract: Some(Contract::Calendar),
+        contracts: &[Contract::Calendar],
         spoken: Spoken::Any,
         act,
     }

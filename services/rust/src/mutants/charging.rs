@@ -15,7 +15,7 @@ const fn mutant(name: &'static str, breaks: &'static str, act: Act) -> Mutant {
     Mutant {
         name,
         breaks,
-        contract: Some(Contract::Charging),
+        contracts: &[Contract::Charging],
         spoken: Spoken::Any,
         act,
     }

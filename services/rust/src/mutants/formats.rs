@@ -8,7 +8,10 @@ use crate::stack::{Binding, Codec};
 
 const XML: Spoken = Spoken::In(&[Codec::Xml, Codec::SoapLiteral, Codec::SoapRpc]);
 const JSON: Spoken = Spoken::In(&[Codec::Json]);
-const TRANSFER: Option<Contract> = Some(Contract::Transfer);
+const TRANSFER: &[Contract] = &[Contract::Transfer];
+
+/// The contracts whose replies hold texts of the caller's.
+const TEXTS: &[Contract] = &[Contract::Transfer, Contract::Calendar];
 
 /// Place of the flags in a GIOP header (CORBA 3.1 part 2, section 9.4.1).
 const GIOP_FLAGS: usize = 6;
@@ -19,14 +22,14 @@ const INT64_FIELDS: [&str; 3] = ["\"quantity_total\":", "\"id\":", "\"length\":"
 const fn mutant(
     name: &'static str,
     breaks: &'static str,
-    contract: Option<Contract>,
+    contracts: &'static [Contract],
     spoken: Spoken,
     act: Act,
 ) -> Mutant {
     Mutant {
         name,
         breaks,
-        contract,
+        contracts,
         spoken,
         act,
     }
@@ -36,21 +39,21 @@ pub(super) const MUTANTS: &[Mutant] = &[
     mutant(
         "xml-zero-omitted",
         "a field of 0 has no element",
-        None,
+        &Contract::ALL,
         XML,
         Act::Bytes(without_zeros),
     ),
     mutant(
         "xml-cr-not-escaped",
         "a carriage return is written as it is",
-        None,
+        TEXTS,
         XML,
         Act::Bytes(|bytes| replace(bytes, b"&#13;", b"\r")),
     ),
     mutant(
         "xml-escaped-twice",
         "an ampersand is escaped twice",
-        None,
+        TEXTS,
         XML,
         Act::Bytes(|bytes| replace(bytes, b"&amp;", b"&amp;amp;")),
     ),
@@ -71,7 +74,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     mutant(
         "cdr-byte-order-flag",
         "replies claim the other byte order",
-        None,
+        &Contract::ALL,
         Spoken::By(&[Binding::Iiop]),
         Act::Bytes(|bytes| {
             if let Some(flags) = bytes.get_mut(GIOP_FLAGS) {
@@ -82,7 +85,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     mutant(
         "fault-code-server",
         "an application error is the service's fault, not the caller's",
-        None,
+        &Contract::ALL,
         Spoken::By(&[Binding::Soap, Binding::Raw]),
         Act::Bytes(|bytes| {
             replace(bytes, b":Client<", b":Server<");
@@ -92,7 +95,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     mutant(
         "error-status-200",
         "an application error has status 200",
-        None,
+        &Contract::ALL,
         Spoken::By(&[Binding::Rest, Binding::Soap]),
         Act::Status(200),
     ),

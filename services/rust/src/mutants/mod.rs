@@ -30,8 +30,8 @@ pub(crate) struct Mutant {
     pub(crate) name: &'static str,
     /// What is wrong with such a service.
     pub(crate) breaks: &'static str,
-    /// The contract on which it shows; none: on all of them.
-    contract: Option<Contract>,
+    /// The contracts on which it shows.
+    contracts: &'static [Contract],
     /// How it must be spoken for the mistake to show.
     spoken: Spoken,
     act: Act,
@@ -95,7 +95,7 @@ pub(crate) fn check(name: &str, contract: Contract, stack: &Stack) -> Result<(),
         let message = format!("there is no mutant {name:?}");
         return refuse(message, format!("use one of {}", names.join(", ")));
     };
-    if mutant.contract.is_some_and(|own| own != contract) {
+    if !mutant.contracts.contains(&contract) {
         let message = format!("{name} does not show in {contract}: {}", mutant.breaks);
         return refuse(message, "use the contract that it breaks".to_owned());
     }

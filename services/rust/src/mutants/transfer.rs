@@ -17,7 +17,7 @@ const fn mutant(name: &'static str, breaks: &'static str, act: Act) -> Mutant {
     Mutant {
         name,
         breaks,
-        contract: Some(Contract::Transfer),
+        contracts: &[Contract::Transfer],
         spoken: Spoken::Any,
         act,
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
-use wirelab_contract::calendar::EntriesRequest;
+use wirelab_contract::calendar::DeployRequest;
 use wirelab_contract::charging::CreditControlRequest;
 use wirelab_contract::transfer::HelloRequest;
 use wirelab_contract::{Call, Contract};
@@ -74,9 +74,8 @@ fn harmless(contract: Contract) -> Call {
     match contract {
         Contract::Transfer => Call::Hello { hello_bytes: 0 },
         Contract::Charging => Call::CreditControl(CreditControlRequest { id: 1 }),
-        Contract::Calendar => Call::Entries(EntriesRequest {
-            owner: "self".to_owned(),
-            day: 1,
+        Contract::Calendar => Call::Deploy(DeployRequest {
+            document: "self".to_owned(),
         }),
     }
 }
@@ -95,7 +94,7 @@ pub(super) fn with_request<W: WithRequest>(contract: Contract, with: W) -> W::Ou
     let call = harmless(contract);
     match &call {
         Call::CreditControl(request) => with.with(&call, request),
-        Call::Entries(request) => with.with(&call, request),
+        Call::Deploy(request) => with.with(&call, request),
         _ => with.with(&call, &HelloRequest {}),
     }
 }
