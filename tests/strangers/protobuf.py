@@ -68,3 +68,8 @@ def encode_bytes(contract: str, message: str, field: str, data: bytes) -> bytes:
 def decode_bytes(contract: str, message: str, field: str, encoded: bytes) -> bytes:
     """The reverse."""
     return bytes(getattr(_classes()[f"wirelab.{contract}.v1.{message}"].FromString(encoded), field))
+
+
+def descriptor(contract: str, message: str) -> Any:
+    """Google's descriptor of a message, for its fields in the order of their numbers."""
+    return _classes()[f"wirelab.{contract}.v1.{message}"].DESCRIPTOR
