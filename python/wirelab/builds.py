@@ -37,12 +37,19 @@ def build(manifest: Manifest, folder: Path, interruption: Interruption) -> Path:
 
 
 def digest(folder: Path, manifest: Manifest) -> str:
-    """SHA-256 over the names and contents of all sources, and the build command."""
+    """SHA-256 over the names and contents of all sources, the contracts' among them, and
+    the build command."""
     total = hashlib.sha256(repr(manifest.build).encode())
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        total.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
+    for path in [*_files(folder), *_files(checkout.root() / "contracts")]:
+        total.update(f"{path.name}\0{path.stat().st_size}\0".encode())
         total.update(path.read_bytes())
     return total.hexdigest()
+
+
+def _files(folder: Path) -> list[Path]:
+    """Every source in the folder; the golden vectors are for tests alone."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in found if "vectors" not in path.parts)
 
 
 def binary_digest(path: Path) -> str:

@@ -82,28 +82,9 @@ fn generated(walk: &mut Walk, seed: u64) {
 
 pub(crate) fn errors(walk: &mut Walk) {
     let _ = walk.step("no document", &Call::Deploy(DeployRequest::default()));
-    let mut all = BookRequest {
-        owner: String::new(),
-        day: 0,
-        slot: -1,
-        title: String::new(),
-        open: false,
-        weight: f64::NAN,
-        note: "n".repeat(TEXT_BYTES_MAX + 1),
-    };
-    // Every reason at once; then the first is put right, and so on.
-    for repair in 0..7 {
-        match repair {
-            1 => all.owner = "somebody".into(),
-            2 => all.day = 1,
-            3 => all.slot = 0,
-            4 => all.title = "title".into(),
-            5 => all.note = "note".into(),
-            6 => all.weight = 1.0,
-            _ => {}
-        }
-        let _ = walk.step("several reasons at once", &Call::Book(all.clone()));
-    }
+    // JSON has no word for the first weight, and all else must be tried there too.
+    several_reasons(walk, f64::NAN);
+    several_reasons(walk, 1.0);
     for (day, slot) in [
         (0, 0),
         (-1, 0),
@@ -129,6 +110,31 @@ pub(crate) fn errors(walk: &mut Walk) {
         let _ = walk.step("entries that cannot be", &entries(owner, day));
     }
     let _ = walk.step("nothing was booked by refused calls", &entries("o", 1));
+}
+
+/// Every reason at once; then the first is put right, and so on.
+fn several_reasons(walk: &mut Walk, weight: f64) {
+    let mut all = BookRequest {
+        owner: String::new(),
+        day: 0,
+        slot: -1,
+        title: String::new(),
+        open: false,
+        weight,
+        note: "n".repeat(TEXT_BYTES_MAX + 1),
+    };
+    for repair in 0..7 {
+        match repair {
+            1 => all.owner = "somebody".into(),
+            2 => all.day = 1,
+            3 => all.slot = 0,
+            4 => all.title = "title".into(),
+            5 => all.note = "note".into(),
+            6 => all.weight = 1.0,
+            _ => {}
+        }
+        let _ = walk.step("several reasons at once", &Call::Book(all.clone()));
+    }
 }
 
 pub(crate) fn limits(walk: &mut Walk, deep: bool) -> Vec<String> {

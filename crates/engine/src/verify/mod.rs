@@ -1,5 +1,6 @@
 //! `verify`: a service in, what differs from the canonical model out.
 
+mod complete;
 mod connection;
 mod document;
 mod said;

@@ -8,6 +8,8 @@ use wirelab_wire::codec::Form;
 use wirelab_wire::grpc::{Deframer, Piece};
 use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
 
+use super::complete;
+
 /// Bytes that a reply may have, uncompressed: the largest of the contracts in
 /// the most verbose codec is well below.
 const REPLY_BYTES_MAX: usize = 256 << 20;
@@ -163,6 +165,9 @@ impl UnaryVisitor for ReadReply<'_> {
 
     fn visit<O: Unary>(self) -> Self::Output {
         let reply = self.form.read_reply::<O>(self.body);
-        reply.map(Into::into).map_err(|error| error.to_string())
+        let reply = reply.map_err(|error| error.to_string())?;
+        let ours = self.form.write_reply::<O>(&reply);
+        complete::check(self.form, &ours, self.body)?;
+        Ok(reply.into())
     }
 }

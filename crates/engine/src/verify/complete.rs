@@ -1,0 +1,115 @@
+//! Whether a reply has every field that it must have: readers take an absent
+//! one for its zero, so that only its text can tell.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use wirelab_wire::codec::{Codec, Form};
+
+/// Compares a reply with what our writer writes for the same message.
+///
+/// # Errors
+/// Naming the first field that is missing.
+pub(crate) fn check(form: Form, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
+    match form.codec {
+        Codec::Json => json(ours, theirs),
+        Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => xml(ours, theirs),
+        // These have no names, or leave zeros out by definition.
+        Codec::Text | Codec::Protobuf | Codec::Cdr | Codec::TokenXml => Ok(()),
+    }
+}
+
+fn json(ours: &[u8], theirs: &[u8]) -> Result<(), String> {
+    let parsed = |bytes| serde_json::from_slice::<Value>(bytes).map_err(|error| error.to_string());
+    match missing(&parsed(ours)?, &parsed(theirs)?) {
+        Some(name) => Err(absent(&name)),
+        None => Ok(()),
+    }
+}
+
+fn missing(ours: &Value, theirs: &Value) -> Option<String> {
+    match (ours, theirs) {
+        (Value::Object(ours), Value::Object(theirs)) => {
+            ours.iter()
+                .find_map(|(name, value)| match theirs.get(name) {
+                    None => Some(name.clone()),
+                    Some(theirs) => missing(value, theirs),
+                })
+        }
+        (Value::Array(ours), Value::Array(theirs)) => {
+            let pairs = ours.iter().zip(theirs);
+            pairs.into_iter().find_map(|(a, b)| missing(a, b))
+        }
+        _ => None,
+    }
+}
+
+fn xml(ours: &[u8], theirs: &[u8]) -> Result<(), String> {
+    let (ours, theirs) = (elements(ours), elements(theirs));
+    let count = |name: &[u8]| theirs.get(name).copied().unwrap_or(0);
+    match ours.iter().find(|(name, wanted)| count(name) < **wanted) {
+        Some((name, _)) => Err(absent(&String::from_utf8_lossy(name))),
+        None => Ok(()),
+    }
+}
+
+fn absent(name: &str) -> String {
+    format!("{name} is missing: writers write every field, empty ones too")
+}
+
+/// How many elements of each local name begin in a document that was read
+/// without error. Prefixes are the writer's own choice, and so is what is
+/// around the message: names of envelopes count for nothing.
+fn elements(document: &[u8]) -> HashMap<&[u8], usize> {
+    const AROUND: [&[u8]; 4] = [b"Envelope", b"Header", b"Body", b"Security"];
+    let mut counts = HashMap::new();
+    for (at, _) in document
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'<')
+    {
+        let rest = &document[at + 1..];
+        let end = rest.iter().position(|byte| b" \t\r\n/>".contains(byte));
+        let name = &rest[..end.unwrap_or(rest.len())];
+        let local = name.rsplit(|byte| *byte == b':').next().unwrap_or(name);
+        if !local.is_empty() && !b"!?".contains(&local[0]) && !AROUND.contains(&local) {
+            *counts.entry(local).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: &[u8] = b"<?xml version=\"1.0\"?><R xmlns=\"u\"><a>0</a><b></b><b>x</b></R>";
+
+    #[test]
+    fn prefixes_spaces_and_short_tags_are_the_writers_choice() {
+        let theirs = b"<m:R xmlns:m='u'>\n <m:a >0</m:a><m:b/><m:b>x</m:b><!-- c --></m:R>";
+        assert_eq!(xml(OURS, theirs), Ok(()));
+    }
+
+    #[test]
+    fn a_zero_that_was_left_out_is_named() {
+        let theirs = b"<R xmlns=\"u\"><b/><b>x</b></R>";
+        assert!(xml(OURS, theirs).unwrap_err().starts_with("a is missing"));
+        assert!(
+            xml(OURS, b"<R><a/><b/></R>")
+                .unwrap_err()
+                .starts_with("b is")
+        );
+    }
+
+    #[test]
+    fn json_is_searched_to_its_depth() {
+        let ours = br#"{"a":0,"b":[{"c":""},{"c":"x"}]}"#;
+        assert_eq!(
+            json(ours, br#"{"b":[{"c":""},{"c":"x","d":1}],"a":0}"#),
+            Ok(())
+        );
+        let theirs = br#"{"a":0,"b":[{},{"c":"x"}]}"#;
+        assert!(json(ours, theirs).unwrap_err().starts_with("c is missing"));
+    }
+}
