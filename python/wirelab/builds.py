@@ -40,9 +40,10 @@ def digest(folder: Path, manifest: Manifest) -> str:
     """SHA-256 over the names and contents of all sources, the contracts' among them, and
     the build command."""
     total = hashlib.sha256(repr(manifest.build).encode())
-    for path in [*_files(folder), *_files(checkout.root() / "contracts")]:
-        total.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-        total.update(path.read_bytes())
+    for base in (folder, checkout.root() / "contracts"):
+        for path in _files(base):
+            total.update(f"{path.relative_to(base)}\0{path.stat().st_size}\0".encode())
+            total.update(path.read_bytes())
     return total.hexdigest()
 
 
