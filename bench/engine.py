@@ -24,7 +24,7 @@ class Load:
 def plan(
     service: Service, address: str, load: Load, work: str, window: dict[str, Any]
 ) -> dict[str, Any]:
-    """One group without a warm-up, so that the whole process is what is measured."""
+    """Hello of one of the bench's own services."""
     stack = {
         "binding": service.binding,
         "codec": service.codec,
@@ -32,16 +32,31 @@ def plan(
         "connection": {"count": load.connections, "in_flight": load.in_flight},
         "work": work,
     }
+    workload = {
+        "kind": "contract",
+        "contract": "transfer",
+        "operation": "Hello",
+        "bytes": service.hello_bytes,
+    }
+    return one_group({"target": address}, stack, workload, load, window)
+
+
+def one_group(
+    where: dict[str, str],
+    stack: dict[str, Any],
+    workload: dict[str, Any],
+    load: Load,
+    window: dict[str, Any],
+) -> dict[str, Any]:
+    """One group without a warm-up, so that the whole process is what is measured.
+
+    `where` holds the group's `target`, and its `object` where the binding has one.
+    """
     group = {
         "name": "bench",
-        "target": address,
+        **where,
         "stack": stack,
-        "workload": {
-            "kind": "contract",
-            "contract": "transfer",
-            "operation": "Hello",
-            "bytes": service.hello_bytes,
-        },
+        "workload": workload,
         "load": {"kind": "closed", "users": load.connections * load.in_flight},
         "window": window,
         "warmup": {"min_s": 0.0, "max_s": 0.0},
@@ -72,4 +87,11 @@ def outcome(finished: Finished) -> dict[str, Any]:
 def count(finished: Finished) -> Count:
     """What the engine counted in the whole run, as the CPU is the whole run's."""
     group = outcome(finished)
-    return Count(group["calls_whole_run"] - group["errors"], group["errors"], group["rate_per_s"])
+    ended = group["calls_whole_run"] - group["errors"]
+    return Count(ended, group["errors"], group["rate_per_s"], bytes_per_call(group))
+
+
+def bytes_per_call(group: dict[str, Any]) -> float:
+    """Bytes that the sockets took and gave in the window, per call that ended in it."""
+    moved: int = group["bytes_sent"] + group["bytes_received"]
+    return moved / group["calls"] if group["calls"] else 0.0

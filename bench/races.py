@@ -132,6 +132,7 @@ def measure(contender: Contender, service: Running) -> Reading:
         server_cpu_s,
         finished.wall_s,
         both_s - finished.cpu_s - server_cpu_s,
+        count.bytes_per_call,
     )
 
 

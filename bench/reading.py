@@ -15,6 +15,8 @@ class Count:
     """Calls that ended well: the divisor of CPU per call."""
     errors: int
     rate_per_s: float
+    bytes_per_call: float | None = None
+    """Sent and received on the sockets; None from a tool that does not say."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Reading:
     wall_s: float
     others_cpu_s: float = 0.0
     """What else ran on the two cores while this was taken, interrupts and stolen time included."""
+    bytes_per_call: float | None = None
+    """As the tool counted them."""
 
     @property
     def others_share(self) -> float:

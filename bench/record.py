@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench import table
-from bench.bounds import Ratio
+from bench.bounds import Ratio, Round
+from bench.codecs import Timed
 from bench.memory import Weighed
 from bench.races import Raced
 from bench.reading import Reading
+from bench.tax import Taxed
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,10 @@ class Row:
 
 def race_row(raced: Raced) -> Row:
     """Every reading of every round."""
-    rounds = [{name: _reading(reading) for name, reading in rnd.items()} for rnd in raced.rounds]
     raw = {
         "title": raced.race.title,
         "others_share": raced.others_share,
-        "rounds": rounds,
+        "rounds": [_round(rnd) for rnd in raced.rounds],
         "ratios": [_ratio(ratio) for ratio in raced.ratios],
     }
     return Row(raced.race.key, table.race_lines(raced), raced.ratios, raw)
@@ -42,6 +43,30 @@ def memory_row(weighed: Weighed) -> Row:
         "ratios": [_ratio(figure) for figure in weighed.figures],
     }
     return Row(weighed.key, table.memory_lines(weighed), weighed.figures, raw)
+
+
+def tax_row(taxed: Taxed) -> Row:
+    """Every reading of every round."""
+    raw = {
+        "stack": taxed.stack.reference,
+        "rounds": [_round(rnd) for rnd in taxed.rounds],
+        "ratios": [_ratio(ratio) for ratio in taxed.ratios],
+    }
+    return Row(taxed.key, table.tax_lines(taxed), taxed.ratios, raw)
+
+
+def codecs_row(every: list[Timed]) -> Row:
+    """Every round of every codec and message."""
+    ratios = [ratio for timed in every for ratio in timed.ratios]
+    raw = {
+        "cases": [asdict(timed) for timed in every],
+        "ratios": [_ratio(ratio) for ratio in ratios],
+    }
+    return Row("codecs", table.codec_lines(every), ratios, raw)
+
+
+def _round(rnd: Round) -> dict[str, Any]:
+    return {name: _reading(reading) for name, reading in rnd.items()}
 
 
 def _reading(reading: Reading) -> dict[str, Any]:

@@ -14,31 +14,35 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import machine, memory, rows, table
+from bench import codecs, machine, memory, publication, rows, table, tax
 from bench.install import find
 from bench.process import BenchError
 from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
-from bench.record import Row, memory_row, race_row
+from bench.record import Row, codecs_row, memory_row, race_row, tax_row
 from bench.servers import ENGINE
 
 OUT = Path(__file__).resolve().parent / "out"
 MEMORY_KEYS = ("connections", "calls")
+CODECS_KEY = "codecs"
 
 
 @dataclass(frozen=True)
 class Scale:
     """How much is measured: pairs per race, and at most where those say too little, seconds
-    per run, calls of the memory row."""
+    per run, seconds per run of a tax row, pairs and calls of the memory rows."""
 
     pairs: int
     pairs_max: int
     seconds: int
+    tax_s: float
     memory_pairs: int
     calls: tuple[int, int]
 
 
-FULL = Scale(pairs=6, pairs_max=20, seconds=2, memory_pairs=3, calls=(1_000_000, 5_000_000))
-QUICK = Scale(pairs=1, pairs_max=1, seconds=1, memory_pairs=1, calls=(20_000, 100_000))
+FULL = Scale(
+    pairs=6, pairs_max=20, seconds=2, tax_s=0.6, memory_pairs=3, calls=(1_000_000, 5_000_000)
+)
+QUICK = Scale(pairs=1, pairs_max=1, seconds=1, tax_s=0.2, memory_pairs=1, calls=(20_000, 100_000))
 
 
 def main() -> int:
@@ -55,6 +59,8 @@ def main() -> int:
         facts = machine.facts(_versions(wanted, programs))
         done, failed = _take(_jobs(wanted, options.rows, programs, scale))
     path = _save(options.out, done, failed, facts)
+    if options.publish:
+        publication.publish(json.loads(path.read_text()))
     return _verdict(done, failed, path, quick=options.quick)
 
 
@@ -68,16 +74,30 @@ def _missing() -> str | None:
 
 
 def _options(races: list[str]) -> argparse.Namespace:
-    keys = [*races, *MEMORY_KEYS]
+    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
-    parser.add_argument("--rows", default=",".join(keys), help=f"of {', '.join(keys)}")
+    parser.add_argument(
+        "--rows", default=",".join(keys), help=f"of {', '.join(keys)}; tax: all tax-*"
+    )
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="write the rows tax-* and codecs to the docs and to the data of reports",
+    )
     parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
     options = parser.parse_args()
-    options.rows = options.rows.split(",")
+    options.rows = [key for part in options.rows.split(",") for key in _row_keys(part)]
     if unknown := [key for key in options.rows if key not in keys]:
         parser.error(f"--rows: no row {', '.join(unknown)}; there are {', '.join(keys)}")
+    if options.publish and (lacking := publication.lacking(options.rows, quick=options.quick)):
+        parser.error(f"--publish: {lacking}")
     return options
+
+
+def _row_keys(part: str) -> list[str]:
+    """One key, or all rows of the engine's tax under the name of their group."""
+    return list(tax.STACKS) if part == "tax" else [part]
 
 
 def _programs(races: list[Race]) -> dict[str, str]:
@@ -100,7 +120,15 @@ def _jobs(
         )
     if "calls" in keys:
         jobs["calls"] = lambda: memory_row(memory.calls(scale.memory_pairs, *scale.calls))
+    for key in filter(tax.STACKS.__contains__, keys):
+        jobs[key] = partial(_tax_row, key, scale)
+    if CODECS_KEY in keys:
+        jobs[CODECS_KEY] = lambda: codecs_row(codecs.run(quick=scale is QUICK))
     return jobs
+
+
+def _tax_row(key: str, scale: Scale) -> Row:
+    return tax_row(tax.run(key, scale.pairs, scale.tax_s))
 
 
 def _race_row(race: Race, programs: dict[str, str], scale: Scale) -> Row:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from bench.process import BenchError, cpu_seconds
 
@@ -50,12 +50,21 @@ GRPC_SMALL = Service("grpc", "protobuf", "http/2", 14)
 GRPC_LARGE = Service("grpc", "protobuf", "http/2", 3_000_000)
 
 
+class Configured(Protocol):
+    """Whatever knows the configuration of its service."""
+
+    def configuration(self) -> dict[str, Any]:
+        """The process contract's configuration (docs/reference/process.md)."""
+
+
 @dataclass(frozen=True)
 class Running:
     """A service that answers calls."""
 
     address: str
     pid: int
+    ior: str | None = None
+    """The reference of its object, with binding iiop."""
 
     def cpu_s(self) -> float:
         """CPU seconds that it has used so far."""
@@ -63,7 +72,7 @@ class Running:
 
 
 @contextmanager
-def running(service: Service, core: int) -> Iterator[Running]:
+def running(service: Configured, core: int) -> Iterator[Running]:
     """Starts `service` on `core`; the end of its standard input stops it.
 
     Raises:
@@ -85,7 +94,7 @@ def running(service: Service, core: int) -> Iterator[Running]:
         ready = json.loads(line) if line else {}
         if not ready.get("ready"):
             raise BenchError(f"wirelab-engine serve was not ready: {line.strip() or 'no answer'}")
-        yield Running(ready["address"], process.pid)
+        yield Running(ready["address"], process.pid, ready.get("ior"))
     finally:
         process.stdin.close()
         try:

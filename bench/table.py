@@ -6,9 +6,11 @@ from collections import Counter
 from statistics import median
 
 from bench.bounds import Ratio
+from bench.codecs import Timed
 from bench.memory import Weighed
 from bench.races import Raced
 from bench.reading import Reading
+from bench.tax import Taxed
 
 DISTURBED = 0.1
 """Share of the two cores that went to neither side, above which the table says so."""
@@ -34,7 +36,7 @@ def _contender_line(name: str, readings: list[Reading], megabytes: float) -> str
     large = megabytes >= 1
     bound = Counter(reading.bound for reading in readings).most_common(1)[0][0]
     return (
-        f"  {name:<14}{cost / megabytes if large else cost:>10.2f} us CPU/"
+        f"  {name:<24}{cost / megabytes if large else cost:>10.2f} us CPU/"
         f"{'MB  ' if large else 'call'}"
         f"{median(reading.rate_per_s for reading in readings):>12,.0f} req/s   {bound}"
     )
@@ -49,6 +51,29 @@ def memory_lines(weighed: Weighed) -> list[str]:
             f"{held.rss_peak_bytes / 1e6:>9.2f} MB peak"
         )
     return lines + [ratio_line(figure) for figure in weighed.figures]
+
+
+def tax_lines(taxed: Taxed) -> list[str]:
+    """What a call costs the engine, and the bytes that it moved."""
+    lines = ["", f"The engine's tax: {taxed.stack}, 50 users  [{taxed.key}]"]
+    for name in taxed.rounds[0]:
+        readings = [rnd[name] for rnd in taxed.rounds]
+        moved = median(reading.bytes_per_call or 0.0 for reading in readings)
+        lines.append(f"{_contender_line(name, readings, 0.0)}   {moved:,.0f} B/call")
+    return lines + [ratio_line(ratio) for ratio in taxed.ratios]
+
+
+def codec_lines(every: list[Timed]) -> list[str]:
+    """Every codec and message: ours, and the peer."""
+    lines = ["", "Encode and decode a request, one at a time  [codecs]"]
+    for timed in every:
+        beside = ""
+        if timed.peer is not None:
+            beside = f"  {median(timed.peer_us):>10.2f} us  {timed.peer}"
+        lines.append(
+            f"  {timed.codec + ', ' + timed.message:<42}{median(timed.ours_us):>10.2f} us{beside}"
+        )
+    return lines + [ratio_line(ratio) for timed in every for ratio in timed.ratios]
 
 
 def ratio_line(ratio: Ratio) -> str:

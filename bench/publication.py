@@ -1,0 +1,166 @@
+"""The engine's tax as it is published: data that every report carries, and a page of the docs.
+
+Both come from one run, so that a reader of either can tell where and when it was.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench import tax
+from bench.bounds import Ratio
+from wirelab.stacks import Stack
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "python/wirelab/data/engine_tax.json"
+PAGE = ROOT / "docs/reference/engine-tax.md"
+COMMAND = ".venv/bin/python -m bench.run --rows tax,codecs --publish"
+CODECS = "codecs"
+
+Json = dict[str, Any]
+
+
+def lacking(rows: list[str], quick: bool) -> str | None:
+    """Why a run of these rows cannot be published, with the remedy; None when it can."""
+    missing = [key for key in (*tax.STACKS, CODECS) if key not in rows]
+    if quick:
+        return "a quick run has no figures; leave --quick out"
+    if missing:
+        return f"rows {', '.join(missing)} are missing; use --rows tax,codecs"
+    return None
+
+
+def publish(document: Json) -> None:
+    """Writes data and page from a run's own file.
+
+    Raises:
+        KeyError: a row could not be taken; nothing is written then.
+    """
+    data = published(document)
+    DATA.parent.mkdir(parents=True, exist_ok=True)
+    DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    PAGE.write_text(with_tables(PAGE.read_text(), data))
+
+
+def published(document: Json) -> Json:
+    """What is kept of a run."""
+    facts, rows = document["machine"], document["rows"]
+    return {
+        "taken": document["taken"],
+        "machine": {key: facts[key] for key in ("processor", "cores", "kernel", "revision")},
+        "command": COMMAND,
+        "users": tax.LOAD.connections * tax.LOAD.in_flight,
+        "submit_bytes": tax.SUBMIT_BYTES,
+        "stacks": [_stack(rows[key]) for key in tax.STACKS],
+        "codecs": [_codec(case) for case in rows[CODECS]["cases"]],
+    }
+
+
+def _stack(row: Json) -> Json:
+    reference = row["stack"]
+    axes = Stack.parse(reference).axes
+    rounds: list[Json] = row["rounds"]
+    equal = [_equal(rounds, ratio) for ratio in row["ratios"]]
+    return {
+        "stack": reference,
+        "binding": axes["binding"],
+        "codec": axes["codec"],
+        "frame_us": _median(rounds, tax.FRAME, "client_us_per_call"),
+        "decode_us": _median(rounds, tax.DECODE, "client_us_per_call"),
+        "bytes_per_call": round(_median(rounds, tax.FRAME, "bytes_per_call")),
+        "small_us": _median(rounds, tax.SMALL, "client_us_per_call"),
+        "beside_rest": equal[0] if equal else None,
+    }
+
+
+def _equal(rounds: list[Json], ratio: Json) -> Json:
+    """The ratio to REST in JSON at equal bytes."""
+    again = Ratio("", "", tuple(ratio["values"]), ratio["at_most"], ratio["at_least"])
+    low, high = again.interval
+    return {
+        "ratio": round(again.median, 3),
+        "low": round(low, 3),
+        "high": round(high, 3),
+        "wanted": again.wanted(),
+        "verdict": again.verdict,
+        "bytes_per_call": [
+            round(_median(rounds, name, "bytes_per_call")) for name in (tax.EQUAL, tax.REST_EQUAL)
+        ],
+    }
+
+
+def _median(rounds: list[Json], name: str, figure: str) -> float:
+    return round(median(float(rnd[name][figure]) for rnd in rounds), 3)
+
+
+def _codec(case: Json) -> Json:
+    ours, peer = case["ours_us"], case["peer_us"]
+    ratios = [a / b for a, b in zip(ours, peer, strict=bool(peer))]
+    return {
+        "codec": case["codec"],
+        "message": case["message"],
+        "bytes": case["bytes"],
+        "ours_us": round(median(ours), 3),
+        "peer": case["peer"],
+        "ratio": round(median(ratios), 3) if ratios else None,
+    }
+
+
+def with_tables(page: str, data: Json) -> str:
+    """The page with its generated parts made anew.
+
+    Raises:
+        ValueError: the page lacks a marker.
+    """
+    for name, lines in (("where", _where(data)), ("tax", _tax(data)), ("codecs", _codecs(data))):
+        begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"
+        before, found, rest = page.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not found or not ended:
+            raise ValueError(f"{PAGE.name} lacks {begin} or {end}")
+        page = before + "\n".join([begin, *lines, end]) + after
+    return page
+
+
+def _where(data: Json) -> list[str]:
+    at = data["machine"]
+    told = (
+        f"Taken on {data['taken'][:10]} at revision {at['revision']}: {at['processor']}, "
+        f"{len(at['cores'])} cores, Linux {at['kernel']}."
+    )
+    return [told]
+
+
+def _tax(data: Json) -> list[str]:
+    head = (
+        f"| stack | Submit {data['submit_bytes']} B, frame | decode | bytes per call "
+        "| CreditControl, decode | over REST json at equal bytes | aim |"
+    )
+    lines = [head, "|---|---|---|---|---|---|---|"]
+    for row in data["stacks"]:
+        beside, ratio, aim = row["beside_rest"], "–", "–"
+        if beside is not None:
+            ratio = (
+                f"{beside['ratio']:.2f} [{beside['low']:.2f} … {beside['high']:.2f}] "
+                f"at {beside['bytes_per_call'][0]:,} and {beside['bytes_per_call'][1]:,} B"
+            )
+            aim = f"{beside['wanted']}: {beside['verdict']}" if beside["wanted"] else "none"
+        lines.append(
+            f"| `{row['stack']}` | {row['frame_us']:.2f} us | {row['decode_us']:.2f} us "
+            f"| {row['bytes_per_call']:,} | {row['small_us']:.2f} us | {ratio} | {aim} |"
+        )
+    return lines
+
+
+def _codecs(data: Json) -> list[str]:
+    lines = ["| codec | message | bytes | encode + decode | ours / peer |", "|---|---|---|---|---|"]
+    for row in data["codecs"]:
+        peer = "no peer" if row["peer"] is None else f"{row['ratio']:.2f} of {row['peer']}"
+        lines.append(
+            f"| {row['codec']} | {row['message']} | {row['bytes']:,} "
+            f"| {row['ours_us']:,.2f} us | {peer} |"
+        )
+    return lines
