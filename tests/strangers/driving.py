@@ -1,0 +1,126 @@
+"""Our client, the engine, pointed at servers that other people wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.strangers.golden import CONTRACTS
+from tests.strangers.hosting import engine
+from wirelab import builds
+from wirelab.engine import Drive
+from wirelab.errors import BuildError
+from wirelab.interruption import Interruption
+from wirelab.manifests import Manifest
+from wirelab.processes import Child
+from wirelab.stacks import Stack
+
+Json = dict[str, Any]
+CALLS = 1_000
+READY_S_MAX = 60.0
+"""Seconds that a server may take to listen on a busy machine."""
+HERE = Path(__file__).parent
+UNREACHABLE = ("Could not transfer", "Unknown host", "dial tcp", "proxyconnect", "Forbidden")
+"""What Maven and Go say when a registry cannot be reached."""
+
+
+class Engine:
+    """Makes calls, one user on one connection, and tells what the engine counted."""
+
+    def __init__(self, log: Path) -> None:
+        engine()
+        self._log = log
+
+    def drive(self, stack: str, workload: Json, calls: int = CALLS, **contact: Any) -> Json:
+        """The group's outcome. ``contact``: ``target``, ``object``, ``tls``."""
+        group = {
+            "name": "main",
+            **contact,
+            "stack": Stack.parse(stack).engine_stack(),
+            "workload": workload,
+            "load": {"kind": "closed", "users": 1},
+            "window": {"calls": {"calls": calls, "max_s": 60.0}},
+            "warmup": {"min_s": 0.0, "max_s": 0.0},
+            "timeout_s": 30.0,
+        }
+        outcome = Drive({"groups": [group]}, log=self._log, interruption=Interruption()).outcome()
+        found: Json = outcome["groups"][0]
+        return found
+
+
+def all_good(outcome: Json, calls: int = CALLS) -> None:
+    """Every call ended well, all on one connection."""
+    assert outcome["error_examples"] == []
+    assert (outcome["calls"], outcome["ok"], outcome["errors"]) == (calls, calls, 0)
+    assert outcome["connections_opened"] == 1
+
+
+def all_failed(outcome: Json, kind: str, words: str) -> None:
+    """Every call was counted as an error of that kind, and the engine says why."""
+    assert outcome["errors_by_kind"] == {kind: outcome["calls"]}
+    assert outcome["ok"] == 0
+    assert words in outcome["error_examples"][0]
+
+
+def require(program: str, package: str) -> str:
+    """The program's path; skips the test, with the reason, where it is not installed."""
+    found = shutil.which(program) or shutil.which(program, path="/usr/sbin")
+    if found is None:
+        pytest.skip(f"{program} is not installed (Debian: {package})")
+    return found
+
+
+def built(language: str, requires: Sequence[str], build: Sequence[str]) -> Path:
+    """What the folder of that language makes, once per state of it and of the contracts.
+    Skips the test, with the reason, without the tools or the registry."""
+    sources = sorted((CONTRACTS / "wsdl").glob("*.wsdl"))
+    state = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    manifest = Manifest(
+        language=f"strangers-{language}",
+        requires=tuple(requires),
+        build=("env", f"WSDL_SHA256={state}", *build),
+        start=(),
+        serves=(),
+    )
+    try:
+        return builds.build(manifest, HERE / language, Interruption())
+    except BuildError as error:
+        missing = "which is not in PATH" in str(error)
+        if missing or any(words in str(error) for words in UNREACHABLE):
+            pytest.skip(str(error))
+        raise
+
+
+def free_port() -> int:
+    """A port that nothing listens on; for servers that cannot be asked for any."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(command: Sequence[str], log: Path, port: int) -> Iterator[Child]:
+    """A server, from the moment that it listens to the end of the block."""
+    child = Child(command, log=log)
+    try:
+        deadline = time.monotonic() + READY_S_MAX
+        while not _listens(port):
+            assert child.wait(0.0) is None, f"{command[0]} ended: {child.log_tail()}"
+            assert time.monotonic() < deadline, f"{command[0]} does not listen: {child.log_tail()}"
+            time.sleep(0.02)
+        yield child
+    finally:
+        child.kill()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,167 @@
+"""The engine calls nginx and nghttpd: HTTP/1.1 and HTTP/2, plain and with TLS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.strangers import driving, golden
+from tests.strangers.driving import CALLS, Engine, all_failed, all_good
+from wirelab.scratch import Scratch
+
+Json = dict[str, Any]
+SMALL = b"Hello, wirelab"
+LARGE_BYTES = 3_000_000
+STACKS = {
+    "h1": "rest@rust",
+    "h2": "rest@rust?transport=http/2",
+    "h1-tls": "rest@rust?security=mtls",
+    "h2-tls": "rest@rust?transport=http/2&security=mtls",
+}
+NGINX = """
+daemon off; master_process off; error_log stderr; pid {folder}/nginx.pid;
+events {{ }}
+http {{
+  access_log off; keepalive_requests 100000; root {folder}/www; default_type text/plain;
+  client_body_temp_path {folder}/1; proxy_temp_path {folder}/2; fastcgi_temp_path {folder}/3;
+  uwsgi_temp_path {folder}/4; scgi_temp_path {folder}/5;
+  ssl_certificate {certificate}; ssl_certificate_key {key};
+  ssl_client_certificate {client_ca}; ssl_verify_client on;
+  server {{
+    listen 127.0.0.1:{h1}; listen 127.0.0.1:{h2} http2;
+    listen 127.0.0.1:{h1_tls} ssl; listen 127.0.0.1:{h2_tls} ssl http2;
+    location /broken {{ return 503; }}
+  }}
+}}
+"""
+
+
+class Web:
+    """A running web server: ``contacts`` by the names of :data:`STACKS`."""
+
+    def __init__(self, contacts: dict[str, Json], broken: tuple[str, int]) -> None:
+        self.contacts = contacts
+        self.broken = broken
+
+
+@pytest.fixture(scope="module")
+def scratch() -> Iterator[Scratch]:
+    driving.engine()
+    with Scratch() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def www(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with a small and a large file in ``www``."""
+    folder = tmp_path_factory.mktemp("web")
+    root = folder / "www"
+    root.mkdir()
+    (root / "small").write_bytes(SMALL)
+    (root / "large").write_bytes(golden.pattern(LARGE_BYTES))
+    for path in (folder, *folder.parents[:2]):
+        path.chmod(0o755)  # nginx may give its rights away
+    return folder
+
+
+@pytest.fixture(scope="module")
+def nginx(www: Path, scratch: Scratch) -> Iterator[Web]:
+    program = driving.require("nginx", "nginx-light")
+    ports = {name: driving.free_port() for name in STACKS}
+    files = scratch.certificates().of_service("mtls")
+    named = {name.replace("-", "_"): port for name, port in ports.items()}
+    config = www / "nginx.conf"
+    config.write_text(NGINX.format(folder=www, **files, **named))
+    command = [program, "-c", str(config), "-p", str(www)]
+    with driving.running(command, www / "nginx.log", ports["h2-tls"]):
+        tls = scratch.certificates().of_client("mtls")
+        contacts = {name: _contact(port, tls if "tls" in name else {}) for name, port in ports.items()}
+        yield Web(contacts, ("/broken", 503))
+
+
+@pytest.fixture(scope="module")
+def nghttpd(www: Path, scratch: Scratch) -> Iterator[Web]:
+    program = driving.require("nghttpd", "nghttp2-server")
+    plain, secure = driving.free_port(), driving.free_port()
+    common = [program, "--address=127.0.0.1", f"--htdocs={www / 'www'}"]
+    files = scratch.certificates().of_service("tls")
+    tls = scratch.certificates().of_client("tls")
+    with ExitStack() as stack:
+        log = www / "nghttpd.log"
+        stack.enter_context(driving.running([*common, "--no-tls", str(plain)], log, plain))
+        with_tls = [*common, str(secure), files["key"], files["certificate"]]
+        stack.enter_context(driving.running(with_tls, log, secure))
+        contacts = {"h2": _contact(plain, {}), "h2-tls": _contact(secure, tls)}
+        yield Web(contacts, ("/missing", 404))
+
+
+def _contact(port: int, tls: Json) -> Json:
+    return {"target": f"127.0.0.1:{port}", **({"tls": tls} if tls else {})}
+
+
+def _get(path: str, **expected: int) -> Json:
+    return {"kind": "http", "method": "GET", "path": path, **expected}
+
+
+@pytest.fixture(params=[("nginx", name) for name in STACKS] + [("nghttpd", "h2"), ("nghttpd", "h2-tls")],
+                ids=lambda param: "-".join(param))
+def case(request: pytest.FixtureRequest) -> tuple[Web, str, Json]:
+    """A server, and the stack and the contact to reach it by."""
+    server, name = request.param
+    web: Web = request.getfixturevalue(server)
+    stack = STACKS[name]
+    if server == "nghttpd":
+        stack = stack.replace("mtls", "tls")
+    return web, stack, web.contacts[name]
+
+
+def test_a_thousand_good_calls_on_one_connection(
+    case: tuple[Web, str, Json], tmp_path: Path
+) -> None:
+    """Status and length of every reply."""
+    _, stack, contact = case
+    wanted = _get("/small", expect_status=200, expect_length=len(SMALL))
+    outcome = Engine(tmp_path / "log").drive(stack, wanted, **contact)
+    all_good(outcome)
+
+
+def test_large_replies(case: tuple[Web, str, Json], tmp_path: Path) -> None:
+    """3 MB each, in HTTP/2 through its windows."""
+    _, stack, contact = case
+    wanted = _get("/large", expect_length=LARGE_BYTES)
+    outcome = Engine(tmp_path / "log").drive(stack, wanted, 20, **contact)
+    all_good(outcome, 20)
+    assert outcome["bytes_received"] > 20 * LARGE_BYTES
+
+
+def test_error_statuses(case: tuple[Web, str, Json], tmp_path: Path) -> None:
+    """Expected they are successes; not expected they are counted and told."""
+    web, stack, contact = case
+    path, status = web.broken
+    driver = Engine(tmp_path / "log")
+    all_good(driver.drive(stack, _get(path, expect_status=status), **contact))
+    all_failed(driver.drive(stack, _get(path), 3, **contact), "application", str(status))
+
+
+def test_a_wrong_length_is_no_success(case: tuple[Web, str, Json], tmp_path: Path) -> None:
+    """The engine does not take any reply for a good one."""
+    _, stack, contact = case
+    wanted = _get("/small", expect_length=len(SMALL) + 1)
+    outcome = Engine(tmp_path / "log").drive(stack, wanted, 3, **contact)
+    all_failed(outcome, "wrong", "15")
+
+
+def test_what_is_called_is_another_server(nginx: Web, tmp_path: Path) -> None:
+    """nginx says its name: these tests do not talk to ourselves."""
+    import http.client
+
+    host, _, port = nginx.contacts["h1"]["target"].rpartition(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    connection.request("GET", "/small")
+    assert (connection.getresponse().headers["Server"] or "").startswith("nginx/")
+    connection.close()
+    assert CALLS >= 1_000
