@@ -33,20 +33,22 @@ UNREACHABLE = ("Could not transfer", "Unknown host", "dial tcp", "proxyconnect",
 
 
 class Engine:
-    """Makes calls, one user on one connection, and tells what the engine counted."""
+    """Makes calls, by default of one user, and tells what the engine counted."""
 
     def __init__(self, log: Path) -> None:
         engine()
         self._log = log
 
-    def drive(self, stack: str, workload: Json, calls: int = CALLS, **contact: Any) -> Json:
+    def drive(
+        self, stack: str, workload: Json, calls: int = CALLS, users: int = 1, **contact: Any
+    ) -> Json:
         """The group's outcome. ``contact``: ``target``, ``object``, ``tls``."""
         group = {
             "name": "main",
             **contact,
             "stack": Stack.parse(stack).engine_stack(),
             "workload": workload,
-            "load": {"kind": "closed", "users": 1},
+            "load": {"kind": "closed", "users": users},
             "window": {"calls": {"calls": calls, "max_s": 60.0}},
             "warmup": {"min_s": 0.0, "max_s": 0.0},
             "timeout_s": 30.0,
@@ -67,6 +69,13 @@ def all_failed(outcome: Json, kind: str, words: str) -> None:
     """Every call was counted as an error of that kind, and the engine says why."""
     assert outcome["errors_by_kind"] == {kind: outcome["calls"]}
     assert outcome["ok"] == 0
+    assert words in outcome["error_examples"][0]
+
+
+def some_failed(outcome: Json, words: str) -> None:
+    """Some calls ended well; the others were refused by the application, and it is told."""
+    assert outcome["ok"] > 0
+    assert outcome["errors_by_kind"] == {"application": outcome["calls"] - outcome["ok"]}
     assert words in outcome["error_examples"][0]
 
 
@@ -124,3 +133,9 @@ def running(command: Sequence[str], log: Path, port: int) -> Iterator[Child]:
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def built_java() -> Path:
+    """The folder with ``classes`` and ``lib`` of the Java servers; Maven builds it."""
+    build = ["mvn", "-q", "-B", "prepare-package", "-Dstrangers.out={out}"]
+    return built("java", ["mvn", "javac"], [*build, f"-Dwsdl={CONTRACTS / 'wsdl'}"])

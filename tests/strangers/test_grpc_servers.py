@@ -1,0 +1,132 @@
+"""The engine calls grpc-go's example service, and the interoperability servers of grpc-go and
+grpc-java: their own services, built from their published modules."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.strangers import driving
+from tests.strangers.driving import CALLS, HERE, Engine, Json, all_failed, all_good
+
+STACK = "grpc@rust"
+LARGE_BYTES = 3_000_000
+GREETER = "google.golang.org/grpc/examples/helloworld/greeter_server"
+INTEROP = "google.golang.org/grpc/interop/server"
+JAVA_MAIN = "io.grpc.testing.integration.TestServiceServer"
+
+
+def _field(number: int, value: bytes | int) -> bytes:
+    """One protobuf field (protobuf's encoding guide): a varint, or bytes with their length."""
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    return _varint(number << 3 | 2) + _varint(len(value)) + value
+
+
+def _varint(value: int) -> bytes:
+    head = b""
+    while value > 127:
+        head += bytes([value & 127 | 128])
+        value >>= 7
+    return head + bytes([value])
+
+
+def _unary(service: str, method: str, request: bytes) -> Json:
+    body = base64.b64encode(request).decode()
+    return {"kind": "grpc", "method": f"/{service}/{method}", "body_base64": body}
+
+
+@pytest.fixture(scope="module")
+def go() -> Path:
+    """The folder with grpc-go's programs."""
+    driving.engine()
+    build = ["go", "build", "-p", "2", "-o", "{out}/", GREETER, INTEROP]
+    return driving.built("go", ["go"], build)
+
+
+@pytest.fixture(scope="module")
+def greeter(go: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = driving.free_port()
+    log = tmp_path_factory.mktemp("greeter") / "log"
+    with driving.running([str(go / "greeter_server"), "-port", str(port)], log, port):
+        yield f"127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module", params=["go", "java"])
+def interop(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The server of gRPC's interoperability tests (grpc.testing.TestService)."""
+    port = driving.free_port()
+    if request.param == "go":
+        folder: Path = request.getfixturevalue("go")
+        command = [str(folder / "server"), f"-port={port}"]
+    else:
+        driving.engine()
+        lib = driving.built_java() / "lib"
+        options = [f"--port={port}", "--use_tls=false", "--address_type=IPV4"]
+        command = ["java", "-XX:+UseSerialGC", "-cp", f"{lib}/*", JAVA_MAIN, *options]
+    with driving.running(command, tmp_path_factory.mktemp("interop") / "log", port):
+        yield f"127.0.0.1:{port}"
+
+
+def test_the_example_of_grpc_go(greeter: str, tmp_path: Path) -> None:
+    """A thousand greetings on one connection, from JSON by the example's own .proto."""
+    module = ["go", "list", "-m", "-f", "{{.Dir}}", "google.golang.org/grpc/examples"]
+    listed = subprocess.run(module, cwd=HERE / "go", capture_output=True, text=True, check=True)
+    proto = Path(listed.stdout.strip()) / "helloworld" / "helloworld" / "helloworld.proto"
+    workload: Json = {
+        "kind": "grpc",
+        "method": "/helloworld.Greeter/SayHello",
+        "proto": str(proto),
+        "include": [str(proto.parent)],
+        "message": {"name": "wirelab"},
+    }
+    driver = Engine(tmp_path / "log")
+    all_good(driver.drive(STACK, workload, target=greeter))
+    name = "x" * LARGE_BYTES
+    outcome = driver.drive(STACK, {**workload, "message": {"name": name}}, 10, target=greeter)
+    all_good(outcome, 10)
+    assert outcome["bytes_received"] > 10 * LARGE_BYTES
+
+
+def test_an_error_of_the_example_of_grpc_go(greeter: str, tmp_path: Path) -> None:
+    """Status 12 for a method that is not there."""
+    workload = _unary("helloworld.Greeter", "SayGoodbye", b"")
+    outcome = Engine(tmp_path / "log").drive(STACK, workload, 3, target=greeter)
+    all_failed(outcome, "application", "SayGoodbye")
+
+
+def test_a_thousand_calls(interop: str, tmp_path: Path) -> None:
+    """Of an empty message, and of one with a payload, on one connection each."""
+    driver = Engine(tmp_path / "log")
+    all_good(driver.drive(STACK, _unary("grpc.testing.TestService", "EmptyCall", b""), target=interop))
+    asked = _field(2, 100) + _field(3, _field(2, bytes(200)))  # response_size, payload.body
+    workload = _unary("grpc.testing.TestService", "UnaryCall", asked)
+    outcome = driver.drive(STACK, workload, target=interop)
+    all_good(outcome)
+    assert outcome["bytes_received"] > CALLS * 100
+
+
+def test_large_messages(interop: str, tmp_path: Path) -> None:
+    """3 MB each way."""
+    asked = _field(2, LARGE_BYTES) + _field(3, _field(2, bytes(LARGE_BYTES)))
+    workload = _unary("grpc.testing.TestService", "UnaryCall", asked)
+    outcome = Engine(tmp_path / "log").drive(STACK, workload, 10, target=interop)
+    all_good(outcome, 10)
+    assert min(outcome["bytes_received"], outcome["bytes_sent"]) > 10 * LARGE_BYTES
+
+
+def test_errors(interop: str, tmp_path: Path) -> None:
+    """The status that the request asks for, with its text; a method that is not there."""
+    status = _field(7, _field(1, 9) + _field(2, "die Größe fehlt".encode()))
+    driver = Engine(tmp_path / "log")
+    workload = _unary("grpc.testing.TestService", "UnaryCall", status)
+    all_failed(driver.drive(STACK, workload, 3, target=interop), "application", "die Größe fehlt")
+    missing = _unary("grpc.testing.TestService", "UnimplementedCall", b"")
+    outcome = driver.drive(STACK, missing, 3, target=interop)
+    all_failed(outcome, "application", "12")
