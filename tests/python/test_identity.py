@@ -82,6 +82,7 @@ def test_the_embedded_services_pass(
 
 
 @pytest.mark.usefixtures("no_orphans")
+@pytest.mark.timeout(900)
 def test_every_seeded_mistake_is_found(examined: Callable[..., Examination]) -> None:
     """The test is tested: each mutant is examined on the first stack on which it can show."""
     mutants = _mutants(examined)
