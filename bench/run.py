@@ -40,7 +40,7 @@ class Scale:
 
 
 FULL = Scale(
-    pairs=6, pairs_max=20, seconds=2, tax_s=0.6, memory_pairs=3, calls=(1_000_000, 5_000_000)
+    pairs=6, pairs_max=20, seconds=2, tax_s=0.5, memory_pairs=3, calls=(1_000_000, 5_000_000)
 )
 QUICK = Scale(pairs=1, pairs_max=1, seconds=1, tax_s=0.2, memory_pairs=1, calls=(20_000, 100_000))
 

@@ -1,0 +1,91 @@
+"""What is published is what was measured: page and data come from one run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bench import publication, tax
+from bench.run import FULL
+
+
+def reading(cpu_us: float, moved: float) -> dict[str, float]:
+    """A reading as the bench saves it, as far as it is published."""
+    return {"client_us_per_call": cpu_us, "bytes_per_call": moved}
+
+
+def row(reference: str, ratio: float | None) -> dict[str, Any]:
+    """A row of six alike rounds."""
+    rnd = {name: reading(5.0, 700.0) for name in (tax.FRAME, tax.DECODE, tax.SMALL)}
+    rnd |= {tax.EQUAL: reading(6.0, 1000.0), tax.REST_EQUAL: reading(5.0, 1010.0)}
+    found = {"values": [ratio] * 6, "at_most": 1.2, "at_least": 0.8}
+    return {"stack": reference, "rounds": [rnd] * 6, "ratios": [] if ratio is None else [found]}
+
+
+def document(ratio: float = 1.3) -> dict[str, Any]:
+    """The file of a run."""
+    rows: dict[str, Any] = {
+        key: row(reference, None if reference == tax.REST else ratio)
+        for key, reference in tax.STACKS.items()
+    }
+    case = {"message": "Submit 200 B", "bytes": 391}
+    rows["codecs"] = {
+        "cases": [
+            {"codec": "json", "ours_us": [3.0], "peer": "p 1", "peer_us": [2.0], **case},
+            {"codec": "soap-rpc", "ours_us": [3.0], "peer": None, "peer_us": [], **case},
+        ]
+    }
+    machine = {"processor": "a processor", "cores": [0, 1], "kernel": "6", "revision": "abc"}
+    return {"taken": "2026-01-02T03:04:05+00:00", "machine": machine, "rows": rows}
+
+
+PAGE = "".join(
+    f"{name} <!-- {name}: made by bench -->old<!-- end of {name} -->\n"
+    for name in ("where", "tax", "codecs")
+)
+
+
+def test_a_missed_aim_is_published_as_missed() -> None:
+    """1.3 in six rounds is beyond 0.8 to 1.2, in the data and on the page."""
+    data = publication.published(document(1.3))
+    assert data["stacks"][0]["beside_rest"] is None
+    assert {row["beside_rest"]["verdict"] for row in data["stacks"][1:]} == {"BROKEN"}
+    page = publication.with_tables(PAGE, data)
+    assert page.count("0.8 to 1.2: BROKEN") == len(tax.STACKS) - 1
+    assert "holds" not in page
+
+
+def test_the_page_says_where_and_when_and_against_whom() -> None:
+    """Machine, date, revision, peers; old figures are gone, the words around them stay."""
+    page = publication.with_tables(PAGE, publication.published(document()))
+    for words in ("2026-01-02", "abc", "a processor", "1.50 of p 1", "no peer", "1,000 and 1,010"):
+        assert words in page
+    assert "old" not in page
+    assert publication.with_tables(page, publication.published(document())) == page
+
+
+def test_a_page_without_its_markers_is_refused() -> None:
+    """Nothing is appended somewhere."""
+    with pytest.raises(ValueError, match="codecs"):
+        publication.with_tables(
+            PAGE.replace("end of codecs", ""), publication.published(document())
+        )
+
+
+def test_a_quick_or_partial_run_is_not_published() -> None:
+    """The remedy is named."""
+    every = [*tax.STACKS, "codecs"]
+    assert publication.lacking(every, quick=False) is None
+    assert "--quick" in (publication.lacking(every, quick=True) or "")
+    assert "tax-iiop" in (publication.lacking(["codecs"], quick=False) or "")
+    assert FULL.pairs >= 6, "fewer rounds have no 95 % interval"
+
+
+def test_the_committed_page_is_that_of_the_committed_data() -> None:
+    """Nobody edits a figure by hand."""
+    data = json.loads(publication.DATA.read_text(encoding="utf-8"))
+    page = publication.PAGE.read_text(encoding="utf-8")
+    assert publication.with_tables(page, data) == page
+    assert [row["stack"] for row in data["stacks"]] == list(tax.STACKS.values())
