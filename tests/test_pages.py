@@ -1,0 +1,94 @@
+"""What the pages point at is there: links, files, commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from wirelab.cli import app
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted(
+    [
+        *(
+            ROOT / name
+            for name in ("README.md", "contracts/README.md", "contracts/vectors/README.md")
+        ),
+        *(
+            ROOT / folder / "README.md"
+            for folder in ("bench", "experiments", "studies", "changelog.d")
+        ),
+        *(ROOT / "docs").rglob("*.md"),
+    ]
+)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+NAMED = re.compile(
+    r"`((?:\.ci|bench|changelog\.d|contracts|crates|docs|experiments|fuzz|python|services|studies"
+    r"|tests)/[\w./-]+)`"
+)
+PLACEHOLDER = re.compile(r"[A-Z]{3,}|NNNN")
+"""In a path: a word for something else, as in `services/LANGUAGE`."""
+COMMAND = re.compile(r"(?:\.venv/bin/)?wirelab +(\S.*)")
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def _anchors(page: Path) -> set[str]:
+    """What GitHub calls the headings of a page."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    headings = [line.lstrip("#").strip().lower() for line in lines if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """To a file, and to a heading of it where one is named."""
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{_name(page)} links to {target}"
+        if anchor:
+            assert anchor in _anchors(file), f"{_name(page)} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_every_file_that_is_named_is_there(page: Path) -> None:
+    """Paths from the root of the checkout, in the text of a page."""
+    for path in NAMED.findall(page.read_text(encoding="utf-8")):
+        if not PLACEHOLDER.search(path):
+            assert (ROOT / path).exists(), f"{_name(page)} names {path}"
+
+
+def _commands(page: Path) -> Iterator[list[str]]:
+    """The words after `wirelab` of every command in a block of the page."""
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        for line in re.findall(r"^\$ ((?:.*\\\n)*.*)", block, re.MULTILINE):
+            found = COMMAND.match(line.replace("\\\n", " "))
+            if found and "[OPTIONS]" not in found[1]:
+                yield shlex.split(found[1], comments=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_every_command_is_one(page: Path) -> None:
+    """With the options that it has."""
+    group = typer.main.get_command(app)
+    for words in _commands(page):
+        command = getattr(group, "commands", {}).get(words[0])
+        assert command is not None, f"{_name(page)}: wirelab {' '.join(words)}"
+        known = {option for parameter in command.params for option in parameter.opts}
+        used = {word.partition("=")[0] for word in words[1:] if word.startswith("--")}
+        assert used <= known, f"{_name(page)}: wirelab {' '.join(words)}"
+
+
+def test_the_pages_have_commands() -> None:
+    """The test above is not about nothing."""
+    assert sum(1 for page in PAGES for _ in _commands(page)) > 10
