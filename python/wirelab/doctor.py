@@ -171,17 +171,34 @@ def _capture() -> Finding:
 
 
 def _go() -> Finding:
-    path = shutil.which("go")
+    return _language("Go", ["go", "version"], "install Go 1.26 or newer")
+
+
+def _java() -> Finding:
+    return _language("Java", ["java", "-version"], "install openjdk-17-jdk-headless")
+
+
+def _maven() -> Finding:
+    return _language(
+        "Maven",
+        ["mvn", "-Dstyle.color=never", "-v"],
+        "install maven, which builds the services in Java",
+    )
+
+
+def _language(name: str, version: list[str], remedy: str) -> Finding:
+    """Whether services in a language can be built."""
+    path = shutil.which(version[0])
     if path is None:
-        means = "services in Go cannot be built: install Go 1.26 or newer"
-        return Finding("Go", "no", "not in PATH", means)
+        return Finding(name, "no", "not in PATH", f"its services cannot be built: {remedy}")
     try:
         said = subprocess.run(
-            [path, "version"], capture_output=True, text=True, timeout=PROBE_S_MAX, check=True
-        ).stdout.strip()
+            [path, *version[1:]], capture_output=True, text=True, timeout=PROBE_S_MAX, check=True
+        )
     except (OSError, subprocess.SubprocessError) as error:
-        return Finding("Go", "no", f"{path} does not run: {error}", "install Go 1.26 or newer")
-    return Finding("Go", "yes", said.removeprefix("go version "))
+        return Finding(name, "no", f"{path} does not run: {error}", remedy)
+    words = (said.stdout or said.stderr).strip().partition("\n")[0]
+    return Finding(name, "yes", words.removeprefix("go version "))
 
 
 def _works(command: list[str]) -> bool:
@@ -204,4 +221,6 @@ PROBES: tuple[Callable[[], Finding], ...] = (
     _tun,
     _capture,
     _go,
+    _java,
+    _maven,
 )
