@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import socket
@@ -181,7 +182,7 @@ def _java() -> Finding:
 def _maven() -> Finding:
     return _language(
         "Maven",
-        ["mvn", "-Dstyle.color=never", "-v"],
+        ["mvn", "-v"],
         "install maven, which builds the services in Java",
     )
 
@@ -197,7 +198,9 @@ def _language(name: str, version: list[str], remedy: str) -> Finding:
         )
     except (OSError, subprocess.SubprocessError) as error:
         return Finding(name, "no", f"{path} does not run: {error}", remedy)
-    words = (said.stdout or said.stderr).strip().partition("\n")[0]
+    # Maven colours its name even where it is told not to.
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", said.stdout or said.stderr)
+    words = plain.strip().partition("\n")[0]
     return Finding(name, "yes", words.removeprefix("go version "))
 
 
