@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.strangers.hosting import Host
 from wirelab.scratch import Scratch
+
+BUILD_S_MAX = 900
+"""Maven fetches and builds for minutes on a machine where nothing was built before."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whichever test needs a service or a server first waits for its build."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(BUILD_S_MAX))
 
 
 @pytest.fixture(scope="session")

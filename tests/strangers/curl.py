@@ -106,7 +106,9 @@ def repeat(
         )
         assert done.returncode == 0, done.stderr.decode()
         told = [json.loads(line) for line in done.stdout.splitlines()]
-        return [Answer(**one, body=name.read_bytes()) for one, name in zip(told, names, strict=True)]
+        return [
+            Answer(**one, body=name.read_bytes()) for one, name in zip(told, names, strict=True)
+        ]
 
 
 def path_of(contract: str, operation: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -24,7 +25,7 @@ class GrpcClient:
     def __init__(self, hosted: Hosted) -> None:
         self._contract = hosted.contract
         self._service = f"/wirelab.{hosted.contract}.v1.{hosted.contract.capitalize()}"
-        options = [
+        options: list[tuple[str, int | str]] = [
             ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
             ("grpc.max_send_message_length", MESSAGE_BYTES_MAX),
             ("grpc.enable_http_proxy", 0),
@@ -55,7 +56,9 @@ class GrpcClient:
         """See :class:`~tests.strangers.golden.Client`; streams have methods of their own."""
         asked = "Hello" if operation == "HelloBytes" else operation
         sent = protobuf.encode(self._contract, f"{asked}Request", request)
-        return protobuf.decode(self._contract, f"{operation}Reply", self.call_bytes(operation, sent))
+        return protobuf.decode(
+            self._contract, f"{operation}Reply", self.call_bytes(operation, sent)
+        )
 
     def call_bytes(self, operation: str, request: bytes, compression: Any = None) -> bytes:
         """One unary call of bytes as they are. Raises :class:`Refused`."""
@@ -100,8 +103,7 @@ def _credentials(files: Json) -> Any:
     def read(name: str) -> bytes | None:
         if name not in files:
             return None
-        with open(files[name], "rb") as file:
-            return file.read()
+        return Path(files[name]).read_bytes()
 
     return grpc.ssl_channel_credentials(read("ca"), read("key"), read("certificate"))
 

@@ -22,7 +22,7 @@ def transfer(module: Any, skeletons: Any, text: str) -> Any:
         def hello(self) -> Any:
             return module.HelloReply(text)
 
-        def helloBytes(self) -> Any:  # noqa: N802 - the IDL's name
+        def helloBytes(self) -> Any:
             return module.HelloBytesReply(text.encode())
 
         def submit(self, batch: str, records: Any) -> Any:
@@ -43,38 +43,38 @@ def charging(module: Any, skeletons: Any) -> Any:
             self.confirmations: set[int] = set()
             self.reservations: dict[int, int] = {}
 
-        def credit(self, id: int, am: int) -> Any:
-            self._account(id)
+        def credit(self, account: int, am: int) -> Any:
+            self._account(account)
             self.balance += am
             return module.CreditReply(self._confirmation())
 
-        def directDebit(self, id: int, am: int) -> Any:  # noqa: N802 - the IDL's name
-            self._account(id)
+        def directDebit(self, account: int, am: int) -> Any:
+            self._account(account)
             self.balance -= am
             return module.DirectDebitReply(self._confirmation())
 
-        def reserve(self, id: int, am: int) -> Any:
-            self._account(id)
+        def reserve(self, account: int, am: int) -> Any:
+            self._account(account)
             self.last += 1
             self.reservations[self.last] = am
             self.reserved += am
             return module.ReserveReply(self.last, self._confirmation())
 
-        def debitReservation(self, id: int, am: int, res: int) -> Any:  # noqa: N802
-            self._account(id)
+        def debitReservation(self, account: int, am: int, res: int) -> Any:
+            self._account(account)
             self._release(res)
             self.balance -= am
             return module.DebitReservationReply(self._confirmation())
 
-        def releaseRes(self, res: int) -> Any:  # noqa: N802 - the IDL's name
+        def releaseRes(self, res: int) -> Any:
             self._release(res)
             return module.ReleaseResReply(self._confirmation())
 
-        def creditControl(self, id: int) -> Any:  # noqa: N802 - the IDL's name
-            self._account(id)
+        def creditControl(self, account: int) -> Any:
+            self._account(account)
             return module.CreditControlReply(self.balance, self.reserved)
 
-        def confirmAction(self, cn: int) -> Any:  # noqa: N802 - the IDL's name
+        def confirmAction(self, cn: int) -> Any:
             if cn not in self.confirmations:
                 raise module.ApplicationError("unknown confirmation")
             self.confirmations.remove(cn)

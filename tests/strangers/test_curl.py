@@ -105,7 +105,7 @@ def test_xml(host: Host, language: str) -> None:
         assert _fields(etree.fromstring(refused.body)) == {"error": "batch must not be empty"}
 
         remark = "ü" * (LARGE_BYTES // 2)
-        root = etree.Element(f"{{{ns}}}SubmitRequest", nsmap={None: ns})
+        root = etree.Element(f"{{{ns}}}SubmitRequest", nsmap={"w": ns})
         etree.SubElement(root, f"{{{ns}}}batch").text = remark
         answer = curl.run(hosted, "/transfer/submit", *kind, data=etree.tostring(root))
         assert _fields(_xml("transfer", "SubmitReply", answer.body))["batch"] == remark

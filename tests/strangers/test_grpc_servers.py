@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.strangers import driving
+from tests.strangers import driving, hosting
 from tests.strangers.driving import CALLS, HERE, Engine, Json, all_failed, all_good
 
 STACK = "grpc@rust"
@@ -43,7 +43,7 @@ def _unary(service: str, method: str, request: bytes) -> Json:
 @pytest.fixture(scope="module")
 def go() -> Path:
     """The folder with grpc-go's programs."""
-    driving.engine()
+    hosting.engine()
     build = ["go", "build", "-p", "2", "-o", "{out}/", GREETER, INTEROP]
     return driving.built("go", ["go"], build)
 
@@ -66,7 +66,7 @@ def interop(
         folder: Path = request.getfixturevalue("go")
         command = [str(folder / "server"), f"-port={port}"]
     else:
-        driving.engine()
+        hosting.engine()
         lib = driving.built_java() / "lib"
         options = [f"--port={port}", "--use_tls=false", "--address_type=IPV4"]
         command = ["java", "-XX:+UseSerialGC", "-cp", f"{lib}/*", JAVA_MAIN, *options]
@@ -104,7 +104,9 @@ def test_an_error_of_the_example_of_grpc_go(greeter: str, tmp_path: Path) -> Non
 def test_a_thousand_calls(interop: str, tmp_path: Path) -> None:
     """Of an empty message, and of one with a payload, on one connection each."""
     driver = Engine(tmp_path / "log")
-    all_good(driver.drive(STACK, _unary("grpc.testing.TestService", "EmptyCall", b""), target=interop))
+    all_good(
+        driver.drive(STACK, _unary("grpc.testing.TestService", "EmptyCall", b""), target=interop)
+    )
     asked = _field(2, 100) + _field(3, _field(2, bytes(200)))  # response_size, payload.body
     workload = _unary("grpc.testing.TestService", "UnaryCall", asked)
     outcome = driver.drive(STACK, workload, target=interop)

@@ -84,7 +84,7 @@ def test_streams(host: Host, language: str) -> None:
         assert client.upload_stream(chunks) == digest
         nothing = {"length": 0, "sha256": hashlib.sha256().hexdigest()}
         assert client.upload_stream([]) == nothing
-        with pytest.raises(Refused, match="^at most 67108864 bytes$"):
+        with pytest.raises(Refused, match=r"^at most 67108864 bytes$"):
             client.upload_stream(b"\0" * (1 << 20) for _ in range(65))
 
 

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests.strangers import golden, omniorb, omniorb_server
-from tests.strangers.driving import all_failed, all_good, some_failed, CALLS, HERE, READY_S_MAX, Engine, Json
+from tests.strangers.driving import (
+    CALLS,
+    HERE,
+    READY_S_MAX,
+    Engine,
+    Json,
+    all_failed,
+    all_good,
+    some_failed,
+)
 from wirelab.processes import Child
 
 ORDERS = ["little", "big"]

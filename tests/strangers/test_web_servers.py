@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.strangers import driving, golden
-from tests.strangers.driving import CALLS, Engine, all_failed, all_good
+from tests.strangers import driving, golden, hosting
+from tests.strangers.driving import Engine, all_failed, all_good
 from wirelab.scratch import Scratch
 
 Json = dict[str, Any]
@@ -40,17 +42,19 @@ http {{
 """
 
 
+@dataclass(frozen=True)
 class Web:
-    """A running web server: ``contacts`` by the names of :data:`STACKS`."""
+    """A running web server."""
 
-    def __init__(self, contacts: dict[str, Json], broken: tuple[str, int]) -> None:
-        self.contacts = contacts
-        self.broken = broken
+    contacts: dict[str, Json]
+    """How to reach it, by the names of :data:`STACKS`."""
+    broken: tuple[str, int]
+    """A path that it has no good reply for, and the status that it answers with."""
 
 
 @pytest.fixture(scope="module")
 def scratch() -> Iterator[Scratch]:
-    driving.engine()
+    hosting.engine()
     with Scratch() as made:
         yield made
 
@@ -79,7 +83,9 @@ def nginx(www: Path, scratch: Scratch) -> Iterator[Web]:
     command = [program, "-c", str(config), "-p", str(www)]
     with driving.running(command, www / "nginx.log", ports["h2-tls"]):
         tls = scratch.certificates().of_client("mtls")
-        contacts = {name: _contact(port, tls if "tls" in name else {}) for name, port in ports.items()}
+        contacts = {
+            name: _contact(port, tls if "tls" in name else {}) for name, port in ports.items()
+        }
         yield Web(contacts, ("/broken", 503))
 
 
@@ -107,8 +113,10 @@ def _get(path: str, **expected: int) -> Json:
     return {"kind": "http", "method": "GET", "path": path, **expected}
 
 
-@pytest.fixture(params=[("nginx", name) for name in STACKS] + [("nghttpd", "h2"), ("nghttpd", "h2-tls")],
-                ids=lambda param: "-".join(param))
+CASES = [*(("nginx", name) for name in STACKS), ("nghttpd", "h2"), ("nghttpd", "h2-tls")]
+
+
+@pytest.fixture(params=CASES, ids="-".join)
 def case(request: pytest.FixtureRequest) -> tuple[Web, str, Json]:
     """A server, and the stack and the contact to reach it by."""
     server, name = request.param
@@ -157,11 +165,8 @@ def test_a_wrong_length_is_no_success(case: tuple[Web, str, Json], tmp_path: Pat
 
 def test_what_is_called_is_another_server(nginx: Web, tmp_path: Path) -> None:
     """nginx says its name: these tests do not talk to ourselves."""
-    import http.client
-
     host, _, port = nginx.contacts["h1"]["target"].rpartition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=10)
     connection.request("GET", "/small")
     assert (connection.getresponse().headers["Server"] or "").startswith("nginx/")
     connection.close()
-    assert CALLS >= 1_000

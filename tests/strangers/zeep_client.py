@@ -81,7 +81,7 @@ class ZeepClient:
 
     def _outgoing(self, descriptor: Any, value: Json) -> Json:
         """What zeep is given: bytes as they are, every field, lists in their wrappers."""
-        sent = {}
+        sent: Json = {}
         for field in descriptor.fields:
             given = value.get(field.name, [] if field.is_repeated else field.default_value)
             if field.is_repeated:
