@@ -12,6 +12,7 @@ from typing import Any
 
 from bench import tax
 from bench.bounds import Ratio
+from bench.table import DISTURBED
 from wirelab.stacks import Stack
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,11 +53,19 @@ def published(document: Json) -> Json:
         "taken": document["taken"],
         "machine": {key: facts[key] for key in ("processor", "cores", "kernel", "revision")},
         "command": COMMAND,
+        "others_share": _others_share(rows),
         "users": tax.LOAD.connections * tax.LOAD.in_flight,
         "submit_bytes": tax.SUBMIT_BYTES,
         "stacks": [_stack(rows[key]) for key in tax.STACKS],
         "codecs": [_codec(case) for case in rows[CODECS]["cases"]],
     }
+
+
+def _others_share(rows: Json) -> float:
+    """Median share of the two cores that went to neither side."""
+    rounds: list[Json] = [rnd for key in tax.STACKS for rnd in rows[key]["rounds"]]
+    shares = [float(one["others_share"]) for rnd in rounds for one in rnd.values()]
+    return round(median(shares), 3)
 
 
 def _stack(row: Json) -> Json:
@@ -131,6 +140,11 @@ def _where(data: Json) -> list[str]:
         f"Taken on {data['taken'][:10]} at revision {at['revision']}: {at['processor']}, "
         f"{len(at['cores'])} cores, Linux {at['kernel']}."
     )
+    if data["others_share"] > DISTURBED:
+        told += (
+            f" The machine was not quiet: other work had {data['others_share']:.0%} of the two "
+            "cores, which makes every call dearer. Compare figures with each other only."
+        )
     return [told]
 
 
