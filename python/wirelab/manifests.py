@@ -149,4 +149,6 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
             return f"{name} has no switch for {axis}", {axis: without}
     if contract not in served.contracts:
         return f"{name} serves contract {', '.join(served.contracts)}, not {contract}", {}
+    if axes["codec"] == "text" and contract != "transfer":
+        return f"a text has no form for {contract} (contracts/README.md)", {"codec": "json"}
     return None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wirelab import experiment_file, identity, manifests, running, verdicts
-from wirelab.errors import ExperimentError, UsageError
+from wirelab.errors import ExperimentError, StackError, UsageError
 from wirelab.identity import Examination, Gaps, Proofs, judge
 from wirelab.identity import gaps as known
 from wirelab.identity.examining import Exam, Finding, examine
@@ -208,6 +208,15 @@ def test_every_point_of_the_manifests_is_legal_and_served() -> None:
     assert len(points) == len(set(points))
     for stack, contract in points:
         catalogue.manifest(stack, contract)
+
+
+def test_a_reference_stands_for_each_contract_that_its_stack_speaks_once() -> None:
+    """A binding that is offered in parts is not examined twice."""
+    contracts = [contract for _, contract in identity.chosen(["rest@go"])]
+    assert contracts == ["transfer", "charging", "calendar"]
+    assert [contract for _, contract in identity.chosen(["rest@go?codec=text"])] == ["transfer"]
+    with pytest.raises(StackError, match="not charging"):
+        identity.chosen(["rest@go?codec=text"], "charging")
 
 
 def test_an_unknown_contract_is_told() -> None:

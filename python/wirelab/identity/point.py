@@ -40,7 +40,7 @@ def points(catalogue: Catalogue) -> Iterator[tuple[Stack, str]]:
             for changes in _one_axis_away(served):
                 stack = _nearest(service, changes)
                 for contract in served.contracts:
-                    if stack.axes["codec"] != "text" or contract == "transfer":
+                    if manifest.refusal(stack, contract) is None:
                         yield stack, contract
 
 

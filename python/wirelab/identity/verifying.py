@@ -31,18 +31,20 @@ def chosen(references: Sequence[str], contract: str | None = None) -> list[Point
     if contract is not None and contract not in CONTRACTS:
         raise UsageError(f"there is no contract {contract!r}", did_you_mean(contract, CONTRACTS))
     catalogue = manifests.load()
-    found = [point for ref in references for point in _named(ref, catalogue)]
     if not references:
-        found = list(points(catalogue))
-    return [point for point in found if contract in (None, point[1])]
+        return [point for point in points(catalogue) if contract in (None, point[1])]
+    return [point for ref in references for point in _named(ref, contract, catalogue)]
 
 
-def _named(reference: str, catalogue: manifests.Catalogue) -> Iterator[Point]:
+def _named(reference: str, contract: str | None, catalogue: manifests.Catalogue) -> Iterator[Point]:
     stack = Stack.parse(reference)
-    binding = stack.axes["binding"]
-    for served in catalogue.manifest(stack).serves:
-        if served.binding == binding:
-            yield from ((identity_stack(stack), contract) for contract in served.contracts)
+    manifest = catalogue.by_language.get(stack.axes["language"])
+    wanted = CONTRACTS if contract is None else (contract,)
+    served = [one for one in wanted if manifest and manifest.refusal(stack, one) is None]
+    if not served:
+        # It raises, and says why.
+        catalogue.manifest(stack, wanted[0])
+    yield from ((identity_stack(stack), one) for one in served)
 
 
 class Verifier:
