@@ -5,8 +5,13 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
+
+from tests.strangers.hosting import Host, Hosted
+from wirelab.stacks import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = ROOT / "contracts"
@@ -29,6 +34,10 @@ class Client(Protocol):
         """One call; the reply. Raises :class:`Refused`."""
 
 
+Connect = Callable[[Hosted], AbstractContextManager[Client]]
+"""Makes a client of a service."""
+
+
 def operations(*names: str) -> list[Json]:
     """The golden calls of ``transfer`` with these operations, without :data:`SLOW`."""
     cases: list[Json] = json.loads((VECTORS / "operations.json").read_text(encoding="utf-8"))
@@ -36,11 +45,11 @@ def operations(*names: str) -> list[Json]:
 
 
 def scripts(contract: str, language: str) -> list[Json]:
-    """The golden sequences of ``charging`` or ``calendar``. Each needs a fresh service, and
-    a Java one starts for seconds: there only the first and the one with the most errors."""
+    """The golden sequences of ``charging`` or ``calendar``. Each of charging needs a fresh
+    service, and a Java one starts for seconds: there the first and the one with most errors."""
     found: list[Json] = json.loads((VECTORS / "scripts.json").read_text(encoding="utf-8"))
     found = [script for script in found if script["contract"] == contract]
-    if language != "java":
+    if language != "java" or contract != "charging":
         return found
     return [found[0], max(found[1:], key=lambda s: sum("error" in step for step in s["steps"]))]
 
@@ -60,7 +69,7 @@ def text(length: int) -> str:
     return "".join(alphabet[word >> 6 * k & 63] for word in words for k in range(10))[:length]
 
 
-def _split_mix() -> Any:
+def _split_mix() -> Iterator[int]:
     state, mask = 0, (1 << 64) - 1
     while True:
         state = state + 0x9E3779B97F4A7C15 & mask
@@ -105,6 +114,21 @@ def play_script(client: Client, script: Json) -> None:
         if "reply" in expected:
             expected["reply"] = {n: _known(known, v) for n, v in expected["reply"].items()}
         assert found == expected, f"{script['name']}, step {number}: {step['operation']}"
+
+
+def play_scripts(host: Host, reference: str, contract: str, connect: Connect) -> None:
+    """Plays them all; those that configure no store share a service, one after the other."""
+    stores = itertools.groupby(scripts(contract, _language(reference)), lambda s: s["store"])
+    for store, together in stores:
+        apart = [[script] for script in together] if store else [list(together)]
+        for group in apart:
+            with host.start(reference, contract, store=store) as hosted, connect(hosted) as client:
+                for script in group:
+                    play_script(client, script)
+
+
+def _language(reference: str) -> str:
+    return Stack.parse(reference).axes["language"]
 
 
 def _known(known: dict[str, int], value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -56,9 +57,9 @@ def test_json_golden_operations(host: Host, language: str) -> None:
 @pytest.mark.parametrize("contract", ["charging", "calendar"])
 def test_json_golden_scripts(host: Host, language: str, contract: str) -> None:
     """Sequences of calls, numbers of replies carried into requests."""
-    for script in golden.scripts(contract, language):
-        with host.start(f"rest@{language}", contract, store=script["store"]) as hosted:
-            golden.play_script(curl.JsonClient(hosted), script)
+    golden.play_scripts(
+        host, f"rest@{language}", contract, lambda hosted: nullcontext(curl.JsonClient(hosted))
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

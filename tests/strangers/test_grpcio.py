@@ -36,12 +36,7 @@ def test_golden_operations(host: Host, language: str) -> None:
 @pytest.mark.parametrize("contract", ["charging", "calendar"])
 def test_golden_scripts(host: Host, language: str, contract: str) -> None:
     """Sequences of calls, numbers of replies carried into requests."""
-    for script in golden.scripts(contract, language):
-        with (
-            host.start(f"grpc@{language}", contract, store=script["store"]) as hosted,
-            GrpcClient(hosted) as client,
-        ):
-            golden.play_script(client, script)
+    golden.play_scripts(host, f"grpc@{language}", contract, GrpcClient)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from contextlib import nullcontext
 
 import pytest
 
@@ -11,7 +12,6 @@ from tests.strangers import golden
 from tests.strangers.golden import Json
 from tests.strangers.hosting import Host
 from tests.strangers.zeep_client import ZeepClient, read, wsdl
-from wirelab.stacks import Stack
 
 LARGE_BYTES = 1_500_000
 CALLS = 1_000
@@ -68,17 +68,13 @@ def test_golden_operations(host: Host, reference: str) -> None:
 @pytest.mark.parametrize("reference", STACKS)
 def test_golden_scripts_of_charging(host: Host, reference: str) -> None:
     """The functions of the study, and every fault's text."""
-    for script in golden.scripts("charging", Stack.parse(reference).axes["language"]):
-        with host.start(reference, "charging", store=script["store"]) as hosted:
-            golden.play_script(ZeepClient(hosted), script)
+    golden.play_scripts(host, reference, "charging", lambda hosted: nullcontext(ZeepClient(hosted)))
 
 
 @pytest.mark.parametrize("reference", FLAT)
 def test_golden_scripts_of_calendar(host: Host, reference: str) -> None:
     """Documents, booleans, doubles and lists."""
-    for script in golden.scripts("calendar", Stack.parse(reference).axes["language"]):
-        with host.start(reference, "calendar", store=script["store"]) as hosted:
-            golden.play_script(ZeepClient(hosted), script)
+    golden.play_scripts(host, reference, "calendar", lambda hosted: nullcontext(ZeepClient(hosted)))
 
 
 @pytest.mark.parametrize("reference", STACKS)
