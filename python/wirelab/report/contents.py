@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from wirelab.report import panels, tables
+from wirelab.report import engine_tax, panels, tables
 from wirelab.report.distribution import UnreadableHistogram
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
@@ -106,7 +106,10 @@ def _comparisons(source: Source) -> Section:
         f"Declared threshold: {100.0 * source.threshold:g} %. "
         "A ratio above 1 means that the first is higher."
     )
-    return Section("Comparisons", (told,) if table.rows else (), (table,))
+    if not table.rows:
+        return Section("Comparisons", tables=(table,))
+    tax = engine_tax.table((cell.point for cell in source.cells), source.names)
+    return Section("Comparisons", (told,), (table, tax))
 
 
 def _distributions(source: Source) -> Section:

@@ -1,0 +1,86 @@
+"""A report says beside its comparisons what the engine itself costs over each stack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
+from wirelab import report
+from wirelab.report import engine_tax
+from wirelab.report.label import Names
+from wirelab.report.quantity import quantity
+from wirelab.report.section import Table
+from wirelab.stacks import Stack
+from wirelab.trial import Point
+
+HEAD = "engine&#39;s own CPU per call"
+
+
+def figures(reference: str) -> dict[str, float]:
+    """What was published of a stack."""
+    (row,) = (row for row in engine_tax.published()["stacks"] if row["stack"] == reference)
+    return dict(row)
+
+
+def table_of(*references: str) -> Table:
+    """The table for points of whole stacks."""
+    points = [
+        Point(ref, dict(Stack.parse(ref).axes), "Submit", 200, users(50)) for ref in references
+    ]
+    return engine_tax.table(points, Names.of(points))
+
+
+def test_every_comparison_has_it(tmp_path: Path) -> None:
+    """Both stacks with the figures that come with the package, and where they were taken."""
+    run = write_run(tmp_path / "run", trials(World(sizes=(14,), loads=(users(32),))))
+    text = report.write(run).read_text(encoding="utf-8")
+    assert HEAD in text
+    for reference in (Stack.parse(REST).reference, GRPC):
+        assert quantity(figures(reference)["decode_us"] * 1e3, "ns") in text
+    assert engine_tax.published()["taken"][:10] in text
+
+
+def test_one_stack_alone_has_none(tmp_path: Path) -> None:
+    """Nothing is compared, so nothing stands beside it."""
+    run = write_run(tmp_path / "run", trials(World(stacks=(REST,), sizes=(14,))))
+    assert HEAD not in report.write(run).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("work", ["frame", "decode"])
+def test_the_figure_is_that_of_the_engines_work(work: str) -> None:
+    """An engine that decodes pays for it."""
+    (row,) = table_of(f"iiop@rust?work={work}").rows
+    assert row[1] == quantity(figures("iiop@rust")[f"{work}_us"] * 1e3, "ns")
+
+
+@pytest.mark.parametrize("language", ["go", "java"])
+def test_the_language_of_the_service_does_not_matter(language: str) -> None:
+    """It is the engine's side that was measured."""
+    rows = table_of(f"soap@{language}", "soap@rust?server.nagle=on").rows
+    assert {row[1] for row in rows} == {quantity(figures("soap@rust")["decode_us"] * 1e3, "ns")}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["rest@rust?compression=gzip", "rest@rust?connection=close", "rest@rust?codec=text"],
+)
+def test_what_asks_more_of_the_engine_is_not_measured(reference: str) -> None:
+    """No figure is borrowed from a stack that is only like it."""
+    assert table_of(reference).rows[0][1:] == ["not measured", "—"]
+
+
+def test_other_callers_have_no_engine() -> None:
+    """ghz is not the engine, so the engine's tax says nothing of it."""
+    at = point(GRPC)
+    called = Point(at.stack, {**at.axes, "caller": "ghz"}, at.operation, at.bytes, at.load)
+    assert engine_tax.table([called], Names.of([called])).rows[0][1] == "called by ghz"
+
+
+def test_a_missed_aim_shows() -> None:
+    """The ratio to REST stands there with its interval, whether it keeps its aim or not."""
+    beside = figures("raw@rust?codec=token-xml")["beside_rest"]
+    assert isinstance(beside, dict)
+    (row,) = table_of("raw@rust?codec=token-xml").rows
+    assert row[2].startswith(f"{beside['ratio']:.2f} (")
