@@ -15,7 +15,7 @@ import pytest
 
 from tests.strangers.golden import CONTRACTS
 from tests.strangers.hosting import engine
-from wirelab import builds
+from wirelab import builds, checkout
 from wirelab.engine import Drive
 from wirelab.errors import BuildError
 from wirelab.interruption import Interruption
@@ -95,17 +95,25 @@ def built(language: str, requires: Sequence[str], build: Sequence[str]) -> Path:
     manifest = Manifest(
         language=f"strangers-{language}",
         requires=tuple(requires),
-        build=("env", f"WSDL_SHA256={state}", *build),
+        # Maven says on standard output what went wrong; the log has standard error.
+        build=("env", f"WSDL_SHA256={state}", "sh", "-c", 'exec "$@" >&2', "sh", *build),
         start=(),
         serves=(),
     )
+    folder = HERE / language
     try:
-        return builds.build(manifest, HERE / language, Interruption())
+        return builds.build(manifest, folder, Interruption())
     except BuildError as error:
-        missing = "which is not in PATH" in str(error)
-        if missing or any(words in str(error) for words in UNREACHABLE):
-            pytest.skip(str(error))
-        raise
+        if "which is not in PATH" not in str(error) and not _unreachable(manifest, folder):
+            raise
+        pytest.skip(str(error))
+
+
+def _unreachable(manifest: Manifest, folder: Path) -> bool:
+    """Whether the build's log says that a registry could not be reached."""
+    name = f"{manifest.language}-{builds.digest(folder, manifest)[:16]}.log"
+    log = (checkout.root() / ".cache" / "services" / name).read_text(errors="replace")
+    return any(words in log for words in UNREACHABLE)
 
 
 def free_port() -> int:
