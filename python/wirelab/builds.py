@@ -83,7 +83,9 @@ def _build_into(built: Path, manifest: Manifest, folder: Path, interruption: Int
     log = built.with_suffix(".log")
     log.unlink(missing_ok=True)
     command = [part.replace("{out}", str(unfinished / OUT)) for part in manifest.build]
-    child = Child(["env", "-C", str(folder), *command], log=log)
+    # Some builders say on standard output what went wrong.
+    aside = ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder)]
+    child = Child([*aside, *command], log=log)
     try:
         code = run_to_end(child, BUILD_S_MAX, interruption)
     finally:

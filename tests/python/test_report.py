@@ -33,7 +33,7 @@ from wirelab.cli import main
 from wirelab.report import Picture, Row, Section, Table, UnsafePicture, interval_picture, look
 from wirelab.report.canvas import spread
 from wirelab.report.quantity import digits, plain, quantity
-from wirelab.statistics import Interval
+from wirelab.statistics import FIGURES, Interval
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 
@@ -84,7 +84,7 @@ def test_csv_is_complete_and_harmless() -> None:
     every = trials(SMALL)
     every = [replace(one, point=replace(one.point, link="=HYPERLINK(1)")) for one in every]
     rows = list(csv.DictReader(io.StringIO(report.to_csv(every))))
-    assert len(rows) == 2 * 8
+    assert len(rows) == 2 * len(FIGURES)
     assert {row["figure"] for row in rows} >= {"rate", "service_cpu"}
     assert all(row["link"].startswith("'=") for row in rows)
     assert all(float(row["low"]) <= float(row["high"]) for row in rows if row["low"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from wirelab.report import engine_tax, panels, tables
+from wirelab.report import engine_tax, panels, tables, traffic
 from wirelab.report.distribution import UnreadableHistogram
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
@@ -59,6 +59,7 @@ def after(source: Source) -> list[Section]:
     every = [
         _cells(source),
         _costs(source),
+        traffic.section(source),
         _comparisons(source),
         _distributions(source),
         _checks(source),

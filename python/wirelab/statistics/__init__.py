@@ -29,6 +29,8 @@ from wirelab.statistics.errors import (
 )
 from wirelab.statistics.exponential import ExponentialFit, anderson_darling_exponential
 from wirelab.statistics.figure import (
+    BYTES_RECEIVED,
+    BYTES_SENT,
     CLIENT_CPU,
     FIGURES,
     RATE,
@@ -48,6 +50,8 @@ from wirelab.statistics.resampling import resampled_aa
 from wirelab.statistics.stationarity import Stationarity, stationary
 
 __all__ = [
+    "BYTES_RECEIVED",
+    "BYTES_SENT",
     "CLIENT_CPU",
     "FIGURES",
     "RATE",

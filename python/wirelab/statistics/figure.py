@@ -48,6 +48,15 @@ def service_cpu_s_per_call(trial: Trial) -> float | None:
     return _share(trial.service.get("cpu_window_s"), trial.result.get("calls"))
 
 
+def _bytes(direction: str) -> Callable[[Trial], float | None]:
+    """What the caller's sockets moved within the window, over the calls of the window."""
+
+    def of(trial: Trial) -> float | None:
+        return _share(trial.result.get(f"bytes_{direction}"), trial.result.get("calls"))
+
+    return of
+
+
 def _share(amount: float | None, calls: int | None) -> float | None:
     return float(amount) / calls if amount and calls else None
 
@@ -60,6 +69,10 @@ SERVICE_P50 = Figure("service_p50", "service p50", "ns", "lower", _time("service
 SERVICE_P99 = Figure("service_p99", "service p99", "ns", "lower", _time("service", "p99"))
 CLIENT_CPU = Figure("client_cpu", "client CPU per call", "s", "lower", client_cpu_s_per_call)
 SERVICE_CPU = Figure("service_cpu", "service CPU per call", "s", "lower", service_cpu_s_per_call)
+BYTES_SENT = Figure("bytes_sent", "bytes sent per call", "B", "lower", _bytes("sent"))
+BYTES_RECEIVED = Figure(
+    "bytes_received", "bytes received per call", "B", "lower", _bytes("received")
+)
 
 FIGURES = (
     RATE,
@@ -70,5 +83,7 @@ FIGURES = (
     SERVICE_P99,
     CLIENT_CPU,
     SERVICE_CPU,
+    BYTES_SENT,
+    BYTES_RECEIVED,
 )
 """Every figure, in the order in which tables show them."""
