@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench import tax
+from bench import codecs, tax
 from bench.bounds import Ratio
 from bench.table import DISTURBED
 from wirelab.stacks import Stack
@@ -114,9 +114,18 @@ def _codec(case: Json) -> Json:
         "message": case["message"],
         "bytes": case["bytes"],
         "ours_us": round(median(ours), 3),
+        "aim": _aim(case),
         "peer": case["peer"],
         "ratio": round(median(ratios), 3) if ratios else None,
     }
+
+
+def _aim(case: Json) -> str | None:
+    """The aim with its verdict; None where there is none."""
+    if case["message"] != codecs.JUDGED:
+        return None
+    judged = Ratio("", "", tuple(case["ours_us"]), at_most=codecs.US_MAX)
+    return f"{judged.wanted()} us: {judged.verdict}"
 
 
 def with_tables(page: str, data: Json) -> str:
@@ -144,8 +153,8 @@ def _where(data: Json) -> list[str]:
     if data["others_share"] > DISTURBED:
         told += (
             f" The machine was not quiet: other work had {data['others_share']:.0%} of the two "
-            "cores, which makes calls dearer, in some rows more than in others (last column). Trust "
-            "the ratios, whose sides took turns, before the microseconds."
+            "cores, which makes calls dearer, in some rows more than in others (last column). "
+            "Trust the ratios, whose sides took turns, before the microseconds."
         )
     return [told]
 
@@ -173,11 +182,12 @@ def _tax(data: Json) -> list[str]:
 
 
 def _codecs(data: Json) -> list[str]:
-    lines = ["| codec | message | bytes | encode + decode | ours / peer |", "|---|---|---|---|---|"]
+    head = "| codec | message | bytes | encode + decode | aim | ours / peer |"
+    lines = [head, "|---|---|---|---|---|---|"]
     for row in data["codecs"]:
         peer = "no peer" if row["peer"] is None else f"{row['ratio']:.2f} of {row['peer']}"
         lines.append(
             f"| {row['codec']} | {row['message']} | {row['bytes']:,} "
-            f"| {row['ours_us']:,.2f} us | {peer} |"
+            f"| {row['ours_us']:,.2f} us | {row['aim'] or '–'} | {peer} |"
         )
     return lines

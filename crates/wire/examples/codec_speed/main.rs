@@ -9,7 +9,7 @@
 //! the peer take turns, round by round, so that whatever else the machine does
 //! meets both alike. Encoding
 //! goes to a buffer that is kept, decoding makes the typed message. SOAP and
-//! token-xml have no peer: no library of Rust reads and writes them.
+//! token-xml have no peer: we know of no Rust library that reads and writes them.
 
 mod cpu;
 mod ours;
