@@ -56,7 +56,8 @@ public final class AxisBinding implements Binding {
 
     private static void describe(
             SOAPService service, ContractProvider provider, TypeMappingRegistry types, Model model) {
-        ServiceDesc description = service.getServiceDescription();
+        ServiceDesc description = new ConcurrentDescription();
+        service.setServiceDescription(description);
         description.setName(model.service());
         description.setStyle(Style.RPC);
         description.setUse(Use.ENCODED);
