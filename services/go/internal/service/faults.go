@@ -7,7 +7,8 @@ import (
 
 // rustFaults are the switches that this service does not have.
 var rustFaults = []string{"freeze", "wrong", "close_mid_reply", "reset", "hang", "endless",
-	"garbage", "exit_at_call", "fail_start", "text_check_ns_per_kb"}
+	"garbage", "exit_at_call", "fail_start", "text_check_ns_per_kb",
+	"mutant"}
 
 const (
 	delayUsMax = 60_000_000
@@ -29,12 +30,13 @@ type Faults struct {
 	Exit     any    `json:"exit_at_call"`
 	Fail     any    `json:"fail_start"`
 	SlowText any    `json:"text_check_ns_per_kb"`
+	Mutant   any    `json:"mutant"`
 }
 
 func (c *Config) checkFaults() *Refusal {
 	f := &c.Faults
 	switches := []any{f.Freeze, f.Wrong, f.Close, f.Reset, f.Hang, f.Endless, f.Garbage, f.Exit,
-		f.Fail, f.SlowText}
+		f.Fail, f.SlowText, f.Mutant}
 	for i, value := range switches {
 		if value != nil {
 			return &Refusal{"faults." + rustFaults[i], "only the embedded Rust services have it",
