@@ -10,6 +10,8 @@ from typing import Literal
 from bench.reading import Reading
 
 Figure = Literal["cpu", "rate"]
+MISSED = "missed"
+"""An aim that is shown not to be reached."""
 Round = dict[str, Reading]
 """One reading per contender, taken one after the other."""
 
@@ -23,6 +25,8 @@ class Ratio:
     values: tuple[float, ...]
     at_most: float | None = None
     at_least: float | None = None
+    aim: bool = False
+    """What is striven for: missing it is told, and breaks no promise."""
 
     @property
     def median(self) -> float:
@@ -60,7 +64,7 @@ class Ratio:
         if not self.wanted():
             return ""
         if self.broken:
-            return "BROKEN"
+            return MISSED if self.aim else "BROKEN"
         return "cannot be told" if self.missed else "holds"
 
     def wanted(self) -> str:
@@ -81,6 +85,8 @@ class Bound:
     peers: tuple[str, ...]
     at_most: float | None = None
     at_least: float | None = None
+    aim: bool = False
+    """What is striven for: missing it is told, and breaks no promise."""
 
     def ratio(self, rounds: list[Round]) -> Ratio | None:
         """The ratios of every round; None when none of the peers could be had."""
@@ -92,7 +98,7 @@ class Bound:
         label = f"{best}, best of {len(present)}" if len(self.peers) > 1 else best
         title = "CPU per call" if self.figure == "cpu" else "requests/s"
         beside = "" if self.ours == "ours" else f", {self.ours.removeprefix('ours, ')}"
-        return Ratio(title + beside, label, values, self.at_most, self.at_least)
+        return Ratio(title + beside, label, values, self.at_most, self.at_least, self.aim)
 
     def _best(self, rounds: list[Round], present: list[str]) -> str:
         """The peer that is best by its median. The best of each single round would be a

@@ -38,7 +38,7 @@ class Timed:
         found = []
         label = f"{self.codec}, {self.message}"
         if self.message == JUDGED:
-            found.append(Ratio("us", label, self.ours_us, at_most=US_MAX))
+            found.append(Ratio("us", label, self.ours_us, at_most=US_MAX, aim=True))
         if self.peer is not None:
             pairs = zip(self.ours_us, self.peer_us, strict=True)
             values = tuple(ours / peer for ours, peer in pairs)

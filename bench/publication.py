@@ -88,7 +88,7 @@ def _stack(row: Json) -> Json:
 
 def _equal(rounds: list[Json], ratio: Json) -> Json:
     """The ratio to REST in JSON at equal bytes."""
-    again = Ratio("", "", tuple(ratio["values"]), ratio["at_most"], ratio["at_least"])
+    again = Ratio("", "", tuple(ratio["values"]), ratio["at_most"], ratio["at_least"], aim=True)
     low, high = again.interval
     return {
         "ratio": round(again.median, 3),
@@ -124,7 +124,7 @@ def _aim(case: Json) -> str | None:
     """The aim with its verdict; None where there is none."""
     if case["message"] != codecs.JUDGED:
         return None
-    judged = Ratio("", "", tuple(case["ours_us"]), at_most=codecs.US_MAX)
+    judged = Ratio("", "", tuple(case["ours_us"]), at_most=codecs.US_MAX, aim=True)
     return f"{judged.wanted()} us: {judged.verdict}"
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import codecs, machine, memory, publication, rows, table, tax
+from bench.bounds import MISSED
 from bench.install import find
 from bench.process import BenchError
 from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
@@ -180,15 +181,18 @@ def _verdict(done: list[Row], failed: dict[str, str], path: Path, quick: bool) -
     a quick run has too few pairs to judge any."""
     print(f"\nevery figure: {path}")
     broken = _lines(done, "BROKEN")
+    missed = _lines(done, MISSED)
     untold = _lines(done, "cannot be told")
     if quick:
         print("quick: one short pair judges no bound")
         return int(bool(failed))
     if broken:
         print("broken bounds:", *broken, sep="\n  ")
+    if missed:
+        print("missed aims:", *missed, sep="\n  ")
     if untold:
         print("missed by the median, by less than these pairs can tell apart:", *untold, sep="\n  ")
-    if not broken and not untold:
+    if not broken and not missed and not untold:
         print("every bound that could be judged holds")
     return int(bool(failed or broken))
 

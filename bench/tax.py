@@ -85,6 +85,7 @@ def _bound(stack: Stack) -> Bound:
         (REST_EQUAL,),
         at_most=AT_MOST if promised else None,
         at_least=AT_LEAST if promised else None,
+        aim=True,
     )
 
 
