@@ -168,6 +168,23 @@ def test_a_broken_file_of_gaps_is_told(tmp_path: Path) -> None:
         known.load(file)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("services: [raw@rusty], contract: transfer, section: limits", "rust"),
+        ("services: [iiop@go], contract: transfer, section: limits", "iiop"),
+        ("services: [raw@rust], contract: transferr, section: limits", "transfer"),
+        ("services: [raw@rust], contract: transfer, section: limit", "limits"),
+    ],
+)
+def test_a_gap_of_nothing_is_told(tmp_path: Path, wrong: str, said: str) -> None:
+    """It would stand in the file for good."""
+    file = tmp_path / "gaps.yaml"
+    file.write_text(f"gaps: [{{{wrong}, finding: x, reason: y}}]\n")
+    with pytest.raises(ExperimentError, match=said):
+        known.load(file)
+
+
 def test_a_proof_is_for_one_binary_one_stack_one_contract(tmp_path: Path) -> None:
     """Another engine's proofs do not count either."""
     verdict = judge(_examination(), Gaps())

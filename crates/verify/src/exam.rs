@@ -4,7 +4,7 @@ use serde::Serialize;
 use wirelab_contract::{Contract, State, Store};
 
 use crate::numbers::Numbers;
-use crate::subject::{Subject, Subjects};
+use crate::subject::Subjects;
 use crate::walk::Walk;
 use crate::{calendar, charging, money, transfer};
 
@@ -112,15 +112,4 @@ fn run(
 /// What only a deep examination does.
 pub(crate) fn only_deep(what: &str) -> Vec<String> {
     vec![format!("{what}: takes long, examined with --deep only")]
-}
-
-/// Lets a subject be passed where a boxed one is at hand.
-impl Subject for Box<dyn Subject + Send> {
-    fn call(&mut self, call: &wirelab_contract::Call) -> crate::Said {
-        (**self).call(call)
-    }
-
-    fn carries(&self, call: &wirelab_contract::Call) -> bool {
-        (**self).carries(call)
-    }
 }

@@ -1,6 +1,6 @@
 //! What is examined.
 
-use wirelab_contract::{Call, Operation, Reply};
+use wirelab_contract::{Call, Reply};
 
 /// What a subject said to a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,13 +26,6 @@ pub trait Subject {
     fn carries(&self, call: &Call) -> bool {
         let _ = call;
         true
-    }
-
-    /// Sends the bytes of a message in another form than our writer's, and
-    /// waits for what is said. `None`: there is no such form.
-    fn golden(&mut self, operation: Operation, message: &[u8]) -> Option<Said> {
-        let _ = (operation, message);
-        None
     }
 }
 

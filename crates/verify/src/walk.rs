@@ -59,9 +59,9 @@ impl<'a> Walk<'a> {
         expected
     }
 
-    /// Sends a message in another form, if there is one; it must be answered
-    /// as `call` is, or refused when `call` is `None`.
-    pub(crate) fn judge(
+    /// Compares what was said to `sent` with what the model says; the words of
+    /// both where they differ.
+    fn judge(
         &mut self,
         expected: &Result<Reply, ApplicationError>,
         said: Said,

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from wirelab import checkout, typed_documents
+from wirelab import checkout, manifests, typed_documents
+from wirelab.errors import StackError
 from wirelab.identity.examining import Finding
 from wirelab.stacks import Stack
 
@@ -27,11 +29,21 @@ class Gap(BaseModel):
 
     services: tuple[str, ...]
     """``binding@language``, each with the axes that the gap needs, if any."""
-    contract: str
-    section: str
+    contract: Literal["transfer", "charging", "calendar"]
+    section: Literal["operations", "errors", "limits", "vectors", "money"]
     finding: str
     """Name of the finding."""
     reason: str
+
+    @model_validator(mode="after")
+    def _of_services_that_there_are(self) -> Gap:
+        """Or a mistyped gap would stand in the file for good."""
+        for service in self.services:
+            try:
+                manifests.load().manifest(Stack.parse(service), self.contract)
+            except StackError as error:
+                raise ValueError(f"{error.message}. {error.remedy}") from None
+        return self
 
     def concerns(self, stack: Stack, contract: str, section: str) -> bool:
         """True when it is about that section of that service."""
