@@ -1,0 +1,2 @@
+//! The network between caller and service: two network namespaces, what joins
+//! them, and how that delays, loses and limits what goes through.

@@ -1,0 +1,11 @@
+//! From packets to reasons.
+//!
+//! A capture is read once, packet by packet, in constant memory:
+//! [`packet`] parses one, flows order their bytes and hand them as the events of
+//! [`stream`] to whoever listens: protocols cut them into messages and
+//! [`exchange`]s, accounts count them, the diagnosis looks for what cost time.
+//! Everything takes hostile input: a capture can come from anyone.
+
+pub mod exchange;
+pub mod packet;
+pub mod stream;
