@@ -20,8 +20,11 @@ public final class Main {
         // Libraries that print go to the log; standard output is the process contract's.
         System.setOut(System.err);
         Logger.getLogger("").setLevel(Level.WARNING);
+        // For an end that is not this method's, such as SIGHUP.
+        Runtime.getRuntime().addShutdownHook(new Thread(TemporaryFolder::remove));
         int code = new ServiceProcess(System.in, lines).run(System.getenv(CONFIGURATION_VARIABLE));
         lines.flush();
+        TemporaryFolder.remove();
         Runtime.getRuntime().halt(code);
     }
 }

@@ -48,8 +48,8 @@ record Offer(
         word("stack.security", stack.security(), offer.securities, who);
         word("stack.end_of_message", stack.endOfMessage(), offer.ends, who);
         checkCombinations(wanted);
-        checkAddress("listen", wanted.listen(), offer.unixSockets);
-        checkAddress("metrics_listen", wanted.metricsListen(), false);
+        checkAddress("listen", wanted.listen(), offer.unixSockets, true);
+        checkAddress("metrics_listen", wanted.metricsListen(), false, false);
         checkFiles(wanted);
         if (wanted.collector().gc() != null) {
             word("collector.gc", wanted.collector().gc(), COLLECTORS, "the Java virtual machine");
@@ -118,19 +118,22 @@ record Offer(
         }
     }
 
-    private static void checkAddress(String option, String address, boolean unixSockets) throws Refusal {
+    /** {@code links}: an address of a link is taken, too. */
+    private static void checkAddress(String option, String address, boolean unixSockets, boolean links)
+            throws Refusal {
         boolean unix = address.startsWith(UNIX) && address.length() > UNIX.length();
-        if (unix && unixSockets || !unix && isLoopback(address)) {
+        if (unix ? unixSockets : isLocal(address, links)) {
             return;
         }
         if (unix) {
             throw new Refusal(option, "a Unix socket cannot be had here", "use 127.0.0.1:0 or [::1]:0");
         }
-        throw new Refusal(option, "\"" + address + "\" is neither a loopback address nor a Unix socket",
+        throw new Refusal(option, "\"" + address + "\" is neither a loopback address nor a Unix socket"
+                + (links ? ", nor an address of a link (198.18.0.0/15)" : ""),
                 "use 127.0.0.1:0, [::1]:0" + (unixSockets ? " or unix:/path" : ""));
     }
 
-    private static boolean isLoopback(String address) {
+    private static boolean isLocal(String address, boolean links) {
         int colon = address.lastIndexOf(':');
         // Only literals: a name would be asked of a resolver.
         if (colon < 0 || !address.substring(0, colon).matches("[0-9.]+|\\[[0-9a-fA-F:.]+\\]")
@@ -139,10 +142,16 @@ record Offer(
             return false;
         }
         try {
-            return InetAddress.getByName(address.substring(0, colon)).isLoopbackAddress();
+            InetAddress host = InetAddress.getByName(address.substring(0, colon));
+            return host.isLoopbackAddress() || links && isOfLink(host.getAddress());
         } catch (UnknownHostException error) {
             return false;
         }
+    }
+
+    /** The network of the lab's links, 198.18.0.0/15, which nothing routes (RFC 2544, RFC 6890). */
+    private static boolean isOfLink(byte[] host) {
+        return host.length == 4 && (host[0] & 0xff) == 198 && (host[1] & 0xfe) == 18;
     }
 
     private static void checkFiles(Configuration wanted) throws Refusal {

@@ -35,6 +35,9 @@ class ConfigurationTest {
         "store.password | {'binding':'soap'} | 'store':{'username':'u'}",
         "tls.certificate | {'binding':'rest','security':'tls'} |",
         "listen | {'binding':'rest'} | 'listen':'192.0.2.1:80'",
+        "listen | {'binding':'rest'} | 'listen':'198.17.255.255:80'",
+        "listen | {'binding':'rest'} | 'listen':'198.20.0.0:80'",
+        "metrics_listen | {'binding':'rest'} | 'metrics_listen':'198.18.0.2:0'",
         "listen | {'binding':'rest'} | 'listen':'localhost:80'",
         "listen | {'binding':'iiop'} | 'listen':'unix:/x'",
     })

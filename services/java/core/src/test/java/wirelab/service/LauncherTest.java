@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,6 +39,22 @@ class LauncherTest {
         }
     }
 
+    /** The folder bears the process's id; those of processes that have ended are removed, others are not. */
+    @Test
+    void temporaryFilesHaveAFolderOfTheProcessAlone() throws Exception {
+        Path dead = Files.createDirectory(folder.resolve("wirelab-java-999999999"));
+        Files.createFile(dead.resolve("left"));
+        Path alive = Files.createDirectory(folder.resolve("wirelab-java-" + ProcessHandle.current().pid()));
+        String flags = launch("{\"stack\":{\"binding\":\"rest\"}}").get(0);
+        Matcher named = Pattern.compile("-Djava.io.tmpdir=(\\S+/wirelab-java-\\d+) ").matcher(flags);
+        assertTrue(named.find(), flags);
+        Path own = Path.of(named.group(1));
+        assertEquals(folder, own.getParent());
+        assertTrue(Files.isDirectory(own));
+        assertTrue(Files.notExists(dead));
+        assertTrue(Files.isDirectory(alive));
+    }
+
     private List<String> launch(String line) throws Exception {
         Path java = folder.resolve("java");
         Files.writeString(java, "#!/bin/sh\necho \"$@\"\necho \"$WIRELAB_CONFIGURATION\"\ncat\n");
@@ -45,6 +63,7 @@ class LauncherTest {
                 "wirelab-java-service");
         ProcessBuilder builder = new ProcessBuilder("sh", launcher.toString());
         builder.environment().put("JAVA", java.toString());
+        builder.environment().put("TMPDIR", folder.toString());
         Process process = builder.start();
         process.getOutputStream().write((line + "\nthe rest\n").getBytes(StandardCharsets.UTF_8));
         process.getOutputStream().close();

@@ -11,10 +11,15 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import wirelab.service.Bench;
 
 /** The process contract, on a process of its own. */
@@ -22,6 +27,9 @@ class ProcessTest {
     private static final String CONFIGURATION = "{\"contract\":\"charging\",\"stack\":{\"binding\":\"rest\"},"
             + "\"listen\":\"127.0.0.1:%d\",\"store\":{\"accounts\":3,\"balance\":100},\"processors\":1,"
             + "\"collector\":{\"gc\":\"serial\"},\"faults\":{\"delay_us\":1000}}\n";
+
+    @TempDir
+    Path folder;
 
     @Test
     void readyMetricsAndTheEndOfInput() throws Exception {
@@ -56,6 +64,27 @@ class ProcessTest {
         assertEquals(0, process.exitValue());
     }
 
+    /** Tomcat makes folders; nothing of them stays, whichever way the process is told to stop. */
+    @Test
+    void temporaryFilesGoWithTheProcess() throws Exception {
+        for (boolean bySignal : new boolean[] {false, true}) {
+            Process process = start(0);
+            line(process);
+            try (Stream<Path> made = Files.walk(temporary())) {
+                assertTrue(made.anyMatch(path -> path.getFileName().toString().startsWith("tomcat")));
+            }
+            if (bySignal) {
+                process.destroy();
+            } else {
+                process.getOutputStream().close();
+            }
+            assertTrue(process.waitFor(30, TimeUnit.SECONDS));
+            try (Stream<Path> left = Files.list(temporary())) {
+                assertEquals(List.of(), left.toList());
+            }
+        }
+    }
+
     @Test
     void aTakenPortIsRefused() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
@@ -67,16 +96,28 @@ class ProcessTest {
         }
     }
 
-    private static Process start(int port) throws Exception {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:ActiveProcessorCount=1", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-                        System.getProperty("java.class.path"), "wirelab.service.Main")
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+    /** By the launcher; the class path that it names is replaced by this test's own. */
+    private Process start(int port) throws Exception {
+        Path launcher = Path.of(System.getProperty("wirelab.contracts"), "..", "services", "java", "launcher", "src",
+                "wirelab-java-service");
+        Path java = folder.resolve("java");
+        Files.writeString(java, "#!/bin/sh\nwhile [ \"$1\" != -cp ]; do flags=\"$flags $1\"; shift; done\n"
+                + "exec " + Path.of(System.getProperty("java.home"), "bin", "java")
+                + " $flags -XX:TieredStopAtLevel=1 -cp \"$WIRELAB_TEST_CLASS_PATH\" wirelab.service.Main\n");
+        Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwxr-xr-x"));
+        ProcessBuilder builder = new ProcessBuilder("sh", launcher.toString()).redirectError(
+                ProcessBuilder.Redirect.INHERIT);
+        builder.environment().put("JAVA", java.toString());
+        builder.environment().put("WIRELAB_TEST_CLASS_PATH", System.getProperty("java.class.path"));
+        builder.environment().put("TMPDIR", Files.createDirectories(temporary()).toString());
+        Process process = builder.start();
         process.getOutputStream().write(String.format(CONFIGURATION, port).getBytes(StandardCharsets.UTF_8));
         process.getOutputStream().flush();
         return process;
+    }
+
+    private Path temporary() {
+        return folder.resolve("temporary");
     }
 
     private static Map<?, ?> line(Process process) throws Exception {
