@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import ssl
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,7 +112,7 @@ def drive_server(
     on_progress: OnProgress,
 ) -> Json:
     """Drives somebody's server. Raises :class:`UsageError`, :class:`LabError`."""
-    if not server.loopback and not any_target:
+    if not server.local and not any_target:
         raise UsageError(
             f"{server.authority} is not on this machine",
             "give --any-target if you may load that server",
@@ -158,13 +157,13 @@ def drive_stack(
         collector=program.manifest.collector,
         faults=faults or {},
     )
-    with tempfile.TemporaryDirectory(prefix="wirelab-") as folder, Scratch() as scratch:
+    with Scratch() as scratch:
         appointment = Appointment.of(stack, scratch)
         try:
             with Service(
                 program,
                 settings.configuration(stack, message.contract, appointment),
-                log=Path(folder) / "service.log",
+                log=scratch.folder / "service.log",
                 cores=table.service,
                 interruption=interruption,
             ) as service:
@@ -223,8 +222,8 @@ def _milliseconds(times: Json | None) -> Json:
 def _driven(
     plan: Json, cores: tuple[int, ...], interruption: Interruption, on_progress: OnProgress
 ) -> Json:
-    with tempfile.TemporaryDirectory(prefix="wirelab-") as folder:
-        log = Path(folder) / "engine.log"
+    with Scratch() as scratch:
+        log = scratch.folder / "engine.log"
         drive = Drive(
             plan, log=log, cores=cores, interruption=interruption, on_progress=on_progress
         )

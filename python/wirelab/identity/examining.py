@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,11 +85,11 @@ def examine(
     began = time.monotonic()
     exams: tuple[Exam, ...] = ()
     failure = ""
-    with tempfile.TemporaryDirectory(prefix="wirelab-verify-") as folder, Scratch() as scratch:
+    with Scratch() as scratch:
         try:
             appointment = Appointment.of(stack, scratch)
             subject = Subject(program, stack, contract, appointment, faults or {})
-            exams = subject.exams(Path(folder), interruption, deep)
+            exams = subject.exams(scratch.folder, interruption, deep)
         except TrialFailed as failed:
             failure = failed.reason
     return Examination(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from wirelab.engine import Drive
 from wirelab.interruption import Interruption
 from wirelab.measuring import PROGRESS_MS
 from wirelab.observer import Observer
+from wirelab.scratch import Scratch
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
 
@@ -146,5 +146,5 @@ class Bed:
 @contextmanager
 def bed(interruption: Interruption) -> Iterator[Bed]:
     """A bed with a temporary folder for logs."""
-    with tempfile.TemporaryDirectory(prefix="wirelab-") as folder:
-        yield Bed(Path(folder), interruption)
+    with Scratch() as scratch:
+        yield Bed(scratch.folder, interruption)

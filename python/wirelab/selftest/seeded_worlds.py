@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from wirelab import worlds
+from wirelab.scratch import Scratch
 from wirelab.selftest.bed import Bed, Truth
 
 
 def seeded_worlds(_: Bed) -> Truth:
     """Three worlds (:mod:`wirelab.worlds`), each a run of its own in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="wirelab-worlds-") as folder:
-        concluded = worlds.run(Path(folder))
+    with Scratch() as scratch:
+        concluded = worlds.run(scratch.folder)
     return Truth(
         "seeded worlds",
         all(one.right for one in concluded),
