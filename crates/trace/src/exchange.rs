@@ -1,9 +1,22 @@
 //! One request and its reply, as the packets show them.
 
-use crate::stream::FlowId;
+use crate::layer::Layer;
+use crate::stream::{Direction, FlowId, Segment};
 
 /// The protocols that are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// HTTP/1.0 and 1.1 (RFC 9112).
@@ -40,12 +53,33 @@ pub struct Extent {
     pub message_bytes: u64,
     /// Head, chunk sizes, frame headers, length prefixes of this message.
     pub overhead_bytes: u64,
-    /// Payload-carrying segments that it begins in: two for a head and a body in two sends.
+    /// Payload-carrying segments that it begins in: those up to the one that holds
+    /// the first byte of its body (or its last byte, where it has no body). One for
+    /// a message that begins in one send, two for a head and a body in two sends.
     pub segments: u32,
 }
 
+impl Extent {
+    /// Bytes of the message and what frames it.
+    pub fn bytes(&self) -> u64 {
+        self.message_bytes + self.overhead_bytes
+    }
+}
+
 /// How a reply ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// By its length, its last chunk, END_STREAM.
@@ -67,6 +101,9 @@ pub struct Exchange {
     pub ordinal: u64,
     /// What is spoken.
     pub protocol: Protocol,
+    /// The way of the request. [`Direction::Request`], except in a capture that
+    /// began after the connection, where only the protocol tells who asked.
+    pub caller: Direction,
     /// Method and path, operation, or empty.
     pub name: Box<str>,
     /// HTTP status, grpc-status behind it where there is one; GIOP reply status.
@@ -83,8 +120,58 @@ pub struct Exchange {
     pub closed_by_server: bool,
 }
 
+impl Exchange {
+    /// From the request's first byte to the reply's last, nanoseconds; None without
+    /// a whole reply.
+    pub fn latency_ns(&self) -> Option<u64> {
+        let whole = matches!(self.ending, Ending::Framed | Ending::UntilClose);
+        let reply = self.reply.as_ref().filter(|_| whole)?;
+        Some(reply.last_at_ns.saturating_sub(self.request.first_at_ns))
+    }
+}
+
+/// One unit of a protocol whose first bytes have been understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// The head of a request of HTTP/1.
+    HttpRequest,
+    /// The head of a reply of HTTP/1, interim ones too; its status.
+    HttpReply(u16),
+    /// A frame of HTTP/2.
+    Http2 {
+        /// Its type (RFC 9113 section 6).
+        kind: u8,
+        /// Its stream, 0 for the connection.
+        stream: u32,
+        /// Its payload, bytes: of DATA what flow control counts.
+        length: u32,
+        /// WINDOW_UPDATE: the increment. SETTINGS: the new window of streams,
+        /// where it tells one. Bytes.
+        window: Option<u32>,
+    },
+    /// A message of GIOP.
+    Giop(wirelab_wire::giop::Kind),
+    /// A message with its length in front.
+    Raw,
+    /// A record of TLS; its content type (RFC 8446 section 5.1).
+    Tls(u8),
+}
+
 /// Who listens to exchanges.
 pub trait Exchanges {
-    /// One is complete, or will never be. In order of completion.
+    /// One is complete, or will never be. In order of completion, on each
+    /// connection; told when it is known whether the server closed after it.
     fn exchange(&mut self, exchange: &Exchange);
+
+    /// A request has begun: its first byte came in `carrier`.
+    fn begun(&mut self, _flow: FlowId, _carrier: &Segment) {}
+
+    /// The next bytes of a direction belong to `layer`. Every byte that a flow
+    /// hands out is told once; bytes of one packet may be told late, when later
+    /// ones have said what they are.
+    fn layer(&mut self, _flow: FlowId, _layer: Layer, _bytes: u32, _carrier: &Segment) {}
+
+    /// A unit of the protocol, at the end of its head (for WINDOW_UPDATE and
+    /// SETTINGS of HTTP/2: of its payload).
+    fn unit(&mut self, _flow: FlowId, _unit: Unit, _carrier: &Segment) {}
 }

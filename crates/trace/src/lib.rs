@@ -7,5 +7,6 @@
 //! Everything takes hostile input: a capture can come from anyone.
 
 pub mod exchange;
+pub mod layer;
 pub mod packet;
 pub mod stream;

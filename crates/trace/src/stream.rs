@@ -76,6 +76,10 @@ pub struct Segment {
     pub window: u64,
     /// Link, IP and TCP header bytes.
     pub header_bytes: u32,
+    /// Of those the link's.
+    pub link_header_bytes: u16,
+    /// Of those IP's; the rest is TCP's.
+    pub ip_header_bytes: u16,
 }
 
 impl Segment {
