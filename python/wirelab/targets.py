@@ -16,6 +16,8 @@ PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
 """Default ports by scheme; gRPC's is the one its documentation uses."""
 SECURE = ("https", "grpcs")
 """Schemes of TLS."""
+LINKS = ipaddress.IPv4Network("198.18.0.0/15")
+"""Addresses of links, which nothing routes (RFC 2544, RFC 6890)."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Server:
     """Host and port as the user wrote them."""
     path: str
     """Path and query; of gRPC ``/package.Service/Method``."""
-    loopback: bool
+    local: bool
+    """On loopback, or at the other end of a link of the lab."""
     secure_name: str | None = None
     """With TLS: the name that its certificate must be for."""
 
@@ -76,7 +79,7 @@ def _server(text: str, url: SplitResult, port: int | None) -> Server:
         address=f"{written}:{number}",
         authority=url.netloc,
         path=path,
-        loopback=address.is_loopback,
+        local=address.is_loopback or address in LINKS,
         secure_name=url.hostname if url.scheme in SECURE else None,
     )
 

@@ -286,10 +286,13 @@ def test_a_proto_that_does_not_parse_is_refused(
 def test_targets_are_resolved() -> None:
     server = targets.parse("grpc://localhost:7000/a.b.C/D")
     assert isinstance(server, Server)
-    assert server.loopback
+    assert server.local
     assert server.authority == "localhost:7000"
     assert server.path == "/a.b.C/D"
     assert isinstance(found := targets.parse("http://[::1]:80/a?b=c"), Server)
     assert (found.address, found.path) == ("[::1]:80", "/a?b=c")
+    for host, local in (("198.18.0.2", True), ("198.20.0.0", False), ("192.0.2.1", False)):
+        assert isinstance(found := targets.parse(f"http://{host}/"), Server)
+        assert found.local is local, host
     with pytest.raises(UsageError, match="cannot be resolved"):
         targets.parse("http://nowhere.invalid/")

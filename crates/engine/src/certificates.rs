@@ -13,7 +13,7 @@ use rcgen::{
 };
 
 /// Names that the server's certificate is for.
-const SERVER_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+const SERVER_NAMES: [&str; 4] = ["localhost", "127.0.0.1", "::1", "198.18.0.2"];
 
 /// Where to put them.
 #[derive(clap::Args)]

@@ -98,7 +98,7 @@ pub(crate) fn target(any: bool, group: &Group, object: Option<&Object>) -> Resul
     };
     target.map_err(|error| {
         let remedy = match error {
-            TargetError::NotLoopback(_) => {
+            TargetError::NotLocal(_) => {
                 "load goes to this machine only; name the explicit flag (allow_any_target, --any-target) if you own the target"
             }
             _ => "write 127.0.0.1:PORT, [::1]:PORT or unix:/PATH",

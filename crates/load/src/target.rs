@@ -1,6 +1,6 @@
 //! Where calls go: an address on this machine.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// A parsed and permitted target.
@@ -19,15 +19,15 @@ pub enum TargetError {
     #[error("target {0:?} is neither ADDRESS:PORT nor unix:/PATH")]
     Syntax(String),
     /// Load on a machine that is not this one.
-    #[error("target {0} is not a loopback address")]
-    NotLoopback(SocketAddr),
+    #[error("target {0} is not a loopback address, nor one of a link (198.18.0.0/15)")]
+    NotLocal(SocketAddr),
     /// `sun_path` holds 107 bytes (unix(7)).
     #[error("the Unix path has {0} bytes; at most 107 fit")]
     PathTooLong(usize),
 }
 
 impl Target {
-    /// Parses `text`; addresses other than loopback only with `any`.
+    /// Parses `text`; addresses other than loopback and those of links only with `any`.
     ///
     /// # Errors
     /// [`TargetError`], naming what was refused.
@@ -45,9 +45,9 @@ impl Target {
         let address: SocketAddr = numeric
             .parse()
             .map_err(|_| TargetError::Syntax(text.into()))?;
-        match any || address.ip().to_canonical().is_loopback() {
+        match any || is_local(address.ip().to_canonical()) {
             true => Ok(Target::Tcp(address)),
-            false => Err(TargetError::NotLoopback(address)),
+            false => Err(TargetError::NotLocal(address)),
         }
     }
 
@@ -61,17 +61,29 @@ impl Target {
     }
 }
 
+/// Loopback, or 198.18.0.0/15: the network of the lab's links, which nothing
+/// routes (RFC 2544, RFC 6890).
+fn is_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(four) => four.is_loopback() || matches!(four.octets(), [198, 18 | 19, ..]),
+        IpAddr::V6(six) => six.is_loopback(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn loopback_in_both_families_is_accepted() {
+    fn loopback_in_both_families_and_links_are_accepted() {
         for text in [
             "127.0.0.1:80",
             "127.8.9.1:80",
             "[::1]:80",
             "localhost:80",
+            "198.18.0.0:80",
+            "198.19.255.255:80",
+            "[::ffff:198.18.0.2]:80",
             "unix:/tmp/a",
         ] {
             assert!(Target::parse(text, false).is_ok(), "{text}");
@@ -80,10 +92,16 @@ mod tests {
 
     #[test]
     fn other_machines_need_the_explicit_flag() {
-        for text in ["10.0.0.1:80", "[2001:db8::1]:80", "0.0.0.0:80"] {
+        for text in [
+            "10.0.0.1:80",
+            "198.17.255.255:80",
+            "198.20.0.0:80",
+            "[2001:db8::1]:80",
+            "0.0.0.0:80",
+        ] {
             assert!(matches!(
                 Target::parse(text, false),
-                Err(TargetError::NotLoopback(_))
+                Err(TargetError::NotLocal(_))
             ));
             assert!(Target::parse(text, true).is_ok());
         }

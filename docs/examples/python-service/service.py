@@ -7,6 +7,7 @@ through this file part by part.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import platform
@@ -156,7 +157,7 @@ class Server(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def name(self) -> str:
-        return f"127.0.0.1:{self.server_port}"
+        return f"{self.server_address[0]}:{self.server_port}"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -344,14 +345,23 @@ def checked(options: Json) -> Json:
 
 
 def opened(option: str, text: Any, handler: type[Handler]) -> Server:
-    """A server at ``127.0.0.1:PORT``; only loopback is listened on."""
+    """A server at ``127.0.0.1:PORT``, or on a link of the lab; nothing else is listened on."""
     host, _, port = str(text).rpartition(":")
-    if host != "127.0.0.1" or not port.isdigit() or int(port) > 65535:
+    local = host == "127.0.0.1" or (option == "listen" and of_link(host))
+    if not local or not port.isdigit() or int(port) > 65535:
         refuse(option, f"{text} is not a port of this machine's loopback", "use 127.0.0.1:0")
     try:
         return Server((host, int(port)), handler)
     except OSError as error:
         refuse(option, f"{text}: {error.strerror}", "use port 0, or one that is free")
+
+
+def of_link(host: str) -> bool:
+    """Whether it is in 198.18.0.0/15, which nothing routes (RFC 2544, RFC 6890)."""
+    try:
+        return ipaddress.IPv4Address(host) in ipaddress.IPv4Network("198.18.0.0/15")
+    except ValueError:
+        return False
 
 
 def configured() -> Json:

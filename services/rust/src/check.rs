@@ -5,7 +5,7 @@ use wirelab_contract::workload::HELLO_BYTES_MAX;
 
 use crate::config::ServiceConfig;
 use crate::faults::{FaultSwitches, Wrong};
-use crate::listener::loopback;
+use crate::listener::{local, loopback};
 use crate::mutants;
 use crate::refusal::Refusal;
 use crate::stack::{
@@ -62,7 +62,7 @@ pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
     if config.listen.starts_with("unix:") {
         check_unix(config)?;
     } else {
-        loopback("listen", &config.listen)?;
+        local(&config.listen)?;
     }
     Ok(contract)
 }

@@ -17,7 +17,8 @@ pub struct ServiceConfig {
     pub contract: String,
     /// How to speak it.
     pub stack: Stack,
-    /// `127.0.0.1:0`, `[::1]:8080` or `unix:/path`; port 0 takes a free one.
+    /// `127.0.0.1:0`, `[::1]:8080`, `unix:/path`, or an address of a link
+    /// (198.18.0.0/15); port 0 takes a free one.
     #[serde(default = "any_port")]
     pub listen: String,
     /// Where metrics are served, an address of the loopback interface.

@@ -47,6 +47,18 @@ enum Listening {
     Unix(UnixListener, PathBuf),
 }
 
+/// Where calls may come from: loopback or a link, else a refusal of `listen`.
+///
+/// Links use 198.18.0.0/15, which nothing routes (RFC 2544, RFC 6890).
+pub(crate) fn local(text: &str) -> Result<SocketAddr, Refusal> {
+    match text.parse() {
+        Ok(SocketAddr::V4(four)) if matches!(four.ip().octets(), [198, 18 | 19, ..]) => {
+            Ok(SocketAddr::V4(four))
+        }
+        _ => loopback("listen", text),
+    }
+}
+
 /// An address of the loopback interface, or a refusal of `option`.
 pub(crate) fn loopback(option: &str, text: &str) -> Result<SocketAddr, Refusal> {
     let address: SocketAddr = text.parse().map_err(|_| {
@@ -64,7 +76,7 @@ pub(crate) fn loopback(option: &str, text: &str) -> Result<SocketAddr, Refusal> 
     Err(Refusal::new(
         option,
         message,
-        "use 127.0.0.1 or [::1]: this service has no protection",
+        "use 127.0.0.1, [::1] or, to listen, an address of a link (198.18.0.0/15): this service has no protection",
     ))
 }
 
@@ -136,7 +148,7 @@ impl Listener {
         let socket = match config.listen.strip_prefix("unix:") {
             Some(path) => Listening::Unix(listen_unix(Path::new(path))?, PathBuf::from(path)),
             None => {
-                let address = loopback("listen", &config.listen)?;
+                let address = local(&config.listen)?;
                 Listening::Tcp(listen_tcp("listen", address, config.socket.tcp_window)?)
             }
         };

@@ -15,7 +15,7 @@ use crate::calls::Calls;
 use crate::check::{H2_CONNECTION_WINDOW_MIN, check};
 use crate::config::ServiceConfig;
 use crate::desk::{Desk, FAULT_EXIT};
-use crate::listener::{BACKLOG, Listener, listen_tcp, loopback};
+use crate::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
 use crate::ready::{self, Ready};
 use crate::refusal::{Refusal, Refused};
 use crate::reports::Reports;
@@ -145,7 +145,7 @@ fn report_listener(config: &ServiceConfig) -> Result<Option<TcpListener>, Refusa
     if config.stack.reply == ReplyWay::TwoWay {
         return Ok(None);
     }
-    let mut address = loopback("listen", &config.listen)?;
+    let mut address = local(&config.listen)?;
     address.set_port(0);
     listen_tcp("listen", address, None).map(Some)
 }

@@ -167,6 +167,15 @@ fn what_cannot_be_honoured_is_refused() {
         (config(&rest("yaml"), json!({})), "stack.codec"),
         (config(&rest("cdr"), json!({})), "stack.codec"),
         (config(&grpc(), json!({"listen": "0.0.0.0:0"})), "listen"),
+        (
+            config(&grpc(), json!({"listen": "198.17.255.255:0"})),
+            "listen",
+        ),
+        (config(&grpc(), json!({"listen": "198.20.0.0:0"})), "listen"),
+        (
+            config(&grpc(), json!({"metrics_listen": "198.18.0.2:0"})),
+            "metrics_listen",
+        ),
         (config(&grpc(), json!({"colour": 1})), "colour"),
         (
             config(&grpc(), json!({"listen": "unix:/nowhere/at/all"})),

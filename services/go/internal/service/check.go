@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -86,11 +87,13 @@ func (c *Config) checkWord(option, value string, legal ...string) *Refusal {
 }
 
 func (c *Config) checkListen() *Refusal {
-	for option, address := range map[string]string{"listen": c.Listen, "metrics_listen": c.MetricsListen} {
-		if !local(address) {
-			return &Refusal{option, fmt.Sprintf("%q is neither a loopback address nor a Unix socket", address),
-				"use 127.0.0.1:0, [::1]:0 or unix:/path"}
-		}
+	if !local(c.Listen) && !ofLink(c.Listen) {
+		return &Refusal{"listen", fmt.Sprintf("%q is neither a loopback address nor a Unix socket, "+
+			"nor an address of a link (198.18.0.0/15)", c.Listen), "use 127.0.0.1:0, [::1]:0 or unix:/path"}
+	}
+	if !local(c.MetricsListen) {
+		return &Refusal{"metrics_listen", fmt.Sprintf("%q is neither a loopback address nor a Unix socket",
+			c.MetricsListen), "use 127.0.0.1:0, [::1]:0 or unix:/path"}
 	}
 	return nil
 }
@@ -102,6 +105,14 @@ func local(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return err == nil && ip != nil && ip.IsLoopback()
+}
+
+// links is the network of the lab's links, which nothing routes (RFC 2544, RFC 6890).
+var links = netip.MustParsePrefix("198.18.0.0/15")
+
+func ofLink(address string) bool {
+	where, err := netip.ParseAddrPort(address)
+	return err == nil && links.Contains(where.Addr())
 }
 
 func (c *Config) checkSocket() *Refusal {
