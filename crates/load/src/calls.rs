@@ -13,6 +13,8 @@ pub(crate) struct Call {
     pub(crate) waiting: Waiting,
     /// Which kind of call of the group it is.
     pub(crate) step: usize,
+    /// Which call of its connection it is, from 0.
+    pub(crate) ordinal: u64,
     pub(crate) sent: u64,
     pub(crate) flushed: u64,
     pub(crate) first_byte: u64,
@@ -44,6 +46,7 @@ impl Calls {
         call.connection = connection;
         call.waiting = waiting;
         call.step = 0;
+        call.ordinal = 0;
         call.sent = 0;
         call.flushed = 0;
         call.first_byte = 0;

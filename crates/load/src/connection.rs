@@ -6,6 +6,7 @@ use std::io;
 use wirelab_wire::{CallId, Replies, Request};
 
 use crate::any_session::AnySession;
+use crate::call_log::Place;
 use crate::calls::Calls;
 use crate::clock::now_ns;
 use crate::poll::{Interest, Poll};
@@ -33,8 +34,10 @@ pub(crate) struct Connection {
     pub(crate) listed: bool,
     /// Calls under way on it.
     pub(crate) in_flight: u32,
-    /// A call has been begun on it.
-    used: bool,
+    /// Calls begun on it so far.
+    begun: u64,
+    /// Where it is, for a log of calls.
+    pub(crate) place: Place,
     /// A reply has come whole on it.
     pub(crate) served: bool,
     /// No call may be begun on it any more: they go elsewhere now.
@@ -92,7 +95,8 @@ impl Connection {
             stamped,
             listed: false,
             in_flight: 0,
-            used: false,
+            begun: 0,
+            place: Place::default(),
             served: false,
             retired: false,
             interest: Interest::ReadWrite,
@@ -110,7 +114,7 @@ impl Connection {
     /// Calls that may be begun on it now; without `keep` one in its life.
     #[inline]
     pub(crate) fn room(&self, keep: bool) -> usize {
-        match (keep || !self.used) && !self.retired {
+        match (keep || self.begun == 0) && !self.retired {
             true => self.session.capacity(),
             false => 0,
         }
@@ -118,8 +122,14 @@ impl Connection {
 
     /// Nothing is under way on it and nothing more may be.
     pub(crate) fn spent(&self, keep: bool) -> bool {
-        let used_up = (!keep && self.used) || self.retired;
+        let used_up = (!keep && self.begun > 0) || self.retired;
         self.in_flight == 0 && (used_up || self.session.finished())
+    }
+
+    /// How many calls were begun on it before the next.
+    #[inline]
+    pub(crate) fn next_ordinal(&self) -> u64 {
+        self.begun
     }
 
     #[inline]
@@ -127,7 +137,7 @@ impl Connection {
         self.session.send(call, request);
         self.unflushed.push(call);
         self.in_flight += 1;
-        self.used = true;
+        self.begun += 1;
     }
 
     /// Writes what is due, as far as the socket takes it, and stamps the

@@ -11,6 +11,7 @@
 mod any_session;
 pub mod arrivals;
 mod body;
+mod call_log;
 mod calls;
 mod clock;
 mod connection;

@@ -4,7 +4,7 @@ use crate::clock::seconds;
 use crate::group::{Group, Totals};
 use crate::plan::{self, Load};
 use crate::recorder::Recorder;
-use crate::result::{GroupOutcome, OperationOutcome, WarmupOutcome};
+use crate::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
 use crate::shared::{Span, UNSET};
 
 /// What all groups have in common.
@@ -21,6 +21,7 @@ pub(crate) struct Merged {
     operations: Vec<(String, Recorder)>,
     totals: Totals,
     queue_max: usize,
+    call_log: Option<CallLogOutcome>,
 }
 
 impl Default for Merged {
@@ -30,12 +31,14 @@ impl Default for Merged {
             operations: Vec::new(),
             totals: Totals::default(),
             queue_max: 0,
+            call_log: None,
         }
     }
 }
 
 impl Merged {
-    pub(crate) fn add(&mut self, group: Group) {
+    pub(crate) fn add(&mut self, mut group: Group) {
+        self.call_log = both_logs(self.call_log.take(), group.end_lines());
         self.queue_max += group.users.queue_max;
         self.totals.sent += group.totals.sent;
         self.totals.ended += group.totals.ended;
@@ -116,6 +119,22 @@ impl Merged {
             [] | [_] => Vec::new(),
             several => several.iter().map(operation_outcome).collect(),
         }
+    }
+}
+
+/// What came of the log of calls, which all groups share.
+pub(crate) fn call_log(groups: &[Merged]) -> Option<CallLogOutcome> {
+    let logs = groups.iter().map(|group| group.call_log.clone());
+    logs.fold(None, both_logs)
+}
+
+fn both_logs(one: Option<CallLogOutcome>, other: Option<CallLogOutcome>) -> Option<CallLogOutcome> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(CallLogOutcome {
+            calls: one.calls + other.calls,
+            error: one.error.or(other.error),
+        }),
+        (one, other) => one.or(other),
     }
 }
 

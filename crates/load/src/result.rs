@@ -50,10 +50,22 @@ pub struct Outcome {
     pub profile: String,
     /// True when the run was interrupted before its windows closed.
     pub interrupted: bool,
+    /// The log of calls, where the plan wants one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_log: Option<CallLogOutcome>,
     /// CPU and memory of the engine process.
     pub process: Process,
     /// One entry per group of the plan, in its order.
     pub groups: Vec<GroupOutcome>,
+}
+
+/// What came of the log of calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallLogOutcome {
+    /// Lines.
+    pub calls: u64,
+    /// Why lines are missing from some point on.
+    pub error: Option<String>,
 }
 
 /// CPU and memory of the engine process.

@@ -6,10 +6,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::arrivals::Arrivals;
+use crate::call_log::{CallLines, CallLog};
 use crate::clock::{now_ns, ns, seconds};
 use crate::fault;
 use crate::group::{Group, Spec};
-use crate::outcome::{During, Merged};
+use crate::outcome::{self, During, Merged};
 use crate::plan::{self, Load, Plan, Window};
 use crate::process::{Usage, open_files_max, pin};
 use crate::result::{Fault, Outcome, Process, Progress};
@@ -50,6 +51,7 @@ pub fn run(
     for core in plan.cores.iter().rev() {
         pin(*core).map_err(|error| fault::pinning(*core, &error))?;
     }
+    let log = plan.call_log.as_deref().map(CallLog::create).transpose()?;
     let shared = Arc::new(Shared::new(plan.threads));
     let mut coordinator = Coordinator {
         plan,
@@ -66,7 +68,8 @@ pub fn run(
     if plan.groups.iter().all(|group| group.warmup.max_s <= 0.0) {
         coordinator.open_window(began);
     }
-    let threads = spawn(plan, &specs, &shared, began).map_err(|error| fault::machine(&error))?;
+    let threads = spawn(plan, &specs, &shared, log.as_ref(), began)
+        .map_err(|error| fault::machine(&error))?;
     coordinator.conduct(began);
     let groups = join(threads)?;
     Ok(coordinator.outcome(groups))
@@ -88,11 +91,12 @@ fn spawn(
     plan: &Plan,
     specs: &[Spec],
     shared: &Arc<Shared>,
+    log: Option<&Arc<CallLog>>,
     began: u64,
 ) -> std::io::Result<Vec<Thread>> {
     (0..plan.threads)
         .map(|index| {
-            let groups = groups_of(plan, specs, index, began);
+            let groups = groups_of(plan, specs, log, index, began);
             let core = plan
                 .cores
                 .get(index as usize % plan.cores.len().max(1))
@@ -106,7 +110,13 @@ fn spawn(
 }
 
 /// The share of thread `index` in every group.
-fn groups_of(plan: &Plan, specs: &[Spec], index: u32, began: u64) -> Vec<Group> {
+fn groups_of(
+    plan: &Plan,
+    specs: &[Spec],
+    log: Option<&Arc<CallLog>>,
+    index: u32,
+    began: u64,
+) -> Vec<Group> {
     let both = plan.groups.iter().zip(specs).enumerate();
     both.map(|(number, (group, spec))| {
         let mut spec = spec.clone();
@@ -120,7 +130,8 @@ fn groups_of(plan: &Plan, specs: &[Spec], index: u32, began: u64) -> Vec<Group> 
         let own = own_users(&group.load, index, plan.threads);
         spec.script.number(own as usize, numbers);
         let users = users_of(group, numbers, began);
-        Group::new(spec, number as u32, users)
+        let lines = log.map(|log| CallLines::new(Arc::clone(log), number as u32, index));
+        Group::new(spec, number as u32, users, lines)
     })
     .collect()
 }
@@ -350,6 +361,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let start = self.marks.at_start.unwrap_or_default();
         let end = self.marks.at_end.unwrap_or_default();
         let cpu_s = end.cpu_s() - start.cpu_s();
+        let call_log = outcome::call_log(&merged);
         let groups = self.plan.groups.iter().zip(merged);
         let during = During {
             span: self.shared.window(),
@@ -366,6 +378,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             }
             .into(),
             interrupted: self.interrupted,
+            call_log,
             process: Process {
                 cpu_user_s: end.user_s - start.user_s,
                 cpu_system_s: end.system_s - start.system_s,

@@ -50,8 +50,9 @@ impl Group {
                 break;
             };
             let id = self.calls.begin(slot, waiting);
-            let tokens = connection.tokens.as_deref_mut();
             let call = self.calls.get(id);
+            call.ordinal = connection.next_ordinal();
+            let tokens = connection.tokens.as_deref_mut();
             let request = self.spec.script.request(call, &mut self.sequences, tokens);
             connection.submit(id, request);
             room = connection.room(self.spec.keep);

@@ -5,6 +5,7 @@ use std::io;
 use wirelab_wire::CallId;
 
 use super::{Group, Turn, events};
+use crate::call_log::Place;
 use crate::clock::now_ns;
 use crate::judge::Rejection;
 use crate::recorder::{ErrorKind, Time};
@@ -19,8 +20,16 @@ impl Group {
         let mut ended = std::mem::take(&mut self.ended);
         for id in ended.drain(..) {
             let call = self.calls.get(id);
+            let mut place = Place::default();
             if let Some(connection) = self.connections.get(call.connection) {
                 connection.forget(id);
+                place = connection.place;
+            }
+            if let Some(lines) = &mut self.lines
+                && !call.again
+            {
+                let operation = &self.spec.steps[call.step].name;
+                lines.add(call, place, operation);
             }
             if call.again {
                 self.spec.script.take_back(call);

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use wirelab_wire::CallId;
 
+use crate::call_log::CallLines;
 use crate::calls::Calls;
 use crate::connections::Connections;
 use crate::events::Events;
@@ -20,6 +21,7 @@ use crate::forward::Forward;
 use crate::poll::Poll;
 use crate::recorder::{ErrorKind, Recorder};
 use crate::report::Report;
+use crate::result::CallLogOutcome;
 use crate::script::Script;
 use crate::sequences::Sequences;
 use crate::shared::Span;
@@ -95,6 +97,8 @@ pub(crate) struct Group {
     /// Where one-way calls are said to have been processed.
     report: Option<Report>,
     ended: Vec<CallId>,
+    /// Every call in a file, where the plan wants one.
+    lines: Option<CallLines>,
     /// What is known of connections, arrivals and sequences.
     pub(crate) recorder: Recorder,
     /// What is known of calls, by operation.
@@ -125,7 +129,7 @@ macro_rules! events {
 pub(crate) use events;
 
 impl Group {
-    pub(crate) fn new(spec: Spec, index: u32, users: Users) -> Group {
+    pub(crate) fn new(spec: Spec, index: u32, users: Users, lines: Option<CallLines>) -> Group {
         Group {
             operations: (0..spec.operations()).map(|_| Recorder::new()).collect(),
             forward: Forward::new(spec.any_target),
@@ -137,6 +141,7 @@ impl Group {
             sequences: Sequences::default(),
             connections: Connections::default(),
             ended: Vec::new(),
+            lines,
             recorder: Recorder::new(),
             totals: Totals::default(),
         }
@@ -163,6 +168,11 @@ impl Group {
     /// When this group wants to act though no socket is ready.
     pub(crate) fn next_due(&self, span: Span) -> u64 {
         self.users.next_due(span).min(self.connections.next_due())
+    }
+
+    /// Ends the log of calls; what came of it.
+    pub(crate) fn end_lines(&mut self) -> Option<CallLogOutcome> {
+        self.lines.take().map(CallLines::end)
     }
 
     fn token(&self, slot: u32) -> u64 {

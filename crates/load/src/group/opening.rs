@@ -3,6 +3,7 @@
 use std::io;
 
 use super::{Group, Turn};
+use crate::call_log::Place;
 use crate::clock::now_ns;
 use crate::connection::Connection;
 use crate::recorder::ErrorKind;
@@ -61,6 +62,9 @@ impl Group {
         let session = self.spec.speaks.session();
         let mut connection = Connection::new(socket, tls, session, started, stamped);
         connection.tokens = self.spec.script.tokens();
+        if self.lines.is_some() {
+            connection.place = self.place_of(&connection)?;
+        }
         connection.register(turn.poll, self.token(slot))?;
         if let Some(report) = &mut self.report {
             report.expect(connection.socket.local_port()?, slot);
@@ -69,6 +73,18 @@ impl Group {
         self.totals.opened += 1;
         self.totals.peak = self.totals.peak.max(self.connections.open());
         self.serve(slot, turn)
+    }
+
+    #[cold]
+    fn place_of(&self, connection: &Connection) -> io::Result<Place> {
+        let port = match self.spec.target {
+            Target::Tcp(_) => connection.socket.local_port()?,
+            Target::Unix(_) => 0,
+        };
+        Ok(Place {
+            connection: self.totals.opened,
+            port,
+        })
     }
 
     /// A connection could not be made: one waiting call fails with it.

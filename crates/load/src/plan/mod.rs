@@ -38,6 +38,11 @@ pub struct Plan {
     /// Milliseconds between progress lines; 0: none.
     #[serde(default = "progress_default")]
     pub progress_ms: u64,
+    /// A new file for a line per call that was sent, warm-up and drain
+    /// included: CSV, times in nanoseconds of CLOCK_REALTIME, in which
+    /// packets are stamped.
+    #[serde(default)]
+    pub call_log: Option<String>,
     /// Groups of calls, each with its own workload and load, run at the same time.
     pub groups: Vec<Group>,
 }
