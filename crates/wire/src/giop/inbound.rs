@@ -70,7 +70,7 @@ pub struct Body {
     order: ByteOrder,
     content: Vec<u8>,
     /// Where in `content` the arguments begin.
-    at: usize,
+    pub(super) at: usize,
     breaks: Vec<Break>,
 }
 
@@ -170,7 +170,7 @@ impl Content {
     }
 
     /// A request whose body still lacks its bytes.
-    fn head(&self, number: &mut Option<u32>) -> Result<Inbound, Error> {
+    pub(super) fn head(&self, number: &mut Option<u32>) -> Result<Inbound, Error> {
         let mut reader = self.reader();
         let request = match self.version {
             Version::V12 => self.head_12(&mut reader, number)?,

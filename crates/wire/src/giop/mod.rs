@@ -20,6 +20,7 @@ mod header;
 mod inbound;
 mod incoming;
 mod ior;
+pub mod onlooker;
 mod options;
 mod outgoing;
 mod replies;

@@ -14,7 +14,7 @@ const TRAILER_BYTES_MAX: usize = 64 << 10;
 
 /// Decodes one body.
 #[derive(Debug, Default)]
-pub(super) struct Chunked {
+pub struct Chunked {
     state: State,
     /// Bytes of the size line so far.
     line_bytes: usize,
@@ -43,11 +43,11 @@ impl Default for State {
 
 /// What one piece of input came to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Step {
-    /// Bytes of input that belong to the body.
-    pub(super) used: usize,
+pub struct Step {
+    /// Bytes of input that belong to the body, framing included.
+    pub used: usize,
     /// The body ends there.
-    pub(super) complete: bool,
+    pub complete: bool,
 }
 
 fn broken(rule: &'static str, found: &[u8]) -> ProtocolError {
@@ -59,7 +59,10 @@ fn broken(rule: &'static str, found: &[u8]) -> ProtocolError {
 
 impl Chunked {
     /// Hands on the data in `input` until the body ends.
-    pub(super) fn decode(
+    ///
+    /// # Errors
+    /// When RFC 9112 section 7.1 is broken, or a limit of this crate.
+    pub fn decode(
         &mut self,
         input: &[u8],
         mut sink: impl FnMut(&[u8]),

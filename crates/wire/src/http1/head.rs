@@ -8,14 +8,14 @@ use crate::excerpt::excerpt;
 use crate::session::{ContentType, Encoding, Head, ProtocolError};
 
 /// Bytes that a head may have.
-pub(super) const HEAD_BYTES_MAX: usize = 64 << 10;
+pub const HEAD_BYTES_MAX: usize = 64 << 10;
 
 /// Fields that a head may have.
 pub(super) const FIELDS_MAX: usize = 64;
 
-/// How the end of the body is found.
+/// How the end of a body is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Framing {
+pub enum Framing {
     /// There is none.
     Absent,
     /// After that many bytes.
@@ -45,7 +45,20 @@ impl Parsed {
 }
 
 /// Parses the head that `input` begins with; `None` when it is not whole yet.
+/// This client never asks for another protocol, so nobody may switch to one.
 pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, ProtocolError> {
+    let parsed = parse_any(input, head_only)?;
+    match parsed {
+        Some(parsed) if parsed.head.status == 101 => Err(broken(
+            "101 only after a request to upgrade (RFC 9110 section 15.2.2)",
+            input,
+        )),
+        parsed => Ok(parsed),
+    }
+}
+
+/// As [`parse`], whatever was asked for.
+pub(super) fn parse_any(input: &[u8], head_only: bool) -> Result<Option<Parsed>, ProtocolError> {
     if !b"HTTP/1.".starts_with(&input[..input.len().min(7)]) {
         return Err(broken(
             "status line must begin with HTTP/1. (RFC 9112 section 4)",
@@ -90,7 +103,7 @@ pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, Pro
 }
 
 /// Whether `head` has an empty line that ends at or after `from`.
-pub(super) fn has_empty_line(head: &[u8], from: usize) -> bool {
+pub fn has_empty_line(head: &[u8], from: usize) -> bool {
     // The line before it may end just before `from`, or within the last two bytes.
     let start = from.saturating_sub(2);
     memchr_iter(b'\n', &head[start..]).any(|at| {
@@ -99,14 +112,14 @@ pub(super) fn has_empty_line(head: &[u8], from: usize) -> bool {
     })
 }
 
-fn broken(rule: &'static str, found: &[u8]) -> ProtocolError {
+pub(super) fn broken(rule: &'static str, found: &[u8]) -> ProtocolError {
     ProtocolError {
         rule,
         found: excerpt(found),
     }
 }
 
-fn rule_of(error: httparse::Error) -> &'static str {
+pub(super) fn rule_of(error: httparse::Error) -> &'static str {
     match error {
         httparse::Error::HeaderName => {
             "field names are tokens followed by a colon (RFC 9112 section 5)"
@@ -132,28 +145,24 @@ fn check_status(status: u16, input: &[u8]) -> Result<(), ProtocolError> {
             "status codes begin with 1 to 5 (RFC 9110 section 15)",
             input,
         )),
-        101 => Err(broken(
-            "101 only after a request to upgrade (RFC 9110 section 15.2.2)",
-            input,
-        )),
         _ => Ok(()),
     }
 }
 
 /// The fields that a client needs.
 #[derive(Debug, Default)]
-struct Fields {
-    length: Option<u64>,
-    chunked: bool,
+pub(super) struct Fields {
+    pub(super) length: Option<u64>,
+    pub(super) chunked: bool,
     close: bool,
     keep_alive: bool,
     encoding: Encoding,
-    content_type: ContentType,
+    pub(super) content_type: ContentType,
 }
 
 impl Fields {
     /// Tells names apart by their lengths first: most fields are none of these.
-    fn take(&mut self, name: &str, value: &[u8]) -> Result<(), ProtocolError> {
+    pub(super) fn take(&mut self, name: &str, value: &[u8]) -> Result<(), ProtocolError> {
         match name.len() {
             10 if name.eq_ignore_ascii_case("connection") => self.take_connection(value),
             12 if name.eq_ignore_ascii_case("content-type") => {

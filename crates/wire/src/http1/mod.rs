@@ -5,12 +5,15 @@
 //! the input. Only a head that arrives in pieces is put together in a buffer.
 //! The head of a request is written once per [`Request::id`] and then copied.
 //!
+//! Who reads captures finds the heads of both sides in [`onlooker`].
+//!
 //! Where RFC 9112 lets a recipient choose between repairing a reply and
 //! refusing it, this client refuses: a laboratory reports what it was sent.
 
 mod chunked;
 mod head;
 mod heads;
+pub mod onlooker;
 mod options;
 mod request;
 

@@ -27,6 +27,8 @@ pub struct Decoder {
     table: Table,
     table_max: usize,
     section_max: usize,
+    /// The table lacks what was inserted before this decoder listened.
+    joined_late: bool,
     name: Vec<u8>,
     value: Vec<u8>,
 }
@@ -39,9 +41,19 @@ impl Decoder {
             table: Table::new(table_max as usize),
             table_max: table_max as usize,
             section_max: section_max as usize,
+            joined_late: false,
             name: Vec::new(),
             value: Vec::new(),
         }
+    }
+
+    /// For an onlooker who did not hear the connection from its beginning: an
+    /// index beyond the table is an empty field, since indices count from the
+    /// youngest entry (RFC 7541 section 2.3.3) and those known stay right.
+    #[must_use]
+    pub fn joined_late(mut self) -> Decoder {
+        self.joined_late = true;
+        self
     }
 
     /// The table, for its version and size.
@@ -87,10 +99,7 @@ impl Decoder {
         sink: &mut impl FnMut(&[u8], &[u8]),
     ) -> Result<usize, DecodeError> {
         let index = cursor.integer(7)?;
-        let (name, value) = self
-            .table
-            .get(index as usize)
-            .ok_or_else(|| no_entry(index))?;
+        let (name, value) = self.entry(index)?;
         sink(name, value);
         Ok(name.len() + value.len() + ENTRY_OVERHEAD)
     }
@@ -107,12 +116,10 @@ impl Decoder {
         if index == 0 {
             string(cursor, &mut self.name)?;
         } else {
-            let (name, _) = self
-                .table
-                .get(index as usize)
-                .ok_or_else(|| no_entry(index))?;
-            self.name.clear();
-            self.name.extend_from_slice(name);
+            let mut known = std::mem::take(&mut self.name);
+            known.clear();
+            known.extend_from_slice(self.entry(index)?.0);
+            self.name = known;
         }
         string(cursor, &mut self.value)?;
         sink(&self.name, &self.value);
@@ -120,6 +127,15 @@ impl Decoder {
             self.table.insert(&self.name, &self.value);
         }
         Ok(self.name.len() + self.value.len() + ENTRY_OVERHEAD)
+    }
+
+    /// Name and value of an index.
+    fn entry(&self, index: u32) -> Result<(&[u8], &[u8]), ProtocolError> {
+        match self.table.get(index as usize) {
+            Some(entry) => Ok(entry),
+            None if self.joined_late && index > 0 => Ok((b"", b"")),
+            None => Err(no_entry(index)),
+        }
     }
 
     /// RFC 7541 section 6.3.
@@ -162,5 +178,29 @@ fn string(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), ProtocolErro
     } else {
         out.extend_from_slice(bytes);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Index 63 was inserted before, 62 since.
+    #[test]
+    fn who_joined_late_knows_what_was_inserted_since() {
+        let block = [&b"\x40\x01a\x01b"[..], &[0x80 | 62, 0x80 | 63]].concat();
+        let mut fields = Vec::new();
+        let mut decoder = Decoder::new(4_096, 4_096).joined_late();
+        let decoded = decoder.decode(&block, |name, value| {
+            fields.push((name.to_vec(), value.to_vec()));
+        });
+        assert_eq!(decoded, Ok(()));
+        let known = (b"a".to_vec(), b"b".to_vec());
+        assert_eq!(fields, [known.clone(), known, Default::default()]);
+        assert!(
+            Decoder::new(4_096, 4_096)
+                .decode(&block, |_, _| ())
+                .is_err()
+        );
     }
 }
