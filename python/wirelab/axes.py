@@ -20,6 +20,8 @@ COUNT_MAX = 1_000_000
 """The largest N in ``pool=N``, ``pipeline=N`` and ``multiplex=N``."""
 WINDOW_BYTES_MAX = 2**31 - 1
 """The largest window: RFC 9113 section 6.9.1, and ``int`` of setsockopt(2)."""
+CPU_PERCENT_MIN = 10
+"""The smallest share of a core: the kernel gives 1 ms of a period of 10 ms at least."""
 DELAY_MS_MAX = 60_000
 """The longest ``close_delay``, milliseconds."""
 
@@ -43,6 +45,8 @@ class Axis:
     """True when a number of bytes is a value too."""
     is_ms: bool = False
     """True when the values are whole milliseconds."""
+    is_percent: bool = False
+    """True when a share in per cent is a value too."""
 
     def canonical(self, text: str) -> str:
         """The value as it is written in references. Raises :class:`StackError`."""
@@ -55,9 +59,11 @@ class Axis:
             return str(self._bytes(text))
         if self.is_ms:
             return str(self._ms(text))
+        if self.is_percent and text.endswith("%"):
+            return self._percent(text)
         raise StackError(
             f"axis {self.name!r} has no value {text!r}",
-            did_you_mean(text, (*self.values, *(f"{word}=N" for word in self.counted))),
+            did_you_mean(text, self._choices()),
         )
 
     def _count(self, text: str, number: str) -> int:
@@ -67,6 +73,19 @@ class Axis:
                 f"write for example {text.partition('=')[0]}=8",
             )
         return int(number)
+
+    def _choices(self) -> tuple[str, ...]:
+        counted = (f"{word}=N" for word in self.counted)
+        return (*self.values, *counted, *(("25%",) if self.is_percent else ()))
+
+    def _percent(self, text: str) -> str:
+        number = text.removesuffix("%")
+        if not re.fullmatch(r"[0-9]{1,3}", number) or not CPU_PERCENT_MIN <= int(number) <= 100:
+            raise StackError(
+                f"axis {self.name!r}: {text!r} is not a share of a core that can be given",
+                f"write {CPU_PERCENT_MIN}% to 100%, or {self.default!r}",
+            )
+        return f"{int(number)}%"
 
     def _bytes(self, text: str) -> int:
         try:
@@ -202,6 +221,20 @@ TABLE: tuple[Axis, ...] = (
     ),
     Axis(
         "start", "cold: measured from the first call of a fresh process", "warm", ("warm", "cold")
+    ),
+    Axis(
+        "client.cpu",
+        "share of one core that the caller gets, for slow devices; all: whatever is there",
+        "all",
+        ("all",),
+        is_percent=True,
+    ),
+    Axis(
+        "server.cpu",
+        "share of one core that the service gets, for slow devices; all: whatever is there",
+        "all",
+        ("all",),
+        is_percent=True,
     ),
     Axis(
         "caller",

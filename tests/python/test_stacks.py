@@ -102,6 +102,8 @@ def test_every_axis_has_a_value() -> None:
         ("rest@go?close_delay=soon", "number of milliseconds"),
         ("rest@go?close_delay=0.5ms", "whole number of milliseconds"),
         ("rest@go?close_delay=2 min", "choose 0 to 60,000 ms"),
+        ("rest@go?server.cpu=5%", "write 10% to 100%"),
+        ("rest@go?client.cpu=half", "Known are"),
         ("rest@go?socket=unix&server.nagle=on", "not of Unix sockets"),
         ("grpc@go?caller=ghz&security=tls", "nearest legal stack is grpc@go?caller=ghz"),
         ("grpc@go?caller=ghz&compression=zstd", "compression=gzip&caller=ghz"),

@@ -1,0 +1,127 @@
+"""A share of one core for a side that stands for a slow device.
+
+The kernel's CPU controller gives a group of processes a part of every period
+and lets it wait for the rest (Documentation/scheduler/sched-bwc.rst): version 2
+of control groups where it has the controller, version 1 elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from wirelab.errors import LabError
+
+PERIOD_US = 10_000
+"""Microseconds of a period: short, so that a side that used its share up waits for less than
+10 ms. The kernel takes 1 ms to 1 s."""
+
+QUOTA_US_MIN = 1_000
+"""Least of a period that the kernel gives, microseconds."""
+
+PREFIX = "wirelab-"
+"""Of every group's name; the process id of its owner follows."""
+
+V1 = Path("/sys/fs/cgroup/cpu")
+V2 = Path("/sys/fs/cgroup")
+
+_JOIN = 'echo 0 >"$0" && exec "$@"'
+"""The child puts itself into its group and becomes what it is to be."""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A CPU controller that this process may use."""
+
+    root: Path
+    version: int
+
+    def limit(self, group: Path, quota_us: int) -> None:
+        """Raises :class:`OSError`."""
+        if self.version == 2:
+            (group / "cpu.max").write_text(f"{quota_us} {PERIOD_US}", encoding="ascii")
+            return
+        (group / "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="ascii")
+        (group / "cpu.cfs_quota_us").write_text(str(quota_us), encoding="ascii")
+
+
+def find(v1: Path = V1, v2: Path = V2) -> Controller:
+    """The machine's controller. Raises :class:`LabError` where there is none to write to."""
+    if os.access(v1 / "cpu.cfs_quota_us", os.F_OK) and os.access(v1, os.W_OK):
+        return Controller(v1, 1)
+    with contextlib.suppress(OSError):
+        offered = (v2 / "cgroup.subtree_control").read_text(encoding="ascii").split()
+        if "cpu" in offered and os.access(v2, os.W_OK):
+            return Controller(v2, 2)
+    raise LabError(
+        "a CPU quota needs the kernel's CPU controller, and none can be written to here",
+        f"run as root where {v1} (cgroup v1) exists, or where {v2}/cgroup.subtree_control "
+        "(cgroup v2) names cpu; or write client.cpu=all and server.cpu=all",
+    )
+
+
+class Quota:
+    """A group that has ``percent`` of one core. Use as a context manager; the group ends with
+    the block, and what is in it must have ended before."""
+
+    def __init__(self, percent: int, side: str, controller: Controller | None = None) -> None:
+        """Raises :class:`LabError`. Groups that killed processes have left are removed."""
+        self._controller = controller or find()
+        root = self._controller.root
+        _sweep(root)
+        self.folder = root / f"{PREFIX}{os.getpid()}-{side}"
+        try:
+            self.folder.mkdir(exist_ok=True)
+            quota_us = max(QUOTA_US_MIN, PERIOD_US * percent // 100)
+            self._controller.limit(self.folder, quota_us)
+        except OSError as error:
+            _remove(self.folder)
+            raise LabError(
+                f"a quota of {percent} % of a core was refused: {error}",
+                "run as root, or write all in place of the quota",
+            ) from error
+
+    def __enter__(self) -> Quota:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _until(lambda: _remove(self.folder), seconds=2.0)
+
+    def around(self, command: Sequence[str]) -> list[str]:
+        """The command, so that it and all its children run inside the group."""
+        return ["/bin/sh", "-c", _JOIN, str(self.folder / "cgroup.procs"), *command]
+
+
+def _sweep(root: Path) -> None:
+    for folder in root.glob(f"{PREFIX}*"):
+        owner = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            _remove(folder)
+
+
+def _remove(folder: Path) -> bool:
+    """False while a process is still in it."""
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _until(done: Callable[[], bool], seconds: float) -> None:
+    """Waits for the kernel to let go of processes that have just ended."""
+    deadline = time.monotonic() + seconds
+    while not done() and time.monotonic() < deadline:
+        time.sleep(0.01)
