@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from wirelab import namespaces
+
 SCRAPE_S_MAX = 10.0
 SCRAPE_BYTES_MAX = 4 * 1024 * 1024
 CPUCLOCK_SCHED = 2
@@ -43,11 +45,14 @@ def total(metrics: Metrics, name: str) -> float:
     )
 
 
-def scrape(address: str, seconds_max: float = SCRAPE_S_MAX) -> str:
-    """The text at ``http://address/metrics``. Raises :class:`OSError` or
-    :class:`http.client.HTTPException`."""
+def scrape(address: str, seconds_max: float = SCRAPE_S_MAX, namespace: str | None = None) -> str:
+    """The text at ``http://address/metrics``, asked for from within a network namespace where
+    given. Raises :class:`OSError` or :class:`http.client.HTTPException`."""
     host, _, port = address.rpartition(":")
-    connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=seconds_max)
+    where = host.strip("[]"), int(port)
+    connection = http.client.HTTPConnection(*where, timeout=seconds_max)
+    if namespace is not None:
+        connection.sock = namespaces.connected(namespace, where, seconds_max)
     try:
         connection.request("GET", "/metrics")
         reply = connection.getresponse()

@@ -14,10 +14,11 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wirelab import namespaces
 from wirelab.errors import TrialFailed
 from wirelab.interruption import Interruption
 
@@ -45,12 +46,21 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Child:
     """One child process: lines out, a log file for standard error, ended for certain."""
 
-    def __init__(self, command: Sequence[str], *, log: Path, cores: Sequence[int] = ()) -> None:
-        """Starts ``command``, pinned to ``cores`` where given. Raises :class:`OSError`."""
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        log: Path,
+        cores: Sequence[int] = (),
+        namespace: str | None = None,
+        orphaned: signal.Signals = signal.SIGKILL,
+    ) -> None:
+        """Starts ``command``, pinned to ``cores`` and in the network namespace where given.
+        It gets the signal ``orphaned`` when the lab dies. Raises :class:`OSError`."""
         self.command = list(command)
         self.log = log
         self._buffer = bytearray()
-        with log.open("ab") as stderr:
+        with log.open("ab") as stderr, _network(namespace) as network:
             self.process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.PIPE,
@@ -58,7 +68,7 @@ class Child:
                 stderr=stderr,
                 bufsize=0,
                 start_new_session=True,
-                preexec_fn=_Setup(cores, os.getpid()),
+                preexec_fn=_Setup(cores, os.getpid(), network, orphaned),
             )
         self._selector = selectors.DefaultSelector()
         assert self.process.stdout is not None  # PIPE above
@@ -172,13 +182,32 @@ def run_to_end(child: Child, seconds: float, interruption: Interruption) -> int 
 class _Setup:
     """Runs in the child between fork and exec; touches nothing that needs a lock."""
 
-    def __init__(self, cores: Sequence[int], parent: int) -> None:
+    def __init__(
+        self, cores: Sequence[int], parent: int, network: int | None, orphaned: signal.Signals
+    ) -> None:
         self.cores = set(cores)
         self.parent = parent
+        self.network = network
+        self.orphaned = orphaned
 
     def __call__(self) -> None:
-        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        _libc.prctl(PR_SET_PDEATHSIG, self.orphaned)
         if os.getppid() != self.parent:
             os._exit(1)  # the lab died before the order above was given
         if self.cores:
             os.sched_setaffinity(0, self.cores)
+        if self.network is not None:
+            namespaces.enter(self.network)
+
+
+@contextlib.contextmanager
+def _network(name: str | None) -> Iterator[int | None]:
+    """A descriptor of the namespace for as long as it lasts; None: the lab's own."""
+    if name is None:
+        yield None
+        return
+    descriptor = namespaces.opened(name)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,17 +10,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wirelab import builds, engine_binary, metrics
+from wirelab.attendants import Attendant
 from wirelab.contact import ANY_PORT, Appointment, Contact
 from wirelab.errors import BuildError, TrialFailed
 from wirelab.interruption import Interruption
 from wirelab.manifests import Catalogue, Manifest
-from wirelab.processes import POLL_S, Child, describe_exit
 from wirelab.stacks import Stack
-
-READY_S_MAX = 20.0
-"""Seconds from start to the ready line."""
-STOP_S = 2.5
-"""Seconds from the end of its input to its own end; calls in flight get one of them."""
 
 AT_ANY_PORT = Appointment()
 """Without TLS, on a free port of the loopback interface."""
@@ -117,8 +110,11 @@ def _program(manifest: Manifest, out: Path) -> Program:
 METRICS_ERRORS = (OSError, http.client.HTTPException, ValueError)
 
 
-class Service:
-    """A running service. Use as a context manager; it ends with the block."""
+class Service(Attendant):
+    """A running service. Use as a context manager; it ends with the block. Its calls in
+    flight get one second of its time to end."""
+
+    noun = "the service"
 
     def __init__(
         self,
@@ -127,25 +123,27 @@ class Service:
         *,
         log: Path,
         cores: tuple[int, ...] = (),
+        namespace: str | None = None,
         interruption: Interruption,
     ) -> None:
-        """Starts it and waits for its ready line. Raises :class:`TrialFailed` when it
-        refuses, dies, is silent for 20 s or says something else."""
+        """Starts it, in a network namespace where given, and waits for its ready line. Raises
+        :class:`TrialFailed` when it refuses, dies, is silent for 20 s or says something else."""
         self.program = program
         self.configuration = configuration
-        self.child = Child(program.command, log=log, cores=cores)
+        self._namespace = namespace
+        super().__init__(
+            program.command,
+            configuration,
+            log=log,
+            cores=cores,
+            namespace=namespace,
+            interruption=interruption,
+        )
         try:
-            self.child.say(json.dumps(configuration).encode() + b"\n")
-            self.ready = self._ready(interruption)
-        except BaseException:
+            self.ready = Ready.model_validate(self.said)
+        except ValidationError as error:
             self.child.kill()
-            raise
-
-    def __enter__(self) -> Service:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.child.end(STOP_S)
+            raise TrialFailed(f"the service's ready line: {error}") from error
 
     def contact(self, appointment: Appointment) -> Contact:
         """How to reach it. Raises :class:`TrialFailed` where its ready line lacks what its
@@ -163,49 +161,13 @@ class Service:
     def scrape(self) -> str:
         """The metrics as text. Raises :class:`TrialFailed` when they cannot be had."""
         try:
-            return metrics.scrape(self.ready.metrics)
+            return metrics.scrape(self.ready.metrics, namespace=self._namespace)
         except METRICS_ERRORS as error:
             raise TrialFailed(self.death() or f"the service's metrics: {error}") from error
 
     def glance(self, seconds_max: float) -> str | None:
         """The metrics as text, or None when a busy service does not give them in time."""
         try:
-            return metrics.scrape(self.ready.metrics, seconds_max)
+            return metrics.scrape(self.ready.metrics, seconds_max, self._namespace)
         except METRICS_ERRORS:
             return None
-
-    def death(self) -> str:
-        """How the process ended; empty while it runs."""
-        code = self.child.wait(0.0)
-        return "" if code is None else f"the service ended with {describe_exit(code)}{self._tail()}"
-
-    def _tail(self) -> str:
-        tail = self.child.log_tail()
-        return f" ({tail})" if tail else ""
-
-    def _ready(self, interruption: Interruption) -> Ready:
-        deadline = time.monotonic() + READY_S_MAX
-        while (line := self.child.line(POLL_S)) is None:
-            interruption.check()
-            if time.monotonic() > deadline:
-                raise TrialFailed(f"the service was not ready after {READY_S_MAX:.0f} s")
-        if not line:
-            code = self.child.end(1.0)
-            raise TrialFailed(
-                f"the service ended with {describe_exit(code)} before it was ready{self._tail()}"
-            )
-        return self._read(line)
-
-    def _read(self, line: bytes) -> Ready:
-        try:
-            said = json.loads(line)
-            if isinstance(said, dict) and "refused" in said:
-                refused = said["refused"]
-                raise TrialFailed(
-                    f"the service refused {refused.get('option')}: {refused.get('message')};"
-                    f" {refused.get('remedy')}"
-                )
-            return Ready.model_validate(said)
-        except (ValueError, ValidationError, AttributeError) as error:
-            start = line[:200].decode("utf-8", "replace")
-            raise TrialFailed(f"the service said no ready line but {start!r}: {error}") from error

@@ -190,7 +190,7 @@ def test_silence_of_the_service_ends(
     tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in("service-silent")
-    monkeypatch.setattr(services, "READY_S_MAX", 0.3)
+    monkeypatch.setattr(services.Service, "ready_s_max", 0.3)
     assert "not ready" in _run(tmp_path / "run").trials[0].reason
 
 
@@ -214,7 +214,7 @@ def test_a_service_that_clings_to_life_is_killed(
     tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in("service-clings")
-    monkeypatch.setattr(services, "STOP_S", 0.2)
+    monkeypatch.setattr(services.Service, "stop_s", 0.2)
     one = TEXT.replace(", grpc@rust", "").replace("repeats: 2", "repeats: 1")
     assert _run(tmp_path / "run", one).trials[0].status == "measured"
 

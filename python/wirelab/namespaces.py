@@ -1,0 +1,79 @@
+"""Network namespaces by name, as ip-netns(8) keeps them: entered by children and sockets.
+
+The lab itself stays where it is. A child enters between fork and exec, a socket is made by
+a thread that has entered: a socket belongs for good to the namespace in which it was made.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+FOLDER = Path("/run/netns")
+CLONE_NEWNET = 0x40000000
+REMOVED_S_MAX = 10.0
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def opened(name: str) -> int:
+    """A descriptor of the namespace, for :func:`enter`. Raises :class:`OSError`."""
+    return os.open(FOLDER / name, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def enter(descriptor: int) -> None:
+    """Moves the calling thread, and what it starts, into the namespace (setns(2)). Raises
+    :class:`OSError`."""
+    if _libc.setns(descriptor, CLONE_NEWNET) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"cannot enter a network namespace: {os.strerror(number)}")
+
+
+def connected(name: str, address: tuple[str, int], seconds_max: float) -> socket.socket:
+    """A TCP connection of the namespace ``name``, usable by every thread. Raises
+    :class:`OSError`."""
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    made = _inside(name, lambda: socket.socket(family, socket.SOCK_STREAM))
+    try:
+        made.settimeout(seconds_max)
+        made.connect(address)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def remove(name: str) -> None:
+    """Removes what a process that was killed has left; a namespace that is gone is well.
+    What still runs inside keeps it alive, without the name."""
+    if (FOLDER / name).exists():
+        command = ["ip", "netns", "delete", name]
+        subprocess.run(command, capture_output=True, timeout=REMOVED_S_MAX, check=False)
+
+
+def _inside(name: str, make: Callable[[], socket.socket]) -> socket.socket:
+    """What ``make`` gives in a thread that has entered the namespace and then ends."""
+    outcome: list[socket.socket | OSError] = []
+
+    def work() -> None:
+        try:
+            descriptor = opened(name)
+            try:
+                enter(descriptor)
+                outcome.append(make())
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if isinstance(outcome[0], OSError):
+        raise outcome[0]
+    return outcome[0]
