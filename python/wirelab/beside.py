@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from wirelab import contrast, figures
 from wirelab.levels import Level
@@ -15,6 +16,9 @@ from wirelab.statistics import Figure, Interval, StatisticsError
 from wirelab.study import Arm, PublishedMap, ShownFigure
 from wirelab.trial import Trial
 from wirelab.wanted import Wanted
+
+CONTENDERS_MAX = 2
+"""So many stacks stand side by side, and are set in relation; more stand below each other."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Line:
     metric: str
     unit: str
     operation: str
+    """The study's test: its operation, or its experiment where the map names some."""
     level: Level
     pairs: tuple[Pair, ...]
     published_ratio: float | None
@@ -57,16 +62,19 @@ def lines(
     return tuple(
         _line(rows, listed, names, arms, shown)
         for metric, shown in names.figures.items()
-        for rows in _by_cell(row for row in printed if row.metric == metric)
-        if rows[0].operation in names.operations
+        for rows in _by_cell(
+            row
+            for row in printed
+            if row.metric == metric and names.takes(row.operation, row.experiment, row.link)
+        )
     )
 
 
 def _by_cell(rows: Iterable[Printed]) -> list[list[Printed]]:
-    """The rows of each operation and load, whatever the stack and the statistic."""
-    cells: dict[tuple[str, tuple[tuple[str, str], ...]], list[Printed]] = {}
+    """The rows of each operation, load and link, whatever the stack and the statistic."""
+    cells: dict[tuple[str, tuple[tuple[str, str], ...], str], list[Printed]] = {}
     for row in rows:
-        cells.setdefault((row.operation, tuple(row.load.items())), []).append(row)
+        cells.setdefault((row.operation, tuple(row.load.items()), row.link), []).append(row)
     return list(cells.values())
 
 
@@ -78,7 +86,9 @@ def _line(
     shown: ShownFigure,
 ) -> Line:
     first = rows[0]
-    level = {ours: int(first.load[theirs]) for theirs, ours in names.load.items()}
+    level: dict[str, Any] = {ours: int(first.load[theirs]) for theirs, ours in names.load.items()}
+    if names.links:
+        level["link"] = names.links[first.link]
     changes = {**names.operations[first.operation], **level}
     cells = {
         stack: Wanted.of({"stack": arms[arm].stack}).changed(changes)
@@ -95,11 +105,12 @@ def _line(
             shown,
         )
         for stack, wanted in cells.items()
+        if len(cells) <= CONTENDERS_MAX or any(row.stack == stack for row in rows)
     ]
     return Line(
         first.metric,
         first.unit,
-        first.operation,
+        first.experiment if names.experiments else first.operation,
         level,
         tuple(pairs),
         _published_ratio(pairs),

@@ -266,11 +266,23 @@ class ShownFigure(Model):
 class PublishedMap(Model):
     """How rows of published.csv name what was measured."""
 
-    part: str
+    parts: tuple[str, ...] = Field(min_length=1)
+    experiments: tuple[str, ...] = Field((), description="of the rows; all when left out")
     stacks: dict[str, str]
     operations: dict[str, Words]
-    load: dict[str, str]
+    load: dict[str, str] = Field(default_factory=dict)
+    links: dict[str, str] = Field(
+        default_factory=dict, description="the study's links by the lab's; rows of others are left"
+    )
     figures: dict[str, ShownFigure]
+
+    def takes(self, operation: str, experiment: str, link: str) -> bool:
+        """True for the rows that this map is for."""
+        return (
+            operation in self.operations
+            and (not self.experiments or experiment in self.experiments)
+            and (not self.links or link in self.links)
+        )
 
 
 class PairEntry(Model):
@@ -323,7 +335,7 @@ class Study(Model):
     window_max: Time = Field(description="longest window at the default scale")
     threshold: float = Field(0.05, ge=0, lt=1)
     arms: dict[str, Arm] = Field(min_length=1)
-    published: PublishedMap | None = None
+    published: tuple[PublishedMap, ...] = ()
     winners: WinnersEntry | None = None
     findings: tuple[Claim, ...] = ()
     ladders: tuple[LadderEntry, ...] = ()
@@ -351,10 +363,11 @@ class Study(Model):
     def _parts_named(self) -> list[str]:
         named = [part for claim in self.findings for part in self.parts_of(claim)]
         named += [ladder.part for ladder in self.ladders]
-        return named + [entry.part for entry in (self.published, self.winners) if entry]
+        named += [part for entry in self.published for part in entry.parts]
+        return named + ([self.winners.part] if self.winners else [])
 
     def _arms_named(self) -> list[str]:
-        named = list(self.published.stacks.values()) if self.published else []
+        named = [arm for entry in self.published for arm in entry.stacks.values()]
         pairs = self.winners.pairs if self.winners else ()
         return named + [arm for pair in pairs for arm in (pair.a, pair.b)]
 

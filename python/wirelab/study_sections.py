@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 
 from wirelab import figures, winners
-from wirelab.beside import Line, Pair
+from wirelab.beside import CONTENDERS_MAX, Line, Pair
 from wirelab.climb import Climbed
 from wirelab.explanation import Explanation
 from wirelab.findings import Judgement, Part, range_words
@@ -279,6 +279,9 @@ def _beside(lines: Sequence[Line]) -> list[Section]:
     tables = []
     for metric in dict.fromkeys(line.metric for line in lines):
         rows = [line for line in lines if line.metric == metric]
+        if any(len(line.pairs) > CONTENDERS_MAX for line in rows):
+            tables.append(_stacked(metric, rows))
+            continue
         arms = [pair.arm for pair in rows[0].pairs]
         columns = ["Test", "Load"]
         columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
@@ -295,6 +298,17 @@ def _beside(lines: Sequence[Line]) -> list[Section]:
     return [Section("Published and measured", tables=tables)] if tables else []
 
 
+def _stacked(metric: str, lines: Sequence[Line]) -> Table:
+    """One stack a row, for studies that compared many."""
+    rows = [
+        (pair.arm, line.operation, level_words(line.level), _published(pair), _here(line, pair))
+        for line in lines
+        for pair in line.pairs
+    ]
+    about = f"{metric}, {lines[0].unit}: published figure, measured estimate (95 % interval)."
+    return Table(["Stack", "Test", "Load", "Published", "Measured"], rows, about)
+
+
 def _cells(line: Line) -> tuple[str, ...]:
     words = [word for pair in line.pairs for word in (_published(pair), _here(line, pair))]
     published = NONE if line.published_ratio is None else digits(line.published_ratio)
@@ -306,7 +320,8 @@ def _published(pair: Pair) -> str:
     if pair.published is None:
         return NONE
     ends = ", ".join(NONE if end is None else f"{end:,g}" for end in (pair.least, pair.most))
-    return f"{pair.published:,g} ({ends}){' †' if pair.doubtful else ''}"
+    ends = "" if pair.least is None and pair.most is None else f" ({ends})"
+    return f"{pair.published:,g}{ends}{' †' if pair.doubtful else ''}"
 
 
 def _here(line: Line, pair: Pair) -> str:
