@@ -6,7 +6,19 @@
 //! [`exchange`]s, accounts count them, the diagnosis looks for what cost time.
 //! Everything takes hostile input: a capture can come from anyone.
 
+pub mod decode;
 pub mod exchange;
+mod field;
+pub mod file;
+pub mod flow;
 pub mod layer;
+pub mod link_layer;
+mod network;
 pub mod packet;
+mod read;
 pub mod stream;
+mod summary;
+pub mod tcp;
+
+pub use read::{Analyzer, read, read_file, read_within};
+pub use summary::{OtherPackets, Summary};

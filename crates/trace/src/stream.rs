@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::packet::Flags;
+use crate::packet::{Flags, Packet};
 
 /// Names one connection of a capture, from 0 in order of its first packet.
 pub type FlowId = u32;
@@ -28,7 +28,9 @@ impl Direction {
     }
 }
 
-/// What a segment is to its stream.
+/// What a segment is to its stream. Wireshark's rules decide between data,
+/// retransmissions and what is out of order (see [`crate::flow`]), so that
+/// counts agree with it; which bytes are new is told by [`Observer::bytes`] alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SegmentKind {
     /// SYN or SYN with ACK, seen for the first time.
@@ -40,7 +42,8 @@ pub enum SegmentKind {
     /// Payload not seen before that was sent earlier than some that was
     /// captured before it: it overtook nothing, it came late (RFC 9293 section 3.10.7.4).
     OutOfOrder,
-    /// Payload or SYN or FIN seen before, sent again.
+    /// Payload or SYN or FIN that was sent before and is sent again, the first
+    /// time perhaps unseen. New bytes may follow the old ones.
     Retransmission,
     /// One byte or none below what is acknowledged: a probe of a live or closed window.
     KeepAlive,
@@ -97,10 +100,11 @@ pub struct Opening {
     pub client: SocketAddr,
     /// The server's end.
     pub server: SocketAddr,
-    /// Its SYN was captured; otherwise offsets count from the first byte seen.
+    /// Its SYN was captured, or the answer to it; otherwise offsets count from the
+    /// first byte seen or acknowledged.
     pub from_syn: bool,
-    /// The largest segment that each side takes: the server's, by the client's
-    /// SYN, and the client's.
+    /// The largest segment that the client takes, by its SYN, and the server, where
+    /// its SYN comes first; what comes later is in the options of its packet.
     pub mss: [Option<u16>; 2],
 }
 
@@ -121,6 +125,9 @@ pub enum Closing {
 pub trait Observer {
     /// A connection is new. Comes before anything else of that flow.
     fn opened(&mut self, flow: FlowId, opening: &Opening);
+    /// A packet of a connection, with all its headers; its segment follows.
+    /// Who needs the segment alone leaves this out.
+    fn packet(&mut self, _flow: FlowId, _direction: Direction, _packet: &Packet<'_>) {}
     /// A segment, in the order of the capture, retransmissions too.
     fn segment(&mut self, flow: FlowId, segment: &Segment);
     /// The next bytes of a direction: in order, each byte once, as far as captured.
@@ -129,6 +136,8 @@ pub trait Observer {
     /// Bytes of a direction that will never come: lost by the capture, cut off by
     /// its snap length, or given up for want of memory. The next bytes follow them.
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64);
-    /// A connection is over. Nothing more comes of that flow.
+    /// A connection is over. Nothing more comes of that flow. `at_ns` is when it
+    /// ended, or was last seen; told later, for segments may come late: up to 60 s
+    /// of the capture, or at its end, or when a new connection has the same ends.
     fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing);
 }

@@ -1,0 +1,93 @@
+//! From a captured frame to its TCP packet.
+
+use std::net::SocketAddr;
+
+use crate::file::Record;
+use crate::link_layer::{Carried, carried};
+use crate::network::{self, Ip, NoIp, protocol};
+use crate::packet::Packet;
+use crate::tcp;
+
+/// What a frame is.
+#[derive(Debug, Clone, Copy)]
+pub enum Decoded<'a> {
+    /// TCP over IPv4 or IPv6.
+    Tcp(Packet<'a>),
+    /// Anything else.
+    Other(Other),
+}
+
+/// Frames that are counted, and not looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Other {
+    /// UDP.
+    Udp,
+    /// Another protocol over IP.
+    Ip,
+    /// A fragment of an IP packet: fragments are not put together.
+    Fragment,
+    /// No IP: ARP, LLDP, …
+    Link,
+    /// The capture holds too little of it.
+    Cut,
+    /// Its headers contradict each other.
+    Malformed,
+    /// Its link type is not read here.
+    UnknownLink,
+}
+
+/// Reads a frame.
+#[inline]
+pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
+    match find(record) {
+        Ok(packet) => Decoded::Tcp(packet),
+        Err(other) => Decoded::Other(other),
+    }
+}
+
+#[inline]
+fn find<'a>(record: &Record<'a>) -> Result<Packet<'a>, Other> {
+    let link_header_bytes = match carried(record.link_type, record.data) {
+        Carried::Ip { header_bytes } => header_bytes,
+        Carried::Other => return Err(Other::Link),
+        Carried::Cut => return Err(Other::Cut),
+        Carried::Unknown => return Err(Other::UnknownLink),
+    };
+    let captured = record.data.get(link_header_bytes..).ok_or(Other::Cut)?;
+    let wire_bytes = record.wire_bytes.saturating_sub(link_header_bytes as u32);
+    let ip = network::parse(captured, wire_bytes).map_err(|error| match error {
+        NoIp::Cut => Other::Cut,
+        NoIp::Malformed => Other::Malformed,
+        NoIp::Fragment => Other::Fragment,
+    })?;
+    match ip.protocol {
+        protocol::TCP => tcp_packet(record, &ip, link_header_bytes as u16),
+        protocol::UDP => Err(Other::Udp),
+        _ => Err(Other::Ip),
+    }
+}
+
+#[inline]
+fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, link: u16) -> Result<Packet<'a>, Other> {
+    let header = tcp::parse(ip.payload, ip.payload_bytes).map_err(|error| match error {
+        tcp::NoHeader::Cut => Other::Cut,
+        tcp::NoHeader::Malformed => Other::Malformed,
+    })?;
+    Ok(Packet {
+        number: record.number,
+        at_ns: record.at_ns,
+        wire_bytes: record.wire_bytes,
+        link_header_bytes: link,
+        ip_header_bytes: ip.header_bytes as u16,
+        tcp_header_bytes: header.header_bytes as u16,
+        source: SocketAddr::new(ip.source, header.source_port),
+        destination: SocketAddr::new(ip.destination, header.destination_port),
+        sequence: header.sequence,
+        acknowledgment: header.acknowledgment,
+        flags: header.flags,
+        window: header.window,
+        options: header.options,
+        payload_bytes: ip.payload_bytes - header.header_bytes as u32,
+        payload: ip.payload.get(header.header_bytes..).unwrap_or(&[]),
+    })
+}

@@ -1,0 +1,86 @@
+//! The pcap format (draft-ietf-opsawg-pcap), with microseconds or nanoseconds,
+//! in both byte orders, and its variant with longer record headers.
+
+use std::io::Read;
+
+use super::source::Source;
+use super::{Damage, Error, Frame, Step};
+use crate::field::Order;
+use crate::link_layer::LinkType;
+
+pub(super) const HEADER_BYTES: usize = 24;
+const RECORD_HEADER_BYTES: usize = 16;
+/// The variant of Kuznetzov adds interface, protocol and packet type.
+const RECORD_HEADER_BYTES_MODIFIED: usize = 24;
+/// Larger records are taken as damage, whatever the file's snap length says.
+pub(super) const CAPTURED_MAX: u32 = 16 << 20;
+
+pub(super) struct Pcap {
+    order: Order,
+    /// Nanoseconds of one unit of the second timestamp.
+    unit_ns: u64,
+    record_header_bytes: usize,
+    link_type: LinkType,
+}
+
+impl Pcap {
+    /// Reads the file's header; None when it is none of this format.
+    pub(super) fn parse(header: &[u8]) -> Option<Pcap> {
+        const MICROSECONDS: u32 = 0xA1B2_C3D4;
+        const NANOSECONDS: u32 = 0xA1B2_3C4D;
+        const MODIFIED: u32 = 0xA1B2_CD34;
+        for order in [Order::Little, Order::Big] {
+            let (unit_ns, record_header_bytes) = match order.u32(header, 0)? {
+                MICROSECONDS => (1000, RECORD_HEADER_BYTES),
+                NANOSECONDS => (1, RECORD_HEADER_BYTES),
+                MODIFIED => (1000, RECORD_HEADER_BYTES_MODIFIED),
+                _ => continue,
+            };
+            // The upper half tells of frame check sequences.
+            let link_type = LinkType(order.u32(header, 20)? as u16);
+            return Some(Pcap {
+                order,
+                unit_ns,
+                record_header_bytes,
+                link_type,
+            });
+        }
+        None
+    }
+
+    #[inline]
+    pub(super) fn step<'a, R: Read>(&self, source: &'a mut Source<R>) -> Result<Step<'a>, Error> {
+        let offset = source.offset();
+        let header = source.peek(self.record_header_bytes)?;
+        if header.len() < self.record_header_bytes {
+            return Ok(short_header(offset, header.len(), self.record_header_bytes));
+        }
+        let field = |at| self.order.u32(header, at).unwrap_or(0);
+        let at_ns = u64::from(field(0)) * 1_000_000_000 + u64::from(field(4)) * self.unit_ns;
+        let (captured, wire_bytes) = (field(8), field(12));
+        if captured > CAPTURED_MAX {
+            let reason = format!("a record claims {captured} captured bytes");
+            return Ok(Step::Damaged(Damage::new(offset, reason)));
+        }
+        let whole = self.record_header_bytes + captured as usize;
+        let there = source.peek(whole)?.len();
+        if there < whole {
+            let reason = format!("the last record is cut: {there} of {whole} bytes are there");
+            return Ok(Step::Damaged(Damage::new(offset, reason)));
+        }
+        Ok(Step::Frame(Frame {
+            at_ns,
+            wire_bytes: wire_bytes.max(captured),
+            link_type: self.link_type,
+            data: &source.take(whole)[self.record_header_bytes..],
+        }))
+    }
+}
+
+fn short_header<'a>(offset: u64, there: usize, whole: usize) -> Step<'a> {
+    if there == 0 {
+        return Step::End;
+    }
+    let reason = format!("the last record's header is cut: {there} of {whole} bytes are there");
+    Step::Damaged(Damage::new(offset, reason))
+}

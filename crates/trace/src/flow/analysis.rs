@@ -1,0 +1,209 @@
+//! What a segment is, judged by the sequence numbers before it.
+//!
+//! The rules are those of Wireshark's TCP analysis (User's Guide, section "TCP
+//! Analysis"), so that both count alike: sequence numbers alone decide, not
+//! whether the bytes were captured before. In their order:
+//!
+//! - one byte at the next expected number against a closed window is a probe of it;
+//! - no or one byte just before the next expected number is a keep-alive;
+//! - payload that the other side has acknowledged is a spurious retransmission;
+//! - payload, SYN or FIN before the next expected number is a fast
+//!   retransmission when two or more duplicate acknowledgments ask for it and the
+//!   last came within 20 ms; out of order when the highest byte came less than a
+//!   round trip before (that of the handshake, or 3 ms) and it does not end there;
+//!   else a retransmission.
+
+use crate::packet::{Flags, Packet};
+
+const FAST_NS: u64 = 20_000_000;
+const OUT_OF_ORDER_NS: u64 = 3_000_000;
+
+/// How a segment stands to those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on where the last one ended, or carries nothing.
+    Next,
+    /// Something is missing before it.
+    Ahead,
+    /// It overtook nothing, it came late.
+    OutOfOrder,
+    /// Sent again.
+    Retransmission,
+    /// Sent again after duplicate acknowledgments.
+    Fast,
+    /// Sent again although it had been acknowledged.
+    Spurious,
+    /// A probe of a live connection.
+    KeepAlive,
+    /// A probe of a closed window.
+    WindowProbe,
+}
+
+/// What the rules remember of one sender.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sender {
+    /// The number behind the highest byte.
+    next: Option<u32>,
+    /// When that came.
+    next_at_ns: u64,
+    /// Behind the highest byte without a hole before it.
+    whole_to: Option<u32>,
+    /// As in its last packet; 0 for none.
+    acknowledgment: u32,
+    acknowledged_at_ns: u64,
+    window: Option<u16>,
+    duplicates: i32,
+    last: Option<Verdict>,
+}
+
+/// a is before b on the circle of sequence numbers (RFC 9293 section 3.4).
+#[inline]
+fn before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+/// Judges a packet of `own`, and remembers it.
+#[inline]
+pub(super) fn judge(
+    packet: &Packet<'_>,
+    own: &mut Sender,
+    peer: &mut Sender,
+    round_trip_ns: Option<u64>,
+) -> Verdict {
+    let probe = own.probe(packet, peer);
+    if probe != Some(Verdict::WindowProbe) {
+        own.count_duplicates(packet, peer);
+    }
+    if packet.acknowledgment != own.acknowledgment {
+        own.duplicates = 0;
+    }
+    peer.note_acknowledgment_of_unseen(packet);
+    let advances = packet.payload_bytes > 0 || is_edge(packet);
+    let verdict = match probe {
+        Some(Verdict::KeepAlive) => Verdict::KeepAlive,
+        probe => {
+            let late = advances
+                .then(|| own.late(packet, peer, round_trip_ns))
+                .flatten();
+            late.or(probe).unwrap_or_else(|| own.ahead(packet))
+        }
+    };
+    own.remember(packet, probe);
+    verdict
+}
+
+/// SYN or FIN: they take a sequence number.
+#[inline]
+fn is_edge(packet: &Packet<'_>) -> bool {
+    packet.flags.has(Flags::SYN) || packet.flags.has(Flags::FIN)
+}
+
+#[inline]
+fn is_plain(packet: &Packet<'_>) -> bool {
+    !is_edge(packet) && !packet.flags.has(Flags::RST)
+}
+
+impl Sender {
+    /// A SYN was sent again: a RST meanwhile may have moved the numbers.
+    pub(super) fn begin_again(&mut self) {
+        self.next = self.whole_to;
+    }
+
+    #[inline]
+    fn probe(&self, packet: &Packet<'_>, peer: &Sender) -> Option<Verdict> {
+        let next = self.next?;
+        if packet.payload_bytes == 1 && packet.sequence == next && peer.window == Some(0) {
+            return Some(Verdict::WindowProbe);
+        }
+        let is_keep_alive = packet.payload_bytes <= 1
+            && packet.sequence == next.wrapping_sub(1)
+            && is_plain(packet);
+        is_keep_alive.then_some(Verdict::KeepAlive)
+    }
+
+    /// An acknowledgment that says what the one before it said asks for what is missing.
+    #[inline]
+    fn count_duplicates(&mut self, packet: &Packet<'_>, peer: &Sender) {
+        let repeats = packet.payload_bytes == 0
+            && self.window == Some(packet.window)
+            && self.next == Some(packet.sequence)
+            && packet.acknowledgment == self.acknowledgment
+            && is_plain(packet);
+        if repeats && packet.window != 0 && peer.last != Some(Verdict::KeepAlive) {
+            self.duplicates = self.duplicates.max(0).saturating_add(1);
+        }
+    }
+
+    /// The other side acknowledges what was not captured of this sender.
+    #[inline]
+    fn note_acknowledgment_of_unseen(&mut self, packet: &Packet<'_>) {
+        let Some(whole_to) = self.whole_to else {
+            return;
+        };
+        if !packet.flags.has(Flags::ACK) || !before(whole_to, packet.acknowledgment) {
+            return;
+        }
+        match self.next {
+            Some(next) if before(next, whole_to) => self.whole_to = Some(next),
+            _ => self.duplicates = -1,
+        }
+    }
+
+    /// Payload, SYN or FIN that was sent again or came late.
+    #[inline]
+    fn late(
+        &self,
+        packet: &Packet<'_>,
+        peer: &Sender,
+        round_trip_ns: Option<u64>,
+    ) -> Option<Verdict> {
+        let end = packet.sequence.wrapping_add(packet.payload_bytes);
+        let is_acknowledged = peer.acknowledgment != 0 && !before(peer.acknowledgment, end);
+        if packet.payload_bytes > 0 && is_acknowledged {
+            return Some(Verdict::Spurious);
+        }
+        let next = self.next?;
+        // More than one byte from there on is what follows a probe.
+        let follows_probe = packet.payload_bytes > 1 && packet.sequence == next.wrapping_sub(1);
+        if !before(packet.sequence, next) || follows_probe {
+            return None;
+        }
+        let since_asked_ns = packet.at_ns.wrapping_sub(peer.acknowledged_at_ns);
+        let is_asked_for = peer.duplicates >= 2 && peer.acknowledgment == packet.sequence;
+        if is_asked_for && since_asked_ns < FAST_NS {
+            return Some(Verdict::Fast);
+        }
+        let since_next_ns = packet.at_ns.wrapping_sub(self.next_at_ns);
+        let whole_end = end.wrapping_add(u32::from(is_edge(packet)));
+        if since_next_ns < round_trip_ns.unwrap_or(OUT_OF_ORDER_NS) && next != whole_end {
+            return Some(Verdict::OutOfOrder);
+        }
+        Some(Verdict::Retransmission)
+    }
+
+    #[inline]
+    fn ahead(&self, packet: &Packet<'_>) -> Verdict {
+        match self.next {
+            Some(next) if before(next, packet.sequence) => Verdict::Ahead,
+            _ => Verdict::Next,
+        }
+    }
+
+    #[inline]
+    fn remember(&mut self, packet: &Packet<'_>, probe: Option<Verdict>) {
+        let end = packet.sequence.wrapping_add(packet.payload_bytes);
+        let end = end.wrapping_add(u32::from(is_edge(packet)));
+        let is_window_probe = probe == Some(Verdict::WindowProbe);
+        if !is_window_probe && self.next.is_none_or(|next| before(next, end)) {
+            self.next = Some(end);
+            self.next_at_ns = packet.at_ns;
+        }
+        if !is_window_probe && self.whole_to.is_none_or(|to| to == packet.sequence) {
+            self.whole_to = self.next;
+        }
+        self.window = Some(packet.window);
+        self.acknowledgment = packet.acknowledgment;
+        self.acknowledged_at_ns = packet.at_ns;
+        self.last = probe;
+    }
+}

@@ -1,0 +1,366 @@
+//! One connection: both directions, how it began and how it ended.
+
+use super::Counts;
+use super::analysis::{Sender, Verdict, judge};
+use super::key::{Key, Side};
+use super::numbers::Numbers;
+use super::queue::Links;
+use super::reassembly::{Memory, Out, Reassembly};
+use crate::packet::{Flags, Packet};
+use crate::stream::{Closing, Direction, FlowId, Observer, Segment, SegmentKind};
+use crate::tcp::Announced;
+
+/// What is known of one direction.
+#[derive(Debug, Clone, Default)]
+struct Half {
+    numbers: Numbers,
+    sender: Sender,
+    reassembly: Reassembly,
+    /// By its SYN; None before that, and without the option.
+    window_shift: Option<u8>,
+    saw_syn: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Connection {
+    pub(super) links: Links,
+    id: FlowId,
+    key: Key,
+    client: Side,
+    halves: [Half; 2],
+    /// When the last SYN of the client came.
+    syn_at_ns: Option<u64>,
+    /// From the SYN to the first acknowledgment of the handshake's end.
+    round_trip_ns: Option<u64>,
+    last_at_ns: u64,
+    closing: Option<Closing>,
+    closed_at_ns: u64,
+}
+
+impl Connection {
+    pub(super) fn new(
+        id: FlowId,
+        key: Key,
+        client: Side,
+        packet: &Packet<'_>,
+        side: Side,
+    ) -> Connection {
+        let mut connection = Connection {
+            links: Links::default(),
+            id,
+            key,
+            client,
+            halves: Default::default(),
+            syn_at_ns: None,
+            round_trip_ns: None,
+            last_at_ns: packet.at_ns,
+            closing: None,
+            closed_at_ns: packet.at_ns,
+        };
+        connection.learn_bases(packet, connection.direction(side));
+        connection
+    }
+
+    pub(super) fn id(&self) -> FlowId {
+        self.id
+    }
+
+    pub(super) fn key(&self) -> Key {
+        self.key
+    }
+
+    pub(super) fn last_at_ns(&self) -> u64 {
+        self.last_at_ns
+    }
+
+    pub(super) fn ended(&self) -> bool {
+        self.closing.is_some()
+    }
+
+    pub(super) fn closing(&self) -> Option<Closing> {
+        self.closing
+    }
+
+    /// When it ended, or was last seen.
+    pub(super) fn ended_at_ns(&self) -> u64 {
+        if self.ended() {
+            self.closed_at_ns
+        } else {
+            self.last_at_ns
+        }
+    }
+
+    #[inline]
+    pub(super) fn direction(&self, side: Side) -> Direction {
+        if side == self.client {
+            Direction::Request
+        } else {
+            Direction::Reply
+        }
+    }
+
+    /// A SYN with another number than this connection's begins another one.
+    /// So does a SYN with ACK, unless it answers the SYN that was seen: a server
+    /// that keeps no state (SYN cookies) may answer that twice, with two numbers.
+    #[inline]
+    pub(super) fn is_replaced_by(&self, packet: &Packet<'_>, side: Side) -> bool {
+        if !packet.flags.has(Flags::SYN) {
+            return false;
+        }
+        let direction = self.direction(side);
+        let own = self.halves[direction as usize].numbers.base();
+        if own.is_none_or(|base| base == packet.sequence) {
+            return false;
+        }
+        let peer = &self.halves[direction.opposite() as usize];
+        let answers = packet.flags.has(Flags::ACK)
+            && peer.saw_syn
+            && peer.numbers.base() == Some(packet.acknowledgment.wrapping_sub(1));
+        !answers
+    }
+
+    /// Takes a packet: tells the segment and what bytes it completes.
+    #[inline]
+    pub(super) fn packet(
+        &mut self,
+        packet: &Packet<'_>,
+        side: Side,
+        memory: &mut Memory<'_>,
+        counts: &mut Counts,
+        observer: &mut impl Observer,
+    ) {
+        let direction = self.direction(side);
+        self.learn_bases(packet, direction);
+        self.last_at_ns = packet.at_ns;
+        let verdict = self.judge(packet, direction);
+        self.learn_handshake(packet, direction);
+        count(counts, packet, verdict);
+        let offset = self.payload_offset(packet, direction);
+        let segment = self.segment(packet, direction, offset, verdict);
+        observer.packet(self.id, direction, packet);
+        observer.segment(self.id, &segment);
+        self.advance(packet, offset, &segment, memory, counts, observer);
+        self.note_end(packet, &segment);
+    }
+
+    /// Tells what still waits.
+    pub(super) fn finish(
+        &mut self,
+        held: &mut usize,
+        counts: &mut Counts,
+        observer: &mut impl Observer,
+    ) {
+        for direction in [Direction::Request, Direction::Reply] {
+            let mut out = Out {
+                flow: self.id,
+                direction,
+                observer,
+                stream_bytes: &mut counts.stream_bytes,
+                gap_bytes: &mut counts.gap_bytes,
+            };
+            self.halves[direction as usize]
+                .reassembly
+                .finish(held, &mut out);
+        }
+    }
+
+    #[inline]
+    fn pair(&mut self, direction: Direction) -> (&mut Half, &mut Half) {
+        let [request, reply] = &mut self.halves;
+        match direction {
+            Direction::Request => (request, reply),
+            Direction::Reply => (reply, request),
+        }
+    }
+
+    /// Where both streams begin: by their SYN, else by the first number seen of
+    /// the sender or acknowledged by its peer.
+    #[inline]
+    fn learn_bases(&mut self, packet: &Packet<'_>, direction: Direction) {
+        let (own, peer) = self.pair(direction);
+        if packet.flags.has(Flags::SYN) {
+            if own.reassembly.is_untouched() && own.numbers.base() != Some(packet.sequence) {
+                own.numbers.rebase(packet.sequence);
+            }
+            own.saw_syn = true;
+        } else if !packet.flags.has(Flags::RST) {
+            own.numbers.begin(packet.sequence.wrapping_sub(1));
+        }
+        if packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::RST) {
+            peer.numbers.begin(packet.acknowledgment.wrapping_sub(1));
+        }
+    }
+
+    #[inline]
+    fn judge(&mut self, packet: &Packet<'_>, direction: Direction) -> Verdict {
+        let round_trip_ns = self.round_trip_ns;
+        let is_syn = packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK);
+        let is_first = self.syn_at_ns.is_none();
+        let (own, peer) = self.pair(direction);
+        if is_syn && !is_first {
+            own.sender.begin_again();
+        }
+        judge(packet, &mut own.sender, &mut peer.sender, round_trip_ns)
+    }
+
+    #[inline]
+    fn learn_handshake(&mut self, packet: &Packet<'_>, direction: Direction) {
+        if packet.flags.has(Flags::SYN) {
+            let announced = Announced::parse(packet.options);
+            self.halves[direction as usize].window_shift = announced.window_shift;
+            if !packet.flags.has(Flags::ACK) {
+                self.syn_at_ns = Some(packet.at_ns);
+            }
+        } else if packet.flags.has(Flags::ACK) && self.round_trip_ns.is_none() {
+            let since_ns = self.syn_at_ns.map(|syn| packet.at_ns.saturating_sub(syn));
+            self.round_trip_ns = since_ns.filter(|ns| *ns > 0);
+        }
+    }
+
+    /// Of the first payload byte, behind a SYN.
+    #[inline]
+    fn payload_offset(&self, packet: &Packet<'_>, direction: Direction) -> i64 {
+        let syn = u32::from(packet.flags.has(Flags::SYN));
+        let numbers = &self.halves[direction as usize].numbers;
+        numbers.offset(packet.sequence.wrapping_add(syn))
+    }
+
+    #[inline]
+    fn segment(
+        &self,
+        packet: &Packet<'_>,
+        direction: Direction,
+        offset: i64,
+        verdict: Verdict,
+    ) -> Segment {
+        let headers = [
+            packet.link_header_bytes,
+            packet.ip_header_bytes,
+            packet.tcp_header_bytes,
+        ];
+        let peer = &self.halves[direction.opposite() as usize].numbers;
+        let acknowledged = if packet.flags.has(Flags::ACK) && peer.base().is_some() {
+            peer.bytes_below(peer.offset(packet.acknowledgment))
+        } else {
+            0
+        };
+        Segment {
+            packet: packet.number,
+            at_ns: packet.at_ns,
+            direction,
+            kind: kind(packet, verdict),
+            flags: packet.flags,
+            offset: offset.max(0) as u64,
+            bytes: packet.payload_bytes,
+            acknowledged,
+            window: self.window(packet, direction),
+            header_bytes: headers.iter().map(|bytes| u32::from(*bytes)).sum(),
+            link_header_bytes: packet.link_header_bytes,
+            ip_header_bytes: packet.ip_header_bytes,
+        }
+    }
+
+    /// Scaled when both SYNs were seen and had the option (RFC 7323 section 2.2).
+    #[inline]
+    fn window(&self, packet: &Packet<'_>, direction: Direction) -> u64 {
+        let window = u64::from(packet.window);
+        let [own, peer] = [direction, direction.opposite()]
+            .map(|direction| self.halves[direction as usize].window_shift);
+        match (own, peer) {
+            (Some(shift), Some(_)) if !packet.flags.has(Flags::SYN) => window << shift,
+            _ => window,
+        }
+    }
+
+    /// Bytes go on, acknowledgments too; holes may be given up.
+    #[inline]
+    fn advance(
+        &mut self,
+        packet: &Packet<'_>,
+        offset: i64,
+        segment: &Segment,
+        memory: &mut Memory<'_>,
+        counts: &mut Counts,
+        observer: &mut impl Observer,
+    ) {
+        let flow = self.id;
+        let (own, peer) = self.pair(segment.direction);
+        let mut out = Out {
+            flow,
+            direction: segment.direction,
+            observer,
+            stream_bytes: &mut counts.stream_bytes,
+            gap_bytes: &mut counts.gap_bytes,
+        };
+        if !packet.flags.has(Flags::RST) {
+            let end = offset
+                .saturating_add(i64::from(packet.payload_bytes))
+                .max(0) as u64;
+            own.numbers.reach(end);
+            if packet.payload_bytes > 0 {
+                own.reassembly
+                    .take(offset, packet.payload, segment, memory, &mut out);
+            }
+            if packet.flags.has(Flags::ACK) {
+                peer.reassembly.acknowledge(segment.acknowledged);
+                peer.numbers.reach(segment.acknowledged);
+            }
+        }
+        own.reassembly.check(memory.held, &mut out);
+        out.direction = segment.direction.opposite();
+        peer.reassembly.check(memory.held, &mut out);
+    }
+
+    #[inline]
+    fn note_end(&mut self, packet: &Packet<'_>, segment: &Segment) {
+        if packet.flags.has(Flags::FIN) {
+            let numbers = &mut self.halves[segment.direction as usize].numbers;
+            numbers.end(segment.end());
+        }
+        if self.closing.is_some() {
+            return;
+        }
+        if packet.flags.has(Flags::RST) {
+            self.closing = Some(Closing::Reset(segment.direction));
+        } else if self.halves.iter().all(|half| half.numbers.is_ended()) {
+            self.closing = Some(Closing::Orderly);
+        }
+        self.closed_at_ns = packet.at_ns;
+    }
+}
+
+#[inline]
+fn kind(packet: &Packet<'_>, verdict: Verdict) -> SegmentKind {
+    if packet.flags.has(Flags::RST) {
+        return SegmentKind::Reset;
+    }
+    match verdict {
+        Verdict::Retransmission | Verdict::Fast | Verdict::Spurious => SegmentKind::Retransmission,
+        Verdict::OutOfOrder => SegmentKind::OutOfOrder,
+        Verdict::KeepAlive | Verdict::WindowProbe => SegmentKind::KeepAlive,
+        Verdict::Next | Verdict::Ahead if packet.flags.has(Flags::SYN) => SegmentKind::Open,
+        Verdict::Ahead if packet.payload_bytes > 0 => SegmentKind::Ahead,
+        Verdict::Next if packet.payload_bytes > 0 => SegmentKind::Data,
+        _ if packet.flags.has(Flags::FIN) => SegmentKind::Close,
+        _ => SegmentKind::Acknowledgment,
+    }
+}
+
+#[inline]
+fn count(counts: &mut Counts, packet: &Packet<'_>, verdict: Verdict) {
+    counts.payload_bytes += u64::from(packet.payload_bytes);
+    match verdict {
+        Verdict::Next | Verdict::Ahead => {}
+        Verdict::OutOfOrder => counts.out_of_order += 1,
+        Verdict::Retransmission => counts.retransmissions += 1,
+        Verdict::Fast => {
+            counts.retransmissions += 1;
+            counts.fast_retransmissions += 1;
+        }
+        Verdict::Spurious => {
+            counts.retransmissions += 1;
+            counts.spurious_retransmissions += 1;
+        }
+        Verdict::KeepAlive | Verdict::WindowProbe => counts.keep_alives += 1,
+    }
+}

@@ -1,0 +1,127 @@
+//! Two ends, as the name under which a connection is found.
+
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::net::{IpAddr, SocketAddr};
+
+use crate::packet::Packet;
+
+/// One end, in an order that does not change with the direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    address: u128,
+    port: u16,
+}
+
+/// Both ends, the lower one first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    low: End,
+    high: End,
+    is_v6: bool,
+}
+
+/// The sender's place in the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Low,
+    High,
+}
+
+impl Side {
+    pub(super) fn opposite(self) -> Side {
+        match self {
+            Side::Low => Side::High,
+            Side::High => Side::Low,
+        }
+    }
+}
+
+impl Key {
+    #[inline]
+    pub(super) fn of(packet: &Packet<'_>) -> (Key, Side) {
+        let (source, destination) = (end(packet.source), end(packet.destination));
+        let is_v6 = packet.source.is_ipv6();
+        if source <= destination {
+            let (low, high) = (source, destination);
+            (Key { low, high, is_v6 }, Side::Low)
+        } else {
+            let (low, high) = (destination, source);
+            (Key { low, high, is_v6 }, Side::High)
+        }
+    }
+}
+
+#[inline]
+fn end(address: SocketAddr) -> End {
+    let port = address.port();
+    let address = match address.ip() {
+        IpAddr::V4(address) => u128::from(u32::from(address)),
+        IpAddr::V6(address) => u128::from(address),
+    };
+    End { address, port }
+}
+
+impl Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for end in [self.low, self.high] {
+            state.write_u64((end.address >> 64) as u64);
+            state.write_u64(end.address as u64);
+        }
+        let ports = u64::from(self.low.port) << 16 | u64::from(self.high.port);
+        state.write_u64(ports << 1 | u64::from(self.is_v6));
+    }
+}
+
+/// Multiplies and folds each word. Its start is random in each process, so that
+/// no capture can be made whose connections all collide.
+#[derive(Debug, Clone)]
+pub(super) struct BuildKeyHasher {
+    seed: [u64; 2],
+}
+
+impl Default for BuildKeyHasher {
+    fn default() -> BuildKeyHasher {
+        let random = RandomState::new();
+        BuildKeyHasher {
+            seed: [random.hash_one(0), random.hash_one(1) | 1],
+        }
+    }
+}
+
+impl BuildHasher for BuildKeyHasher {
+    type Hasher = KeyHasher;
+
+    #[inline]
+    fn build_hasher(&self) -> KeyHasher {
+        KeyHasher {
+            state: self.seed[0],
+            factor: self.seed[1],
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct KeyHasher {
+    state: u64,
+    factor: u64,
+}
+
+impl Hasher for KeyHasher {
+    #[inline]
+    fn write_u64(&mut self, word: u64) {
+        let product = u128::from(self.state ^ word) * u128::from(self.factor);
+        self.state = (product as u64) ^ ((product >> 64) as u64).rotate_left(23);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.state
+    }
+}

@@ -1,0 +1,243 @@
+//! The bytes of one direction in order, each once.
+//!
+//! Payload that comes in order is handed on as it is. What comes ahead is
+//! copied and waits. A hole is given up, and told as a gap, when the other
+//! side has acknowledged what was in it and it has not come within the next
+//! few packets; when too much waits; and at the end.
+
+use std::collections::BTreeMap;
+
+use crate::stream::{Direction, FlowId, Observer, Segment};
+
+/// Captures of several queues or cards swap neighbours: an acknowledgment may
+/// come before the bytes. So many more packets of the connection may pass.
+const PATIENCE: u8 = 3;
+
+/// What may wait, and does.
+pub(super) struct Memory<'a> {
+    pub(super) flow_bytes: usize,
+    pub(super) bytes: usize,
+    pub(super) held: &'a mut usize,
+}
+
+/// Where events go.
+pub(super) struct Out<'a, O> {
+    pub(super) flow: FlowId,
+    pub(super) direction: Direction,
+    pub(super) observer: &'a mut O,
+    pub(super) stream_bytes: &'a mut u64,
+    pub(super) gap_bytes: &'a mut u64,
+}
+
+impl<O: Observer> Out<'_, O> {
+    fn gap(&mut self, offset: u64, bytes: u64) {
+        if bytes > 0 {
+            *self.gap_bytes += bytes;
+            self.observer.gap(self.flow, self.direction, offset, bytes);
+        }
+    }
+
+    #[inline]
+    fn bytes(&mut self, offset: u64, bytes: &[u8], carrier: &Segment) {
+        if !bytes.is_empty() {
+            *self.stream_bytes += bytes.len() as u64;
+            self.observer.bytes(self.flow, offset, bytes, carrier);
+        }
+    }
+}
+
+/// A segment that waits for others.
+#[derive(Debug, Clone)]
+struct Waiting {
+    carrier: Segment,
+    /// Behind its last byte on the wire.
+    end: u64,
+    data: Box<[u8]>,
+}
+
+impl Waiting {
+    /// What it costs to keep, with its share of the map.
+    fn cost(&self) -> usize {
+        self.data.len() + 2 * size_of::<(u64, Waiting)>()
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reassembly {
+    /// All below was handed on.
+    next: u64,
+    /// All below was acknowledged by the other side.
+    acknowledged: u64,
+    /// Packets since something acknowledged is missing.
+    patience_used: u8,
+    /// By offset. They may overlap; what was handed on first holds.
+    waiting: BTreeMap<u64, Waiting>,
+    held: usize,
+}
+
+impl Reassembly {
+    pub(super) fn is_untouched(&self) -> bool {
+        self.next == 0 && self.waiting.is_empty()
+    }
+
+    pub(super) fn acknowledge(&mut self, bytes_below: u64) {
+        self.acknowledged = self.acknowledged.max(bytes_below);
+    }
+
+    /// Takes the payload of a segment: `payload` begins at `offset`, of which
+    /// what is negative is from before the first byte, and goes to `end` on
+    /// the wire, however little of it was captured.
+    #[inline]
+    pub(super) fn take<O: Observer>(
+        &mut self,
+        offset: i64,
+        payload: &[u8],
+        carrier: &Segment,
+        memory: &mut Memory<'_>,
+        out: &mut Out<'_, O>,
+    ) {
+        let end = offset.saturating_add(i64::from(carrier.bytes)).max(0) as u64;
+        if end <= self.next {
+            return;
+        }
+        if offset <= self.next as i64 {
+            let known = (self.next as i64 - offset) as usize;
+            self.hand_on(end, payload.get(known..).unwrap_or(&[]), carrier, out);
+            if !self.waiting.is_empty() {
+                self.hand_on_waiting(memory.held, out);
+            }
+        } else {
+            self.wait(offset as u64, end, payload, carrier, memory, out);
+        }
+    }
+
+    /// After every packet of the connection: gives up what was acknowledged
+    /// and does not come.
+    #[inline]
+    pub(super) fn check<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
+        if self.acknowledged <= self.next {
+            self.patience_used = 0;
+            return;
+        }
+        // A FIN that was not captured looks like one byte.
+        if self.waiting.is_empty() && self.acknowledged - self.next == 1 {
+            return;
+        }
+        self.patience_used += 1;
+        if self.patience_used > PATIENCE {
+            self.patience_used = 0;
+            self.give_up_below(self.acknowledged, held, out);
+        }
+    }
+
+    /// Nothing more comes: hands on everything, with the gaps in it.
+    pub(super) fn finish<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
+        while let Some(offset) = self.first_waiting() {
+            self.give_up_below(offset, held, out);
+        }
+        if self.acknowledged > self.next + 1 {
+            self.skip_to(self.acknowledged, out);
+        }
+    }
+
+    fn first_waiting(&self) -> Option<u64> {
+        self.waiting.first_key_value().map(|(offset, _)| *offset)
+    }
+
+    fn give_up_below<O: Observer>(&mut self, offset: u64, held: &mut usize, out: &mut Out<'_, O>) {
+        while self.next < offset {
+            let to = self
+                .first_waiting()
+                .map_or(offset, |first| first.min(offset));
+            self.skip_to(to, out);
+            self.hand_on_waiting(held, out);
+        }
+        self.hand_on_waiting(held, out);
+    }
+
+    fn skip_to<O: Observer>(&mut self, offset: u64, out: &mut Out<'_, O>) {
+        if offset > self.next {
+            out.gap(self.next, offset - self.next);
+            self.next = offset;
+        }
+    }
+
+    /// The next bytes, up to `end` on the wire; what was not captured of them
+    /// will not come.
+    #[inline]
+    fn hand_on<O: Observer>(
+        &mut self,
+        end: u64,
+        bytes: &[u8],
+        carrier: &Segment,
+        out: &mut Out<'_, O>,
+    ) {
+        out.bytes(self.next, bytes, carrier);
+        let captured_end = self.next + bytes.len() as u64;
+        out.gap(captured_end, end - captured_end);
+        self.next = end;
+    }
+
+    fn hand_on_waiting<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
+        while let Some(entry) = self.waiting.first_entry() {
+            let offset = *entry.key();
+            if offset > self.next {
+                break;
+            }
+            let waiting = entry.remove();
+            self.held -= waiting.cost();
+            *held -= waiting.cost();
+            if waiting.end > self.next {
+                let known = (self.next - offset) as usize;
+                let bytes = waiting.data.get(known..).unwrap_or(&[]);
+                self.hand_on(waiting.end, bytes, &waiting.carrier, out);
+            }
+        }
+    }
+
+    #[cold]
+    fn wait<O: Observer>(
+        &mut self,
+        offset: u64,
+        end: u64,
+        payload: &[u8],
+        carrier: &Segment,
+        memory: &mut Memory<'_>,
+        out: &mut Out<'_, O>,
+    ) {
+        let waiting = Waiting {
+            carrier: *carrier,
+            end,
+            data: payload.into(),
+        };
+        let cost = waiting.cost();
+        let is_too_much =
+            self.held + cost > memory.flow_bytes || *memory.held + cost > memory.bytes;
+        if is_too_much {
+            // The older ones first, then this one.
+            while let Some(first) = self.first_waiting().filter(|first| *first < offset) {
+                self.give_up_below(first, memory.held, out);
+            }
+            self.skip_to(offset, out);
+            if end > self.next {
+                let known = (self.next - offset) as usize;
+                self.hand_on(end, payload.get(known..).unwrap_or(&[]), carrier, out);
+            }
+            self.hand_on_waiting(memory.held, out);
+            return;
+        }
+        if self
+            .waiting
+            .get(&offset)
+            .is_some_and(|there| there.end >= end)
+        {
+            return;
+        }
+        self.held += cost;
+        *memory.held += cost;
+        if let Some(shorter) = self.waiting.insert(offset, waiting) {
+            self.held -= shorter.cost();
+            *memory.held -= shorter.cost();
+        }
+    }
+}
