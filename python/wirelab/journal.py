@@ -2,6 +2,7 @@
 
 A line that was being written when the run was killed is set aside to
 ``trials.jsonl.torn`` and its trial is repeated; whole lines are never touched.
+A failed trial that was repeated has two lines: the later one counts.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import RunDirectoryError, StorageError
@@ -27,11 +30,42 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     )
 
 
-def read(path: Path) -> tuple[Trial, ...]:
-    """The finished trials of a run, in the order they ended; a torn last line is passed
-    over. Raises :class:`RunDirectoryError` when the journal is damaged elsewhere."""
-    whole, _ = _split(path)
-    return tuple(_trial(path, number, line) for number, line in enumerate(whole, 1))
+@dataclass(frozen=True)
+class Content:
+    """What a journal holds."""
+
+    records: tuple[Trial, ...]
+    """Every line, in the order in which the trials ended."""
+    torn: bool = False
+    """True: a last line was being written when the run was killed. It is no record."""
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The finished trials, of a repeated one the last."""
+        return tuple(_latest(self.records))
+
+    @property
+    def repeated(self) -> tuple[Trial, ...]:
+        """Records in whose place a later one counts."""
+        latest = {id(trial) for trial in self.trials}
+        return tuple(trial for trial in self.records if id(trial) not in latest)
+
+
+def read(path: Path) -> Content:
+    """The journal of a run, untouched. Raises :class:`RunDirectoryError` when it is damaged
+    before its last line."""
+    whole, torn = _split(path)
+    records = (_trial(path, number, line) for number, line in enumerate(whole, 1))
+    return Content(tuple(records), bool(torn))
+
+
+def _latest(records: Iterable[Trial]) -> list[Trial]:
+    """Without the records that a later one of the same trial replaces."""
+    found: dict[str, Trial] = {}
+    for trial in records:
+        found.pop(trial.id, None)
+        found[trial.id] = trial
+    return list(found.values())
 
 
 class Journal:
@@ -41,11 +75,16 @@ class Journal:
         """Opens or creates it, and sets a torn last line aside."""
         self.path = path
         path.touch()
-        whole, torn = _split(path)
-        self.trials = [_trial(path, number, line) for number, line in enumerate(whole, 1)]
-        self.torn = bool(torn)
-        if torn:
-            self._set_aside(torn)
+        found = read(path)
+        self.records = list(found.records)
+        self.torn = found.torn
+        if found.torn:
+            self._set_aside(_split(path)[1])
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The finished trials, of a repeated one the last."""
+        return _latest(self.records)
 
     def append(self, trial: Trial) -> None:
         """Adds a trial and waits until it is on the disk. Raises :class:`StorageError`,
@@ -57,7 +96,7 @@ class Journal:
         except OSError as error:
             os.truncate(self.path, length)
             raise storage_error(error, self.path) from error
-        self.trials.append(trial)
+        self.records.append(trial)
 
     def _set_aside(self, torn: bytes) -> None:
         try:

@@ -12,7 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab import beside, crossings, experiment_file, findings, running, studies, winners
+from wirelab import (
+    beside,
+    crossings,
+    experiment_file,
+    findings,
+    journal,
+    run_directory,
+    running,
+    studies,
+    winners,
+)
 from wirelab.errors import UsageError
 from wirelab.explanation import Explanation, explain
 from wirelab.findings import Judgement
@@ -79,8 +89,10 @@ def reproduce(
     scale: float | None = None,
     progress: Progress | None = None,
     where: Path | None = None,
+    retry_failed: bool = False,
 ) -> Reproduction:
-    """Runs every part that ``out`` does not hold yet, and judges all of it.
+    """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
+    that it holds as failed, and judges all of it.
 
     ``scale`` is the share of the published calls; the study's default when None. Raises
     :class:`UsageError` for a name that is no study or a scale that is no share, and what
@@ -96,7 +108,7 @@ def reproduce(
     for number, (part, text) in enumerate(parts.items(), 1):
         heard.note(f"part {number} of {len(parts)}: {part}")
         experiment = experiment_file.parse(text, str(found.part(part)))
-        running.run(experiment, out / part, source=text, progress=heard)
+        running.run(experiment, out / part, source=text, progress=heard, retry_failed=retry_failed)
     return read(out, where)
 
 
@@ -127,10 +139,10 @@ def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> 
     def trials(*parts: str) -> list[Trial]:
         return [trial for part in parts if part in runs for trial in runs[part].trials]
 
-    lines = (
-        beside.lines(found.published, trials(study.published.part), study.published, study.arms)
-        if study.published
-        else ()
+    lines = tuple(
+        line
+        for entry in study.published
+        for line in beside.lines(found.published, trials(*entry.parts), entry, study.arms)
     )
     tables = _tables(study.winners, found, trials(study.winners.part)) if study.winners else ()
     judgements = tuple(
@@ -141,7 +153,7 @@ def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> 
         for entry in study.ladders
         for ladder in entry.ladders(study.threshold)
     )
-    notes = _notes(runs, trials(*study.parts))
+    notes = (*_missing(study.parts, runs), *_notes(runs, trials(*study.parts)))
     return Reproduction(found, scale, folder, runs, lines, tables, judgements, explanations, notes)
 
 
@@ -189,6 +201,7 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
         if run.failed
     ]
     notes += [f"Part {part}: {why}" for part, run in runs.items() for why in run.unavailable]
+    notes += [f"Part {part}: {why}" for part, run in runs.items() for why in run.incomplete]
     thin = _thin(trials)
     if thin:
         fewest, trial = min(thin, key=lambda entry: entry[0])
@@ -197,6 +210,14 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
             f"within the window; the fewest, {fewest:.1f} on average, with {_cell_words(trial)}."
         )
     return tuple(notes)
+
+
+def _missing(parts: Sequence[str], runs: Mapping[str, Run]) -> list[str]:
+    return [
+        f"Part {part} has not been run yet: the same command with the same --out goes on."
+        for part in parts
+        if part not in runs
+    ]
 
 
 def _cell_words(trial: Trial) -> str:
@@ -233,9 +254,13 @@ def _begin(found: Found, out: Path, scale: float) -> None:
                 "give another --out",
             )
         return
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} has files in it and is no reproduction", "give another --out")
-    out.mkdir(parents=True, exist_ok=True)
+    refused = run_directory.refusal(out, "reproduction")
+    if refused is not None:
+        raise refused
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be made: {error.strerror}", "give another --out") from error
     _write(out / MANIFEST, wanted)
 
 
@@ -243,16 +268,18 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         return dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
-            f"{folder} is not a reproduction: {MANIFEST}: {error}",
+            f"{folder} is not a reproduction: {MANIFEST}: {reason}",
             "name a folder that `wirelab reproduce` has written",
         ) from error
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        run_directory.write_whole(path, json.dumps(content, indent=1) + "\n")
+    except OSError as error:
+        raise journal.storage_error(error, path) from error
 
 
 def _table_json(table: WinnerTable) -> dict[str, Any]:

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from wirelab import engine_binary, journal, manifests, placement, planning, run_directory
+from wirelab import (
+    completeness,
+    engine_binary,
+    journal,
+    manifests,
+    placement,
+    planning,
+    run_directory,
+)
 from wirelab.axes import ENGINE
+from wirelab.completeness import PLANNED
 from wirelab.errors import Interrupted, LabError, ToolMissing
 from wirelab.experiment import Experiment
 from wirelab.identity import Admission
 from wirelab.interruption import Interruption
 from wirelab.journal import Journal
-from wirelab.measuring import Lab, measure
+from wirelab.measuring import Lab, measure, try_out
 from wirelab.planning import PlannedTrial, Schedule
 from wirelab.progress import Progress, Silent
 from wirelab.run_directory import RunDirectory
@@ -36,6 +45,19 @@ class Run:
     """Combinations that cannot exist, each with its reason."""
     unavailable: tuple[str, ...] = ()
     """Callers that could not be had, each with its reason."""
+    planned: int | None = None
+    """Trials of the whole run; None where it was cut short before it was known."""
+    repeated: tuple[Trial, ...] = ()
+    """Failed trials that were measured again; not among ``trials``."""
+    torn: bool = False
+    """True: the journal's last line is torn, and no trial."""
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """What is missing, torn or was repeated, in sentences."""
+        return completeness.sentences(
+            self.trials, self.planned, torn=self.torn, repeated=self.repeated
+        )
 
     @property
     def failed(self) -> tuple[Trial, ...]:
@@ -46,8 +68,16 @@ class Run:
 def read(folder: Path) -> Run:
     """The run in a directory, finished or not. Raises :class:`RunDirectoryError`."""
     manifest = run_directory.read_manifest(folder)
-    left_out = (tuple(manifest.get(key, ())) for key in ("skipped", "unavailable"))
-    return Run(folder, journal.read(folder / journal.NAME), *left_out)
+    content = journal.read(folder / journal.NAME)
+    return Run(
+        folder,
+        content.trials,
+        skipped=tuple(manifest.get("skipped", ())),
+        unavailable=tuple(manifest.get("unavailable", ())),
+        planned=manifest.get(PLANNED),
+        repeated=content.repeated,
+        torn=content.torn,
+    )
 
 
 def run(
@@ -58,9 +88,11 @@ def run(
     progress: Progress | None = None,
     interruption: Interruption | None = None,
     unverified: bool = False,
+    retry_failed: bool = False,
 ) -> Run:
     """Runs what ``out`` does not hold yet. ``source`` is the text of the experiment file.
-    With ``unverified`` services that have not proven their identity are measured too.
+    With ``unverified`` services that have not proven their identity are measured too, with
+    ``retry_failed`` trials that ``out`` holds as failed are measured again.
 
     Trials that fail are journalled and the run goes on. Raises :class:`ExperimentError`,
     :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`, and
@@ -80,17 +112,24 @@ def run(
         programs = Programs(catalogue)
         admission = Admission(programs, stop, unverified=unverified)
         lab = Lab(experiment, programs, admission, scratch, stop, progress.inside)
-        planned = _callable(lab, planned, directory.journal, progress)
-        _prepare(lab, planned, directory, progress)
-        _measure_all(lab, planned, directory, progress)
-        trials = tuple(directory.journal.trials)
-        return Run(out, trials, planned.skipped, planned.unavailable)
+        done = _done(directory.journal, retry_failed)
+        planned = _callable(lab, planned, done, progress)
+        try_out(lab, (trial for trial in planned.trials if trial.id not in done))
+        _prepare(lab, planned, directory, done, progress)
+        _measure_all(lab, planned, directory, done, progress)
+    return read(out)
 
 
-def _callable(lab: Lab, planned: Schedule, journalled: Journal, progress: Progress) -> Schedule:
+def _done(journalled: Journal, retry_failed: bool) -> set[str]:
+    """The trials that are not to be measured any more, by id."""
+    return {
+        trial.id for trial in journalled.trials if trial.status == "measured" or not retry_failed
+    }
+
+
+def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -> Schedule:
     """The schedule without the trials of a foreign tool that cannot be had. They are not
     journalled: the same command makes them up once the tool is there."""
-    done = {trial.id for trial in journalled.trials}
     for name in sorted({_caller(trial) for trial in planned.trials if trial.id not in done}):
         if name == ENGINE:
             continue
@@ -109,7 +148,9 @@ def _caller(trial: PlannedTrial) -> str:
     return trial.cell.stack.axes["caller"]
 
 
-def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Progress) -> None:
+def _prepare(
+    lab: Lab, planned: Schedule, directory: RunDirectory, done: set[str], progress: Progress
+) -> None:
     if directory.journal.torn:
         progress.note("the journal's last line was torn; its trial is repeated")
     for reason in planned.skipped:
@@ -118,9 +159,9 @@ def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Pro
         progress.note(reason)
     for stack in {trial.cell.stack.axes["language"]: trial.cell.stack for trial in planned.trials}:
         progress.note(f"preparing the service in {stack}")
-    left_out = {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
-    _guarded(directory.folder, lambda: directory.note(**left_out))
-    done = {trial.id for trial in directory.journal.trials}
+    told: dict[str, Any] = {PLANNED: len(planned.trials)}
+    told |= {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
+    _guarded(directory.folder, lambda: directory.note(**told))
     for trial in planned.trials:
         service, contract = trial.cell.stack, trial.cell.message.contract
         lab.programs.program(service, lab.interruption, contract)
@@ -128,8 +169,9 @@ def _prepare(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Pro
             lab.admission.prepare(service, contract, progress.note)
 
 
-def _measure_all(lab: Lab, planned: Schedule, directory: RunDirectory, progress: Progress) -> None:
-    done = {trial.id for trial in directory.journal.trials}
+def _measure_all(
+    lab: Lab, planned: Schedule, directory: RunDirectory, done: set[str], progress: Progress
+) -> None:
     todo = [trial for trial in planned.trials if trial.id not in done]
     progress.begin([planning.seconds(lab.experiment, trial) for trial in todo], len(done))
     try:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from wirelab import report
-from wirelab.report.page import NAME, render
+from wirelab.errors import UsageError
+from wirelab.report.page import render, save
 from wirelab.report.source import Source
 from wirelab.reproduction import Reproduction
 from wirelab.study_sections import sections, sentences
@@ -15,19 +16,18 @@ __all__ = ["sentences", "write"]
 
 
 def write(made: Reproduction) -> Path:
-    """The study's page stands on its first part, of which it shows all figures; the other
-    parts have pages of their own in their run directories. Raises :class:`OSError`."""
+    """The study's page stands on its first part that was run, and shows all its figures; the other
+    parts have pages of their own in their run directories. Raises
+    :class:`StorageError`."""
+    if not made.runs:
+        raise UsageError(
+            f"{made.folder} holds no part of {made.found.study.name} yet",
+            f"`wirelab reproduce {made.found.study.name} --out {made.folder}` goes on with it",
+        )
     for run in made.runs.values():
         report.write(run.folder)
-    main = _titled(Source.read(made.folder / made.found.study.parts[0]), made)
-    path = made.folder / NAME
-    unfinished = path.with_name(f".{NAME}.unfinished")
-    try:
-        unfinished.write_text(render(main, first=sections(made)), encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return path
+    main = _titled(Source.read(next(iter(made.runs.values())).folder), made)
+    return save(made.folder, render(main, first=sections(made)))
 
 
 def _titled(main: Source, made: Reproduction) -> Source:

@@ -3,6 +3,7 @@ hang, reset, or answer garbage. Each ends in a message, an exit code, and no orp
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -43,6 +44,9 @@ def experiment(tmp_path: Path) -> Path:
     return path
 
 
+PATHS = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 def _start(experiment: Path, out: Path) -> subprocess.Popen[str]:
     words = [*COMMAND, "run", str(experiment), "--out", str(out), "--json"]
     return subprocess.Popen(
@@ -50,7 +54,7 @@ def _start(experiment: Path, out: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, **PATHS},
     )
 
 
@@ -175,6 +179,47 @@ def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_di
     _resumed(experiment, out, kept)
 
 
+@pytest.mark.parametrize(("free", "begun"), [(1_000, False), (5_000, False), (9_000, True)])
+def test_a_disk_too_full_to_begin_leaves_nothing_or_a_run_that_goes_on(
+    experiment: Path, small_disk: Path, free: int, begun: bool
+) -> None:
+    """The manifest is what makes a run: without it there is no trace of one."""
+    out = small_disk / "run"
+    (small_disk / "ballast").write_bytes(b"x" * (300 * 1024 - free))
+    lab = _start(experiment, out)
+    _, told = lab.communicate(timeout=120)
+    assert lab.returncode == 4, told
+    assert "No space left on device" in told
+    assert ("finished trials are kept" in told) == begun
+    assert ("nothing was begun; make room" in told) != begun
+    assert (out / "manifest.json").exists() == out.exists() == begun
+    (small_disk / "ballast").unlink()
+    subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
+    _resumed(experiment, out, ())
+    assert (out / "experiment.yaml").read_text() == TEXT
+
+
+def test_a_report_that_does_not_fit_is_told_as_such(experiment: Path, small_disk: Path) -> None:
+    out = small_disk / "run"
+    subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
+    _resumed(experiment, out, ())
+    (out / "report.html").unlink()
+    with contextlib.suppress(OSError), (small_disk / "ballast").open("wb", buffering=0) as file:
+        while file.write(b"x" * 65536):
+            pass
+    done = subprocess.run(
+        [*COMMAND, "report", str(out)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **PATHS},
+    )
+    assert done.returncode == 4
+    assert "report.html cannot be written: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(out.glob("*report*"))
+
+
 def test_too_few_open_files_are_told_as_such(tmp_path: Path) -> None:
     words = ["drive", "rest@rust", "--connections", "200", "--calls", "2000", "--json"]
     done = subprocess.run(
@@ -182,7 +227,7 @@ def test_too_few_open_files_are_told_as_such(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=60,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, **PATHS},
     )
     assert done.returncode == 3, done.stdout
     assert "open files" in done.stderr

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import engine, experiment_file, running, services
+from wirelab import engine, experiment_file, report, running, services
+from wirelab.cli import main
 from wirelab.errors import (
     EngineMissing,
     EngineRefused,
@@ -161,7 +162,91 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine" / "thesis.txt").write_text("x")
     with pytest.raises(RunDirectoryError, match="no run directory"):
         _run(tmp_path / "mine")
-    assert {path.name for path in (tmp_path / "mine").iterdir()} <= {"thesis.txt", ".lock"}
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize("below", ["", "run"])
+def test_a_file_is_no_directory(tmp_path: Path, below: str) -> None:
+    (tmp_path / "thesis.txt").write_text("x")
+    with pytest.raises(RunDirectoryError, match="is a file, or lies below one"):
+        _run(tmp_path / "thesis.txt" / below)
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_run_that_was_killed_before_its_manifest_begins_anew(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".lock").write_text("4711")
+    (tmp_path / "run" / ".manifest.json.unfinished").write_text('{"for')
+    assert len(_run(tmp_path / "run").trials) == 4
+
+
+def test_failed_trials_are_measured_again_when_asked(tmp_path: Path, stand_in: Misbehave) -> None:
+    """The journal keeps every line, the folders stay, and the later line counts."""
+    stand_in("service-fails")
+    failed = _run(tmp_path / "run")
+    before = (tmp_path / "run" / "trials.jsonl").read_bytes()
+    stand_in()
+    assert _run(tmp_path / "run").trials == failed.trials
+    again = running.run(_experiment(), tmp_path / "run", source=TEXT, retry_failed=True)
+    assert [trial.status for trial in again.trials] == ["measured"] * 4
+    assert again.repeated == failed.trials
+    assert (tmp_path / "run" / "trials.jsonl").read_bytes().startswith(before)
+    folders = sorted(path.name for path in (tmp_path / "run" / "trials").iterdir())
+    ids = [trial.id for trial in failed.trials]
+    assert folders == sorted([*ids, *(f"{each}.failed-1" for each in ids)])
+    assert "4 trials failed and were measured again" in " ".join(again.incomplete)
+    assert "measured again" in report.write(again.folder).read_text()
+    done = running.run(_experiment(), tmp_path / "run", source=TEXT, retry_failed=True)
+    assert done == again
+
+
+def test_of_a_retry_that_was_cut_short_the_failed_trial_stays(
+    tmp_path: Path, stand_in: Misbehave
+) -> None:
+    stand_in("service-fails")
+    failed = _run(tmp_path / "run")
+    stand_in()
+    stop = Interruption()
+    with pytest.raises(Interrupted, match="4 of 4 trials are kept"):
+        running.run(
+            _experiment(),
+            tmp_path / "run",
+            source=TEXT,
+            progress=StopAfter(1, stop, inside=True),
+            interruption=stop,
+            retry_failed=True,
+        )
+    kept = running.read(tmp_path / "run")
+    assert [trial.status for trial in kept.trials] == ["failed"] * 3 + ["measured"]
+    assert kept.repeated == failed.trials[:1]
+    second = failed.trials[1].id
+    assert (tmp_path / "run" / "trials" / f"{second}.failed-1" / "service.log").exists()
+    running.run(_experiment(), tmp_path / "run", source=TEXT, retry_failed=True)
+    names = {path.name for path in (tmp_path / "run" / "trials").glob(f"{second}*")}
+    assert names == {second, f"{second}.failed-1", f"{second}.unfinished-1"}
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_report_of_an_unfinished_run_says_how_much_of_it_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = _run(tmp_path / "run")
+    assert run.incomplete == ()
+    journal = run.folder / "trials.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-20])
+    assert main(["report", str(run.folder)]) == 0
+    page = (run.folder / "report.html").read_text()
+    shown = " ".join(capsys.readouterr().out.split())
+    for place in (shown, page):
+        assert "The run is not finished: 3 of 4 trials are there." in place
+        assert "The last line of the journal is torn" in place
+    assert "3 of 4 trials, 0 failed" in shown
+    assert "3 of 4, 1 to 2 per cell" in page
+    assert main(["report", str(run.folder), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["trials"], told["trials_planned"], told["torn"]) == (3, 4, True)
+    assert not (run.folder / "trials.jsonl.torn").exists(), "a report changes no data"
 
 
 @pytest.mark.parametrize(

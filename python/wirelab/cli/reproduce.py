@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wirelab.cli.edges import err, out, told
-from wirelab.cli.run import AsJson, Out, default_directory
+from wirelab.cli.run import AsJson, Out, RetryFailed, accept_retry, default_directory
 from wirelab.errors import EXIT_FAILED, EXIT_OK
 from wirelab.progress import OnConsole
 
@@ -25,16 +25,20 @@ def reproduce(
         typer.Option(min=0.0, help="Share of the published counts; 1 is all. [default: minutes]"),
     ] = None,
     directory: Out = None,
+    retry_failed: RetryFailed = False,
     as_json: AsJson = False,
 ) -> int:
     """Run a published study again, and say which of its findings stand."""
     from wirelab import reproduction
     from wirelab import studies as published
 
+    accept_retry(retry_failed, directory)
     published.load(study)
     folder: Path = directory or default_directory(study)
     err.print(f"directory: {folder}", markup=False, soft_wrap=True)
-    made = reproduction.reproduce(study, folder, scale=scale, progress=OnConsole(err))
+    made = reproduction.reproduce(
+        study, folder, scale=scale, progress=OnConsole(err), retry_failed=retry_failed
+    )
     return show(made, as_json=as_json)
 
 

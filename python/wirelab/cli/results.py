@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirelab import run_directory
+from wirelab import completeness, run_directory
 from wirelab.cli.edges import out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 
@@ -54,6 +54,8 @@ def _print(run: Run, page: Path, threshold: float) -> None:
     from wirelab import report
     from wirelab.report.quantity import plain
 
+    for sentence in run.incomplete:
+        out.print(f"! {plain(sentence)}", style="yellow", markup=False)
     out.print(report.terminal_table(run.trials))
     for sentence in report.sentences(run.trials, threshold):
         out.print(f"• {sentence}", markup=False, soft_wrap=False)
@@ -61,9 +63,10 @@ def _print(run: Run, page: Path, threshold: float) -> None:
         out.print(f"failed: {trial.id}: {plain(trial.reason)}", markup=False)
     if len(run.failed) > FAILED_MAX:
         out.print(f"and {len(run.failed) - FAILED_MAX} more, all in the report under Checks")
-    out.print(
-        f"\n{len(run.trials)} trials, {len(run.failed)} failed.  Report: {page}", markup=False
-    )
+    if run.failed:
+        out.print("--retry-failed, with the same --out, measures failed trials again")
+    there = completeness.count(run.trials, run.planned)
+    out.print(f"\n{there} trials, {len(run.failed)} failed.  Report: {page}", markup=False)
 
 
 def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
@@ -73,6 +76,9 @@ def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
         "directory": str(run.folder),
         "report": str(page),
         "trials": len(run.trials),
+        "trials_planned": run.planned,
+        "torn": run.torn,
+        "repeated": [{"id": trial.id, "reason": trial.reason} for trial in run.repeated],
         "failed": [{"id": trial.id, "reason": trial.reason} for trial in run.failed],
         "skipped": list(run.skipped),
         **report.to_json(run.trials, threshold),

@@ -26,6 +26,10 @@ Unverified = Annotated[
         "--unverified", help="Measure services too that did not pass `verify`; marks the results."
     ),
 ]
+RetryFailed = Annotated[
+    bool,
+    typer.Option("--retry-failed", help="Measure the trials again that failed in --out."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 
 
@@ -34,16 +38,17 @@ def run(
     file: Annotated[Path, typer.Argument(help="Experiment file.", metavar="FILE")],
     directory: Out = None,
     unverified: Unverified = False,
+    retry_failed: RetryFailed = False,
     as_json: AsJson = False,
 ) -> int:
     """Run an experiment, or go on with it where it was interrupted."""
-    return _run(file, directory, as_json, unverified)
+    return _run(file, directory, as_json, unverified=unverified, retry_failed=retry_failed)
 
 
 @told
-def demo(directory: Out = None, as_json: AsJson = False) -> int:
+def demo(directory: Out = None, retry_failed: RetryFailed = False, as_json: AsJson = False) -> int:
     """Measure REST with JSON beside gRPC on the embedded services."""
-    return _run(DEMO, directory, as_json)
+    return _run(DEMO, directory, as_json, retry_failed=retry_failed)
 
 
 @told
@@ -73,17 +78,36 @@ def report(
     return results.show(found, as_json=as_json)
 
 
-def _run(file: Path, directory: Path | None, as_json: bool, unverified: bool = False) -> int:
+def _run(
+    file: Path,
+    directory: Path | None,
+    as_json: bool,
+    *,
+    unverified: bool = False,
+    retry_failed: bool = False,
+) -> int:
     from wirelab import running
 
+    accept_retry(retry_failed, directory)
     experiment = experiment_file.load(file)
     folder = directory or default_directory(experiment.name)
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}", markup=False, soft_wrap=True)
     finished = running.run(
-        experiment, folder, source=source, progress=OnConsole(err), unverified=unverified
+        experiment,
+        folder,
+        source=source,
+        progress=OnConsole(err),
+        unverified=unverified,
+        retry_failed=retry_failed,
     )
     return results.show(finished, as_json=as_json)
+
+
+def accept_retry(retry_failed: bool, directory: Path | None) -> None:
+    """Raises :class:`UsageError` where there is nothing that could have failed."""
+    if retry_failed and directory is None:
+        raise UsageError("--retry-failed needs the run", "name its directory: --out DIR")
 
 
 def default_directory(name: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from wirelab import completeness
 from wirelab.report import engine_tax, panels, tables, traffic
 from wirelab.report.distribution import UnreadableHistogram
 from wirelab.report.section import Section, Table
@@ -51,7 +52,8 @@ def before(source: Source) -> list[Section]:
     drawn = panels.panels(source, panels.SHOWN)
     picture = Section("Rate and response over the load", (told,), sections=drawn, legend=True)
     found = Section("Findings", points=sentences(source.trials, source.threshold))
-    return [found, picture] if drawn else [found]
+    told_first = [Section("Completeness", source.incomplete)] if source.incomplete else []
+    return [*told_first, found, *([picture] if drawn else [])]
 
 
 def after(source: Source) -> list[Section]:
@@ -131,7 +133,8 @@ def _checks(source: Source) -> Section:
         tables.check_details(source),
     ]
     failed = sum(1 for trial in source.trials if trial.status == "failed")
-    told = [f"{len(source.trials)} trials, {failed} failed. Nothing is left out."]
+    there = completeness.count(source.trials, source.planned)
+    told = [f"{there} trials, {failed} failed. Nothing that was measured is left out."]
     if not shown[2].rows:
         told.append("Every check of every measured trial is ok.")
     return Section("Checks", told, [table for table in shown if table.rows])

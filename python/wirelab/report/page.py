@@ -11,10 +11,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from wirelab import completeness
+from wirelab.errors import StorageError
 from wirelab.report import contents, label
 from wirelab.report.quantity import digits, plain
 from wirelab.report.section import Picture, Section
 from wirelab.report.source import Source
+from wirelab.run_directory import write_whole
 
 NAME = "report.html"
 _WORD_MAX = 24
@@ -34,17 +37,23 @@ def write(run_dir: Path, extra_sections: Sequence[Section] = ()) -> Path:
 
     ``extra_sections`` stand after the main picture. Raises
     :class:`wirelab.errors.RunDirectoryError` for a directory that holds no run, and
-    :class:`OSError`; the file is whole or not there.
+    :class:`wirelab.errors.StorageError`; the file is whole or not there.
     """
     source = Source.read(run_dir)
     text = render(source, extra_sections)
-    path = run_dir / NAME
-    unfinished = path.with_name(f".{NAME}.unfinished")
+    return save(run_dir, text)
+
+
+def save(folder: Path, page: str) -> Path:
+    """Writes a page into a folder, whole or not at all. Raises :class:`StorageError`."""
+    path = folder / NAME
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        write_whole(path, page)
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror}",
+            f"what was measured is kept; make room, then `wirelab report {folder}` writes it",
+        ) from error
     return path
 
 
@@ -110,6 +119,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
     machine: dict[str, Any] = dict(source.manifest.get("machine") or {})
     seconds = sum(trial.seconds for trial in source.trials)
     everywhere = source.names.everywhere
+    there = completeness.count(source.trials, source.planned)
     return [
         ("Stacks", ", ".join(entry.name for entry in source.legend.values())),
         ("Messages", ", ".join(messages)),
@@ -117,7 +127,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         *([("In every trial", ", ".join(everywhere))] if everywhere else []),
         (
             "Trials",
-            f"{len(source.trials)}, {_range(repeats)} per cell, {digits(seconds / 60.0)} min",
+            f"{there}, {_range(repeats)} per cell, {digits(seconds / 60.0)} min",
         ),
         ("Measured", f"{_moment(started[0])} to {_moment(started[-1])}" if started else "—"),
         (

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wirelab import journal
+from wirelab import completeness, journal
 from wirelab.report.label import Names
 from wirelab.report.legend import Entry
 from wirelab.report.palette import look
@@ -24,17 +24,34 @@ class Source:
     folder: Path
     manifest: Mapping[str, Any]
     trials: tuple[Trial, ...]
+    repeated: tuple[Trial, ...] = ()
+    """Failed trials that were measured again; not among ``trials``."""
+    torn: bool = False
+    """True: the journal's last line is torn, and no trial."""
 
     @classmethod
     def read(cls, folder: Path) -> Source:
         """Reads a run directory. Raises :class:`wirelab.errors.RunDirectoryError`."""
         manifest = read_manifest(folder)
-        return cls(folder, manifest, journal.read(folder / journal.NAME))
+        content = journal.read(folder / journal.NAME)
+        return cls(folder, manifest, content.trials, content.repeated, content.torn)
 
     @property
     def experiment(self) -> Mapping[str, Any]:
         """The experiment as it was run."""
         return dict(self.manifest.get("experiment") or {})
+
+    @property
+    def planned(self) -> int | None:
+        """Trials of the whole run; None where it was cut short before it was known."""
+        return self.manifest.get(completeness.PLANNED)
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """What is missing, torn or was repeated, in sentences."""
+        return completeness.sentences(
+            self.trials, self.planned, torn=self.torn, repeated=self.repeated
+        )
 
     @property
     def threshold(self) -> float:
