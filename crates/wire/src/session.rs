@@ -73,7 +73,7 @@ pub enum ContentType {
 
 impl ContentType {
     /// The type of that name, which must come without parameters.
-    pub(crate) fn named(name: &[u8]) -> ContentType {
+    pub fn named(name: &[u8]) -> ContentType {
         const NAMES: [(&[u8], ContentType); 8] = [
             (b"application/json", ContentType::Json),
             (b"application/grpc", ContentType::Grpc),

@@ -6,7 +6,7 @@ use crate::excerpt::excerpt;
 
 /// The next thing in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub enum Piece<'a> {
     /// A message of that length begins.
     Start(usize),
     /// The next bytes of its content; never empty.
@@ -17,7 +17,7 @@ pub(super) enum Piece<'a> {
 
 /// Takes a stream apart, whatever its pieces are.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Frames {
+pub struct Frames {
     digits: usize,
     length: usize,
     /// Bytes of the content that are to come; None within a length.
@@ -26,12 +26,30 @@ pub(super) struct Frames {
 
 impl Frames {
     /// No byte of a message has come that is not complete.
-    pub(super) fn is_idle(&self) -> bool {
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
         self.digits == 0 && self.left.is_none()
     }
 
+    /// Bytes of the content under way that are to come; None within a length.
+    #[must_use]
+    pub fn left(&self) -> Option<usize> {
+        self.left
+    }
+
+    /// Passes over bytes of the content that nobody has; false when it has fewer
+    /// to come, and nothing happens then.
+    pub fn skip(&mut self, bytes: usize) -> bool {
+        let rest = self.left.and_then(|left| left.checked_sub(bytes));
+        self.left = rest.or(self.left);
+        rest.is_some()
+    }
+
     /// Takes the next piece off the front of `input`; None when it is used up.
-    pub(super) fn next<'a>(
+    ///
+    /// # Errors
+    /// When a length is malformed or above [`CONTENT_BYTES_MAX`].
+    pub fn next<'a>(
         &mut self,
         input: &mut &'a [u8],
     ) -> Result<Option<Piece<'a>>, ProtocolError> {

@@ -2,7 +2,7 @@
 //! (contracts/README.md, Raw): decimal digits, a line feed, the content.
 //!
 //! [`Raw`] is the client's session, [`Deframer`] finds a server's requests,
-//! [`write()`] writes a message. Who sends one-way learns from the service's
+//! [`write()`] writes a message, [`Frames`] finds messages without keeping them. Who sends one-way learns from the service's
 //! report connection what has been processed: [`report`].
 
 mod client;
@@ -15,6 +15,7 @@ mod tokens;
 
 pub use client::Raw;
 pub use deframer::Deframer;
+pub use frames::{Frames, Piece};
 pub use options::{Options, OptionsError, RequestError, check_request, check_tokens};
 pub use prefix::{Prefix, write};
 pub use tokens::Tokens;

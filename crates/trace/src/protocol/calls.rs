@@ -1,0 +1,241 @@
+//! The calls of one connection that are under way.
+
+use std::collections::VecDeque;
+
+use wirelab_wire::grpc;
+
+use super::cut::Cut;
+use crate::exchange::{Ending, Exchange, Exchanges, Extent, Protocol};
+use crate::layer::Content;
+use crate::stream::{Direction, FlowId, Segment};
+
+/// Calls under way on one connection at most; of more, the oldest is given up.
+pub(super) const OPEN_MAX: usize = 1_024;
+
+/// Bytes of a name that are kept.
+const NAME_BYTES_MAX: usize = 120;
+
+/// A call under way.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) exchange: Exchange,
+    pub(super) request_done: bool,
+    pub(super) reply_done: bool,
+    /// Its reply has no body whatever its head says (method HEAD).
+    pub(super) head_only: bool,
+    /// It asks for a tunnel (method CONNECT).
+    pub(super) tunnel: bool,
+    /// By side: what finds the messages of gRPC.
+    pub(super) grpc: [Option<grpc::Deframer>; 2],
+    /// By side: what the content is.
+    pub(super) content: [Content; 2],
+}
+
+impl Call {
+    /// The reply's extent; it begins to exist.
+    pub(super) fn reply(&mut self) -> &mut Extent {
+        self.exchange.reply.get_or_insert_default()
+    }
+
+    /// The extent of a side's message: 0 the request's, 1 the reply's.
+    pub(super) fn extent(&mut self, side: usize) -> &mut Extent {
+        if side == 0 {
+            &mut self.exchange.request
+        } else {
+            self.reply()
+        }
+    }
+
+    /// Its own side has said all.
+    pub(super) fn end(&mut self, side: usize) {
+        if side == 0 {
+            self.request_done = true;
+        } else {
+            self.reply_done = true;
+        }
+    }
+}
+
+/// All calls of a connection.
+#[derive(Debug)]
+pub(super) struct Calls {
+    flow: FlowId,
+    pub(super) protocol: Protocol,
+    pub(super) caller: Direction,
+    open: VecDeque<Call>,
+    next_ordinal: u64,
+    /// The highest stream or number so far.
+    pub(super) last_stream: u32,
+    /// Complete; told when it is known whether the server closes after it.
+    finished: Option<Exchange>,
+}
+
+impl Calls {
+    pub(super) fn new(flow: FlowId) -> Calls {
+        Calls {
+            flow,
+            protocol: Protocol::Unknown,
+            caller: Direction::Request,
+            open: VecDeque::new(),
+            next_ordinal: 0,
+            last_stream: 0,
+            finished: None,
+        }
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        self.open.capacity() * size_of::<Call>()
+    }
+
+    /// Calls begun so far.
+    pub(super) fn count(&self) -> u64 {
+        self.next_ordinal
+    }
+
+    /// A request begins with the first byte that waits, or with the next one.
+    pub(super) fn begin<E: Exchanges>(&mut self, stream: u32, cut: &mut Cut<'_, E>) -> &mut Call {
+        self.tell_finished(cut.listener);
+        if self.open.len() == OPEN_MAX {
+            self.conclude(0, Ending::Unseen, cut.listener);
+        }
+        cut.listener.begun(self.flow, &cut.first_carrier());
+        let exchange = Exchange {
+            flow: self.flow,
+            ordinal: self.next_ordinal,
+            protocol: self.protocol,
+            caller: self.caller,
+            name: Box::default(),
+            status: None,
+            stream,
+            request: Extent::default(),
+            reply: None,
+            ending: Ending::Unseen,
+            closed_by_server: false,
+        };
+        self.next_ordinal += 1;
+        self.last_stream = self.last_stream.max(stream);
+        self.open.push_back(Call {
+            exchange,
+            request_done: false,
+            reply_done: false,
+            head_only: false,
+            tunnel: false,
+            grpc: [None, None],
+            content: [Content::Other; 2],
+        });
+        let last = self.open.len() - 1;
+        &mut self.open[last]
+    }
+
+    /// The youngest call: the one whose request is being sent in protocols that
+    /// send one after the other.
+    #[inline]
+    pub(super) fn youngest(&mut self) -> Option<&mut Call> {
+        self.open.back_mut().filter(|call| !call.request_done)
+    }
+
+    /// The place of the oldest call that is not answered, which the next reply answers.
+    #[inline]
+    pub(super) fn unanswered(&self) -> Option<usize> {
+        self.open.iter().position(|call| !call.reply_done)
+    }
+
+    /// The place of a stream's or a number's call.
+    #[inline]
+    pub(super) fn find(&self, stream: u32) -> Option<usize> {
+        self.open
+            .iter()
+            .rposition(|call| call.exchange.stream == stream)
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, place: usize) -> Option<&mut Call> {
+        self.open.get_mut(place)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Concludes the call when both sides have said all.
+    #[inline]
+    pub(super) fn settle(
+        &mut self,
+        place: usize,
+        ending: Ending,
+        listener: &mut impl Exchanges,
+    ) -> bool {
+        let done = |call: &Call| call.request_done && call.reply_done;
+        let settled = self.open.get(place).is_some_and(done);
+        if settled {
+            self.conclude(place, ending, listener);
+        }
+        settled
+    }
+
+    /// The call is over.
+    pub(super) fn conclude(&mut self, place: usize, ending: Ending, listener: &mut impl Exchanges) {
+        self.tell_finished(listener);
+        if let Some(mut call) = self.open.remove(place) {
+            call.exchange.ending = ending;
+            // A reply of which no byte was seen is none.
+            call.exchange.reply = call.exchange.reply.filter(|reply| reply.segments > 0);
+            self.finished = Some(call.exchange);
+        }
+    }
+
+    /// The call was none.
+    pub(super) fn forget(&mut self, place: usize) {
+        self.open.remove(place);
+    }
+
+    /// All calls are over, in the order of their requests.
+    pub(super) fn conclude_all(
+        &mut self,
+        ending_of: impl Fn(&Call) -> Ending,
+        listener: &mut impl Exchanges,
+    ) {
+        while let Some(call) = self.open.front() {
+            let ending = ending_of(call);
+            self.conclude(0, ending, listener);
+        }
+    }
+
+    /// That side sent FIN.
+    pub(super) fn fin(&mut self, segment: &Segment, listener: &mut impl Exchanges) {
+        if segment.direction != self.caller
+            && self.open.is_empty()
+            && let Some(exchange) = &mut self.finished
+        {
+            exchange.closed_by_server = true;
+        }
+        self.tell_finished(listener);
+    }
+
+    pub(super) fn tell_finished(&mut self, listener: &mut impl Exchanges) {
+        if let Some(exchange) = self.finished.take() {
+            listener.exchange(&exchange);
+        }
+    }
+}
+
+/// A name of bounded length, from untrusted text.
+pub(super) fn name(parts: [&str; 2]) -> Box<str> {
+    let [first, second] = parts;
+    let mut text = String::with_capacity((first.len() + 1 + second.len()).min(NAME_BYTES_MAX + 4));
+    let blank = if first.is_empty() || second.is_empty() {
+        ""
+    } else {
+        " "
+    };
+    for part in [first, blank, second] {
+        let room = NAME_BYTES_MAX - text.len();
+        if part.len() > room {
+            text.push_str(&part[..part.floor_char_boundary(room)]);
+            text.push('…');
+            break;
+        }
+        text.push_str(part);
+    }
+    text.into()
+}

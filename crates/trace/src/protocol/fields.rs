@@ -1,0 +1,202 @@
+//! Fields of HTTP/2 requests and replies, as far as an onlooker needs them.
+
+use wirelab_wire::ContentType;
+use wirelab_wire::grpc;
+use wirelab_wire::http2::frame::{FrameHead, flag};
+use wirelab_wire::http2::hpack::Decoder;
+
+use super::calls::{Call, name};
+use super::http1::content_of;
+
+/// Dynamic table that a peer may use, bytes.
+const TABLE_MAX: u32 = 64 << 10;
+
+/// A section of fields, and a block on the wire, bytes.
+const SECTION_MAX: u32 = 64 << 10;
+
+/// A block under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) stream: u32,
+    pub(super) end_stream: bool,
+}
+
+/// What the fields say.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) status: Option<u16>,
+    pub(super) grpc_status: Option<u16>,
+    pub(super) content_type: ContentType,
+}
+
+impl Fields {
+    fn take(&mut self, name: &[u8], value: &[u8]) {
+        match name {
+            b":method" => text(&mut self.method, value),
+            b":path" => text(&mut self.path, value),
+            b":status" => self.status = number(value),
+            b"grpc-status" => self.grpc_status = number(value),
+            b"content-type" => {
+                let end = value.iter().position(|byte| *byte == b';');
+                let named = &value[..end.unwrap_or(value.len())];
+                self.content_type = ContentType::named(named.trim_ascii());
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells a call what its side's fields said.
+    pub(super) fn describe(&self, side: usize, call: &mut Call) {
+        if self.content_type != ContentType::Absent {
+            call.content[side] = content_of(self.content_type);
+            if self.content_type == ContentType::Grpc {
+                call.grpc[side] = Some(grpc::Deframer::new(u32::MAX));
+            }
+        }
+        if side == 0 && !self.method.is_empty() {
+            let path = self.path.split(['?', '#']).next().unwrap_or_default();
+            call.exchange.name = name([&self.method, path]);
+        }
+        if side == 1 {
+            let (status, grpc_status) = call.exchange.status.unwrap_or_default();
+            call.exchange.status = Some((
+                self.status.unwrap_or(status),
+                self.grpc_status.or(grpc_status),
+            ));
+        }
+    }
+}
+
+/// Puts blocks together and decodes them.
+#[derive(Debug)]
+pub(super) struct FieldReader {
+    decoder: Decoder,
+    /// The payload of HEADERS and CONTINUATION so far.
+    payload: Vec<u8>,
+    under_way: Option<Block>,
+    /// Bytes of padding at the end of the block's first frame, its length octet
+    /// and priority removed; known once that frame is complete.
+    first: Option<FrameHead>,
+    /// Too long, or not whole.
+    spoilt: bool,
+    fields: Fields,
+}
+
+impl FieldReader {
+    /// `beginning`: nothing was inserted before.
+    pub(super) fn new(beginning: bool) -> FieldReader {
+        let decoder = Decoder::new(TABLE_MAX, SECTION_MAX);
+        FieldReader {
+            decoder: if beginning {
+                decoder
+            } else {
+                decoder.joined_late()
+            },
+            payload: Vec::new(),
+            under_way: None,
+            first: None,
+            spoilt: false,
+            fields: Fields::default(),
+        }
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        // What an entry takes besides its bytes is less than RFC 7541 reckons twice.
+        self.payload.capacity() + 2 * self.decoder.table().size()
+    }
+
+    /// A HEADERS frame begins.
+    pub(super) fn begin(&mut self, head: FrameHead) {
+        self.payload.clear();
+        self.spoilt = false;
+        self.first = Some(head);
+        self.under_way = Some(Block {
+            stream: head.stream,
+            end_stream: head.has(flag::END_STREAM),
+        });
+    }
+
+    /// A CONTINUATION frame begins.
+    pub(super) fn go_on(&mut self, head: FrameHead) {
+        let continues = |block: &Block| block.stream == head.stream;
+        if !self.under_way.as_ref().is_some_and(continues) {
+            self.spoilt = true;
+        }
+    }
+
+    pub(super) fn take(&mut self, input: &[u8]) {
+        let room = (SECTION_MAX as usize).saturating_sub(self.payload.len());
+        if self.spoilt || input.len() > room {
+            self.spoilt = true;
+            self.payload.clear();
+        } else {
+            self.payload.extend_from_slice(input);
+        }
+    }
+
+    /// Bytes are missing: what they would have inserted is not known, and
+    /// indices of older entries have moved.
+    pub(super) fn miss(&mut self) {
+        self.decoder = Decoder::new(TABLE_MAX, SECTION_MAX).joined_late();
+        self.spoilt = true;
+    }
+
+    /// The frame is complete; a block that is complete too is to be decoded.
+    pub(super) fn end(&mut self, head: FrameHead) -> Option<Block> {
+        if let Some(first) = self.first.take() {
+            self.strip(first);
+        }
+        self.under_way.take_if(|_| head.has(flag::END_HEADERS))
+    }
+
+    /// Removes padding and priority (RFC 9113 section 6.2).
+    fn strip(&mut self, head: FrameHead) {
+        let mut from = 0;
+        if head.has(flag::PADDED) {
+            from = 1;
+            let padding = self.payload.first().map_or(0, |byte| usize::from(*byte));
+            let end = self.payload.len().saturating_sub(padding);
+            self.payload.truncate(end);
+        }
+        if head.has(flag::PRIORITY) {
+            from += 5;
+        }
+        let from = from.min(self.payload.len());
+        self.payload.drain(..from);
+    }
+
+    /// What the block that is complete says; of a block that cannot be read
+    /// nothing, and later ones as far as they can be.
+    pub(super) fn decode(&mut self) -> &Fields {
+        self.fields.method.clear();
+        self.fields.path.clear();
+        self.fields = Fields {
+            method: std::mem::take(&mut self.fields.method),
+            path: std::mem::take(&mut self.fields.path),
+            ..Fields::default()
+        };
+        let fields = &mut self.fields;
+        let sink = |name: &[u8], value: &[u8]| fields.take(name, value);
+        if self.spoilt || self.decoder.decode(&self.payload, sink).is_err() {
+            self.miss();
+        }
+        self.payload.clear();
+        self.spoilt = false;
+        &self.fields
+    }
+}
+
+/// Replaces `out` by untrusted text.
+fn text(out: &mut String, value: &[u8]) {
+    out.clear();
+    match std::str::from_utf8(value) {
+        Ok(value) => out.push_str(value),
+        Err(_) => out.push_str(&String::from_utf8_lossy(value)),
+    }
+}
+
+fn number(value: &[u8]) -> Option<u16> {
+    std::str::from_utf8(value).ok()?.parse().ok()
+}

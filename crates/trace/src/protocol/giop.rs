@@ -1,0 +1,363 @@
+//! GIOP 1.0 to 1.2 over TCP, both directions (CORBA 3.3 part 2, section 9.4).
+
+use wirelab_wire::cdr::ByteOrder;
+use wirelab_wire::giop::onlooker::{self, ReplyHead, RequestHead};
+use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Version};
+
+use super::calls::{Call, Calls, name};
+use super::cut::Cut;
+use crate::exchange::{Ending, Exchanges, Unit};
+use crate::layer::{Content, Kind};
+
+/// Bytes of a request's or reply's own header that are waited for.
+const CALL_HEAD_MAX: usize = 16 << 10;
+
+/// What comes next in a direction.
+#[derive(Debug)]
+enum Reading {
+    Header,
+    /// The content of a request, reply or fragment, before its arguments.
+    CallHead(MessageHeader),
+    /// The rest of a message: so many bytes, of that call, or of none.
+    Body(MessageHeader, u32, Option<u32>),
+    /// The rest of a message that carries no call.
+    Control(u32),
+    /// Bytes are missing, or were not GIOP: until a message begins a segment.
+    Lost,
+}
+
+#[derive(Debug)]
+struct Side {
+    reading: Reading,
+    /// A header, or what follows it, that is not whole.
+    partial: Vec<u8>,
+    /// GIOP 1.1: the message that fragments continue.
+    continued: Option<u32>,
+}
+
+/// Both sides of a connection: 0 asks, 1 answers.
+#[derive(Debug)]
+pub(super) struct Giop {
+    sides: [Side; 2],
+    may_turn: bool,
+}
+
+impl Giop {
+    pub(super) fn new(beginning: [bool; 2]) -> Giop {
+        let side = |beginning| Side {
+            reading: if beginning {
+                Reading::Header
+            } else {
+                Reading::Lost
+            },
+            partial: Vec::new(),
+            continued: None,
+        };
+        Giop {
+            sides: beginning.map(side),
+            may_turn: !beginning[0],
+        }
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        self.sides.iter().map(|side| side.partial.capacity()).sum()
+    }
+
+    pub(super) fn take<E: Exchanges>(
+        &mut self,
+        mut side: usize,
+        input: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        if matches!(self.sides[side].reading, Reading::Lost) && begins_message(input) {
+            self.sides[side].reading = Reading::Header;
+        }
+        let mut rest = input;
+        while !rest.is_empty() {
+            let used = match self.sides[side].reading {
+                Reading::Header => self.header(&mut side, rest, calls, cut),
+                Reading::CallHead(header) => self.call_head(side, header, rest, calls, cut),
+                Reading::Body(header, left, id) => {
+                    let used = rest.len().min(left as usize);
+                    let place = id.and_then(|id| calls.find(id));
+                    let call = place.and_then(|place| calls.get(place));
+                    let extent = call.map(|call| call.extent(side));
+                    cut.assign_to(Content::Cdr, used, extent);
+                    self.body_taken(side, header, left - used as u32, id, calls, cut);
+                    used
+                }
+                Reading::Control(left) => {
+                    let used = rest.len().min(left as usize);
+                    cut.label(Kind::GiopControl, used);
+                    self.sides[side].reading = match left - used as u32 {
+                        0 => Reading::Header,
+                        left => Reading::Control(left),
+                    };
+                    used
+                }
+                Reading::Lost => {
+                    cut.label(Kind::Unknown, rest.len());
+                    rest.len()
+                }
+            };
+            rest = &rest[used..];
+        }
+    }
+
+    fn header<E: Exchanges>(
+        &mut self,
+        side: &mut usize,
+        rest: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) -> usize {
+        let own = &mut self.sides[*side];
+        let taken = rest.len().min(HEADER_BYTES - own.partial.len());
+        own.partial.extend_from_slice(&rest[..taken]);
+        cut.hold(taken);
+        let Some(raw) = own.partial.first_chunk() else {
+            return taken;
+        };
+        let parsed = MessageHeader::parse(raw);
+        own.partial.clear();
+        let Ok(header) = parsed else {
+            self.lose(*side, calls, cut);
+            return taken;
+        };
+        cut.unit(Unit::Giop(header.kind));
+        self.turn_to(header.kind, side, calls);
+        let own = &mut self.sides[*side];
+        own.reading = match header.kind {
+            MessageKind::Request | MessageKind::Reply | MessageKind::Fragment => {
+                Reading::CallHead(header)
+            }
+            _ => {
+                cut.release_all(Kind::GiopControl, None);
+                match header.size {
+                    0 => Reading::Header,
+                    size => Reading::Control(size),
+                }
+            }
+        };
+        if header.size == 0 && matches!(own.reading, Reading::CallHead(_)) {
+            self.call_head(*side, header, &[], calls, cut);
+        }
+        taken
+    }
+
+    /// In a capture that began late, only the first message tells who asks.
+    fn turn_to(&mut self, kind: MessageKind, side: &mut usize, calls: &mut Calls) {
+        let asks = matches!(kind, MessageKind::Request | MessageKind::LocateRequest);
+        let answers = matches!(kind, MessageKind::Reply | MessageKind::LocateReply);
+        if !self.may_turn || !asks && !answers {
+            return;
+        }
+        self.may_turn = false;
+        if asks != (*side == 0) {
+            self.sides.swap(0, 1);
+            calls.caller = calls.caller.opposite();
+            *side = 1 - *side;
+        }
+    }
+
+    /// The header of a request, reply or fragment inside its message. Its bytes
+    /// wait until it is whole, to be told from the arguments.
+    fn call_head<E: Exchanges>(
+        &mut self,
+        side: usize,
+        header: MessageHeader,
+        rest: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) -> usize {
+        let own = &mut self.sides[side];
+        let missing = header.size as usize - own.partial.len();
+        let input = &rest[..rest.len().min(missing)];
+        let whole = input.len() == missing;
+        let content = if own.partial.is_empty() {
+            input
+        } else {
+            own.partial.extend_from_slice(input);
+            &own.partial
+        };
+        // Behind a header that ends with what has come there may be padding.
+        let mut said =
+            Said::read(&header, content).filter(|said| whole || said.bytes() < content.len());
+        let mut room = cut.hold(input.len());
+        if said.is_none() {
+            if own.partial.is_empty() {
+                own.partial.extend_from_slice(input);
+            }
+            room &= own.partial.len() < CALL_HEAD_MAX;
+            if !whole && room {
+                return input.len();
+            }
+            said = Some(Said::Nothing(own.partial.len()));
+        }
+        let taken = own.partial.len().max(input.len());
+        own.partial.clear();
+        let said = said.unwrap_or(Said::Nothing(taken));
+        self.begin_body(side, header, said, taken, calls, cut);
+        input.len()
+    }
+
+    /// What a message is about is known; `taken` bytes of its content wait.
+    fn begin_body<E: Exchanges>(
+        &mut self,
+        side: usize,
+        header: MessageHeader,
+        said: Said,
+        taken: usize,
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        let head_bytes = said.bytes();
+        let id = match said {
+            Said::Request(head) if side == 0 => {
+                let call = calls.begin(head.id, cut);
+                call.exchange.name = name([&head.operation, ""]);
+                if !head.response_expected {
+                    call.reply_done = true;
+                }
+                Some(head.id)
+            }
+            Said::Reply(head) if side == 1 => {
+                let call = calls.find(head.id).and_then(|place| calls.get(place));
+                let call = call.filter(|call| !call.reply_done);
+                let status = u16::try_from(head.status).unwrap_or(u16::MAX);
+                call.map(|call| {
+                    call.exchange.status = Some((status, None));
+                    head.id
+                })
+            }
+            Said::Fragment(Some(id)) => Some(id),
+            Said::Fragment(None) => self.sides[side].continued,
+            _ => None,
+        };
+        let call = id
+            .and_then(|id| calls.find(id))
+            .and_then(|at| calls.get(at));
+        let mut extent = call.map(|call| call.extent(side));
+        let head = HEADER_BYTES + head_bytes.min(taken);
+        cut.release(Kind::GiopHeaders, head, extent.as_deref_mut());
+        cut.release_all(Content::Cdr, extent);
+        let left = header.size - (taken as u32).min(header.size);
+        self.body_taken(side, header, left, id, calls, cut);
+    }
+
+    /// Of a message's content, `left` bytes are to come.
+    fn body_taken<E: Exchanges>(
+        &mut self,
+        side: usize,
+        header: MessageHeader,
+        left: u32,
+        id: Option<u32>,
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        let own = &mut self.sides[side];
+        if left > 0 {
+            own.reading = Reading::Body(header, left, id);
+            return;
+        }
+        own.reading = Reading::Header;
+        own.continued = id.filter(|_| header.more);
+        if header.more {
+            return;
+        }
+        let Some(place) = id.and_then(|id| calls.find(id)) else {
+            return;
+        };
+        if let Some(call) = calls.get(place) {
+            call.end(side);
+        }
+        calls.settle(place, Ending::Framed, cut.listener);
+    }
+
+    /// Bytes are missing. Inside arguments the thread is kept.
+    pub(super) fn gap<E: Exchanges>(
+        &mut self,
+        side: usize,
+        bytes: u64,
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        match self.sides[side].reading {
+            Reading::Body(header, left, id) if u64::from(left) >= bytes => {
+                let call = id
+                    .and_then(|id| calls.find(id))
+                    .and_then(|at| calls.get(at));
+                if let Some(call) = call {
+                    call.extent(side).miss(bytes);
+                }
+                self.body_taken(side, header, left - bytes as u32, id, calls, cut);
+            }
+            Reading::Control(left) if u64::from(left) > bytes => {
+                self.sides[side].reading = Reading::Control(left - bytes as u32);
+            }
+            _ => self.lose(side, calls, cut),
+        }
+    }
+
+    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+        let own = &mut self.sides[side];
+        own.reading = Reading::Lost;
+        own.partial.clear();
+        own.continued = None;
+        cut.release_all(Kind::Unknown, None);
+        let unanswered = |_: &Call| Ending::Unseen;
+        calls.conclude_all(unanswered, cut.listener);
+    }
+}
+
+fn begins_message(input: &[u8]) -> bool {
+    let header = input.first_chunk().map(MessageHeader::parse);
+    matches!(header, Some(Ok(_)))
+}
+
+/// What the beginning of a message's content says.
+#[derive(Debug)]
+enum Said {
+    Request(RequestHead),
+    Reply(ReplyHead),
+    /// More of a message; of which, is told since GIOP 1.2.
+    Fragment(Option<u32>),
+    /// It cannot be read: all of it counts as header.
+    Nothing(usize),
+}
+
+impl Said {
+    /// None when it is not whole yet.
+    fn read(header: &MessageHeader, content: &[u8]) -> Option<Said> {
+        let MessageHeader { version, order, .. } = *header;
+        match header.kind {
+            MessageKind::Request => {
+                let head = onlooker::request(version, order, content).ok()?;
+                Some(Said::Request(head))
+            }
+            MessageKind::Reply => {
+                let head = onlooker::reply(version, order, content).ok()?;
+                Some(Said::Reply(head))
+            }
+            _ if version < Version::V12 => Some(Said::Fragment(None)),
+            _ => {
+                let raw = *content.first_chunk()?;
+                Some(Said::Fragment(Some(match order {
+                    ByteOrder::Big => u32::from_be_bytes(raw),
+                    ByteOrder::Little => u32::from_le_bytes(raw),
+                })))
+            }
+        }
+    }
+
+    /// Bytes of the content that are no arguments.
+    fn bytes(&self) -> usize {
+        match self {
+            Said::Request(head) => head.bytes,
+            Said::Reply(head) => head.bytes,
+            Said::Fragment(id) => id.map_or(0, |_| 4),
+            Said::Nothing(bytes) => *bytes,
+        }
+    }
+}

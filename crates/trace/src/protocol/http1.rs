@@ -1,0 +1,428 @@
+//! HTTP/1.0 and 1.1, both directions (RFC 9112).
+
+use wirelab_wire::ContentType;
+use wirelab_wire::http1::onlooker::{
+    self, Chunked, Framing, HEAD_BYTES_MAX, RequestHead, has_empty_line,
+};
+
+use super::calls::{Call, Calls, name};
+use super::cut::Cut;
+use super::sniff::{Role, Verdict, sniff};
+use crate::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
+use crate::layer::{Content, Kind, Layer};
+
+/// What comes next in a direction.
+#[derive(Debug)]
+enum State {
+    Head,
+    Length(u64),
+    Chunked(Chunked),
+    UntilClose,
+    /// Bytes are missing, or were not HTTP: until a head begins a segment.
+    Lost,
+}
+
+#[derive(Debug)]
+struct Side {
+    state: State,
+    /// A head that is not whole.
+    partial: Vec<u8>,
+    /// What the body is.
+    content: Content,
+}
+
+/// Both sides of a connection: 0 asks, 1 answers.
+#[derive(Debug)]
+pub(super) struct Http1 {
+    sides: [Side; 2],
+    /// The reply under way answers a call that was seen.
+    answers: bool,
+}
+
+/// What the connection is from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// HTTP/1 as before.
+    Same,
+    /// Another protocol: 101, or the tunnel of CONNECT. So many bytes were used.
+    Switched(usize),
+}
+
+impl Http1 {
+    /// `beginning` by side: its first byte is the first of the connection.
+    pub(super) fn new(beginning: [bool; 2]) -> Http1 {
+        let side = |beginning| Side {
+            state: if beginning { State::Head } else { State::Lost },
+            partial: Vec::new(),
+            content: Content::Other,
+        };
+        Http1 {
+            sides: beginning.map(side),
+            answers: false,
+        }
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        self.sides.iter().map(|side| side.partial.capacity()).sum()
+    }
+
+    pub(super) fn take<E: Exchanges>(
+        &mut self,
+        side: usize,
+        input: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) -> Next {
+        self.find_thread(side, input);
+        let mut rest = input;
+        while !rest.is_empty() {
+            let used = match self.sides[side].state {
+                State::Head if side == 0 => self.request_head(rest, calls, cut),
+                State::Head => match self.reply_head(rest, calls, cut) {
+                    (used, Next::Same) => used,
+                    (used, _) => return Next::Switched(input.len() - rest.len() + used),
+                },
+                State::Lost => {
+                    cut.label(Kind::Unknown, rest.len());
+                    rest.len()
+                }
+                _ => self.body(side, rest, calls, cut),
+            };
+            rest = &rest[used..];
+        }
+        Next::Same
+    }
+
+    /// Begins again where a head begins a segment.
+    fn find_thread(&mut self, side: usize, input: &[u8]) {
+        if !matches!(self.sides[side].state, State::Lost) {
+            return;
+        }
+        let wanted = [Role::Asks, Role::Answers][side];
+        if sniff(input, false) == Verdict::Is(Protocol::Http1, wanted) {
+            self.sides[side].state = State::Head;
+        }
+    }
+
+    /// Finds a whole head at the front of `rest`, or keeps what there is of it.
+    /// Returns the bytes that belong to the head.
+    fn head<'a, T>(
+        partial: &'a mut Vec<u8>,
+        rest: &'a [u8],
+        parse: impl FnOnce(&'a [u8]) -> Result<Option<(T, usize)>, ()>,
+    ) -> (usize, Result<Option<T>, ()>) {
+        let before = partial.len();
+        if before == 0 && has_empty_line(rest, 0) {
+            return match parse(rest) {
+                Ok(Some((head, bytes))) => (bytes, Ok(Some(head))),
+                _ => (rest.len(), Err(())),
+            };
+        }
+        let taken = rest.len().min(HEAD_BYTES_MAX + 1 - before);
+        partial.extend_from_slice(&rest[..taken]);
+        if partial.len() > HEAD_BYTES_MAX {
+            return (taken, Err(()));
+        }
+        if !has_empty_line(partial, before) {
+            return (taken, Ok(None));
+        }
+        match parse(partial) {
+            Ok(Some((head, bytes))) => (bytes.saturating_sub(before), Ok(Some(head))),
+            _ => (taken, Err(())),
+        }
+    }
+
+    fn request_head<E: Exchanges>(
+        &mut self,
+        rest: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) -> usize {
+        let [side, _] = &mut self.sides;
+        if side.partial.is_empty() {
+            calls.begin(0, cut);
+        }
+        let parse = |bytes| match onlooker::request(bytes) {
+            Ok(head) => Ok(head.map(|head| (head, head.bytes))),
+            Err(_) => Err(()),
+        };
+        let (used, head) = Http1::head(&mut side.partial, rest, parse);
+        let Some(call) = calls.youngest() else {
+            side.partial.clear();
+            side.state = State::Lost;
+            cut.label(Kind::Unknown, used);
+            return used;
+        };
+        cut.assign(Kind::HttpHeads, used, &mut call.exchange.request);
+        let known = match head {
+            Ok(None) => return used,
+            Ok(Some(head)) => {
+                side.state = begin_body(&head.framing);
+                side.content = content_of(head.content_type);
+                describe(call, &head);
+                true
+            }
+            Err(()) => {
+                side.state = State::Lost;
+                false
+            }
+        };
+        side.partial.clear();
+        if known {
+            cut.unit(Unit::HttpRequest);
+            if matches!(side.state, State::Head) {
+                self.end(0, calls, cut);
+            }
+        } else {
+            calls.conclude_all(|_| Ending::Unseen, cut.listener);
+        }
+        used
+    }
+
+    fn reply_head<E: Exchanges>(
+        &mut self,
+        rest: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) -> (usize, Next) {
+        let [_, side] = &mut self.sides;
+        let place = calls.unanswered();
+        let mut call = place.and_then(|place| calls.get(place));
+        if side.partial.is_empty() {
+            // Whoever had not received the request does not answer it.
+            let heard = |call: &&mut Call| cut.carrier.acknowledged > call.exchange.request.start;
+            self.answers = call.as_ref().is_some_and(heard);
+        }
+        if !self.answers {
+            call = None;
+        }
+        let head_only = call.as_ref().is_some_and(|call| call.head_only);
+        let parse = |bytes| match onlooker::reply(bytes, head_only) {
+            Ok(head) => Ok(head.map(|head| (head, head.bytes))),
+            Err(_) => Err(()),
+        };
+        let (used, head) = Http1::head(&mut side.partial, rest, parse);
+        let Ok(Some(head)) = head else {
+            let extent = call.map(Call::reply);
+            cut.assign_to(Kind::HttpHeads, used, extent);
+            if head.is_err() {
+                side.partial.clear();
+                side.state = State::Lost;
+                calls.conclude_all(|_| Ending::Unseen, cut.listener);
+            }
+            return (used, Next::Same);
+        };
+        side.partial.clear();
+        cut.unit(Unit::HttpReply(head.status));
+        if head.status < 200 && head.status != 101 {
+            // An interim head is no part of the reply: who waits for the
+            // reply waits on.
+            if let Some(call) = call {
+                call.exchange.reply = None;
+            }
+            cut.label(Kind::HttpHeads, used);
+            return (used, Next::Same);
+        }
+        side.state = begin_body(&head.framing);
+        side.content = content_of(head.content_type);
+        let switches = match &mut call {
+            Some(call) => {
+                call.exchange.status = Some((head.status, None));
+                head.status == 101 || call.tunnel && head.status < 300
+            }
+            None => head.status == 101,
+        };
+        cut.assign_to(Kind::HttpHeads, used, call.map(Call::reply));
+        if switches {
+            self.sides[0].state = State::Head;
+            if let Some(call) = place.and_then(|place| calls.get(place)) {
+                call.request_done = true;
+            }
+            self.end(1, calls, cut);
+            return (used, Next::Switched(used));
+        }
+        if matches!(self.sides[1].state, State::Head) {
+            self.end(1, calls, cut);
+        }
+        (used, Next::Same)
+    }
+
+    fn body<E: Exchanges>(
+        &mut self,
+        side: usize,
+        rest: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) -> usize {
+        let answers = self.answers;
+        let extent = self::extent(side, answers, calls);
+        let own = &mut self.sides[side];
+        let content = Layer::from(own.content);
+        let (used, complete) = match &mut own.state {
+            State::Length(left) => {
+                let used = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= used as u64;
+                cut.assign_to(content, used, extent);
+                (used, *left == 0)
+            }
+            State::Chunked(chunked) => match chunks(chunked, rest, content, extent, cut) {
+                Some(done) => done,
+                None => {
+                    own.state = State::Lost;
+                    calls.conclude_all(|_| Ending::Unseen, cut.listener);
+                    return rest.len();
+                }
+            },
+            _ => {
+                cut.assign_to(content, rest.len(), extent);
+                (rest.len(), false)
+            }
+        };
+        if complete {
+            self.end(side, calls, cut);
+        }
+        used
+    }
+
+    /// The message under way is complete.
+    fn end<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+        self.sides[side].state = State::Head;
+        self.finish(side, Ending::Framed, calls, cut.listener);
+    }
+
+    fn finish(
+        &mut self,
+        side: usize,
+        ending: Ending,
+        calls: &mut Calls,
+        listener: &mut impl Exchanges,
+    ) {
+        let place = if side == 0 {
+            let call = calls.youngest();
+            call.map(|call| call.request_done = true);
+            // A reply that was complete before its request.
+            Some(0)
+        } else if self.answers {
+            let place = calls.unanswered();
+            if let Some(call) = place.and_then(|place| calls.get(place)) {
+                call.reply_done = true;
+            }
+            self.answers = false;
+            place
+        } else {
+            None
+        };
+        if let Some(place) = place {
+            calls.settle(place, ending, listener);
+        }
+    }
+
+    /// The direction's stream has ended with FIN.
+    pub(super) fn end_of_stream(
+        &mut self,
+        side: usize,
+        calls: &mut Calls,
+        listener: &mut impl Exchanges,
+    ) {
+        if side == 1 && matches!(self.sides[1].state, State::UntilClose) {
+            self.sides[1].state = State::Lost;
+            self.finish(1, Ending::UntilClose, calls, listener);
+        }
+    }
+
+    /// Bytes are missing. Inside a body of known end the thread is kept.
+    pub(super) fn gap(
+        &mut self,
+        side: usize,
+        bytes: u64,
+        calls: &mut Calls,
+        listener: &mut impl Exchanges,
+    ) {
+        let complete = match &mut self.sides[side].state {
+            State::Length(left) if *left >= bytes => {
+                *left -= bytes;
+                *left == 0
+            }
+            State::UntilClose => false,
+            _ => {
+                self.sides[side].state = State::Lost;
+                self.sides[side].partial.clear();
+                self.answers = false;
+                calls.conclude_all(|_| Ending::Unseen, listener);
+                return;
+            }
+        };
+        if let Some(extent) = extent(side, self.answers, calls) {
+            extent.miss(bytes);
+        }
+        if complete {
+            self.sides[side].state = State::Head;
+            self.finish(side, Ending::Framed, calls, listener);
+        }
+    }
+}
+
+/// The extent of the message under way.
+fn extent(side: usize, answers: bool, calls: &mut Calls) -> Option<&mut Extent> {
+    if side == 0 {
+        return calls.youngest().map(|call| &mut call.exchange.request);
+    }
+    let place = calls.unanswered().filter(|_| answers)?;
+    calls.get(place).map(Call::reply)
+}
+
+/// Takes what belongs to a chunked body: bytes used, and whether it is
+/// complete; None when it is none.
+fn chunks<E: Exchanges>(
+    chunked: &mut Chunked,
+    rest: &[u8],
+    content: Layer,
+    mut extent: Option<&mut Extent>,
+    cut: &mut Cut<'_, E>,
+) -> Option<(usize, bool)> {
+    let mut done = 0;
+    let step = chunked.decode(rest, |data| {
+        // Data are slices of the input; what lies before them is framing.
+        let at = data.as_ptr() as usize - rest.as_ptr() as usize;
+        cut.assign_to(Kind::HttpChunks, at - done, extent.as_deref_mut());
+        cut.assign_to(content, data.len(), extent.as_deref_mut());
+        done = at + data.len();
+    });
+    match step {
+        Ok(step) => {
+            cut.assign_to(Kind::HttpChunks, step.used - done, extent);
+            Some((step.used, step.complete))
+        }
+        Err(_) => {
+            cut.label(Kind::Unknown, rest.len() - done);
+            None
+        }
+    }
+}
+
+fn begin_body(framing: &Framing) -> State {
+    match framing {
+        Framing::Absent | Framing::Length(0) => State::Head,
+        Framing::Length(bytes) => State::Length(*bytes),
+        Framing::Chunked => State::Chunked(Chunked::default()),
+        Framing::UntilClose => State::UntilClose,
+    }
+}
+
+fn describe(call: &mut Call, head: &RequestHead<'_>) {
+    let path = head.target.split(['?', '#']).next().unwrap_or_default();
+    call.exchange.name = name([head.method, path]);
+    call.head_only = head.method == "HEAD";
+    call.tunnel = head.method == "CONNECT";
+}
+
+/// What a body is by its content type.
+pub(super) fn content_of(named: ContentType) -> Content {
+    match named {
+        ContentType::Json => Content::Json,
+        ContentType::Xml | ContentType::SoapXml => Content::Xml,
+        ContentType::Protobuf | ContentType::Grpc => Content::Protobuf,
+        ContentType::Text => Content::Text,
+        ContentType::Absent | ContentType::Other => Content::Other,
+    }
+}

@@ -1,0 +1,462 @@
+//! HTTP/2, both directions (RFC 9113), and gRPC in it.
+
+use wirelab_wire::http2::frame::PREFACE;
+use wirelab_wire::http2::frame::{FrameHead, flag, kind, setting};
+
+use super::calls::{Call, Calls};
+use super::cut::Cut;
+use super::fields::{Block, FieldReader};
+use super::sniff::is_frame;
+use crate::exchange::{Ending, Exchanges, Unit};
+use crate::layer::{Kind, Layer};
+
+/// Payload of SETTINGS, WINDOW_UPDATE and padding lengths that is kept, bytes.
+const SMALL_MAX: usize = 240;
+
+/// What comes next in a direction.
+#[derive(Debug, Clone, Copy)]
+enum Reading {
+    /// So many bytes of the preface have come.
+    Preface(usize),
+    Head,
+    Payload(Payload),
+    /// Bytes are missing: until a frame begins a segment.
+    Lost,
+}
+
+/// A frame whose head has been read.
+#[derive(Debug, Clone, Copy)]
+struct Payload {
+    head: FrameHead,
+    /// Bytes of it to come, all in all.
+    left: u32,
+    /// DATA: the next byte is the length of the padding.
+    pad_due: bool,
+    /// DATA: of the bytes to come, padding.
+    padding: u32,
+}
+
+#[derive(Debug)]
+struct Side {
+    reading: Reading,
+    /// A frame's head that is not whole.
+    raw: [u8; FrameHead::LEN],
+    filled: usize,
+    /// A small payload that is needed whole.
+    small: Vec<u8>,
+    fields: FieldReader,
+}
+
+/// Both sides of a connection: 0 asks, 1 answers.
+#[derive(Debug)]
+pub(super) struct Http2 {
+    sides: [Side; 2],
+    /// Nobody has shown yet who asks.
+    may_turn: bool,
+}
+
+impl Http2 {
+    /// `beginning`: the connection is seen from its first byte on.
+    pub(super) fn new(beginning: [bool; 2]) -> Http2 {
+        let side = |reading, beginning| Side {
+            reading,
+            raw: [0; FrameHead::LEN],
+            filled: 0,
+            small: Vec::new(),
+            fields: FieldReader::new(beginning),
+        };
+        let [asks, answers] = beginning;
+        let first = if asks {
+            Reading::Preface(0)
+        } else {
+            Reading::Lost
+        };
+        let second = if answers {
+            Reading::Head
+        } else {
+            Reading::Lost
+        };
+        Http2 {
+            sides: [side(first, asks), side(second, answers)],
+            may_turn: !asks,
+        }
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        let side = |side: &Side| side.small.capacity() + side.fields.weight();
+        self.sides.iter().map(side).sum()
+    }
+
+    pub(super) fn take<E: Exchanges>(
+        &mut self,
+        side: usize,
+        input: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        self.find_thread(side, input);
+        let mut rest = input;
+        while !rest.is_empty() {
+            let used = match self.sides[side].reading {
+                Reading::Preface(seen) => self.preface(side, seen, rest, cut),
+                Reading::Head => self.head(side, rest, calls, cut),
+                Reading::Payload(payload) => self.payload(side, payload, rest, calls, cut),
+                Reading::Lost => {
+                    cut.label(Kind::Unknown, rest.len());
+                    rest.len()
+                }
+            };
+            rest = &rest[used..];
+        }
+    }
+
+    fn find_thread(&mut self, side: usize, input: &[u8]) {
+        let own = &mut self.sides[side];
+        if !matches!(own.reading, Reading::Lost) {
+            return;
+        }
+        if input.starts_with(PREFACE) {
+            own.reading = Reading::Preface(0);
+        } else if is_frame(input) {
+            own.reading = Reading::Head;
+        }
+    }
+
+    fn preface<E: Exchanges>(
+        &mut self,
+        side: usize,
+        seen: usize,
+        rest: &[u8],
+        cut: &mut Cut<'_, E>,
+    ) -> usize {
+        let used = rest.len().min(PREFACE.len() - seen);
+        let own = &mut self.sides[side];
+        if PREFACE[seen..][..used] != rest[..used] {
+            own.reading = Reading::Lost;
+            cut.label(Kind::Unknown, rest.len());
+            return rest.len();
+        }
+        own.reading = match seen + used {
+            seen if seen == PREFACE.len() => Reading::Head,
+            seen => Reading::Preface(seen),
+        };
+        cut.label(Kind::H2Preface, used);
+        used
+    }
+
+    fn head<E: Exchanges>(
+        &mut self,
+        side: usize,
+        rest: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) -> usize {
+        let own = &mut self.sides[side];
+        let taken = rest.len().min(FrameHead::LEN - own.filled);
+        own.raw[own.filled..][..taken].copy_from_slice(&rest[..taken]);
+        own.filled += taken;
+        cut.hold(taken);
+        if own.filled < FrameHead::LEN {
+            return taken;
+        }
+        own.filled = 0;
+        let head = FrameHead::parse(&own.raw);
+        self.begin(side, head, calls, cut);
+        taken
+    }
+
+    /// A frame's head is whole; it waits for its layer.
+    fn begin<E: Exchanges>(
+        &mut self,
+        side: usize,
+        head: FrameHead,
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        if !matches!(head.kind, kind::SETTINGS | kind::WINDOW_UPDATE) {
+            cut.unit(unit(head, None));
+        }
+        let mut place = calls.find(head.stream).filter(|_| head.stream > 0);
+        let own = &mut self.sides[side];
+        own.small.clear();
+        match head.kind {
+            kind::HEADERS => {
+                own.fields.begin(head);
+                if place.is_none() && side == 0 && head.stream > calls.last_stream {
+                    calls.begin(head.stream, cut);
+                    place = calls.find(head.stream);
+                }
+            }
+            kind::CONTINUATION => own.fields.go_on(head),
+            _ => {}
+        }
+        let carries = matches!(head.kind, kind::HEADERS | kind::CONTINUATION | kind::DATA);
+        let call = place.filter(|_| carries).and_then(|at| calls.get(at));
+        cut.release_all(layer_of(head.kind), call.map(|call| call.extent(side)));
+        let payload = Payload {
+            head,
+            left: head.length,
+            pad_due: head.kind == kind::DATA && head.has(flag::PADDED) && head.length > 0,
+            padding: 0,
+        };
+        own.reading = Reading::Payload(payload);
+        if head.length == 0 {
+            self.end(side, head, calls, cut);
+        }
+    }
+
+    fn payload<E: Exchanges>(
+        &mut self,
+        side: usize,
+        mut payload: Payload,
+        rest: &[u8],
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) -> usize {
+        let head = payload.head;
+        let used = rest.len().min(payload.left as usize);
+        let input = &rest[..used];
+        let own = &mut self.sides[side];
+        let place = calls.find(head.stream).filter(|_| head.stream > 0);
+        let call = place.and_then(|place| calls.get(place));
+        match head.kind {
+            kind::DATA => data(&mut payload, input, side, call, cut),
+            kind::HEADERS | kind::CONTINUATION => {
+                own.fields.take(input);
+                let extent = call.map(|call| call.extent(side));
+                cut.assign_to(Kind::H2Headers, used, extent);
+            }
+            _ => {
+                let room = SMALL_MAX.saturating_sub(own.small.len()).min(used);
+                own.small.extend_from_slice(&input[..room]);
+                cut.label(layer_of(head.kind), used);
+            }
+        }
+        payload.left -= used as u32;
+        own.reading = Reading::Payload(payload);
+        if payload.left == 0 {
+            self.end(side, head, calls, cut);
+        }
+        used
+    }
+
+    /// A frame is complete.
+    fn end<E: Exchanges>(
+        &mut self,
+        side: usize,
+        head: FrameHead,
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        let own = &mut self.sides[side];
+        own.reading = Reading::Head;
+        match head.kind {
+            kind::SETTINGS | kind::WINDOW_UPDATE => cut.unit(unit(head, window(head, &own.small))),
+            kind::RST_STREAM => self.reset(head.stream, calls, cut),
+            kind::HEADERS | kind::CONTINUATION => {
+                if let Some(block) = own.fields.end(head) {
+                    self.section(side, block, calls, cut);
+                }
+            }
+            kind::DATA if head.has(flag::END_STREAM) => {
+                self.end_stream(side, head.stream, calls, cut);
+            }
+            _ => {}
+        }
+    }
+
+    /// A section of fields is whole.
+    fn section<E: Exchanges>(
+        &mut self,
+        side: usize,
+        block: Block,
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        let fields = self.sides[side].fields.decode();
+        let place = calls.find(block.stream);
+        if self.may_turn {
+            // Only who answers sends a status, only who asks a method.
+            let turned = [fields.status.is_some(), !fields.method.is_empty()][side];
+            self.may_turn = fields.status.is_none() && fields.method.is_empty();
+            if turned {
+                self.turn(place, calls);
+                return;
+            }
+        }
+        if let Some(call) = place.and_then(|place| calls.get(place)) {
+            fields.describe(side, call);
+        }
+        if block.end_stream {
+            self.end_stream(side, block.stream, calls, cut);
+        }
+    }
+
+    /// It is the other side that asks. What was taken for a call is forgotten.
+    fn turn(&mut self, place: Option<usize>, calls: &mut Calls) {
+        if let Some(place) = place {
+            calls.forget(place);
+        }
+        self.sides.swap(0, 1);
+        calls.caller = calls.caller.opposite();
+    }
+
+    fn end_stream<E: Exchanges>(
+        &mut self,
+        side: usize,
+        stream: u32,
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        let Some(place) = calls.find(stream) else {
+            return;
+        };
+        if let Some(call) = calls.get(place) {
+            call.end(side);
+        }
+        calls.settle(place, Ending::Framed, cut.listener);
+    }
+
+    fn reset<E: Exchanges>(&mut self, stream: u32, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+        let Some(place) = calls.find(stream) else {
+            return;
+        };
+        let answered = calls.get(place).is_some_and(|call| call.reply_done);
+        let ending = if answered {
+            Ending::Framed
+        } else {
+            Ending::Broken
+        };
+        calls.conclude(place, ending, cut.listener);
+    }
+
+    /// Bytes are missing. Inside a payload the thread is kept; what it held is not known.
+    pub(super) fn gap<E: Exchanges>(
+        &mut self,
+        side: usize,
+        bytes: u64,
+        calls: &mut Calls,
+        cut: &mut Cut<'_, E>,
+    ) {
+        let own = &mut self.sides[side];
+        own.fields.miss();
+        let Reading::Payload(mut payload) = own.reading else {
+            return self.lose(side, calls, cut);
+        };
+        let head = payload.head;
+        if bytes > u64::from(payload.left) || payload.pad_due {
+            return self.lose(side, calls, cut);
+        }
+        payload.left -= bytes as u32;
+        own.reading = Reading::Payload(payload);
+        if head.kind == kind::DATA
+            && let Some(call) = calls.find(head.stream).and_then(|at| calls.get(at))
+        {
+            call.grpc[side] = None;
+            call.extent(side).miss(bytes);
+        }
+        if payload.left == 0 {
+            self.end(side, head, calls, cut);
+        }
+    }
+
+    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+        let own = &mut self.sides[side];
+        own.reading = Reading::Lost;
+        own.filled = 0;
+        cut.release_all(Kind::Unknown, None);
+        calls.conclude_all(|_| Ending::Unseen, cut.listener);
+    }
+}
+
+/// Takes bytes of DATA: the length of the padding, content, padding.
+fn data<E: Exchanges>(
+    payload: &mut Payload,
+    mut input: &[u8],
+    side: usize,
+    mut call: Option<&mut Call>,
+    cut: &mut Cut<'_, E>,
+) {
+    let mut left = payload.left;
+    if payload.pad_due
+        && let Some((&padding, rest)) = input.split_first()
+    {
+        payload.pad_due = false;
+        input = rest;
+        left -= 1;
+        payload.padding = u32::from(padding).min(left);
+        let extent = call.as_deref_mut().map(|call| call.extent(side));
+        cut.assign_to(Kind::H2Data, 1, extent);
+    }
+    let content = input.len().min((left - payload.padding) as usize);
+    let (content, padding) = input.split_at(content);
+    match call.as_deref_mut() {
+        Some(call) => message(content, side, call, cut),
+        None => cut.label(Kind::Message, content.len()),
+    }
+    let extent = call.map(|call| call.extent(side));
+    cut.assign_to(Kind::H2Data, padding.len(), extent);
+    // What is left of the padding stays behind the content.
+    payload.padding -= padding.len() as u32;
+}
+
+/// Takes content, and of gRPC the prefixes in it.
+fn message<E: Exchanges>(mut content: &[u8], side: usize, call: &mut Call, cut: &mut Cut<'_, E>) {
+    let layer = Layer::from(call.content[side]);
+    if let Some(mut deframer) = call.grpc[side].take() {
+        loop {
+            let before = content.len();
+            let Ok(piece) = deframer.next(&mut content) else {
+                // Whatever it is, it is not gRPC.
+                cut.assign(Kind::Message, before - content.len(), call.extent(side));
+                break;
+            };
+            let kind = match piece {
+                Some(wirelab_wire::grpc::Piece::Data(_)) => layer,
+                _ => Kind::GrpcPrefixes.into(),
+            };
+            cut.assign(kind, before - content.len(), call.extent(side));
+            if piece.is_none() {
+                call.grpc[side] = Some(deframer);
+                return;
+            }
+        }
+    }
+    cut.assign(layer, content.len(), call.extent(side));
+}
+
+fn unit(head: FrameHead, window: Option<u32>) -> Unit {
+    Unit::Http2 {
+        kind: head.kind,
+        stream: head.stream,
+        length: head.length,
+        window,
+    }
+}
+
+/// The increment of a WINDOW_UPDATE, the window that SETTINGS tell.
+fn window(head: FrameHead, payload: &[u8]) -> Option<u32> {
+    if head.kind == kind::WINDOW_UPDATE {
+        let raw = *payload.first_chunk()?;
+        return Some(u32::from_be_bytes(raw) & (u32::MAX >> 1));
+    }
+    let (settings, _) = payload.as_chunks::<6>();
+    let windows = settings.iter().filter_map(|&[a, b, c, d, e, f]| {
+        let is_window = u16::from_be_bytes([a, b]) == setting::INITIAL_WINDOW_SIZE;
+        is_window.then(|| u32::from_be_bytes([c, d, e, f]))
+    });
+    windows.last()
+}
+
+fn layer_of(frame: u8) -> Kind {
+    match frame {
+        kind::DATA => Kind::H2Data,
+        kind::HEADERS | kind::CONTINUATION => Kind::H2Headers,
+        kind::SETTINGS => Kind::H2Settings,
+        kind::WINDOW_UPDATE => Kind::H2WindowUpdate,
+        kind::PING => Kind::H2Ping,
+        kind::GOAWAY => Kind::H2Goaway,
+        kind::RST_STREAM => Kind::H2RstStream,
+        _ => Kind::H2Other,
+    }
+}

@@ -1,0 +1,247 @@
+//! Protocols by their first bytes.
+
+use wirelab_wire::giop::MessageHeader;
+use wirelab_wire::http2::frame::PREFACE;
+use wirelab_wire::http2::frame::{FRAME_MAX_LEAST, FrameHead, flag, kind};
+
+use crate::exchange::Protocol;
+
+/// Bytes that are enough to decide.
+pub(super) const ENOUGH: usize = 24;
+
+/// Bytes that the name of a method has at most (PROPPATCH and its like).
+const METHOD_BYTES_MAX: usize = 17;
+
+/// What some first bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// That protocol; who spoke asks, answers, or may do either.
+    Is(Protocol, Role),
+    /// Too few to tell.
+    More,
+    /// None of those known.
+    None,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Asks,
+    Answers,
+    Either,
+}
+
+/// Judges the first bytes of a direction; `beginning` is false when there may
+/// have been some before them.
+pub(super) fn sniff(bytes: &[u8], beginning: bool) -> Verdict {
+    let verdicts = [
+        prefixed(bytes, PREFACE, Verdict::Is(Protocol::Http2, Role::Asks)),
+        prefixed(
+            bytes,
+            b"HTTP/1.",
+            Verdict::Is(Protocol::Http1, Role::Answers),
+        ),
+        request(bytes),
+        giop(bytes),
+        tls(bytes),
+        raw(bytes),
+        frame(bytes, beginning),
+    ];
+    let known = verdicts.iter().find(|v| matches!(v, Verdict::Is(..)));
+    let more = verdicts.iter().find(|v| matches!(v, Verdict::More));
+    match (known, more) {
+        (Some(known), _) => *known,
+        (None, Some(_)) if bytes.len() < ENOUGH => Verdict::More,
+        _ => Verdict::None,
+    }
+}
+
+fn prefixed(bytes: &[u8], prefix: &[u8], verdict: Verdict) -> Verdict {
+    if bytes.starts_with(prefix) {
+        verdict
+    } else if prefix.starts_with(bytes) {
+        Verdict::More
+    } else {
+        Verdict::None
+    }
+}
+
+/// A method in capitals, a blank, and what a target begins with (RFC 9112 section 3).
+fn request(bytes: &[u8]) -> Verdict {
+    let is_letter = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'-';
+    let letters = bytes.iter().take_while(|byte| is_letter(byte)).count();
+    if letters > METHOD_BYTES_MAX || bytes.starts_with(&PREFACE[..4]) {
+        return Verdict::None;
+    }
+    match (letters, bytes.get(letters), bytes.get(letters + 1)) {
+        (_, None, _) | (3.., Some(b' '), None) => Verdict::More,
+        (3.., Some(b' '), Some(b'/' | b'*')) => Verdict::Is(Protocol::Http1, Role::Asks),
+        (3.., Some(b' '), Some(byte)) if byte.is_ascii_alphanumeric() || *byte == b'[' => {
+            Verdict::Is(Protocol::Http1, Role::Asks)
+        }
+        _ => Verdict::None,
+    }
+}
+
+fn giop(bytes: &[u8]) -> Verdict {
+    match bytes.first_chunk() {
+        Some(head) if MessageHeader::parse(head).is_ok() => {
+            Verdict::Is(Protocol::Giop, Role::Either)
+        }
+        Some(_) => Verdict::None,
+        None => prefixed(&bytes[..bytes.len().min(4)], b"GIOP", Verdict::More),
+    }
+}
+
+/// A record of handshakes, alerts, ciphers or data (RFC 8446 section 5.1).
+fn tls(bytes: &[u8]) -> Verdict {
+    match bytes {
+        [20..=23, 3, 0..=4, high, _, ..] if *high <= 0x48 => {
+            Verdict::Is(Protocol::Tls, Role::Either)
+        }
+        [] | [20..=23] | [20..=23, 3] | [20..=23, 3, 0..=4] | [20..=23, 3, 0..=4, _] => {
+            Verdict::More
+        }
+        _ => Verdict::None,
+    }
+}
+
+/// A length in decimal digits and a line feed (contracts/README.md, Raw).
+fn raw(bytes: &[u8]) -> Verdict {
+    let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+    match (digits, bytes.get(digits)) {
+        (2.., _) if bytes[0] == b'0' => Verdict::None,
+        (1..=9, Some(b'\n')) => Verdict::Is(Protocol::Raw, Role::Either),
+        (0..=9, None) => Verdict::More,
+        _ => Verdict::None,
+    }
+}
+
+/// A frame of HTTP/2: of a server that begins, its SETTINGS; in the middle of a
+/// connection any.
+fn frame(bytes: &[u8], beginning: bool) -> Verdict {
+    let Some(head) = bytes.first_chunk().map(FrameHead::parse) else {
+        return Verdict::More;
+    };
+    let first = head.kind == kind::SETTINGS && head.flags == 0 && head.length <= 240;
+    if is_frame(bytes) && (first || !beginning) {
+        let role = if beginning {
+            Role::Answers
+        } else {
+            Role::Either
+        };
+        return Verdict::Is(Protocol::Http2, role);
+    }
+    Verdict::None
+}
+
+/// Whether a frame may begin here: its head fulfils the rules of RFC 9113
+/// section 6 for its type, and so does the next one's where it can be seen.
+pub(super) fn is_frame(bytes: &[u8]) -> bool {
+    let Some(raw) = bytes.first_chunk() else {
+        return false;
+    };
+    let head = FrameHead::parse(raw);
+    let next = bytes.get(FrameHead::LEN + head.length as usize..);
+    let next = next.and_then(|rest| rest.first_chunk());
+    raw[5] < 0x80
+        && fulfils_rules(head)
+        && next.is_none_or(|raw| fulfils_rules(FrameHead::parse(raw)))
+}
+
+fn fulfils_rules(head: FrameHead) -> bool {
+    let known = match head.kind {
+        kind::DATA => flag::END_STREAM | flag::PADDED,
+        kind::HEADERS => flag::END_STREAM | flag::END_HEADERS | flag::PADDED | flag::PRIORITY,
+        kind::SETTINGS | kind::PING => flag::ACK,
+        kind::PUSH_PROMISE => flag::END_HEADERS | flag::PADDED,
+        kind::CONTINUATION => flag::END_HEADERS,
+        _ => 0,
+    };
+    let length = match head.kind {
+        kind::SETTINGS => head.length % 6 == 0 && (head.length == 0 || head.flags == 0),
+        kind::PING => head.length == 8,
+        kind::WINDOW_UPDATE | kind::RST_STREAM => head.length == 4,
+        kind::PRIORITY => head.length == 5,
+        kind::GOAWAY => head.length >= 8,
+        _ => true,
+    };
+    let stream = match head.kind {
+        kind::SETTINGS | kind::PING | kind::GOAWAY => head.stream == 0,
+        kind::WINDOW_UPDATE => true,
+        _ => head.stream != 0,
+    };
+    head.kind <= kind::CONTINUATION
+        && head.length <= FRAME_MAX_LEAST
+        && head.flags & !known == 0
+        && length
+        && stream
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn is(bytes: &[u8], protocol: Protocol, role: Role) {
+        assert_eq!(sniff(bytes, true), Verdict::Is(protocol, role));
+        for length in 0..bytes.len() {
+            let verdict = sniff(&bytes[..length], true);
+            let known = verdict == Verdict::Is(protocol, role);
+            assert!(known || verdict == Verdict::More, "{length}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn every_protocol_is_known_by_its_first_bytes_and_not_refused_before() {
+        is(PREFACE, Protocol::Http2, Role::Asks);
+        is(
+            b"POST /charging/soap HTTP/1.1\r\n",
+            Protocol::Http1,
+            Role::Asks,
+        );
+        is(b"M-SEARCH * HTTP/1.1\r\n", Protocol::Http1, Role::Asks);
+        is(b"GET http://a/ HTTP/1.0\r\n", Protocol::Http1, Role::Asks);
+        is(b"HTTP/1.0 200 OK\r\n", Protocol::Http1, Role::Answers);
+        is(
+            b"GIOP\x01\x02\x01\x00\x10\0\0\0",
+            Protocol::Giop,
+            Role::Either,
+        );
+        is(b"\x16\x03\x01\x02\x00\x01", Protocol::Tls, Role::Either);
+        is(b"655\n<?xml", Protocol::Raw, Role::Either);
+        is(
+            b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64",
+            Protocol::Http2,
+            Role::Answers,
+        );
+    }
+
+    #[test]
+    fn what_is_none_of_these_is_unknown() {
+        for bytes in [
+            &b"220 mail.example ESMTP ready\r\n"[..],
+            b"SSH-2.0-OpenSSH_9.2\r\n and more",
+            b"0123456789 and so on, and on",
+            b"get / http in small letters.",
+            &[0; 24],
+        ] {
+            assert_eq!(
+                sniff(bytes, true),
+                Verdict::None,
+                "{}",
+                bytes.escape_ascii()
+            );
+        }
+    }
+
+    #[test]
+    fn in_the_middle_a_frame_is_enough() {
+        let data = b"\0\0\x03\0\x01\0\0\0\x05abc";
+        assert_eq!(sniff(data, true), Verdict::More);
+        assert_eq!(
+            sniff(data, false),
+            Verdict::Is(Protocol::Http2, Role::Either)
+        );
+    }
+}

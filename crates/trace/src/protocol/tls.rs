@@ -1,0 +1,91 @@
+//! TLS: records are told apart, what they hold is not (RFC 8446 section 5.1).
+
+use super::cut::Cut;
+use crate::exchange::{Exchanges, Unit};
+use crate::layer::Kind;
+
+/// Bytes of a record's head.
+const HEAD_BYTES: usize = 5;
+/// Content type of application data.
+const APPLICATION_DATA: u8 = 23;
+
+#[derive(Debug, Default)]
+struct Side {
+    head: [u8; HEAD_BYTES],
+    filled: usize,
+    /// Bytes of the record that are to come.
+    left: u32,
+    kind: u8,
+    lost: bool,
+}
+
+/// Both directions of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Tls {
+    sides: [Side; 2],
+}
+
+impl Tls {
+    pub(super) fn take<E: Exchanges>(&mut self, side: usize, input: &[u8], cut: &mut Cut<'_, E>) {
+        let own = &mut self.sides[side];
+        if own.lost && matches!(input, [20..=23, 3, 0..=4, 0..=0x48, _, ..]) {
+            own.lost = false;
+        }
+        let mut rest = input;
+        while !rest.is_empty() && !own.lost {
+            let used = if own.left > 0 {
+                let used = rest.len().min(own.left as usize);
+                own.left -= used as u32;
+                cut.label(own.layer(), used);
+                used
+            } else {
+                own.head(rest, cut)
+            };
+            rest = &rest[used..];
+        }
+        cut.label(Kind::Unknown, rest.len());
+    }
+
+    /// Bytes are missing. Inside a record the thread is kept.
+    pub(super) fn gap<E: Exchanges>(&mut self, side: usize, bytes: u64, cut: &mut Cut<'_, E>) {
+        let own = &mut self.sides[side];
+        if u64::from(own.left) >= bytes {
+            own.left -= bytes as u32;
+        } else {
+            cut.release_all(Kind::TlsRecords, None);
+            *own = Side {
+                lost: true,
+                ..Side::default()
+            };
+        }
+    }
+}
+
+impl Side {
+    fn head<E: Exchanges>(&mut self, rest: &[u8], cut: &mut Cut<'_, E>) -> usize {
+        let used = rest.len().min(HEAD_BYTES - self.filled);
+        self.head[self.filled..][..used].copy_from_slice(&rest[..used]);
+        self.filled += used;
+        cut.label(Kind::TlsRecords, used);
+        if self.filled < HEAD_BYTES {
+            return used;
+        }
+        let [kind, major, _, high, low] = self.head;
+        self.filled = 0;
+        self.kind = kind;
+        self.left = u32::from(u16::from_be_bytes([high, low]));
+        self.lost = major != 3 || !(20..=24).contains(&kind);
+        if !self.lost {
+            cut.unit(Unit::Tls(kind));
+        }
+        used
+    }
+
+    fn layer(&self) -> Kind {
+        if self.kind == APPLICATION_DATA {
+            Kind::TlsData
+        } else {
+            Kind::TlsHandshake
+        }
+    }
+}
