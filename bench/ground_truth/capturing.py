@@ -1,0 +1,183 @@
+"""Makes one capture: service, capture and caller, both programs traced."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bench.ground_truth.places import Place, Side
+from bench.ground_truth.recipes import Recipe, Stops
+from bench.ground_truth.tracing import Sniffer, strace
+from wirelab import engine_binary
+from wirelab.contact import Appointment
+from wirelab.errors import TrialFailed
+from wirelab.interruption import Interruption
+from wirelab.processes import POLL_S, Child
+from wirelab.services import Programs, Service, Settings
+from wirelab.stacks import Stack
+
+CAPTURE, CLIENT_LOG, SERVER_LOG, CASE = (
+    *("capture.pcapng", "client.strace", "server.strace", "case.json"),
+)
+CALLS_S_MAX = 60.0
+
+Json = dict[str, Any]
+
+
+class Maker:
+    """Makes captures, each in a folder of its own."""
+
+    def __init__(self, programs: Programs, interruption: Interruption) -> None:
+        self._programs = programs
+        self._interruption = interruption
+
+    def make(self, recipe: Recipe, place: Place, folder: Path) -> Json:
+        """Makes it and returns what is kept beside it. Raises as a trial does."""
+        folder.mkdir(parents=True, exist_ok=True)
+        stack = Stack.parse(recipe.stack)
+        program = self._programs.program(stack, self._interruption)
+        command = (*place.server.prefix, *strace(folder / SERVER_LOG), *program.command)
+        if recipe.accept_after_ms is not None:
+            command = late_server(place, folder, recipe.accept_after_ms)
+        settings = Settings(
+            hello_bytes=recipe.bytes if recipe.operation == "Hello" else 14,
+            collector=program.manifest.collector,
+            faults=recipe.faults,
+        )
+        configuration = settings.configuration(
+            stack, "transfer", Appointment(listen=f"{place.server.address}:0")
+        )
+        configuration["socket"]["tcp_window"] = recipe.server_window
+        with Service(
+            replace(program, command=command),
+            configuration,
+            log=folder / "server.log",
+            interruption=self._interruption,
+        ) as service:
+            outcome = self._captured(recipe, stack, place, service, folder)
+        case = self._case(recipe, place, service, outcome)
+        (folder / CASE).write_text(json.dumps(case, indent=1) + "\n")
+        return case
+
+    def _captured(
+        self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path
+    ) -> Json:
+        port = int(service.ready.address.rpartition(":")[2])
+        side = vantage(recipe, place)
+        with Sniffer(side, port, folder / CAPTURE, folder / "capture.log"):
+            return self._driven(recipe, stack, place, service, folder)
+
+    def _driven(
+        self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path
+    ) -> Json:
+        contact = service.contact(Appointment())
+        plan = plan_of(recipe, stack, contact.group())
+        command = [
+            *place.client.prefix,
+            *strace(folder / CLIENT_LOG),
+            *(str(engine_binary.find()), "drive"),
+        ]
+        child = Child(command, log=folder / "client.log")
+        over = threading.Event()
+        try:
+            child.say(json.dumps(plan).encode() + b"\n")
+            if recipe.stops is not None:
+                threading.Thread(target=stop_and_go, args=(child, recipe.stops, over)).start()
+            child.close_input()
+            return self._outcome(child)
+        finally:
+            over.set()
+            child.kill()
+
+    def _outcome(self, child: Child) -> Json:
+        deadline = time.monotonic() + CALLS_S_MAX
+        while time.monotonic() < deadline:
+            self._interruption.check()
+            line = child.line(POLL_S)
+            if line == b"":
+                raise TrialFailed(f"the engine gave no result: {child.log_tail()}")
+            event = json.loads(line) if line else {}
+            if event.get("event") == "result":
+                child.wait(2.0)
+                group: Json = event["groups"][0]
+                return group
+            if event.get("event") == "error":
+                raise TrialFailed(f"the engine refused the plan: {event.get('message')}")
+        raise TrialFailed(f"the engine went on for more than {CALLS_S_MAX:.0f} s")
+
+    def _case(self, recipe: Recipe, place: Place, service: Service, outcome: Json) -> Json:
+        return {
+            "name": recipe.name,
+            "recipe": recipe.to_json(),
+            "place": {
+                "name": place.name,
+                "rtt_ns": place.rtt_ns,
+                "segment_bytes": place.segment_bytes,
+            },
+            "vantage": "client" if vantage(recipe, place) is place.client else "server",
+            "address": service.ready.address,
+            "calls": outcome["calls_whole_run"],
+            "errors": outcome["errors"],
+        }
+
+
+def vantage(recipe: Recipe, place: Place) -> Side:
+    """The end at which packets are captured: every third time the server's."""
+    return place.server if recipe.index % 3 == 1 else place.client
+
+
+def plan_of(recipe: Recipe, stack: Stack, where: Json) -> Json:
+    """The engine's plan."""
+    group = {
+        "name": "truth",
+        **where,
+        "stack": stack.engine_stack(),
+        "workload": {
+            "kind": "contract",
+            "contract": "transfer",
+            "operation": recipe.operation,
+            "bytes": recipe.bytes,
+        },
+        "load": {"kind": "closed", "users": recipe.users, "think_s": recipe.think_s},
+        "window": {"calls": {"calls": recipe.calls, "max_s": CALLS_S_MAX / 2}},
+        "warmup": {"min_s": 0.0, "max_s": 0.0},
+        "timeout_s": 30.0,
+        "drain_s": 10.0,
+    }
+    return {"threads": 1, "progress_ms": 0, "groups": [group]}
+
+
+def stop_and_go(child: Child, stops: Stops, over: threading.Event) -> None:
+    """Stops the traced process again and again, until over; the last word is SIGCONT."""
+    wait_s = stops.first_ms / 1e3
+    while not over.wait(wait_s):
+        pid = traced(child.pid)
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+                over.wait(stops.for_ms / 1e3)
+                os.kill(pid, signal.SIGCONT)
+        wait_s = (stops.every_ms - stops.for_ms) / 1e3
+
+
+def traced(strace_pid: int) -> int | None:
+    """The process that this strace started; None when there is none."""
+    try:
+        children = Path(f"/proc/{strace_pid}/task/{strace_pid}/children").read_text().split()
+    except OSError:
+        return None
+    return int(children[0]) if children else None
+
+
+def late_server(place: Place, folder: Path, accept_after_ms: int) -> tuple[str, ...]:
+    """The scripted server that accepts late, traced."""
+    script = (sys.executable, "-m", "bench.ground_truth.late_server", str(accept_after_ms))
+    return (*place.server.prefix, *strace(folder / SERVER_LOG), *script)

@@ -1,0 +1,118 @@
+"""A folder of captures, each with all that its truth is read from."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.ground_truth import conversations, labels, syscalls
+from bench.ground_truth.capturing import CAPTURE, CASE, CLIENT_LOG, SERVER_LOG
+from bench.ground_truth.circumstances import Circumstances, Drop
+from bench.ground_truth.endpoints import Process
+from bench.ground_truth.occurrence import Key, Occurrence
+from bench.ground_truth.recipes import CLEAN
+
+LABELS = "labels.json"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One capture and its truth."""
+
+    folder: Path
+    case: Json
+    port: int
+    """The service's."""
+    occurrences: tuple[Occurrence, ...]
+    exchanges: frozenset[Key]
+    """Of which the truth is known; empty where calls were pipelined or multiplexed."""
+    ports: frozenset[int]
+    """The client's: other flows are none of its calls."""
+
+    @property
+    def name(self) -> str:
+        return str(self.case["name"])
+
+    @property
+    def aim(self) -> str:
+        return str(self.case["recipe"]["aim"])
+
+    @property
+    def is_clean(self) -> bool:
+        return self.aim == CLEAN
+
+    @property
+    def is_serial(self) -> bool:
+        return "in_flight=" not in self.case["recipe"]["stack"]
+
+    @property
+    def capture(self) -> Path:
+        return self.folder / CAPTURE
+
+    def truth(self, cause: str) -> tuple[set[Key], set[Key]]:
+        """The exchanges that have it, and those that may be called either way."""
+        own = [one for one in self.occurrences if one.cause == cause]
+        sure = {one.key for one in own if one.is_certain}
+        return sure, {one.key for one in own} - sure
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """All finished captures of a folder, labelled anew."""
+    for path in sorted(folder.glob(f"*/{CASE}")):
+        yield read(path.parent)
+
+
+def read(folder: Path) -> Case:
+    """Reads the system calls of a capture and states what happened; the labels are written
+    beside them, for people."""
+    case = json.loads((folder / CASE).read_text())
+    stack = case["recipe"]["stack"]
+    client, server = (Process.of(syscalls.read(folder / name)) for name in (CLIENT_LOG, SERVER_LOG))
+    talk = conversations.put_together(
+        client,
+        server,
+        is_http2="grpc@" in stack or "transport=http/2" in stack,
+        is_serial="in_flight=" not in stack,
+    )
+    found = labels.occurrences(talk, circumstances(case))
+    (folder / LABELS).write_text(_written(found))
+    return Case(
+        folder,
+        case,
+        int(case["address"].rpartition(":")[2]),
+        tuple(found),
+        frozenset((one.port, each.ordinal) for one in talk.connections for each in one.exchanges),
+        frozenset(one.port for one in talk.connections),
+    )
+
+
+def circumstances(case: Json) -> Circumstances:
+    """What is known beside the system calls."""
+    place = case["place"]
+    drops = tuple(Drop(**drop) for drop in case.get("drops", ()))
+    return Circumstances(place["rtt_ns"], place["segment_bytes"], drops)
+
+
+def _written(found: list[Occurrence]) -> str:
+    lines = ",\n ".join(json.dumps(one.to_json()) for one in found)
+    return f"[{lines}]\n"
+
+
+def bears(case: Case) -> bool:
+    """The capture shows what it was made for; a clean one always does."""
+    return case.is_clean or bool(case.truth(case.aim)[0])
+
+
+def counts(found: list[Case]) -> Counter[str]:
+    """Captures with at least one sure occurrence, by cause; and the clean ones."""
+    counted: Counter[str] = Counter()
+    for case in found:
+        counted.update({one.cause for one in case.occurrences if one.is_certain})
+        counted[CLEAN] += case.is_clean
+    return counted

@@ -1,0 +1,144 @@
+"""Labels of the causes where somebody waits: a kernel for an acknowledgment, a client for
+its server, a server for its client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from bench.ground_truth.circumstances import Circumstances
+from bench.ground_truth.conversations import (
+    REPLY,
+    REQUEST,
+    Connection,
+    Conversation,
+    Exchange,
+    Message,
+)
+from bench.ground_truth.endpoints import Endpoint, Transfer
+from bench.ground_truth.occurrence import NAGLE, NOT_READING, THINK, Bound, Occurrence
+
+NAGLE_MS = Bound(10.0, 20.0)
+THINK_MS = Bound(2.0, 5.0)
+NOT_READING_MS = Bound(5.0, 20.0)
+SEGMENTS_OF_A_SMALL_MESSAGE = 8
+"""Nagle's algorithm holds back less than a segment; a larger message may wait for other
+reasons, of which :mod:`windows` speaks."""
+
+
+def nagle_delayed_ack(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
+    """Bytes that one send handed over, behind others, on a socket without TCP_NODELAY, came
+    out of the receiver's socket at least 20 ms later than a round trip explains, though the
+    receiver slept in epoll_wait() all the while and nothing was lost."""
+    for connection in talk.connections:
+        for exchange in connection.exchanges:
+            held = [
+                _held(talk, connection, direction, message, around)
+                for direction, message in ((REQUEST, exchange.request), (REPLY, exchange.reply))
+                if message is not None and connection.sides(direction)[0].nagle
+            ]
+            found = NAGLE_MS.judge(NAGLE, connection.port, exchange.ordinal, max(held, default=0))
+            if found is not None:
+                yield found
+
+
+def _held(
+    talk: Conversation,
+    connection: Connection,
+    direction: str,
+    message: Message,
+    around: Circumstances,
+) -> int:
+    """The longest that a send of the message was held back, beyond a round trip, ns."""
+    if message.bytes > SEGMENTS_OF_A_SMALL_MESSAGE * around.segment_bytes:
+        return 0
+    receiver = talk.receiver(direction)
+    longest = 0
+    for send in message.sends:
+        taken = _first_taken(message.receives, send)
+        if taken is None or send.start == 0:
+            continue  # nothing before it could be unacknowledged
+        late = taken.ended - send.ended - around.one_way_ns
+        asleep = receiver.waiting.within(send.ended, taken.ended)
+        if (
+            asleep * 2 > taken.ended - send.ended
+            and not receiver.stopped.within(send.ended, taken.ended)
+            and around.is_clean(connection.port, send.at, taken.ended)
+        ):
+            longest = max(longest, late - around.rtt_ns)
+    return longest
+
+
+def _first_taken(receives: tuple[Transfer, ...], send: Transfer) -> Transfer | None:
+    """The receive that gave the first byte of a send."""
+    return next((one for one in receives if one.start <= send.start < one.end), None)
+
+
+def server_think_time(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
+    """Between the server's recv() of the last byte of a request and its first send of the
+    reply; with it the time that the request lay in the kernel of a server that did not wait
+    for any."""
+    for connection in talk.connections:
+        for exchange in connection.exchanges:
+            found = THINK_MS.judge(
+                THINK, connection.port, exchange.ordinal, _thought(talk, exchange, around)
+            )
+            if found is not None:
+                yield found
+
+
+def _thought(talk: Conversation, exchange: Exchange, around: Circumstances) -> int:
+    if exchange.reply is None or not exchange.request.receives:
+        return 0
+    last = exchange.request.receives[-1]
+    arrived = exchange.request.sends[-1].ended + around.one_way_ns
+    lay = 0
+    if arrived < last.at:
+        lay = (last.at - arrived) - talk.server.waiting.within(arrived, last.at)
+    return exchange.reply.sends[0].at - last.ended + lay
+
+
+def client_not_reading(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
+    """The client neither called recv() nor waited to, while bytes of the reply lay in its
+    socket, and more came once it had taken them: its window had closed. A pause during which
+    the rest of the reply fits into the socket's buffer delays no packet and is no occurrence
+    that a capture could show; it is not counted either way."""
+    for connection in talk.connections:
+        for exchange in connection.exchanges:
+            if exchange.reply is None:
+                continue
+            idle, seen = _longest_idle(talk, connection.client, exchange.reply, around)
+            found = NOT_READING_MS.judge(NOT_READING, connection.port, exchange.ordinal, idle)
+            if found is not None:
+                certain = found.is_certain and seen
+                yield Occurrence(found.cause, found.port, found.ordinal, found.ms, certain)
+
+
+def _longest_idle(
+    talk: Conversation, client: Endpoint, reply: Message, around: Circumstances
+) -> tuple[int, bool]:
+    """The longest that bytes of the reply were not asked for, and whether its sender
+    noticed: more was received after the client had first found its socket empty."""
+    longest, seen = 0, False
+    for before, taken in zip((None, *reply.receives), reply.receives, strict=False):
+        sent = next((one for one in reply.sends if one.start <= taken.start < one.end), None)
+        if sent is None:
+            continue
+        since = max(sent.ended + around.one_way_ns, before.ended if before else 0)
+        if taken.at <= since:
+            continue
+        asleep = talk.client.waiting.within(since, taken.at)
+        stopped = talk.client.stopped.within(since, taken.at)
+        idle = max(stopped, taken.at - since - asleep)
+        if idle > longest:
+            longest, seen = idle, _came_more(talk, reply, taken)
+    return longest, seen
+
+
+def _came_more(talk: Conversation, reply: Message, first: Transfer) -> bool:
+    """After this receive the client waited, and got more of the reply."""
+    later = [one for one in reply.receives if one.at >= first.at]
+    return any(
+        talk.client.waiting.within(one.ended, following.at) > 0
+        for one, following in pairwise(later)
+    )

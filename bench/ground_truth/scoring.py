@@ -1,0 +1,127 @@
+"""Truth beside findings, occurrence by occurrence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bench.ground_truth.corpus import Case
+from bench.ground_truth.dissection import Finding
+from bench.ground_truth.occurrence import CAUSES, Key, Occurrence
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.proportion import binomial_interval
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One exchange of which the two say different things."""
+
+    case: str
+    cause: str
+    key: Key
+    is_missed: bool
+    """The truth has it and the diagnosis does not; else the other way round."""
+    ms: float
+    packets: tuple[int, ...]
+
+    @property
+    def words(self) -> str:
+        """One line for the detector's author."""
+        what = "missed" if self.is_missed else "false alarm"
+        port, ordinal = self.key
+        at = f" packets {', '.join(map(str, self.packets))}" if self.packets else ""
+        return (
+            f"{self.case}: {self.cause}: {what}, port {port} exchange {ordinal},"
+            f" {self.ms:.1f} ms{at}"
+        )
+
+
+@dataclass
+class Tally:
+    """Of one cause over a corpus."""
+
+    right: int = 0
+    missed: int = 0
+    false: int = 0
+    either: int = 0
+    """Findings that may be called either way, and so were not counted."""
+    captures: int = 0
+    """With at least one sure occurrence."""
+
+    @property
+    def precision(self) -> Interval | None:
+        """Share of findings that are right; None without findings."""
+        return _share(self.right, self.right + self.false)
+
+    @property
+    def recall(self) -> Interval | None:
+        """Share of occurrences that were found; None without occurrences."""
+        return _share(self.right, self.right + self.missed)
+
+
+def _share(hits: int, n: int) -> Interval | None:
+    return binomial_interval(hits, n) if n else None
+
+
+@dataclass
+class Score:
+    """Of a corpus."""
+
+    tallies: dict[str, Tally] = field(default_factory=lambda: {cause: Tally() for cause in CAUSES})
+    disagreements: list[Disagreement] = field(default_factory=list)
+    clean_captures: int = 0
+    clean_exchanges: int = 0
+    clean_alarms: int = 0
+    """Exchanges of clean captures with a finding that is false."""
+    clean_captures_alarmed: int = 0
+
+    @property
+    def alarms(self) -> Interval | None:
+        """Share of the exchanges of clean captures that gave a false alarm."""
+        return _share(self.clean_alarms, self.clean_exchanges)
+
+
+def score(judged: Iterable[tuple[Case, list[Finding]]]) -> Score:
+    """Compares all captures of a corpus."""
+    total = Score()
+    for case, findings in judged:
+        _add(total, case, findings)
+    return total
+
+
+def _add(total: Score, case: Case, findings: list[Finding]) -> None:
+    own = [one for one in findings if one.key[0] in case.ports]
+    false: set[Key] = set()
+    for cause in CAUSES:
+        false |= _compare(total, case, cause, [one for one in own if one.cause == cause])
+    if case.is_clean:
+        total.clean_captures += 1
+        total.clean_exchanges += len(case.exchanges) or int(case.case["calls"])
+        total.clean_alarms += len(false)
+        total.clean_captures_alarmed += bool(false)
+
+
+def _compare(total: Score, case: Case, cause: str, findings: list[Finding]) -> set[Key]:
+    """One capture and one cause; returns the exchanges of false alarms."""
+    tally = total.tallies[cause]
+    sure, either = case.truth(cause)
+    found = {one.key: one for one in findings}
+    truths = {one.key: one for one in case.occurrences if one.cause == cause}
+    missed = sure - found.keys()
+    false = found.keys() - sure - either
+    tally.right += len(sure & found.keys())
+    tally.missed += len(missed)
+    tally.false += len(false)
+    tally.either += len(either & found.keys())
+    tally.captures += bool(sure)
+    total.disagreements += [_missed(case, truths[key]) for key in sorted(missed)]
+    total.disagreements += [_false(case, found[key]) for key in sorted(false)]
+    return set(false)
+
+
+def _missed(case: Case, truth: Occurrence) -> Disagreement:
+    return Disagreement(case.name, truth.cause, truth.key, True, truth.ms, ())
+
+
+def _false(case: Case, finding: Finding) -> Disagreement:
+    return Disagreement(case.name, finding.cause, finding.key, False, finding.ms, finding.packets)
