@@ -7,6 +7,7 @@ stop (docs/reference/process.md).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import time
@@ -62,6 +63,17 @@ class Attendant:
         """How the process ended; empty while it runs."""
         code = self.child.wait(0.0)
         return "" if code is None else f"{self.noun} ended with {describe_exit(code)}{self._tail()}"
+
+    def last_words(self, key: str) -> Json:
+        """Orders the end, and returns the object ``key`` of the line that the process says
+        then. Raises :class:`TrialFailed` when it ends without."""
+        self.child.close_input()
+        deadline = time.monotonic() + self.stop_s
+        while line := self.child.line(max(0.0, deadline - time.monotonic())):
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                return dict(json.loads(line)[key])
+        code = self.child.end(0.0)
+        raise TrialFailed(f"{self.noun} ended with {describe_exit(code)} and no word{self._tail()}")
 
     def _give_up(self) -> None:
         self.child.kill()

@@ -201,6 +201,12 @@ TABLE: tuple[Axis, ...] = (
         is_bytes=True,
     ),
     Axis(
+        "congestion",
+        "TCP's congestion control at both ends of a link; loopback has the machine's",
+        "cubic",
+        ("cubic", "bbr", "reno"),
+    ),
+    Axis(
         "security",
         "of the transport; mtls: the client shows a certificate too",
         "none",

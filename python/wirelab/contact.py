@@ -22,11 +22,11 @@ class Appointment:
     client_tls: Json = field(default_factory=dict)
 
     @classmethod
-    def of(cls, stack: Stack, scratch: Scratch) -> Appointment:
-        """Where and how a service of that stack is to listen. Raises :class:`LabError`
-        where the machine cannot give that."""
+    def of(cls, stack: Stack, scratch: Scratch, host: str = "127.0.0.1") -> Appointment:
+        """Where and how a service of that stack is to listen; ``host`` is the server's end of
+        the link. Raises :class:`LabError` where the machine cannot give that."""
         axes = stack.axes
-        listen = f"unix:{scratch.socket()}" if axes["socket"] == "unix" else ANY_PORT
+        listen = f"unix:{scratch.socket()}" if axes["socket"] == "unix" else f"{host}:0"
         if axes["security"] == "none":
             return cls(listen)
         files = scratch.certificates()
@@ -45,6 +45,12 @@ class Contact:
     report: str | None = None
     """Where the service reports what it has processed, with one-way stacks."""
     tls: Json = field(default_factory=dict)
+
+    @property
+    def port(self) -> int | None:
+        """Where calls go; None with a Unix socket."""
+        _, _, port = self.address.rpartition(":")
+        return None if self.address.startswith("unix:") else int(port)
 
     def group(self) -> Json:
         """The part of a group in the engine's plan that says who is called."""

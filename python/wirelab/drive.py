@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab import manifests, operations, placement
+from wirelab import legality, manifests, operations, placement
 from wirelab.axes import ENGINE
 from wirelab.contact import Appointment, Contact
 from wirelab.engine import Drive
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import Message
 from wirelab.interruption import Interruption
+from wirelab.profiles import LOOPBACK
 from wirelab.scratch import Scratch
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
@@ -149,6 +150,9 @@ def drive_stack(
             f"{stack}: `wirelab drive` is the engine and starts no other caller",
             f"leave caller out, or measure {stack.axes['caller']} by `wirelab run`",
         )
+    rule = legality.link_rule(LOOPBACK, stack.axes)
+    if rule:
+        raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
     table = placement.choose("pinned")
     program = Programs(manifests.load()).program(stack, interruption, message.contract)
     settings = Settings(

@@ -48,6 +48,7 @@ class Drive:
         *,
         log: Path,
         cores: Sequence[int] = (),
+        namespace: str | None = None,
         interruption: Interruption,
         on_progress: OnProgress = lambda _: None,
         on_tick: OnTick = lambda: None,
@@ -57,7 +58,8 @@ class Drive:
         self._interruption = interruption
         self._on_progress = on_progress
         self._on_tick = on_tick
-        self._child = Child([str(engine_binary.find()), "drive"], log=log, cores=cores)
+        command = [str(engine_binary.find()), "drive"]
+        self._child = Child(command, log=log, cores=cores, namespace=namespace)
 
     def outcome(self) -> Json:
         """Runs the plan; the outcome says ``interrupted`` when it was cut short. Raises

@@ -25,8 +25,10 @@ from pydantic import (
 )
 
 from wirelab import axes as table
+from wirelab import profiles
 from wirelab.errors import StackError, UnitError
 from wirelab.operations import OPERATIONS, SEQUENCES
+from wirelab.profiles import LOOPBACK, Profile
 from wirelab.spelling import did_you_mean
 from wirelab.stacks import Stack
 from wirelab.units import (
@@ -278,6 +280,8 @@ class Placement(Model):
 
     service: tuple[int, ...] = Field((), description="cores, from 0")
     engine: tuple[int, ...] = Field((), description="cores, from 0")
+    emulator: tuple[int, ...] = Field((), description="cores of the link's emulator, from 0")
+    capture: tuple[int, ...] = Field((), description="cores of captures, from 0")
 
 
 class Freeze(Model):
@@ -330,8 +334,13 @@ def _as_list(given: object) -> object:
     return given if isinstance(given, (list, tuple)) else [given]
 
 
+CaptureChoice = Literal["none", "client", "server", "both"]
+"""At which ends of the link packets are captured."""
+NO_CAPTURE: CaptureChoice = "none"
+
+
 class Experiment(Model):
-    """A matrix of services, axes, messages, loads and placements, with repeats."""
+    """A matrix of services, axes, messages, loads, links and placements, with repeats."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$", description="lower case, with dashes")
     about: str = Field("", description="what it is to find out")
@@ -346,6 +355,12 @@ class Experiment(Model):
     )
     messages: tuple[Message, ...] = Field(min_length=1)
     loads: tuple[Load, ...] = Field(min_length=1)
+    links: Annotated[tuple[Profile, ...], BeforeValidator(_as_list)] = Field(
+        (LOOPBACK,), min_length=1, description="between caller and service, by name or your own"
+    )
+    capture: Annotated[tuple[CaptureChoice, ...], BeforeValidator(_as_list)] = Field(
+        (NO_CAPTURE,), min_length=1, description="where packets are captured; a list is an ablation"
+    )
     window: Window
     warmup: Warmup = Warmup()
     timeout: Time = Field(10.0, validate_default=False, description="of one call")
@@ -374,6 +389,15 @@ class Experiment(Model):
         if not isinstance(axes, dict):
             return axes
         return {name: _values(name, values) for name, values in axes.items()}
+
+    @field_validator("links")
+    @classmethod
+    def _told_apart(cls, links: tuple[Profile, ...]) -> tuple[Profile, ...]:
+        names = [profiles.name(link) for link in links]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two links are called {twice}: give each a name of its own")
+        return links
 
     @model_validator(mode="after")
     def _calls_for_every_message(self) -> Experiment:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab import axes as table
+from wirelab.profiles import LOOPBACK
 
 Axes = Mapping[str, str]
 
@@ -178,7 +179,10 @@ _OF_SOCKETS = (
     ),
     *(
         _belongs(axis, _is("socket", "tcp"), f"{axis} is an option of TCP, not of Unix sockets")
-        for axis in ("client.nagle", "server.nagle", "client.quickack", "client.tcp_window")
+        for axis in (
+            *("client.nagle", "server.nagle", "client.quickack", "client.tcp_window"),
+            "congestion",
+        )
     ),
 )
 
@@ -229,6 +233,19 @@ def _repaired(old: str, new: str) -> str:
     """``pipeline=8`` repaired to ``multiplex`` stays 8."""
     _, counted, number = old.partition("=")
     return f"{new}={number}" if counted and new in ("pipeline", "multiplex") else new
+
+
+def link_rule(link: str, axes: Axes) -> Rule | None:
+    """Why a stack cannot be over that link, and the repair; None when it can."""
+    if link == LOOPBACK:
+        only = table.BY_NAME["congestion"].default
+        if axes["congestion"] == only:
+            return None
+        reason = "loopback has the machine's congestion control: name a link, as in links: [lan]"
+        return Rule(lambda _: True, reason, {"congestion": only})
+    if axes["socket"] == "unix":
+        return Rule(lambda _: True, f"no Unix socket crosses link {link}", {"socket": "tcp"})
+    return None
 
 
 TOOL_OPERATIONS: Mapping[str, tuple[str, ...]] = {"ghz": ("Hello", "HelloBytes")}

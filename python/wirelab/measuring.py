@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wirelab import callers, placement, verdicts
+from wirelab import callers, captures, histograms, links, placement, verdicts
 from wirelab.axes import ENGINE
 from wirelab.callers import Errand, Tools
+from wirelab.captures import Captures
 from wirelab.contact import Appointment, Contact
 from wirelab.engine import Drive
 from wirelab.errors import TrialFailed
-from wirelab.experiment import Experiment
+from wirelab.experiment import NO_CAPTURE, Experiment
 from wirelab.identity import Admission
 from wirelab.interruption import Interruption
+from wirelab.links import AnyLink, open_link
 from wirelab.observer import Observer
 from wirelab.placement import Table
 from wirelab.planning import PlannedTrial
+from wirelab.profiles import LOOPBACK, Profile
 from wirelab.run_directory import now
 from wirelab.scratch import Scratch
 from wirelab.services import Programs, Service, Settings
@@ -43,6 +45,8 @@ class Lab:
     interruption: Interruption
     on_progress: Callable[[Json], None] = lambda _: None
     tools: Tools = field(default_factory=Tools)
+    nominal: dict[Profile, Json] = field(default_factory=dict)
+    """What links nominally are, once they have been tried out."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,26 @@ class Measured:
 
     outcome: Json
     service: Json
+    captures: Json
+    link: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is there when calls begin."""
+
+    link: AnyLink
+    service: Service
+    captures: Captures
+    contact: Contact
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who hears of a caller while it runs."""
+
+    on_progress: Callable[[Json], None]
+    on_tick: Callable[[], None]
 
 
 def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
@@ -65,7 +89,7 @@ def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
         order=planned.order,
         status="failed",
         started=now(),
-        placement={**table.to_json(), "processors": processors},
+        placement={**_placement(planned, table), "processors": processors},
     )
     began = time.monotonic()
     try:
@@ -75,6 +99,17 @@ def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
         finished = replace(trial, reason=failure.reason)
     finished = replace(finished, seconds=time.monotonic() - began)
     return replace(finished, checks=verdicts.check(finished))
+
+
+def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
+    """Makes each link of these trials once, and captures once where they do. Raises
+    :class:`LabError` where it cannot be had here."""
+    cells = [trial.cell for trial in planned]
+    log = lab.scratch.folder / "link.log"
+    for link in dict.fromkeys(cell.link for cell in cells):
+        lab.nominal[link] = links.try_out(link, log, lab.interruption)
+    if any(cell.capture != NO_CAPTURE for cell in cells):
+        captures.try_out(lab.scratch.folder, lab.interruption)
 
 
 def settings(
@@ -121,14 +156,14 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: C
     }
 
 
-def errand(experiment: Experiment, planned: PlannedTrial, table: Table, address: str) -> Errand:
+def errand(experiment: Experiment, planned: PlannedTrial, table: Table, scene: Scene) -> Errand:
     """What a foreign tool is asked to do in the trial. It has no warm-up of its own and
     cannot tell when a series is stationary, so that its first run takes the longest time that
     the experiment allows for that."""
     cell = planned.cell
     axes = cell.stack.axes
     return Errand(
-        target=address,
+        target=scene.contact.address,
         axes=dict(axes),
         operation=cell.message.name,
         users=cell.load.point()["users"],
@@ -137,92 +172,120 @@ def errand(experiment: Experiment, planned: PlannedTrial, table: Table, address:
         timeout_s=experiment.timeout,
         processors=len(table.engine or table.available),
         cores=table.engine,
+        namespace=scene.link.client.namespace,
     )
 
 
 def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
+    with open_link(
+        planned.cell.link,
+        congestion=planned.cell.stack.axes["congestion"],
+        measure=links.measurement(lab.nominal.get(planned.cell.link, {})),
+        seed=planned.seed,
+        cores=table.emulator,
+        log=folder / "link.log",
+        interruption=lab.interruption,
+    ) as link:
+        measured = _over(link, lab, planned, table, folder)
+        return replace(measured, link=_link_record(link, measured.outcome["groups"][0]))
+
+
+def _over(link: AnyLink, lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
+    """The trial over a link that is there."""
     stack, contract = planned.cell.stack, planned.cell.message.contract
     identity = lab.admission.of(stack, contract)
     program = lab.programs.program(stack, lab.interruption, contract)
     configured = settings(lab.experiment, planned, table, program.manifest.collector)
-    appointment = Appointment.of(stack, lab.scratch)
+    appointment = Appointment.of(stack, lab.scratch, link.server.address)
     configuration = configured.configuration(stack, contract, appointment)
     with Service(
         program,
         configuration,
         log=folder / "service.log",
         cores=table.service,
+        namespace=link.server.namespace,
         interruption=lab.interruption,
     ) as service:
         ready = service.ready.model_dump(mode="json", exclude_none=True)
         _write(folder / "service.json", {"configuration": configuration, "ready": ready})
         contact = service.contact(appointment)
-        outcome, seen = _watched(lab, planned, service, table, folder, contact)
+        with Captures(
+            planned.cell.capture,
+            link,
+            folder,
+            port=contact.port,
+            cores=table.capture,
+            interruption=lab.interruption,
+        ) as taken:
+            scene = Scene(link, service, taken, contact)
+            measured = _watched(lab, planned, scene, table, folder)
     known = {"sha256": program.sha256, "identity": identity}
-    return Measured(outcome, {**ready, **known, **seen})
+    return replace(measured, service={**ready, **known, **measured.service})
 
 
-def _watched(
-    lab: Lab, planned: PlannedTrial, service: Service, table: Table, folder: Path, contact: Contact
-) -> tuple[Json, Json]:
-    observer = Observer(service)
+def _watched(lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder: Path) -> Measured:
+    observer = Observer(scene.service)
     (folder / "metrics-before.txt").write_text(observer.text_before, encoding="utf-8")
+
+    def tick() -> None:
+        observer.tick()
+        scene.link.tick()
+        scene.captures.tick()
+
     foreign = planned.cell.stack.axes["caller"] != ENGINE
     call = _by_tool if foreign else _by_engine
-    outcome = call(lab, planned, observer, table, contact, folder)
+    outcome = call(lab, planned, scene, table, folder, Watch(_heard(lab, observer), tick))
     lab.interruption.check()
     _write(folder / "result.json", outcome)
     group = outcome["groups"][0]
-    death = service.death()
+    death = scene.service.death()
     if death:
         raise TrialFailed(f"{death} in mid-trial, after {group['ok']} good calls")
     observer.finish()
     (folder / "metrics-after.txt").write_text(observer.text_after, encoding="utf-8")
-    return outcome, observer.findings(group)
+    scene.link.settle()
+    return Measured(outcome, observer.findings(group), captures=scene.captures.finish())
+
+
+def _link_record(link: AnyLink, group: Json) -> Json:
+    start_ns = int(group["window_start_ns"])
+    end_ns = start_ns + round(group["window_s"] * 1e9)
+    return {**link.finish(), "cpu_window_s": link.cpu_within(start_ns, end_ns)}
 
 
 def _by_engine(
-    lab: Lab,
-    planned: PlannedTrial,
-    observer: Observer,
-    table: Table,
-    contact: Contact,
-    folder: Path,
+    lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder: Path, watch: Watch
 ) -> Json:
-    engine_plan = plan(lab.experiment, planned, table, contact)
+    engine_plan = plan(lab.experiment, planned, table, scene.contact)
     _write(folder / "plan.json", engine_plan)
     drive = Drive(
         engine_plan,
         log=folder / "engine.log",
         cores=table.engine,
+        namespace=scene.link.client.namespace,
         interruption=lab.interruption,
-        on_progress=_heard(lab, observer),
-        on_tick=observer.tick,
+        on_progress=watch.on_progress,
+        on_tick=watch.on_tick,
     )
     outcome = drive.outcome()
-    log = histogram_log(outcome["groups"][0])
+    log = histograms.log(outcome["groups"][0])
     (folder / "histograms.hlog").write_text(log, encoding="utf-8")
     return outcome
 
 
 def _by_tool(
-    lab: Lab,
-    planned: PlannedTrial,
-    observer: Observer,
-    table: Table,
-    contact: Contact,
-    folder: Path,
+    lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder: Path, watch: Watch
 ) -> Json:
     tool = lab.tools.tool(planned.cell.stack.axes["caller"], lab.interruption)
-    asked = errand(lab.experiment, planned, table, contact.address)
+    asked = errand(lab.experiment, planned, table, scene)
     _write(folder / "plan.json", {"tool": tool.identity(), "errand": asdict(asked)})
     return callers.drive(
         tool,
         asked,
         folder,
         interruption=lab.interruption,
-        on_progress=_heard(lab, observer),
-        on_tick=observer.tick,
+        on_progress=watch.on_progress,
+        on_tick=watch.on_tick,
     )
 
 
@@ -235,13 +298,21 @@ def _heard(lab: Lab, observer: Observer) -> Callable[[Json], None]:
 
 
 def _finished(trial: Trial, measured: Measured) -> Trial:
-    group = _without_histograms(measured.outcome["groups"][0])
+    group = histograms.left_out(measured.outcome["groups"][0])
     return replace(
         trial,
         status="measured",
         result=group,
         engine={**measured.outcome["process"], **_identity(measured.outcome)},
         service=measured.service,
+        link=measured.link,
+        captures=measured.captures,
+    )
+
+
+def _placement(planned: PlannedTrial, table: Table) -> Json:
+    return table.to_json(
+        emulator=planned.cell.link != LOOPBACK, capture=planned.cell.capture != NO_CAPTURE
     )
 
 
@@ -250,41 +321,6 @@ def _identity(outcome: Json) -> Json:
     if "tool" in outcome:
         return dict(outcome["tool"])
     return {"version": outcome["engine"], "profile": outcome["profile"]}
-
-
-def _histograms(group: Json) -> Iterator[tuple[str, Json]]:
-    """All times of a group by name: ``response``; ``Reserve.response`` where it calls several
-    operations; ``sequence.response`` where it calls sequences."""
-    yield from group["times"].items()
-    for operation in group.get("operations") or ():
-        for name, times in operation["times"].items():
-            yield f"{operation['operation']}.{name}", times
-    if group.get("sequences"):
-        yield "sequence.response", group["sequences"]["response"]
-
-
-def _without_histograms(group: Json) -> Json:
-    """A copy of the group for the journal; the histograms are in a file of their own."""
-    copied: Json = copy.deepcopy(group)
-    for _, times in _histograms(copied):
-        times.pop("hdr", None)
-    return copied
-
-
-def histogram_log(group: Json) -> str:
-    """The group's histograms in the HdrHistogram log format, version 1.3, one tagged line
-    each; the maximum is in milliseconds, as the format has it."""
-    start_s = group["window_start_ns"] / 1e9
-    lines = [
-        "#[Histogram log format version 1.3]",
-        f"#[StartTime: {start_s:.3f} (seconds of CLOCK_MONOTONIC)]",
-        '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
-    ]
-    for name, times in _histograms(group):
-        if times.get("hdr"):
-            extent = f"{start_s:.3f},{group['window_s']:.3f},{times['max_ns'] / 1e6:.3f}"
-            lines.append(f"Tag={name},{extent},{times['hdr']}")
-    return "\n".join(lines) + "\n"
 
 
 def _write(path: Path, content: Json) -> None:

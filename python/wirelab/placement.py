@@ -2,8 +2,9 @@
 
 The rule ``pinned``: the service on the first core, the engine on the second,
 the front on whatever is left, so that neither side of a measurement shares a
-core with the other. On one core nothing can be kept apart, and nothing is
-pinned. Every result carries the table.
+core with the other; a link's emulator and captures on spare cores, and on no
+fixed one where there is none to spare. On one core nothing can be kept apart,
+and nothing is pinned. Every result carries the table.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ class Table:
     engine: tuple[int, ...]
     front: tuple[int, ...]
     available: tuple[int, ...]
+    emulator: tuple[int, ...] = ()
+    """Of the link, where it has one."""
+    capture: tuple[int, ...] = ()
 
     def processors(self) -> int:
         """Threads of service code that its cores can carry."""
@@ -36,9 +40,12 @@ class Table:
         """Threads of the engine: one per core it is pinned to."""
         return max(1, len(self.engine))
 
-    def to_json(self) -> dict[str, Any]:
-        """As results carry it; ``"unpinned"`` in place of no cores."""
+    def to_json(self, *, emulator: bool = False, capture: bool = False) -> dict[str, Any]:
+        """As results carry it; ``"unpinned"`` in place of no cores. Emulator and capture are
+        named where the trial has them."""
         sides = {"service": self.service, "engine": self.engine, "front": self.front}
+        sides |= {"emulator": self.emulator} if emulator else {}
+        sides |= {"capture": self.capture} if capture else {}
         table: dict[str, Any] = {name: list(cores) or "unpinned" for name, cores in sides.items()}
         return {"rule": self.rule, **table}
 
@@ -56,19 +63,22 @@ def choose(choice: PlacementChoice, cores: tuple[int, ...] | None = None) -> Tab
         return _named(choice, cores)
     if choice == "unpinned" or len(cores) < 2:
         return Table(choice, (), (), (), cores)
-    return Table(choice, cores[:1], cores[1:2], cores[2:], cores)
+    spare = cores[2:]
+    return Table(choice, cores[:1], cores[1:2], spare, cores, spare[:1], spare[1:2] or spare[:1])
 
 
 def name(choice: PlacementChoice) -> str:
     """Short and stable, for the options of a point: ``unpinned``, ``service 0, engine 1``."""
     if isinstance(choice, str):
         return choice
-    sides = (("service", choice.service), ("engine", choice.engine))
+    sides = [("service", choice.service), ("engine", choice.engine)]
+    sides += [("emulator", choice.emulator)] if choice.emulator else []
+    sides += [("capture", choice.capture)] if choice.capture else []
     return ", ".join(f"{side} {' '.join(map(str, cores)) or 'unpinned'}" for side, cores in sides)
 
 
 def _named(choice: Placement, cores: tuple[int, ...]) -> Table:
-    wanted = {*choice.service, *choice.engine}
+    wanted = {*choice.service, *choice.engine, *choice.emulator, *choice.capture}
     missing = sorted(wanted - set(cores))
     if missing:
         raise UsageError(
@@ -76,7 +86,11 @@ def _named(choice: Placement, cores: tuple[int, ...]) -> Table:
             "name cores that exist, or write placement: pinned",
         )
     rest = tuple(core for core in cores if core not in wanted)
-    return Table("cores", choice.service, choice.engine, rest, cores)
+    return Table(
+        *("cores", choice.service, choice.engine, rest, cores),
+        emulator=choice.emulator,
+        capture=choice.capture,
+    )
 
 
 @contextmanager

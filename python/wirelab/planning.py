@@ -14,18 +14,34 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
-from wirelab import legality, operations, placement
+from wirelab import legality, operations, placement, profiles
 from wirelab.errors import ExperimentError, StackError
-from wirelab.experiment import Experiment, Load, Message, PlacementChoice
+from wirelab.experiment import (
+    NO_CAPTURE,
+    CaptureChoice,
+    Experiment,
+    Load,
+    Message,
+    PlacementChoice,
+)
 from wirelab.manifests import Catalogue
+from wirelab.profiles import LOOPBACK, Profile
 from wirelab.stacks import Stack
 from wirelab.trial import Point
 from wirelab.units import format_bytes
 
 OVERHEAD_S = 0.35
 """Seconds per trial beside warm-up and window: two process starts, collecting, syncing."""
+LINK_S = 1.5
+"""Seconds more to make a link and to measure it."""
+
+Combination = tuple[
+    str, dict[str, str], Message, Load, tuple[PlacementChoice, Profile, CaptureChoice]
+]
+"""Service, its changed axes, message, load, and what is around them."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +53,8 @@ class Cell:
     message: Message
     load: Load
     placement: PlacementChoice
+    link: Profile
+    capture: CaptureChoice
 
 
 @dataclass(frozen=True)
@@ -86,25 +104,23 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     axes = trial.cell.stack.axes
     # The engine seldom needs more than the least; a foreign tool always takes the most.
     warmup = experiment.warmup.min if axes["caller"] == "engine" else experiment.warmup.max
-    return float(length) + (0.0 if axes["start"] == "cold" else warmup) + OVERHEAD_S
+    link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
+    return float(length) + (0.0 if axes["start"] == "cold" else warmup) + OVERHEAD_S + link
 
 
-def _combinations(
-    experiment: Experiment,
-) -> Iterator[tuple[str, dict[str, str], Message, Load, PlacementChoice]]:
-    for reference in experiment.services:
-        for changes in _changes(experiment.axes):
-            for message in experiment.messages:
-                for load in experiment.loads:
-                    for choice in experiment.placement:
-                        yield reference, changes, message, load, choice
+def _combinations(experiment: Experiment) -> Iterator[Combination]:
+    around = product(experiment.placement, experiment.links, experiment.capture)
+    return product(
+        experiment.services,
+        _changes(experiment.axes),
+        experiment.messages,
+        experiment.loads,
+        list(around),
+    )
 
 
 def _changes(axes: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    product: list[dict[str, str]] = [{}]
-    for name, values in axes.items():
-        product = [{**made, name: value} for made in product for value in values]
-    return product
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 
 def _cell(
@@ -114,14 +130,16 @@ def _cell(
     changes: dict[str, str],
     message: Message,
     load: Load,
-    choice: PlacementChoice,
+    around: tuple[PlacementChoice, Profile, CaptureChoice],
 ) -> Cell:
+    choice, link, capture = around
     stack = Stack.parse(reference).with_axes(changes)
     manifest = catalogue.manifest(stack, message.contract)
     refusal = operations.refusal(message.name, stack.axes)
     if refusal:
         raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
     _accept_caller(stack, message, load)
+    _accept_link(stack, profiles.name(link), capture)
     faults = experiment.faults.given()
     unknown = manifest.unknown_faults(faults)
     if unknown:
@@ -132,10 +150,11 @@ def _cell(
         operation=message.name,
         bytes=message.bytes,
         load=load.point(),
+        link=profiles.name(link),
         contract=message.contract,
-        options=_options(message, choice, faults),
+        options={**_options(message, choice, faults), **_capture_option(experiment, capture)},
     )
-    return Cell(point, stack, message, load, choice)
+    return Cell(point, stack, message, load, choice, link, capture)
 
 
 def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
@@ -143,6 +162,20 @@ def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
     if refusal:
         near = stack.with_axes({"caller": "engine"})
         raise StackError(f"{stack}: {refusal}", f"the nearest legal stack is {near}")
+
+
+def _accept_link(stack: Stack, link: str, capture: str) -> None:
+    rule = legality.link_rule(link, stack.axes)
+    if rule is not None:
+        near = stack.near(rule.repair)
+        raise StackError(f"{stack}: {rule.reason}", f"the nearest legal stack is {near}")
+    if capture != NO_CAPTURE and stack.axes["socket"] == "unix":
+        raise StackError(f"{stack}: a Unix socket has no packets", "write `capture: none`")
+
+
+def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:
+    """The capture, where the experiment has any."""
+    return {} if experiment.capture == (NO_CAPTURE,) else {"capture": capture}
 
 
 def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) -> dict[str, Any]:
@@ -184,10 +217,12 @@ def _id(cell: Cell, repeat: int, digest: str) -> str:
     point, load = cell.point, cell.point.load
     amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}"
     size = format_bytes(point.bytes).replace(" ", "")
+    link = () if point.link == LOOPBACK else (point.link,)
     words = (
         point.axes["binding"],
         point.axes["language"],
         operations.words(point.operation, size).replace(" ", "-"),
+        *link,
         f"{load['kind']}{amount}",
         f"r{repeat}",
         digest[:8],

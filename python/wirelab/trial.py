@@ -43,6 +43,16 @@ class Check:
     outcome: Outcome
     reason: str
 
+    @classmethod
+    def judged(cls, name: str, right: bool, reason: str) -> Check:
+        """``ok`` or ``marked``."""
+        return cls(name, "ok" if right else "marked", reason)
+
+    @classmethod
+    def unmeasurable(cls, name: str, reason: str) -> Check:
+        """What could not be found out, and why."""
+        return cls(name, "not-measurable", f"not measurable here, because {reason}")
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -70,6 +80,11 @@ class Trial:
     ``concurrency_seen``, runtime metrics."""
     placement: Json = field(default_factory=dict)
     """Which process on which cores."""
+    link: Json = field(default_factory=dict)
+    """What the link was: ``driver``, ``nominal`` and ``measured``, ``congestion``, and what its
+    emulator did (``lateness_us``, ``cpu_window_s``). On loopback the machine's congestion."""
+    captures: Json = field(default_factory=dict)
+    """By side: ``file``, ``packets``, ``bytes``, ``drops``; empty without a capture."""
     checks: tuple[Check, ...] = ()
 
     def to_json(self) -> Json:

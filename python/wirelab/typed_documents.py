@@ -15,7 +15,10 @@ from wirelab.spelling import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 
-BRANCHES = {"a number", "by size", "a word", "cores", "str", "dict[str,any]"}
+BRANCHES = {
+    *("a number", "by size", "a word", "cores", "str", "dict[str,any]"),
+    *("a name", "a profile", "random", "gilbert-elliott"),
+}
 """Parts of pydantic's locations that name the branch of a union, not a key."""
 
 

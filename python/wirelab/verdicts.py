@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 from typing import Any
 
+from wirelab import link_checks
 from wirelab.axes import ENGINE
 from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
-from wirelab.trial import Check, Outcome, Trial
+from wirelab.trial import Check, Trial
 
 SHARE_OF_RESPONSE = 0.05
 """Backlog p99 and lag p99.9 may be at most this share of the response p99."""
@@ -81,8 +82,8 @@ def _build(trial: Trial) -> Check | None:
         return None
     profile = trial.engine.get("profile")
     if profile is None:
-        return _unmeasurable("engine build", "the record does not name the engine's profile")
-    return _judged(
+        return Check.unmeasurable("engine build", "the record does not name the engine's profile")
+    return Check.judged(
         "engine build",
         profile == "release",
         f"the engine is a {profile} build"
@@ -100,13 +101,13 @@ def _identity(trial: Trial) -> Check | None:
     calls = sum(identity.get("calls", {}).values())
     gaps = len(identity.get("gaps", ()))
     reason = f"this binary answered {calls:,} calls of an examination as the contract says"
-    return _judged("identity", True, reason + (f", but for {gaps} known gaps" if gaps else ""))
+    return Check.judged("identity", True, reason + (f", but for {gaps} known gaps" if gaps else ""))
 
 
 def _interrupted(trial: Trial) -> Check:
     stopped = bool(trial.engine.get("interrupted", False))
     reason = "stopped before its window closed" if stopped else "the window was completed"
-    return _judged("interrupted", not stopped, reason)
+    return Check.judged("interrupted", not stopped, reason)
 
 
 def _errors(trial: Trial) -> Check:
@@ -118,7 +119,7 @@ def _errors(trial: Trial) -> Check:
     named = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()) if count)
     reason = f"{errors} of {calls} calls failed ({_percent(share.estimate)}; 95 % interval "
     reason += f"{_percent(share.low or 0.0)} to {_percent(share.high or 0.0)})"
-    return _judged("errors", errors == 0, reason + (f": {named}" if named else ""))
+    return Check.judged("errors", errors == 0, reason + (f": {named}" if named else ""))
 
 
 def _backlog(trial: Trial) -> Check:
@@ -136,17 +137,17 @@ def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
     if own is None or response is None or response <= 0.0:
         missing, wanted = (which, percentile) if own is None else ("response", "p99")
         if missing not in trial.result.get("times", {}) and _caller(trial) != ENGINE:
-            return _unmeasurable(
+            return Check.unmeasurable(
                 name, f"{_caller(trial)} has no stamp that would tell its {missing}"
             )
         count = trial.result.get("times", {}).get(missing, {}).get("count", 0)
-        return _unmeasurable(name, f"{missing}: {count} samples are too few for {wanted}")
+        return Check.unmeasurable(name, f"{missing}: {count} samples are too few for {wanted}")
     share = own / response
     reason = (
         f"{which} {percentile} {_us(own)} is {_percent(share)} of the response p99 "
         f"{_us(response)} (at most {_percent(SHARE_OF_RESPONSE)})"
     )
-    return _judged(name, share <= SHARE_OF_RESPONSE, reason)
+    return Check.judged(name, share <= SHARE_OF_RESPONSE, reason)
 
 
 def _bound(trial: Trial) -> Check | None:
@@ -155,7 +156,7 @@ def _bound(trial: Trial) -> Check | None:
         return None
     client, service = client_use(trial), service_use(trial)
     if client is None:
-        return _unmeasurable(
+        return Check.unmeasurable(
             BOUND, f"{_client(trial)}'s CPU time within the window is not in the record"
         )
     threads = "engine threads" if _caller(trial) == ENGINE else _caller(trial)
@@ -164,7 +165,7 @@ def _bound(trial: Trial) -> Check | None:
         reason += "service's CPU time unknown"
         if client > SATURATED:
             return _marked(BOUND, f"{reason}: client-bound as far as is known, a lower bound")
-        return _unmeasurable(BOUND, reason)
+        return Check.unmeasurable(BOUND, reason)
     reason += f"service {_percent(service)} of its processors"
     if client > SATURATED and service <= SATURATED:
         return _marked(BOUND, f"{reason}: client-bound, a lower bound, never a ranking")
@@ -198,7 +199,7 @@ def _concurrency(trial: Trial) -> Check | None:
     users, window = int(trial.point.load.get("users", 0)), trial.result.get("window_s")
     mean = trial.time_ns("response", "mean")
     if not users or not window or mean is None:
-        return _unmeasurable("concurrency", "no response time within the window")
+        return Check.unmeasurable("concurrency", "no response time within the window")
     under_way = littles_law(_count(trial, "calls") / float(window), mean * 1e-9)
     seen = trial.service.get("concurrency_seen")
     reason = f"rate x mean response time gives {under_way:.2f} calls under way, planned {users}"
@@ -210,12 +211,12 @@ def _concurrency(trial: Trial) -> Check | None:
     reason += f" (off by {_percent(off)})"
     uncertain = _edges(trial, mean, users, float(window))
     if WITHIN < off <= uncertain:
-        return _unmeasurable(
+        return Check.unmeasurable(
             "concurrency",
             f"calls across the ends of so short a window shift it by up to "
             f"{_percent(uncertain)}: {reason}",
         )
-    return _judged("concurrency", off <= WITHIN, reason)
+    return Check.judged("concurrency", off <= WITHIN, reason)
 
 
 def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
@@ -254,7 +255,7 @@ def _rate(trial: Trial) -> Check | None:
         f"{achieved:,.1f} {what}/s arrived, {float(planned):,.1f} planned "
         f"(off by {_percent(off)}, at most {_percent(allowed)})"
     )
-    return _judged("achieved rate", off <= allowed, reason)
+    return Check.judged("achieved rate", off <= allowed, reason)
 
 
 def _counters(trial: Trial) -> Check:
@@ -262,23 +263,23 @@ def _counters(trial: Trial) -> Check:
     seen, made = trial.service.get("calls_seen"), trial.result.get("calls_whole_run")
     if seen is None or made is None:
         side = "the service" if seen is None else _client(trial)
-        return _unmeasurable("calls counted", f"{side}'s count is not in the record")
+        return Check.unmeasurable("calls counted", f"{side}'s count is not in the record")
     reason = f"the service counted {int(seen)} calls, {_client(trial)} made {int(made)}"
     missing, errors = int(made) - int(seen), _count(trial, "errors")
     if missing > 0 and errors > 0:
-        return _judged(
+        return Check.judged(
             "calls counted",
             missing <= errors,
             f"{reason}; {errors} failed calls may not have reached the service's code",
         )
-    return _judged("calls counted", missing == 0, reason)
+    return Check.judged("calls counted", missing == 0, reason)
 
 
 def _stationarity(trial: Trial) -> Check:
     found = stationary(_whole_slots(trial))
     if found.stationary is None:
-        return _unmeasurable("stationarity", found.reason)
-    return _judged("stationarity", found.stationary, found.reason)
+        return Check.unmeasurable("stationarity", found.reason)
+    return Check.judged("stationarity", found.stationary, found.reason)
 
 
 def _whole_slots(trial: Trial) -> Sequence[float]:
@@ -301,13 +302,13 @@ def _warmup(trial: Trial) -> Check:
         return Check("warm-up", "ok", "left out on purpose: start=cold")
     took = f"after {float(warmup.get('seconds', 0.0)):.2f} s and {warmup.get('calls', 0)} calls"
     if _caller(trial) != ENGINE:
-        return _unmeasurable(
+        return Check.unmeasurable(
             "warm-up",
             f"{_caller(trial)} has none: it was measured in a process of its own with new "
             f"connections, {took} of another one that warmed the service alone",
         )
     if "stationary" not in warmup:
-        return _unmeasurable("warm-up", "the engine did not report on it")
+        return Check.unmeasurable("warm-up", "the engine did not report on it")
     if warmup["stationary"]:
         return Check("warm-up", "ok", f"the rate was stationary {took}")
     return _marked("warm-up", f"the rate was still moving {took}; the window may hold warm-up")
@@ -317,10 +318,12 @@ def _connections(trial: Trial) -> Check:
     """The declared policy against the counters: packets are not captured."""
     opened, policy = trial.result.get("connections_opened"), trial.point.axes.get("connection")
     if opened is None or policy is None:
-        return _unmeasurable("connections", "the engine's count or the policy is not in the record")
+        return Check.unmeasurable(
+            "connections", "the engine's count or the policy is not in the record"
+        )
     expected = _connections_expected(trial, policy)
     if expected is None:
-        return _unmeasurable("connections", f"{policy} fixes no number under this load")
+        return Check.unmeasurable("connections", f"{policy} fixes no number under this load")
     low, high = expected
     wanted = f"{low}" if low == high else f"{low} to {high}"
     ordered = _caller(trial) != ENGINE
@@ -334,7 +337,7 @@ def _connections(trial: Trial) -> Check:
     spare = _count(trial, "errors")
     right = low <= int(opened) <= high + spare
     agreed = seen is None or abs(int(seen) - int(opened)) <= spare
-    return _judged("connections", right and agreed, reason)
+    return Check.judged("connections", right and agreed, reason)
 
 
 def _connections_expected(trial: Trial, policy: str) -> tuple[int, int] | None:
@@ -357,10 +360,10 @@ def _connections_expected(trial: Trial, policy: str) -> tuple[int, int] | None:
 def _steal(trial: Trial) -> Check:
     steal, window = trial.engine.get("steal_s"), trial.result.get("window_s")
     if steal is None or not window:
-        return _unmeasurable("steal time", "it is not in the record")
+        return Check.unmeasurable("steal time", "it is not in the record")
     share = float(steal) / float(window)
     reason = f"the hypervisor took {float(steal):.3f} core-seconds, {_percent(share)} of the window"
-    return _judged("steal time", share <= WITHIN, reason)
+    return Check.judged("steal time", share <= WITHIN, reason)
 
 
 _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
@@ -379,6 +382,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _stationarity,
     _connections,
     _steal,
+    *link_checks.CHECKS,
 )
 """Every check, in the order in which they are shown."""
 
@@ -403,17 +407,8 @@ def _count(trial: Trial, name: str) -> int:
     return int(trial.result.get(name) or 0)
 
 
-def _judged(name: str, right: bool, reason: str) -> Check:
-    outcome: Outcome = "ok" if right else "marked"
-    return Check(name, outcome, reason)
-
-
 def _marked(name: str, reason: str) -> Check:
-    return Check(name, "marked", reason)
-
-
-def _unmeasurable(name: str, reason: str) -> Check:
-    return Check(name, "not-measurable", f"not measurable here, because {reason}")
+    return Check.judged(name, False, reason)
 
 
 def _percent(share: float) -> str:

@@ -57,6 +57,8 @@ class Errand:
     processors: int
     """GOMAXPROCS."""
     cores: tuple[int, ...] = ()
+    namespace: str | None = None
+    """Of the network."""
 
     @property
     def window_s_max(self) -> float:
@@ -106,6 +108,7 @@ def drive(
             command(tool, errand, window, report),
             log=folder / f"{tool.name}.log",
             cores=errand.cores,
+            namespace=errand.namespace,
             seconds_max=seconds + errand.timeout_s + MARGIN_S,
             interruption=interruption,
             on_tick=on_tick,

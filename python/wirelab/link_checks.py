@@ -1,0 +1,166 @@
+"""Whether a trial's link was what the experiment asked for, and whether captures are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wirelab.profiles import LOOPBACK
+from wirelab.trial import Check, Trial
+
+RTT_OFF_MS = 0.4
+"""A round trip may differ from the nominal by this much,"""
+RTT_OFF_SHARE = 0.1
+"""or by this share of it, whichever is more."""
+LATE_MS = 0.8
+"""Both ways together the emulator's p99 may be late by this much, which is what a link
+promises under load, or by :data:`RTT_OFF_SHARE` of the round trip."""
+RATE_OFF = 0.1
+"""Share by which the rate may differ from the nominal."""
+CPU_SHARE = 0.3
+"""Of a core on which service or caller are measured."""
+
+Json = dict[str, Any]
+
+
+def round_trip(trial: Trial) -> Check | None:
+    """The round trip that was measured before the trial against the nominal, which is a mean:
+    the median where the delay does not vary, for one late ping moves a mean."""
+    if _is_loopback(trial):
+        return None
+    name, wanted = "link round trip", trial.link.get("nominal", {}).get("rtt_ms")
+    which = "mean" if _varies(trial.link.get("profile") or {}) else "p50"
+    found = (trial.link.get("measured", {}).get("rtt_ms") or {}).get(which)
+    if wanted is None or found is None:
+        return Check.unmeasurable(name, "it was not measured before the trial")
+    allowed = max(RTT_OFF_MS, RTT_OFF_SHARE * wanted)
+    reason = (
+        f"{which} {found:.4g} ms was measured before the trial, {wanted:.4g} ms is nominal "
+        f"(off by at most {allowed:.3g} ms)"
+    )
+    return Check.judged(name, abs(found - wanted) <= allowed, reason)
+
+
+def loss(trial: Trial) -> Check | None:
+    """The loss that was measured, where it was, against the nominal."""
+    found = trial.link.get("measured", {}).get("loss_percent")
+    if not found:
+        return None
+    wanted = float(trial.link.get("nominal", {}).get("loss_percent") or 0.0)
+    reason = (
+        f"{found['value']:.3g} % of {found['n']} packets were lost before the trial (interval "
+        f"{found['low']:.3g} to {found['high']:.3g} %), {wanted:.3g} % is nominal"
+    )
+    return Check.judged("link loss", found["low"] <= wanted <= found["high"], reason)
+
+
+def rate(trial: Trial) -> Check | None:
+    """The rates that were measured, where they were, against the nominal ones."""
+    found = trial.link.get("measured", {}).get("rate_kbit") or {}
+    nominal = trial.link.get("nominal", {}).get("rate_kbit") or {}
+    wanted = {way: rate for way, rate in nominal.items() if rate and found.get(way) is not None}
+    if not wanted:
+        return None
+    told = ", ".join(
+        f"{way} {found[way]:.4g} kbit/s, nominal {rate:.4g}" for way, rate in wanted.items()
+    )
+    right = all(abs(found[way] / rate - 1.0) <= RATE_OFF for way, rate in wanted.items())
+    return Check.judged("link rate", right, f"measured before the trial: {told}")
+
+
+def device_drops(trial: Trial) -> Check | None:
+    """Whether the machine dropped packets that the profile had not asked to be lost."""
+    drops = trial.link.get("device_drops")
+    if not drops:
+        return None
+    told = ", ".join(f"{way} {count}" for way, count in drops.items())
+    right = not any(drops.values())
+    return Check.judged("link drops", right, f"packets that the machine dropped: {told}")
+
+
+def congestion(trial: Trial) -> Check | None:
+    """Whether both ends had the congestion control that the stack names."""
+    wanted = trial.point.axes.get("congestion")
+    if _is_loopback(trial) or wanted is None:
+        return None
+    found = trial.link.get("congestion") or {}
+    told = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
+    right = bool(found) and all(name == wanted for name in found.values())
+    return Check.judged("congestion control", right, f"{told}; {wanted} was asked for")
+
+
+def lateness(trial: Trial) -> Check | None:
+    """Whether the emulator let packets out in time."""
+    if trial.link.get("driver") != "emulator":
+        return None
+    late = (trial.link.get("lateness_us") or {}).get("p99")
+    if late is None:
+        return Check.unmeasurable("emulator lateness", "the emulator did not report it")
+    both = 2e-3 * float(late)
+    wanted = float(trial.link.get("nominal", {}).get("rtt_ms") or 0.0)
+    allowed = max(LATE_MS, RTT_OFF_SHARE * wanted)
+    reason = (
+        f"p99 {late:.4g} us a packet, {both:.3g} ms both ways (at most {allowed:.3g} ms at a "
+        f"round trip of {wanted:.4g} ms)"
+    )
+    return Check.judged("emulator lateness", both <= allowed, reason)
+
+
+def cpu(trial: Trial) -> Check | None:
+    """Whether the emulator took too much of a core on which something is measured."""
+    if trial.link.get("driver") != "emulator":
+        return None
+    name, window = "emulator CPU", trial.result.get("window_s")
+    used = trial.link.get("cpu_window_s")
+    if used is None or not window:
+        return Check.unmeasurable(name, "its CPU time within the window is not in the record")
+    share = float(used) / float(window)
+    reason = f"the emulator used {100 * share:.3g} % of a core within the window"
+    if _apart(trial.placement):
+        return Check.judged(name, True, f"{reason}, on cores of its own")
+    reason += f", which it shares with what is measured (at most {100 * CPU_SHARE:.0f} %)"
+    return Check.judged(name, share <= CPU_SHARE, reason)
+
+
+def capture(trial: Trial) -> Check | None:
+    """Whether the captures hold every packet."""
+    if not trial.captures:
+        return None
+    drops = {side: int(found.get("drops", 0)) for side, found in trial.captures.items()}
+    packets = {side: int(found.get("packets", 0)) for side, found in trial.captures.items()}
+    told = ", ".join(
+        f"{packets[side]:,} packets at the {side}'s end and {drops[side]:,} dropped"
+        for side in drops
+    )
+    return Check.judged("capture", not any(drops.values()), told)
+
+
+def _is_loopback(trial: Trial) -> bool:
+    return trial.point.link == LOOPBACK
+
+
+def _varies(profile: Json) -> bool:
+    ways = (profile.get(way) or {} for way in ("both", "forward", "backward"))
+    return any(way.get("jitter_ms") for way in ways)
+
+
+def _apart(placement: Json) -> bool:
+    """True when the emulator's cores are pinned and neither service nor engine has them."""
+    cores = [placement.get(side) for side in ("emulator", "service", "engine")]
+    if not all(isinstance(side, list) for side in cores):
+        return False
+    emulator, service, engine = (set(side or ()) for side in cores)
+    return not emulator & (service | engine)
+
+
+CHECKS: Sequence[Callable[[Trial], Check | None]] = (
+    round_trip,
+    loss,
+    rate,
+    device_drops,
+    congestion,
+    lateness,
+    cpu,
+    capture,
+)
+"""In the order in which they are shown."""
