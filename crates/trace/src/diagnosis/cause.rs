@@ -1,0 +1,119 @@
+//! The reasons for lost time that packets can show.
+
+/// One reason. `docs/reference/diagnosis.md` tells what each is, by which
+/// packets it is recognised and what it cannot tell.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// A SYN or its answer had to be sent again (RFC 6298 section 2, RFC 9293 section 3.8.1).
+    SynRetransmission,
+    /// Payload had to be sent again (RFC 6298, RFC 5681, RFC 8985).
+    DataRetransmission,
+    /// The client took nothing from its socket until its window was closed.
+    ClientNotReading,
+    /// The sender had used up the window that its peer offered (RFC 9293 section 3.8.6).
+    TcpWindowExhausted,
+    /// The sender had used up the window of a stream or connection (RFC 9113 section 5.2).
+    H2WindowExhausted,
+    /// A small segment waited for the acknowledgment of one before (RFC 896), which
+    /// the peer delayed (RFC 1122 section 4.2.3.2).
+    NagleDelayedAck,
+    /// The congestion window had been reduced by a pause (RFC 5681 section 4.1, RFC 2861).
+    IdleRestart,
+    /// The congestion window had not yet grown (RFC 5681 section 3.1, RFC 6928).
+    SlowStart,
+    /// Nothing but the end of the connection ended the reply (RFC 9112 section 6.3).
+    ReadUntilClose,
+    /// The server had the request and sent nothing.
+    ServerThinkTime,
+    /// A connection was opened for one exchange (RFC 9112 section 9.3).
+    ConnectionPerCall,
+    /// One message began in a segment that could have carried more of it.
+    SplitWrites,
+}
+
+impl Cause {
+    /// All, in the order in which time is charged: what lies in the time of one is
+    /// not charged again to those behind it.
+    pub const ALL: [Cause; 12] = [
+        Cause::SynRetransmission,
+        Cause::DataRetransmission,
+        Cause::ClientNotReading,
+        Cause::TcpWindowExhausted,
+        Cause::H2WindowExhausted,
+        Cause::NagleDelayedAck,
+        Cause::IdleRestart,
+        Cause::SlowStart,
+        Cause::ReadUntilClose,
+        Cause::ServerThinkTime,
+        Cause::ConnectionPerCall,
+        Cause::SplitWrites,
+    ];
+
+    /// The causes that are a way of using sockets: they are found where their
+    /// pattern is, whatever it cost.
+    pub fn is_pattern(self) -> bool {
+        matches!(
+            self,
+            Cause::ReadUntilClose | Cause::ConnectionPerCall | Cause::SplitWrites
+        )
+    }
+
+    /// Shown by segments alone, so that a flow whose messages cannot be read shows it too.
+    pub fn needs_no_message(self) -> bool {
+        matches!(
+            self,
+            Cause::SynRetransmission
+                | Cause::DataRetransmission
+                | Cause::ClientNotReading
+                | Cause::TcpWindowExhausted
+                | Cause::NagleDelayedAck
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_causes_stand_at_their_numbers() {
+        for (place, cause) in Cause::ALL.into_iter().enumerate() {
+            assert_eq!(cause as usize, place);
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_contract() {
+        let names = serde_json::to_value(Cause::ALL).expect("causes are plain names");
+        assert_eq!(
+            names,
+            serde_json::json!([
+                "syn-retransmission",
+                "data-retransmission",
+                "client-not-reading",
+                "tcp-window-exhausted",
+                "h2-window-exhausted",
+                "nagle-delayed-ack",
+                "idle-restart",
+                "slow-start",
+                "read-until-close",
+                "server-think-time",
+                "connection-per-call",
+                "split-writes"
+            ])
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! One connection, as the diagnosis sees it.
+
+use crate::diagnosis::h2_window::{FlowControl, Frame};
+use crate::diagnosis::half::Half;
+use crate::diagnosis::handshake::{At, Handshake};
+use crate::diagnosis::path::Path;
+use crate::diagnosis::stall::{Stall, Stalls};
+use crate::exchange::{Exchange, Protocol};
+use crate::packet::Flags;
+use crate::stream::{Direction, Opening, Segment};
+
+/// What is known of one connection.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) opening: Opening,
+    pub(crate) path: Path,
+    pub(crate) handshake: Handshake,
+    /// By the direction that they send in.
+    pub(crate) halves: [Half; 2],
+    /// The first FIN of each direction.
+    pub(crate) ends: [Option<At>; 2],
+    /// The first FIN or RST, ns.
+    pub(crate) closed_at: Option<u64>,
+    /// Exchanges told.
+    pub(crate) exchanges: u64,
+    waiting: Stalls,
+    flow_control: Option<Box<FlowControl>>,
+    /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
+    is_followed: bool,
+    reply_at: Option<u64>,
+}
+
+impl Flow {
+    pub(crate) fn new(opening: Opening, path: Path) -> Flow {
+        Flow {
+            halves: [
+                Half::new(Direction::Request, opening.mss[Direction::Reply as usize]),
+                Half::new(Direction::Reply, opening.mss[Direction::Request as usize]),
+            ],
+            is_followed: opening.from_syn,
+            opening,
+            path,
+            handshake: Handshake::default(),
+            ends: [None; 2],
+            closed_at: None,
+            exchanges: 0,
+            waiting: Stalls::default(),
+            flow_control: None,
+            reply_at: None,
+        }
+    }
+
+    /// One segment, whichever way it goes.
+    pub(crate) fn segment(&mut self, segment: &Segment) {
+        self.handshake.take(segment, &mut self.path);
+        let way = segment.direction as usize;
+        let back = segment.direction.opposite() as usize;
+        if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
+            self.halves[back].acknowledged(segment, &mut self.path, &mut self.waiting);
+        }
+        if segment.bytes > 0 {
+            let other = self.halves[back].last.map(|last| last.at);
+            self.halves[way].sent(segment, other, &self.path, &mut self.waiting);
+        }
+        self.end(segment);
+    }
+
+    fn end(&mut self, segment: &Segment) {
+        let at = (segment.at_ns, segment.packet);
+        if segment.flags.has(Flags::FIN) {
+            self.ends[segment.direction as usize].get_or_insert(at);
+        }
+        if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
+            self.closed_at.get_or_insert(segment.at_ns);
+        }
+    }
+
+    /// A frame of HTTP/2.
+    pub(crate) fn frame(&mut self, frame: Frame, carrier: &Segment) {
+        if !self.is_followed {
+            return;
+        }
+        let control = self
+            .flow_control
+            .get_or_insert_with(|| Box::new(FlowControl::new()));
+        let half = &self.halves[carrier.direction as usize];
+        if let Some(stall) = control.take(frame, carrier, half, &self.path) {
+            self.waiting.push(stall);
+        }
+    }
+
+    /// The capture lacks bytes of a direction: what windows held is not known any more.
+    pub(crate) fn lacks(&mut self, direction: Direction, end: u64) {
+        self.halves[direction as usize].lacks(end);
+        self.is_followed = false;
+    }
+
+    /// All stalls that no exchange has outlived yet.
+    pub(crate) fn stalls(&self) -> impl Iterator<Item = &Stall> {
+        let unanswered = self.halves.iter().flat_map(|half| half.losses.unanswered());
+        self.waiting.iter().chain(unanswered)
+    }
+
+    /// The end of the reply before, where replies come one after the other, ns.
+    pub(crate) fn reply_before(&self, exchange: &Exchange) -> Option<u64> {
+        let one_by_one = matches!(exchange.protocol, Protocol::Http1 | Protocol::Raw);
+        self.reply_at.filter(|_| one_by_one)
+    }
+
+    /// An exchange has been told: what ended before it began is not asked for again,
+    /// except where calls overtake each other.
+    pub(crate) fn told(&mut self, exchange: &Exchange) {
+        self.exchanges += 1;
+        self.reply_at = exchange.reply.as_ref().map(|reply| reply.last_at_ns);
+        if exchange.protocol != Protocol::Http2 && exchange.protocol != Protocol::Giop {
+            self.waiting.forget_before(exchange.request.first_at_ns);
+        }
+    }
+}

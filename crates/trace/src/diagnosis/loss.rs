@@ -1,0 +1,180 @@
+//! data-retransmission: payload that had to be sent again.
+
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::half::{Half, Sent};
+use crate::diagnosis::path::Path;
+use crate::diagnosis::stall::{Stall, Stalls};
+use crate::stream::{Direction, Segment};
+
+/// Holes, and repetitions without an answer yet, that are remembered.
+const REMEMBERED: usize = 32;
+/// Where round trips are not known: packets that overtake each other are not this far apart, ns.
+const UNKNOWN_TRIP_NS: u64 = 50_000_000;
+/// No sender repeats sooner, whatever the round trip, ns.
+const SOONEST_NS: u64 = 150_000;
+
+/// Bytes that did not pass the capture when their turn was.
+#[derive(Debug, Clone, Copy)]
+struct Hole {
+    start: u64,
+    end: u64,
+    since: u64,
+    /// The packet that showed it.
+    packet: u64,
+}
+
+/// What is missing of a direction, and what was repeated.
+#[derive(Debug, Default)]
+pub(crate) struct Losses {
+    holes: Vec<Hole>,
+    again: Vec<Stall>,
+}
+
+impl Losses {
+    /// Something is missing, or was repeated and is not acknowledged.
+    pub(crate) fn is_recovering(&self) -> bool {
+        !self.holes.is_empty() || !self.again.is_empty()
+    }
+
+    /// `after` came, and the bytes from `start` up to it had not. They should have
+    /// come with it, or, where it came alone, after the last before it.
+    pub(crate) fn missing(&mut self, start: u64, after: &Sent, last: Option<&Sent>, path: &Path) {
+        if self.holes.len() == REMEMBERED {
+            return;
+        }
+        let alone = last.filter(|last| after.at.saturating_sub(last.at) > path.round_trip());
+        self.holes.push(Hole {
+            start,
+            end: after.offset,
+            since: alone.map_or(after.at, |last| last.at),
+            packet: after.packet,
+        });
+    }
+
+    /// Payload below what was sent already: it fills a hole, or was sent again.
+    pub(crate) fn repeated(half: &mut Half, segment: &Segment, path: &Path, stalls: &mut Stalls) {
+        if !half
+            .losses
+            .fill(segment, half.direction, half.next, path, stalls)
+        {
+            Losses::sent_again(half, segment, path);
+        } else {
+            half.congestion.lost();
+        }
+    }
+
+    /// True when the segment fills a hole, late or not.
+    fn fill(
+        &mut self,
+        segment: &Segment,
+        direction: Direction,
+        next: u64,
+        path: &Path,
+        stalls: &mut Stalls,
+    ) -> bool {
+        let (start, end) = (segment.offset, segment.end());
+        let Some(place) = self
+            .holes
+            .iter()
+            .position(|hole| start < hole.end && end > hole.start)
+        else {
+            return false;
+        };
+        let hole = self.holes.remove(place);
+        for (start, end) in [(hole.start, start), (end, hole.end)] {
+            if start < end {
+                self.holes.push(Hole { start, end, ..hole });
+            }
+        }
+        if segment.at_ns.saturating_sub(hole.since) >= overtaking_ns(path) {
+            stalls.push(Stall {
+                cause: Cause::DataRetransmission,
+                direction,
+                from: hole.since,
+                released: segment.at_ns,
+                to: segment.at_ns,
+                ns: segment.at_ns - hole.since,
+                late: (start, next),
+                stream: None,
+                packets: [hole.packet, 0, segment.packet],
+            });
+        }
+        true
+    }
+
+    /// A second time, after a time in which no network delivers a packet twice, and
+    /// not into a closed window (RFC 9293 section 3.8.6.1). Whether it was in vain
+    /// shows with its acknowledgment.
+    fn sent_again(half: &mut Half, segment: &Segment, path: &Path) {
+        let next = half.next;
+        let Some(first) = half
+            .on_their_way
+            .iter_mut()
+            .find(|sent| sent.end > segment.offset)
+        else {
+            return; // acknowledged before
+        };
+        first.again = true;
+        let from = first.at;
+        let packet = first.packet;
+        let is_soon =
+            segment.at_ns.saturating_sub(from) < (path.round_trip() * 7 / 10).max(SOONEST_NS);
+        if is_soon || half.windows.is_closed() || half.losses.again.len() == REMEMBERED {
+            return;
+        }
+        half.congestion.lost();
+        half.losses.again.push(Stall {
+            cause: Cause::DataRetransmission,
+            direction: half.direction,
+            from,
+            released: segment.at_ns,
+            to: segment.at_ns,
+            ns: segment.at_ns - from,
+            late: (segment.offset, next),
+            stream: None,
+            packets: [packet, 0, segment.packet],
+        });
+    }
+
+    /// A packet of the receiver. An answer that comes sooner than the second sending
+    /// could have caused it is to the first: nothing was lost.
+    pub(crate) fn acknowledged(
+        &mut self,
+        segment: &Segment,
+        path: &Path,
+        direction: Direction,
+        stalls: &mut Stalls,
+    ) {
+        self.holes.retain(|hole| hole.end > segment.acknowledged);
+        let soonest = path.far(direction) / 2;
+        self.again.retain(|stall| {
+            if stall.late.0 >= segment.acknowledged {
+                return true;
+            }
+            if segment.at_ns.saturating_sub(stall.to) >= soonest {
+                stalls.push(*stall);
+            }
+            false
+        });
+    }
+
+    /// Those whose answer has not come; they count.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &Stall> {
+        self.again.iter()
+    }
+
+    /// The capture lacks everything below `end` that it has not shown.
+    pub(crate) fn forget(&mut self, end: u64) {
+        self.holes.retain(|hole| hole.end > end);
+    }
+}
+
+/// What comes later than this after its turn was not merely overtaken, ns: a sender
+/// must hear of a loss first.
+fn overtaking_ns(path: &Path) -> u64 {
+    if path.is_known() {
+        (path.round_trip() * 3 / 4).max(SOONEST_NS)
+    } else {
+        UNKNOWN_TRIP_NS
+    }
+}

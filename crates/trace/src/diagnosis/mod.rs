@@ -1,0 +1,259 @@
+//! What cost time, by the packets.
+//!
+//! Every flow is watched for *stalls*: times in which one side was silent although
+//! it had more to send, each with the packet that ended it. Which it was follows
+//! from what would have let the next segment go: more window, an acknowledgment, a
+//! repetition. Stalls wait until the exchange is told whose bytes came late; then
+//! every moment is charged to one cause, the most specific ([`Cause::ALL`]).
+//!
+//! Round trips are known from where the capture stands, so it may stand at either
+//! end or between. Memory is bounded: per flow by the rings of its halves and
+//! stalls, in all by the number of open flows.
+
+mod announced;
+mod cause;
+mod charge;
+mod congestion;
+mod finding;
+mod flow;
+mod h2_window;
+mod half;
+mod handshake;
+mod loss;
+mod nagle;
+mod occurrence;
+mod path;
+mod reuse;
+#[cfg(test)]
+mod script;
+mod split;
+mod stall;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod think;
+mod until_close;
+mod window;
+mod words;
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+
+pub use cause::Cause;
+pub use finding::{Finding, Test, Where};
+pub use occurrence::Occurrence;
+
+use crate::exchange::{Exchange, Exchanges, Unit};
+use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use flow::Flow;
+use h2_window::Frame;
+use path::Path;
+use reuse::{Reuse, Spent};
+use tally::Tally;
+
+/// Occurrences named per finding.
+pub const EXAMPLES: usize = 8;
+/// Closed flows that are kept: what is told of a packet may come in any order.
+const LEAVING: usize = 256;
+/// Pairs of hosts whose round trips are remembered.
+const PATHS: usize = 1024;
+
+/// Listens to flows and exchanges, and says what cost time.
+#[derive(Debug)]
+pub struct Diagnosis {
+    flows: HashMap<FlowId, Flow>,
+    leaving: VecDeque<FlowId>,
+    paths: HashMap<(IpAddr, IpAddr), Path>,
+    reuse: Reuse,
+    tallies: Vec<Tally>,
+    exchanges: u64,
+    latency_ns: u64,
+}
+
+impl Default for Diagnosis {
+    fn default() -> Self {
+        Diagnosis::new(EXAMPLES)
+    }
+}
+
+impl Diagnosis {
+    /// `examples`: occurrences that each finding names, the longest.
+    pub fn new(examples: usize) -> Diagnosis {
+        Diagnosis {
+            flows: HashMap::new(),
+            leaving: VecDeque::new(),
+            paths: HashMap::new(),
+            reuse: Reuse::default(),
+            tallies: Cause::ALL.map(|cause| Tally::new(cause, examples)).into(),
+            exchanges: 0,
+            latency_ns: 0,
+        }
+    }
+
+    /// All findings, those that took most time first. Call it after the last packet.
+    pub fn findings(mut self) -> Vec<Finding> {
+        let mut open: Vec<FlowId> = self.flows.keys().copied().collect();
+        open.sort_unstable();
+        for id in open {
+            self.settle(id);
+        }
+        let (exchanges, latency_ns) = (self.exchanges, self.latency_ns);
+        let mut findings: Vec<Finding> = self
+            .tallies
+            .into_iter()
+            .filter_map(|tally| tally.finding(exchanges, latency_ns))
+            .collect();
+        findings.sort_by(|one, other| other.ms_total.total_cmp(&one.ms_total));
+        findings
+    }
+
+    fn count(&mut self, occurrence: Occurrence) {
+        self.tallies[occurrence.cause as usize].take(occurrence);
+    }
+
+    /// Nothing more comes of a flow.
+    fn settle(&mut self, id: FlowId) {
+        let Some(flow) = self.flows.remove(&id) else {
+            return;
+        };
+        self.remember(&flow);
+        if flow.exchanges == 0 {
+            for occurrence in unread(id, &flow) {
+                self.count(occurrence);
+            }
+        }
+        if let Some((opened_at, closed_at)) = single(&flow) {
+            let pair = (flow.opening.client.ip(), flow.opening.server);
+            let occurrence = opening_of(id, &flow);
+            let spent = Spent {
+                opened_at,
+                closed_at,
+                occurrence,
+            };
+            for occurrence in self.reuse.spent(pair, spent) {
+                self.count(occurrence);
+            }
+        }
+    }
+
+    fn remember(&mut self, flow: &Flow) {
+        let pair = hosts(&flow.opening);
+        if self.paths.len() < PATHS || self.paths.contains_key(&pair) {
+            self.paths.entry(pair).or_default().learn(&flow.path);
+        }
+    }
+}
+
+fn hosts(opening: &Opening) -> (IpAddr, IpAddr) {
+    (opening.client.ip(), opening.server.ip())
+}
+
+/// When a connection of one exchange was opened and closed, ns.
+fn single(flow: &Flow) -> Option<(u64, u64)> {
+    let opened_at = flow.handshake.began_at().filter(|_| flow.exchanges == 1)?;
+    Some((opened_at, flow.closed_at?))
+}
+
+fn opening_of(id: FlowId, flow: &Flow) -> Occurrence {
+    let (ns, packets) = flow.handshake.time().unwrap_or((0, [0; 3]));
+    Occurrence {
+        cause: Cause::ConnectionPerCall,
+        flow: id,
+        exchange: Some(0),
+        direction: Direction::Request,
+        packets: packets.into_iter().filter(|packet| *packet > 0).collect(),
+        ns,
+    }
+}
+
+/// Of a connection without exchanges, encrypted or of an unknown protocol, what
+/// segments alone show.
+fn unread(id: FlowId, flow: &Flow) -> Vec<Occurrence> {
+    let judged = |stall: &stall::Stall| {
+        stall.cause.needs_no_message()
+            && (stall.cause != Cause::NagleDelayedAck || nagle::is_delayed(stall, &flow.path))
+    };
+    let stalls = flow.stalls().copied().filter(judged);
+    stalls
+        .chain(flow.handshake.repeated())
+        .filter(|stall| charge::matters_alone(stall))
+        .map(|stall| Occurrence {
+            cause: stall.cause,
+            flow: id,
+            exchange: None,
+            direction: stall.direction,
+            packets: stall
+                .packets
+                .into_iter()
+                .filter(|packet| *packet > 0)
+                .collect(),
+            ns: stall.ns,
+        })
+        .collect()
+}
+
+impl Observer for Diagnosis {
+    fn opened(&mut self, flow: FlowId, opening: &Opening) {
+        let path = self.paths.get(&hosts(opening)).copied().unwrap_or_default();
+        self.flows.insert(flow, Flow::new(*opening, path));
+    }
+
+    fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        if let Some(flow) = self.flows.get_mut(&flow) {
+            flow.segment(segment);
+        }
+    }
+
+    fn bytes(&mut self, _flow: FlowId, _offset: u64, _bytes: &[u8], _carrier: &Segment) {}
+
+    fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
+        if let Some(flow) = self.flows.get_mut(&flow) {
+            flow.lacks(direction, offset.saturating_add(bytes));
+        }
+    }
+
+    fn closed(&mut self, flow: FlowId, _at_ns: u64, _closing: Closing) {
+        self.leaving.push_back(flow);
+        if self.leaving.len() > LEAVING
+            && let Some(oldest) = self.leaving.pop_front()
+        {
+            self.settle(oldest);
+        }
+    }
+}
+
+impl Exchanges for Diagnosis {
+    fn exchange(&mut self, exchange: &Exchange) {
+        let Some(flow) = self.flows.get_mut(&exchange.flow) else {
+            return;
+        };
+        let occurrences = charge::occurrences(exchange.flow, flow, exchange);
+        self.exchanges += 1;
+        self.latency_ns += charge::taken_ns(flow, exchange);
+        flow.told(exchange);
+        for occurrence in occurrences {
+            self.count(occurrence);
+        }
+    }
+
+    fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
+        if let Unit::Http2 {
+            kind,
+            stream,
+            length,
+            window,
+        } = unit
+            && let Some(flow) = self.flows.get_mut(&flow)
+        {
+            flow.frame(
+                Frame {
+                    kind,
+                    stream,
+                    length,
+                    window,
+                },
+                carrier,
+            );
+        }
+    }
+}

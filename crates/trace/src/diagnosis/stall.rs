@@ -1,0 +1,119 @@
+//! A time in which one side could not send, or in which a pattern took place.
+
+use std::collections::VecDeque;
+
+use crate::diagnosis::cause::Cause;
+use crate::stream::Direction;
+
+/// Stalls of a flow that wait for the exchange they belong to. A large message over
+/// a small window has thousands; further ones of the same kind are joined.
+const WAITING: usize = 256;
+
+/// One, as its packets show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stall {
+    /// Why.
+    pub(crate) cause: Cause,
+    /// The way of the bytes that came late.
+    pub(crate) direction: Direction,
+    /// From when, ns.
+    pub(crate) from: u64,
+    /// When the packet passed that ended it, ns.
+    pub(crate) released: u64,
+    /// Until when, ns: the late bytes came.
+    pub(crate) to: u64,
+    /// Of that time, what was lost, ns. Less than all where stalls have been joined.
+    pub(crate) ns: u64,
+    /// The bytes that came late, as offsets of their stream.
+    pub(crate) late: (u64, u64),
+    /// The HTTP/2 stream, where one alone was concerned.
+    pub(crate) stream: Option<u32>,
+    /// The packets that show it: the last before, what ended it, what came late; 0 where there is none.
+    pub(crate) packets: [u64; 3],
+}
+
+impl Stall {
+    fn continues(&self, other: &Stall) -> bool {
+        (self.cause, self.direction, self.stream) == (other.cause, other.direction, other.stream)
+    }
+}
+
+/// Those of one flow, in the order in which they ended.
+#[derive(Debug, Default)]
+pub(crate) struct Stalls {
+    ring: VecDeque<Stall>,
+}
+
+impl Stalls {
+    /// One more.
+    pub(crate) fn push(&mut self, stall: Stall) {
+        if self.ring.len() >= WAITING {
+            match self.ring.back_mut().filter(|last| last.continues(&stall)) {
+                Some(last) => {
+                    last.to = stall.to;
+                    last.ns += stall.ns;
+                    last.late.1 = last.late.1.max(stall.late.1);
+                    return;
+                }
+                None => drop(self.ring.pop_front()),
+            }
+        }
+        self.ring.push_back(stall);
+    }
+
+    /// All that wait.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Stall> {
+        self.ring.iter()
+    }
+
+    /// Forgets those that ended before `at`: no exchange that is still open can have met them.
+    pub(crate) fn forget_before(&mut self, at: u64) {
+        self.ring.retain(|stall| stall.to >= at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stall(from: u64, cause: Cause) -> Stall {
+        Stall {
+            cause,
+            direction: Direction::Reply,
+            from,
+            released: from + 5,
+            to: from + 5,
+            ns: 5,
+            late: (from, from + 1),
+            stream: None,
+            packets: [1, 2, 3],
+        }
+    }
+
+    #[test]
+    fn many_of_one_kind_are_joined_and_lose_no_time() {
+        let mut stalls = Stalls::default();
+        for from in 0..10_000 {
+            stalls.push(stall(from * 10, Cause::TcpWindowExhausted));
+        }
+        assert_eq!(stalls.iter().count(), WAITING);
+        assert_eq!(stalls.iter().map(|stall| stall.ns).sum::<u64>(), 50_000);
+        assert_eq!(stalls.iter().last().map(|stall| stall.late.1), Some(99_991));
+    }
+
+    #[test]
+    fn the_oldest_gives_way_to_another_kind() {
+        let mut stalls = Stalls::default();
+        for from in 0..WAITING as u64 {
+            stalls.push(stall(from, Cause::TcpWindowExhausted));
+        }
+        stalls.push(stall(5_000, Cause::NagleDelayedAck));
+        assert_eq!(stalls.iter().count(), WAITING);
+        assert_eq!(
+            stalls.iter().last().map(|stall| stall.cause),
+            Some(Cause::NagleDelayedAck)
+        );
+        stalls.forget_before(1_000);
+        assert_eq!(stalls.iter().count(), 1);
+    }
+}

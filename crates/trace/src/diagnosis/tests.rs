@@ -1,0 +1,1 @@
+//! Conversations told by hand, and what is found in them.

@@ -1,0 +1,105 @@
+//! Findings in sentences, and what would test them.
+
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::finding::Test;
+use crate::diagnosis::tally::Figures;
+use crate::stream::Direction;
+
+/// What happened, how often and how long.
+pub(crate) fn sentence(figures: &Figures) -> String {
+    let (sender, receiver) = sides(figures.direction);
+    let what = match figures.cause {
+        Cause::SynRetransmission => "a connection opened late: its SYN, or the answer to it, had to be sent again".to_string(),
+        Cause::DataRetransmission => format!("payload of the {sender} was lost and had to be sent again"),
+        Cause::ClientNotReading => "the client read nothing from its socket until its window was closed, and the server had to wait".to_string(),
+        Cause::TcpWindowExhausted => format!("the {sender} had used up the TCP window of the {receiver} and waited for more"),
+        Cause::H2WindowExhausted => format!("the {sender} had used up the HTTP/2 window of the {receiver} and waited for WINDOW_UPDATE"),
+        Cause::NagleDelayedAck => format!("the {sender} held back the rest of a message (Nagle's algorithm) until the delayed acknowledgment of the {receiver} came"),
+        Cause::IdleRestart => format!("the congestion window of the {sender} had been reduced by a pause and had to grow again"),
+        Cause::SlowStart => format!("a message of the {sender} was larger than its congestion window, which had to grow first"),
+        Cause::ReadUntilClose => "nothing but the end of the connection ended the reply".to_string(),
+        Cause::ServerThinkTime => "the server had the whole request and sent nothing".to_string(),
+        Cause::ConnectionPerCall => "a connection was opened for this one exchange".to_string(),
+        Cause::SplitWrites => format!("the {sender} sent a message in two writes, the first of less than a segment"),
+    };
+    let both = if figures.both_ways {
+        " (in other exchanges the other way round)"
+    } else {
+        ""
+    };
+    format!(
+        "{}: {what}{both}. {}",
+        how_often(figures),
+        how_long(figures)
+    )
+}
+
+fn sides(direction: Direction) -> (&'static str, &'static str) {
+    match direction {
+        Direction::Request => ("client", "server"),
+        Direction::Reply => ("server", "client"),
+    }
+}
+
+fn how_often(figures: &Figures) -> String {
+    if figures.exchanges == 0 {
+        return format!(
+            "{} times, in connections whose messages cannot be read",
+            figures.occurrences
+        );
+    }
+    format!(
+        "In {} of {} exchanges",
+        figures.exchanges, figures.exchanges_seen
+    )
+}
+
+fn how_long(figures: &Figures) -> String {
+    let Figures {
+        ms_median,
+        ms_total,
+        share,
+        ..
+    } = *figures;
+    let share = share * 100.0;
+    format!(
+        "That took {ms_median:.3} ms (median), {ms_total:.1} ms in all, {share:.1} % of the time of all exchanges."
+    )
+}
+
+/// The axis to flip, where the lab has one.
+pub(crate) fn test(figures: &Figures) -> Option<Test> {
+    let (axis, value) = switch(figures)?;
+    let gone = if figures.ms_total > 0.0 {
+        format!(
+            "the {} occurrences go, and with them {:.1} ms in all, {:.3} ms in a median one",
+            figures.occurrences, figures.ms_total, figures.ms_median
+        )
+    } else {
+        format!("the {} occurrences go", figures.occurrences)
+    };
+    Some(Test {
+        axis,
+        value,
+        predict: gone,
+    })
+}
+
+fn switch(figures: &Figures) -> Option<(String, String)> {
+    let (sender, receiver) = sides(figures.direction);
+    let (axis, value) = match figures.cause {
+        Cause::NagleDelayedAck => (format!("{sender}.nagle"), "off"),
+        Cause::SplitWrites => (format!("{sender}.writes"), "joined"),
+        Cause::ConnectionPerCall => ("connection".to_string(), "keep"),
+        Cause::ReadUntilClose => ("end_of_message".to_string(), "content-length"),
+        Cause::TcpWindowExhausted if receiver == "client" => {
+            ("client.tcp_window".to_string(), "kernel")
+        }
+        Cause::H2WindowExhausted if receiver == "client" => {
+            ("client.h2_window".to_string(), "engine")
+        }
+        Cause::H2WindowExhausted => ("server.h2_window".to_string(), "library"),
+        _ => return None,
+    };
+    Some((axis, value.to_string()))
+}
