@@ -7,13 +7,16 @@ It measures nothing: its figures only have the right shape.
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 WORDS = set(filter(None, os.environ.get("WIRELAB_STAND_IN", "").split(",")))
@@ -103,7 +106,7 @@ class Metrics(http.server.BaseHTTPRequestHandler):
 
 def serve() -> int:
     """``wirelab-engine serve``."""
-    json.loads(sys.stdin.readline())
+    config = json.loads(sys.stdin.readline())
     if "service-fails" in WORDS:
         print("no use", file=sys.stderr, flush=True)
         return 70
@@ -117,7 +120,8 @@ def serve() -> int:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metrics)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     metrics = f"127.0.0.1:{server.server_port}"
-    ready = {"address": "127.0.0.1:1", "metrics": metrics, "pid": os.getpid()}
+    address = config["listen"].replace(":0", ":1")
+    ready = {"address": address, "metrics": metrics, "pid": os.getpid()}
     say(ready=True, **ready, language="rust", runtime="", libraries={}, set={})
     if "service-dies" in WORDS:
         time.sleep(SECONDS / 2)
@@ -141,5 +145,58 @@ def verify() -> int:
     return 0
 
 
+def link() -> int:
+    """``wirelab-engine link``: two namespaces with nothing between them."""
+    config = json.loads(sys.stdin.readline())
+    if "link-refuses" in WORDS:
+        say(refused={"option": "profile", "message": "not permitted", "remedy": "run as root"})
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.stdin.close())
+    ends = {"client": f"wl-{os.getpid()}-c", "server": f"wl-{os.getpid()}-s"}
+    for name in ends.values():
+        subprocess.run(["ip", "netns", "add", name], check=True)
+        subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
+    said = {
+        side: {"namespace": name, "interface": "lo", "address": f"198.18.0.{number}"}
+        for number, (side, name) in enumerate(ends.items(), 1)
+    }
+    profile = config["profile"]
+    say(
+        ready=True,
+        pid=os.getpid(),
+        name=profile if isinstance(profile, str) else profile["name"],
+        driver="emulator",
+        nominal={"rtt_ms": 2.5, "loss_percent": 0.0, "rate_kbit": {"forward": None}},
+        measured={"rtt_ms": {"p50": 2.6, "p99": 2.9, "mean": 2.6, "n": 50}},
+        congestion={"client": config["congestion"], "server": config["congestion"]},
+        **said,
+    )
+    if "link-dies" in WORDS and config["measure"]["pings"] > 1:
+        time.sleep(SECONDS / 2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    with contextlib.suppress(ValueError):
+        sys.stdin.read()
+    for name in ends.values():
+        subprocess.run(["ip", "netns", "delete", name], check=True)
+    say(link={"lateness_us": {"p50": 9.0, "p99": 20.0, "max": 30.0, "n": 9}, "cpu_s": 0.1})
+    return 0
+
+
+def capture() -> int:
+    """``wirelab-engine capture``: a file with nothing in it."""
+    config = json.loads(sys.stdin.readline())
+    Path(config["file"]).touch()
+    say(ready=True, pid=os.getpid(), interface=config["interface"], link_type="ethernet")
+    if "capture-dies" in WORDS and "try-out" not in config["file"]:
+        time.sleep(SECONDS / 2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    sys.stdin.read()
+    drops = 7 if "capture-drops" in WORDS else 0
+    say(captured={"packets": 100, "bytes": 9_000, "drops": drops, "freezes": 0, "cpu_s": 0.0})
+    return 0
+
+
+VERBS = {"drive": drive, "serve": serve, "verify": verify, "link": link, "capture": capture}
+
 if __name__ == "__main__":
-    sys.exit({"drive": drive, "serve": serve, "verify": verify}[sys.argv[1]]())
+    sys.exit(VERBS[sys.argv[1]]())
