@@ -127,7 +127,9 @@ def _pair(
     shown: ShownFigure,
 ) -> Pair:
     by_statistic = {row.statistic: row for row in rows}
-    mean, least, most = (by_statistic.get(name) for name in (shown.statistic, "min", "max"))
+    wished = (shown.statistic,) if isinstance(shown.statistic, str) else shown.statistic
+    mean = next((by_statistic[name] for name in wished if name in by_statistic), None)
+    least, most = by_statistic.get("min"), by_statistic.get("max")
     cell = wanted.find(trials)
     interval = cell.interval(figure) if cell else None
     return Pair(

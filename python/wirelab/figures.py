@@ -6,6 +6,7 @@ use beside it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MappingProxyType
 
 from wirelab.errors import UsageError
@@ -20,6 +21,23 @@ TIMES = ("response", "service")
 
 def _service_mean(trial: Trial) -> float | None:
     return trial.time_ns("service", "mean") or None
+
+
+def _sequence_mean(trial: Trial) -> float | None:
+    sequences = trial.result.get("sequences")
+    return float(sequences["response"]["mean_ns"]) if sequences else None
+
+
+def _time_per_call(trial: Trial) -> float | None:
+    """The window over its good calls: how long a call takes from the outside, whether its
+    caller waits for it or not."""
+    rate = NAMED["rate"].of(trial)
+    return 1e9 / rate if rate else None
+
+
+def _wire(name: str) -> Callable[[Trial], float | None]:
+    """A mean per exchange of a trial whose packets were captured."""
+    return lambda trial: trial.wire.get("per_exchange", {}).get(name)
 
 
 def _service_cores(trial: Trial) -> float | None:
@@ -44,6 +62,18 @@ def _little(trial: Trial) -> float | None:
 
 _MORE = (
     Figure("service_mean", "service mean", "ns", "lower", _service_mean),
+    Figure("sequence_mean", "mean of a sequence", "ns", "lower", _sequence_mean),
+    Figure("time_per_call", "time per call", "ns", "lower", _time_per_call),
+    Figure(
+        "wire_total", "bytes per call, IP and TCP headers counted", "B", "lower", _wire("ip_bytes")
+    ),
+    Figure(
+        "wire_pure_tcp", "bytes of packets without data", "B", "lower", _wire("pure_tcp_ip_bytes")
+    ),
+    Figure("wire_data", "bytes of packets with data", "B", "lower", _wire("data_ip_bytes")),
+    Figure("wire_payload", "bytes of TCP payload", "B", "lower", _wire("payload_bytes")),
+    Figure("wire_message", "bytes of messages", "B", "lower", _wire("message_bytes")),
+    Figure("wire_packets", "packets per call", "", "lower", _wire("packets")),
     Figure("service_cores", "cores that the service kept busy", "", "lower", _service_cores),
     Figure("client_cores", "cores that the client kept busy", "", "lower", _client_cores),
     Figure("little", "users ÷ (mean service time × rate)", "", "lower", _little),

@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wirelab import callers, captures, histograms, links, placement, verdicts
+from wirelab import callers, captures, dissection, histograms, links, placement, verdicts
 from wirelab.axes import ENGINE
 from wirelab.callers import Errand, Tools
 from wirelab.captures import Captures
 from wirelab.contact import Appointment, Contact
+from wirelab.dissection import Look
 from wirelab.engine import Drive
 from wirelab.errors import TrialFailed
 from wirelab.experiment import NO_CAPTURE, Experiment
@@ -57,6 +58,7 @@ class Measured:
     service: Json
     captures: Json
     link: Json = field(default_factory=dict)
+    wire: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,8 @@ def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Me
         interruption=lab.interruption,
     ) as link:
         measured = _over(link, lab, planned, table, folder)
-        return replace(measured, link=_link_record(link, measured.outcome["groups"][0]))
+        record = _link_record(link, measured.outcome["groups"][0])
+    return replace(measured, link=record, wire=_dissected(lab, measured.captures, folder))
 
 
 def _over(link: AnyLink, lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
@@ -245,6 +248,21 @@ def _watched(lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder
     (folder / "metrics-after.txt").write_text(observer.text_after, encoding="utf-8")
     scene.link.settle()
     return Measured(outcome, observer.findings(group), captures=scene.captures.finish())
+
+
+def _dissected(lab: Lab, taken: Json, folder: Path) -> Json:
+    """Dissects every capture, beside which its document is kept."""
+    briefs = []
+    for side, record in taken.items():
+        document = dissection.dissect(
+            folder / record["file"],
+            Look(),
+            log=folder / f"dissection-{side}.log",
+            interruption=lab.interruption,
+        )
+        _write(folder / f"dissection-{side}.json", document)
+        briefs.append(dissection.brief(document))
+    return briefs[0] if briefs else {}
 
 
 def _link_record(link: AnyLink, group: Json) -> Json:
@@ -307,6 +325,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         service=measured.service,
         link=measured.link,
         captures=measured.captures,
+        wire=measured.wire,
     )
 
 

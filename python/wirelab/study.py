@@ -254,7 +254,7 @@ class ShownFigure(Model):
     """How a published column maps to a figure."""
 
     figure: str
-    statistic: str
+    statistic: str | tuple[str, ...] = Field(description="of the rows; the first that is there")
     per_unit: float = Field(gt=0, description="figure's units in one published unit")
 
     @field_validator("figure")

@@ -85,6 +85,9 @@ class Trial:
     emulator did (``lateness_us``, ``cpu_window_s``). On loopback the machine's congestion."""
     captures: Json = field(default_factory=dict)
     """By side: ``file``, ``packets``, ``bytes``, ``drops``; empty without a capture."""
+    wire: Json = field(default_factory=dict)
+    """What the packets said (:func:`wirelab.dissection.brief`), of the client's end where both
+    were captured; empty without a capture."""
     checks: tuple[Check, ...] = ()
 
     def to_json(self) -> Json:

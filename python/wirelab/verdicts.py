@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 from typing import Any
 
-from wirelab import link_checks
+from wirelab import link_checks, wire_checks
 from wirelab.axes import ENGINE
 from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
 from wirelab.trial import Check, Trial
@@ -383,6 +383,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _connections,
     _steal,
     *link_checks.CHECKS,
+    *wire_checks.CHECKS,
 )
 """Every check, in the order in which they are shown."""
 
