@@ -243,7 +243,7 @@ fn a_reply_that_ends_with_its_connection_needs_the_last_word_of_tls() {
 fn garbage_instead_of_a_handshake_is_refused() {
     let certificates = Certificates::make();
     let (address, _) = server(|mut stream, _| {
-        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        let _ = stream.write_all(b"\x16\x77garbage in what may be a record");
         let _ = stream.read(&mut [0u8; 4096]);
     });
     let group = group(&tls_plan(&address, certificates.client()));
@@ -318,5 +318,34 @@ fn certificates_are_made_once_and_never_overwritten() {
     assert_eq!(
         std::fs::read(certificates.file("server.key")).expect("a key"),
         before
+    );
+}
+
+#[test]
+fn a_server_without_tls_is_called_that_and_not_refused() {
+    let (address, _) = server(|mut stream, _| {
+        let _ = stream.read(&mut [0u8; 512]);
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+    });
+    let group = group(&tls_plan(&address, Certificates::make().client()));
+    assert_eq!(group["errors_by_kind"]["protocol"], 20, "{group}");
+    let examples = group["error_examples"].as_array().expect("examples");
+    assert_eq!(examples.len(), 1, "{group}");
+    let words = "protocol: TLS handshake failed: the server answered with no TLS record, but with \
+                 \"HTTP/1.1 4\"";
+    assert!(example(&group).starts_with(words), "{group}");
+}
+
+#[test]
+fn a_server_that_wants_tls_is_called_that() {
+    let certificates = Certificates::make();
+    let (address, _) = secured(server_config(certificates.good(), &[]), good);
+    let mut plan = plan(&address);
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 20, "max_s": 20.0}});
+    let group = group(&plan);
+    assert_eq!(group["errors_by_kind"]["protocol"], 20, "{group}");
+    assert!(
+        example(&group).contains("answered with a TLS record: it wants TLS"),
+        "{group}"
     );
 }

@@ -11,7 +11,7 @@ use crate::calls::Calls;
 use crate::clock::now_ns;
 use crate::poll::{Interest, Poll};
 use crate::socket::{Read, Socket};
-use crate::tls::{Opened, Tls};
+use crate::tls::{Opened, Tls, unwanted_record};
 use crate::tokens::Tokens;
 
 /// One connection.
@@ -40,6 +40,8 @@ pub(crate) struct Connection {
     pub(crate) place: Place,
     /// A reply has come whole on it.
     pub(crate) served: bool,
+    /// The peer has said something.
+    heard: bool,
     /// No call may be begun on it any more: they go elsewhere now.
     pub(crate) retired: bool,
     interest: Interest,
@@ -98,6 +100,7 @@ impl Connection {
             begun: 0,
             place: Place::default(),
             served: false,
+            heard: false,
             retired: false,
             interest: Interest::ReadWrite,
             rest: Vec::new(),
@@ -228,6 +231,11 @@ impl Connection {
     pub(crate) fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Received {
         let session = &mut self.session;
         let Some(tls) = &mut self.tls else {
+            if !std::mem::replace(&mut self.heard, true)
+                && let Some(error) = unwanted_record(input)
+            {
+                return Received::Insecure(error);
+            }
             return match session.receive(input, replies) {
                 Ok(()) => Received::Fine,
                 Err(_) => Received::Broken,

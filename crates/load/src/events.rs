@@ -95,7 +95,8 @@ impl Replies for Events<'_> {
         };
         let words = match (kind, self.cause) {
             (ErrorKind::Timeout, _) => "no complete reply in time".into(),
-            (ErrorKind::Refused | ErrorKind::Reset | ErrorKind::Closed, Some(error)) => {
+            (ErrorKind::Refused | ErrorKind::Protocol, Some(error)) => error.to_string(),
+            (ErrorKind::Reset | ErrorKind::Closed, Some(error)) => {
                 format!("{failure}: {error}")
             }
             _ => failure.to_string(),

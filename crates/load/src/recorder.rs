@@ -77,8 +77,10 @@ const NAMES: [&str; 10] = [
 /// An hour: longer times are recorded as an hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// How many failures are kept in words.
+/// How many different failures are kept in words.
 const EXAMPLES_MAX: usize = 8;
+/// How many failures of a kind are put into words at all, for that costs time.
+const WORDED_MAX: u64 = 64;
 
 /// Counts and histograms, mergeable over threads.
 pub(crate) struct Recorder {
@@ -154,11 +156,18 @@ impl Recorder {
         }
     }
 
-    /// One failure, with a few of them in words.
+    /// One failure, with a few different ones in words.
     pub(crate) fn failure(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
-        *self.errors.entry(kind).or_default() += 1;
-        if self.examples.len() < EXAMPLES_MAX {
-            self.examples.push(format!("{}: {}", kind.name(), words()));
+        let count = self.errors.entry(kind).or_default();
+        *count += 1;
+        if *count <= WORDED_MAX && self.examples.len() < EXAMPLES_MAX {
+            self.example(format!("{}: {}", kind.name(), words()));
+        }
+    }
+
+    fn example(&mut self, example: String) {
+        if self.examples.len() < EXAMPLES_MAX && !self.examples.contains(&example) {
+            self.examples.push(example);
         }
     }
 
@@ -173,8 +182,9 @@ impl Recorder {
         for (kind, count) in other.errors {
             *self.errors.entry(kind).or_default() += count;
         }
-        self.examples.extend(other.examples);
-        self.examples.truncate(EXAMPLES_MAX);
+        for example in other.examples {
+            self.example(example);
+        }
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
         self.messages += other.messages;
@@ -333,5 +343,17 @@ mod tests {
         (0..1000).for_each(|i| recorder.failure(ErrorKind::Wrong, || format!("{i}")));
         assert_eq!(recorder.examples.len(), EXAMPLES_MAX);
         assert_eq!(recorder.errors[&ErrorKind::Wrong], 1000);
+    }
+
+    #[test]
+    fn the_same_failure_is_an_example_once_and_leaves_room_for_others() {
+        let (mut one, mut other) = (Recorder::new(), Recorder::new());
+        for recorder in [&mut one, &mut other] {
+            (0..100).for_each(|_| recorder.failure(ErrorKind::Refused, || "nobody".into()));
+            recorder.failure(ErrorKind::Timeout, || "slow".into());
+        }
+        one.merge(other);
+        assert_eq!(one.examples, ["refused: nobody", "timeout: slow"]);
+        assert_eq!(one.errors[&ErrorKind::Refused], 200);
     }
 }

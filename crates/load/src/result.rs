@@ -105,7 +105,7 @@ pub struct GroupOutcome {
     /// Failed calls by kind: `refused`, `reset`, `closed`, `timeout`,
     /// `protocol`, `wrong`, `application`, `unfinished`.
     pub errors_by_kind: BTreeMap<String, u64>,
-    /// The first few failures in words.
+    /// The first few different failures in words.
     pub error_examples: Vec<String>,
     /// Successful calls per second of the window.
     pub rate_per_s: f64,

@@ -20,6 +20,35 @@ pub(crate) enum Opened {
 pub(crate) struct Tls {
     connection: ClientConnection,
     must_choose: bool,
+    /// The server has said something.
+    heard: bool,
+}
+
+/// The content types of a record (RFC 8446 section 5.1).
+const RECORD_TYPES: std::ops::RangeInclusive<u8> = 20..=23;
+
+/// Why the first bytes of a connection without TLS are no protocol of ours, where they are a
+/// record: the server refuses in its own words what it took for a bad handshake. None of the
+/// protocols of sessions begins so.
+pub(crate) fn unwanted_record(input: &[u8]) -> Option<io::Error> {
+    let is_record = matches!(input, [kind, 3, 0..=4, ..] if RECORD_TYPES.contains(kind));
+    is_record.then(|| {
+        io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the server answered with a TLS record: it wants TLS, and none was spoken",
+        )
+    })
+}
+
+fn no_record(input: &[u8]) -> io::Error {
+    let begins = input[..input.len().min(10)].escape_ascii();
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!(
+            "TLS handshake failed: the server answered with no TLS record, but with \"{begins}\": \
+             it seems to speak without TLS"
+        ),
+    )
 }
 
 impl Tls {
@@ -34,6 +63,7 @@ impl Tls {
         Ok(Tls {
             connection,
             must_choose,
+            heard: false,
         })
     }
 
@@ -58,12 +88,19 @@ impl Tls {
     /// `sink` says no.
     ///
     /// # Errors
-    /// When the peer is not who it should be, or a record is not what it should be.
+    /// When the peer is not who it should be, or a record is not what it should be; with
+    /// [`io::ErrorKind::Unsupported`] when it does not speak TLS at all.
     pub(crate) fn open(
         &mut self,
         mut input: &[u8],
         mut sink: impl FnMut(&[u8]) -> bool,
     ) -> io::Result<Opened> {
+        if let ([kind, ..], false) = (input, self.heard) {
+            if !RECORD_TYPES.contains(kind) {
+                return Err(no_record(input));
+            }
+            self.heard = true;
+        }
         while !input.is_empty() {
             // Nothing is taken any more once the peer has said its last word.
             if self.connection.read_tls(&mut input)? == 0 {

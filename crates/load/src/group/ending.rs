@@ -102,6 +102,8 @@ impl Group {
         };
         let kind = match (error.kind(), connection.established) {
             (io::ErrorKind::TimedOut, _) => ErrorKind::Timeout,
+            // TLS on one side only.
+            (io::ErrorKind::Unsupported, _) => ErrorKind::Protocol,
             (_, false) => ErrorKind::Refused,
             (io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe, true) => ErrorKind::Reset,
             // A server of TLS 1.3 judges our certificate when we think all is well.
@@ -111,7 +113,7 @@ impl Group {
         };
         let connection_was_made = connection.established;
         if !connection_was_made && connection.in_flight == 0 {
-            self.refuse_waiting(span, error);
+            self.refuse_waiting(kind, span, error);
         }
         self.close(slot, kind, Some(error), span);
         if !connection_was_made {

@@ -45,7 +45,7 @@ impl Group {
             Ok(socket) => socket,
             Err(error) if is_limit(&error) => return Err(error),
             Err(error) => {
-                self.refuse_waiting(turn.span, &error);
+                self.refuse_waiting(ErrorKind::Refused, turn.span, &error);
                 self.move_back(turn.span);
                 return Ok(());
             }
@@ -88,10 +88,10 @@ impl Group {
     }
 
     /// A connection could not be made: one waiting call fails with it.
-    pub(super) fn refuse_waiting(&mut self, span: Span, error: &io::Error) {
+    pub(super) fn refuse_waiting(&mut self, kind: ErrorKind, span: Span, error: &io::Error) {
         self.connections.back_off();
         if let Some(waiting) = self.users.next(span) {
-            let now = self.fail_unsent(waiting, ErrorKind::Refused, span, || error.to_string());
+            let now = self.fail_unsent(waiting, kind, span, || error.to_string());
             self.users.call_ended(waiting.user, now);
         }
     }

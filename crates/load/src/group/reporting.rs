@@ -22,7 +22,7 @@ impl Group {
         };
         let due = !report.is_open() && !report.is_opening() && self.connections.may_connect();
         if due && let Err(error) = report.connect(turn.poll, token, now) {
-            self.refuse_waiting(turn.span, &unreported(&error));
+            self.refuse_waiting(ErrorKind::Refused, turn.span, &unreported(&error));
             return false;
         }
         self.report.as_ref().is_some_and(|report| report.is_open())
@@ -90,7 +90,7 @@ impl Group {
         }
         match was_open {
             true => self.connections.back_off(),
-            false => self.refuse_waiting(span, &error),
+            false => self.refuse_waiting(ErrorKind::Refused, span, &error),
         }
     }
 
