@@ -13,20 +13,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench.ground_truth.places import Place, Side
+from bench.ground_truth.places import Place
 from bench.ground_truth.recipes import Recipe, Stops
 from bench.ground_truth.tracing import Sniffer, strace
 from wirelab import engine_binary
 from wirelab.contact import Appointment
 from wirelab.errors import TrialFailed
 from wirelab.interruption import Interruption
+from wirelab.links import End
 from wirelab.processes import POLL_S, Child
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
 
-CAPTURE, CLIENT_LOG, SERVER_LOG, CASE = (
-    *("capture.pcapng", "client.strace", "server.strace", "case.json"),
-)
+CAPTURE, CASE = "capture.pcapng", "case.json"
+CLIENT_LOG, SERVER_LOG, LINK_LOG = "client.strace", "server.strace", "link.log"
 CALLS_S_MAX = 60.0
 
 Json = dict[str, Any]
@@ -44,9 +44,9 @@ class Maker:
         folder.mkdir(parents=True, exist_ok=True)
         stack = Stack.parse(recipe.stack)
         program = self._programs.program(stack, self._interruption)
-        command = (*place.server.prefix, *strace(folder / SERVER_LOG), *program.command)
+        command = (*strace(folder / SERVER_LOG), *program.command)
         if recipe.accept_after_ms is not None:
-            command = late_server(place, folder, recipe.accept_after_ms)
+            command = late_server(folder, recipe.accept_after_ms)
         settings = Settings(
             hello_bytes=recipe.bytes if recipe.operation == "Hello" else 14,
             collector=program.manifest.collector,
@@ -60,6 +60,7 @@ class Maker:
             replace(program, command=command),
             configuration,
             log=folder / "server.log",
+            namespace=place.server.namespace,
             interruption=self._interruption,
         ) as service:
             outcome = self._captured(recipe, stack, place, service, folder)
@@ -81,11 +82,10 @@ class Maker:
         contact = service.contact(Appointment())
         plan = plan_of(recipe, stack, contact.group())
         command = [
-            *place.client.prefix,
             *strace(folder / CLIENT_LOG),
             *(str(engine_binary.find()), "drive"),
         ]
-        child = Child(command, log=folder / "client.log")
+        child = Child(command, log=folder / "client.log", namespace=place.client.namespace)
         over = threading.Event()
         try:
             child.say(json.dumps(plan).encode() + b"\n")
@@ -129,7 +129,7 @@ class Maker:
         }
 
 
-def vantage(recipe: Recipe, place: Place) -> Side:
+def vantage(recipe: Recipe, place: Place) -> End:
     """The end at which packets are captured: every third time the server's."""
     return place.server if recipe.index % 3 == 1 else place.client
 
@@ -177,7 +177,7 @@ def traced(strace_pid: int) -> int | None:
     return int(children[0]) if children else None
 
 
-def late_server(place: Place, folder: Path, accept_after_ms: int) -> tuple[str, ...]:
+def late_server(folder: Path, accept_after_ms: int) -> tuple[str, ...]:
     """The scripted server that accepts late, traced."""
     script = (sys.executable, "-m", "bench.ground_truth.late_server", str(accept_after_ms))
-    return (*place.server.prefix, *strace(folder / SERVER_LOG), *script)
+    return (*strace(folder / SERVER_LOG), *script)

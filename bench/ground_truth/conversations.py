@@ -46,6 +46,13 @@ class Exchange:
     request: Message
     reply: Message | None
 
+    @property
+    def ns(self) -> int:
+        """From the first send of the request to the last receive of the reply."""
+        receives = (self.reply or self.request).receives
+        until = receives[-1].ended if receives else self.request.sends[-1].ended
+        return until - self.request.sends[0].at
+
 
 @dataclass(frozen=True)
 class Connection:

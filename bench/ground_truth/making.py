@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bench.ground_truth import corpus, places
-from bench.ground_truth.capturing import CASE, Maker
+from bench.ground_truth.capturing import CASE, LINK_LOG, Maker
 from bench.ground_truth.places import Place
 from bench.ground_truth.recipes import Recipe, recipe
 from wirelab.errors import TrialFailed
@@ -65,7 +65,9 @@ class Making:
 
     def _capture(self, one: Recipe, folder: Path) -> None:
         if one.drops:
-            with places.opened(one.place, one.drops, folder, self._interruption) as place:
+            with places.opened(
+                one.place, one.drops, folder / LINK_LOG, self._interruption
+            ) as place:
                 self._maker.make(one, place, folder)
         else:
             self._maker.make(one, self._place(one.place), folder)
@@ -75,8 +77,7 @@ class Making:
         if self._open is None or self._open.name != name:
             self._held.close()
             self._open = None
-            log = self._out / f"link-{name}"
-            log.mkdir(parents=True, exist_ok=True)
+            log = self._out / f"link-{name}.log"
             self._open = self._held.enter_context(places.opened(name, (), log, self._interruption))
         return self._open
 

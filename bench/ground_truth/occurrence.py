@@ -51,16 +51,28 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Bound:
-    """From where on a delay counts, ms."""
+    """From where on a delay counts. What is short, or short beside the whole exchange, is no
+    occurrence; what is a little longer may be called either way."""
 
-    least: float
+    least_ms: float
     """Below, there is none."""
-    sure: float
-    """From here on, there is one."""
+    sure_ms: float
+    """From here on there is one, if it is also SURE_SHARE of the exchange."""
+    short_ms: float | None = None
+    """From here on it counts neither way where it is LARGE_SHARE of its exchange."""
 
-    def judge(self, cause: str, port: int, ordinal: int, ns: int) -> Occurrence | None:
-        """The occurrence of that length, if it is one."""
+    def judge(
+        self, cause: str, port: int, ordinal: int, ns: int, of_ns: int | None = None
+    ) -> Occurrence | None:
+        """The occurrence of ``ns`` in an exchange of ``of_ns``, if it is one."""
         ms = ns / NS_PER_MS
-        if ms < self.least:
+        share = ns / of_ns if of_ns else 1.0
+        is_long = ms >= self.least_ms and share >= LEAST_SHARE
+        is_large = self.short_ms is not None and ms >= self.short_ms and share >= LARGE_SHARE
+        if not is_long and not is_large:
             return None
-        return Occurrence(cause, port, ordinal, round(ms, 3), is_certain=ms >= self.sure)
+        certain = ms >= self.sure_ms and share >= SURE_SHARE
+        return Occurrence(cause, port, ordinal, round(ms, 3), certain)
+
+
+LEAST_SHARE, SURE_SHARE, LARGE_SHARE = 0.03, 0.10, 0.15

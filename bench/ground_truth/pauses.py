@@ -37,7 +37,9 @@ def nagle_delayed_ack(talk: Conversation, around: Circumstances) -> Iterator[Occ
                 for direction, message in ((REQUEST, exchange.request), (REPLY, exchange.reply))
                 if message is not None and connection.sides(direction)[0].nagle
             ]
-            found = NAGLE_MS.judge(NAGLE, connection.port, exchange.ordinal, max(held, default=0))
+            found = NAGLE_MS.judge(
+                NAGLE, connection.port, exchange.ordinal, max(held, default=0), exchange.ns
+            )
             if found is not None:
                 yield found
 
@@ -81,7 +83,11 @@ def server_think_time(talk: Conversation, around: Circumstances) -> Iterator[Occ
     for connection in talk.connections:
         for exchange in connection.exchanges:
             found = THINK_MS.judge(
-                THINK, connection.port, exchange.ordinal, _thought(talk, exchange, around)
+                THINK,
+                connection.port,
+                exchange.ordinal,
+                _thought(talk, exchange, around),
+                exchange.ns,
             )
             if found is not None:
                 yield found
@@ -108,7 +114,9 @@ def client_not_reading(talk: Conversation, around: Circumstances) -> Iterator[Oc
             if exchange.reply is None:
                 continue
             idle, seen = _longest_idle(talk, connection.client, exchange.reply, around)
-            found = NOT_READING_MS.judge(NOT_READING, connection.port, exchange.ordinal, idle)
+            found = NOT_READING_MS.judge(
+                NOT_READING, connection.port, exchange.ordinal, idle, exchange.ns
+            )
             if found is not None:
                 certain = found.is_certain and seen
                 yield Occurrence(found.cause, found.port, found.ordinal, found.ms, certain)

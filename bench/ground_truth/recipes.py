@@ -301,7 +301,7 @@ def _clean(index: int, dice: Dice) -> Json:
         "place": place,
         "stack": stack,
         "operation": dice.choice(("Hello", "Submit")),
-        "bytes": dice.choice((14, 600, 4_000, 9_000)),
+        "bytes": dice.choice((120, 600, 4_000, 9_000)),
         "users": dice.choice((1, 1, 4)),
         "calls": 30,
     }

@@ -6,9 +6,9 @@ import shutil
 import time
 from pathlib import Path
 
-from bench.ground_truth.places import Side
 from bench.ground_truth.syscalls import PREFIX_BYTES, TRACED
 from wirelab.errors import TrialFailed
+from wirelab.links import End
 from wirelab.processes import Child
 
 SNIFFER_S_MAX = 20.0
@@ -44,10 +44,10 @@ def lacking() -> str | None:
 class Sniffer:
     """dumpcap(1) on one interface. Use as a context manager; its file is complete afterwards."""
 
-    def __init__(self, side: Side, port: int, out: Path, log: Path) -> None:
+    def __init__(self, end: End, port: int, out: Path, log: Path) -> None:
         """Returns when it captures. Raises :class:`TrialFailed` when it does not."""
-        command = ["dumpcap", "-q", "-i", side.interface, "-f", f"tcp port {port}", "-w", str(out)]
-        self._child = Child([*side.prefix, *command], log=log)
+        command = ["dumpcap", "-q", "-i", end.interface, "-f", f"tcp port {port}", "-w", str(out)]
+        self._child = Child(command, log=log, namespace=end.namespace)
         self._log = log
         deadline = time.monotonic() + SNIFFER_S_MAX
         while "File:" not in log.read_text(errors="replace"):

@@ -28,8 +28,10 @@ from bench.ground_truth.occurrence import (
 
 ROUND = 0.6
 """Of a round trip: a shorter silence between two arrivals is no wait for an acknowledgment."""
-ROUND_MS_MIN = 1.0
-WINDOW_MS = Bound(2.0, 5.0)
+SILENCE_MS_MIN = 0.1
+ROUND_TRIP_MS_MIN = 1.0
+"""Rounds of a shorter link cost less than a busy machine does."""
+WINDOW_MS = Bound(2.0, 5.0, short_ms=0.05)
 INITIAL_WINDOW_SEGMENTS = 10
 """RFC 6928."""
 IDLE_MIN_NS = 200 * NS_PER_MS
@@ -56,7 +58,7 @@ def silences(
     around: Circumstances,
 ) -> list[Silence]:
     """Those of at least ROUND round trips, while nothing was lost."""
-    least = max(int(ROUND * around.rtt_ns), int(ROUND_MS_MIN * NS_PER_MS))
+    least = max(int(ROUND * around.rtt_ns), int(SILENCE_MS_MIN * NS_PER_MS))
     receiver = talk.receiver(direction)
     found: list[Silence] = []
     flight = message.receives[0].bytes if message.receives else 0
@@ -93,9 +95,11 @@ def rounds(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
                 if not total:
                     continue
                 cause, is_sure = _blame(connection, direction, message, silent, around)
-                if cause != TCP_WINDOW and around.rtt_ns < ROUND_MS_MIN * NS_PER_MS:
-                    continue  # rounds of a short link cost less than a busy machine does
-                found = WINDOW_MS.judge(cause, connection.port, exchange.ordinal, total)
+                if cause != TCP_WINDOW and around.rtt_ns < ROUND_TRIP_MS_MIN * NS_PER_MS:
+                    continue
+                found = WINDOW_MS.judge(
+                    cause, connection.port, exchange.ordinal, total, exchange.ns
+                )
                 if found is not None:
                     certain = found.is_certain and is_sure
                     yield Occurrence(cause, found.port, found.ordinal, found.ms, certain)
@@ -118,7 +122,8 @@ def _blame(
     sender, receiver = connection.sides(direction)
     initial = INITIAL_WINDOW_SEGMENTS * around.segment_bytes
     largest = max(one.before for one in silent)
-    if receiver.receive_buffer is not None and largest <= receiver.receive_buffer:
+    # The kernel doubles SO_RCVBUF, for its own needs among others (socket(7)).
+    if receiver.receive_buffer is not None and largest <= 2 * receiver.receive_buffer:
         # Beyond doubt where the window is too small for slow start to begin with.
         return TCP_WINDOW, receiver.receive_buffer < initial
     earlier = [one for one in sender.sends if one.end <= message.start]
@@ -140,7 +145,9 @@ def h2_window(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]
                 _starved(connection, direction, message)
                 for direction, message in _messages(exchange)
             )
-            found = WINDOW_MS.judge(H2_WINDOW, connection.port, exchange.ordinal, total)
+            found = WINDOW_MS.judge(
+                H2_WINDOW, connection.port, exchange.ordinal, total, exchange.ns
+            )
             if found is not None:
                 yield found
 
