@@ -7,6 +7,7 @@
 mod arrivals;
 mod certificates;
 mod contracts;
+mod dissect;
 mod drive;
 mod interrupt;
 mod proto;
@@ -33,6 +34,8 @@ enum Verb {
     Serve,
     /// Examine a service beside the canonical model (one JSON document on standard input).
     Verify,
+    /// Say what a capture holds: packets, bytes, calls and lost time, as JSON.
+    Dissect(dissect::Arguments),
     /// Print an arrival schedule, nanoseconds from its origin, one per line.
     Arrivals(arrivals::Arguments),
     /// Make certificates for trials with TLS.
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Verb::Drive => drive::drive(),
         Verb::Serve => wirelab_services::serve_from_stdin(),
         Verb::Verify => verify::verify(),
+        Verb::Dissect(arguments) => dissect::dissect(&arguments),
         Verb::Arrivals(arguments) => arrivals::print(&arguments),
         Verb::Certificates(arguments) => certificates::make(&arguments),
         Verb::Schema { folder } => schema::write(&folder),

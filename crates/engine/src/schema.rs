@@ -8,6 +8,7 @@ use schemars::schema_for;
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
 use wirelab_services::{Ready, ServiceConfig};
+use wirelab_trace::dissection::Dissection;
 
 use crate::verify::Document;
 
@@ -18,6 +19,7 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
         ("service-config", schema_for!(ServiceConfig)),
         ("service-ready", schema_for!(Ready)),
         ("verify", schema_for!(Document)),
+        ("dissection", schema_for!(Dissection)),
     ];
     let written = fs::create_dir_all(folder).and_then(|()| {
         documents.iter().try_for_each(|(name, schema)| {

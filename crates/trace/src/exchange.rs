@@ -166,6 +166,9 @@ pub trait Exchanges {
     /// A request has begun: its first byte came in `carrier`.
     fn begun(&mut self, _flow: FlowId, _carrier: &Segment) {}
 
+    /// The exchange of that number is over; [`Exchanges::exchange`] follows, later.
+    fn concluded(&mut self, _flow: FlowId, _ordinal: u64) {}
+
     /// The next bytes of a direction belong to `layer`. Every byte that a flow
     /// hands out is told once; bytes of one packet may be told late, when later
     /// ones have said what they are.

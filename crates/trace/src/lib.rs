@@ -6,7 +6,9 @@
 //! [`exchange`]s, accounts count them, the diagnosis looks for what cost time.
 //! Everything takes hostile input: a capture can come from anyone.
 
+pub mod account;
 pub mod decode;
+pub mod dissection;
 pub mod exchange;
 mod field;
 pub mod file;

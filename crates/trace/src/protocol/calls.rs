@@ -177,6 +177,7 @@ impl Calls {
     pub(super) fn conclude(&mut self, place: usize, ending: Ending, listener: &mut impl Exchanges) {
         self.tell_finished(listener);
         if let Some(mut call) = self.open.remove(place) {
+            listener.concluded(self.flow, call.exchange.ordinal);
             call.exchange.ending = ending;
             // A reply of which no byte was seen is none.
             call.exchange.reply = call.exchange.reply.filter(|reply| reply.segments > 0);
@@ -185,8 +186,10 @@ impl Calls {
     }
 
     /// The call was none.
-    pub(super) fn forget(&mut self, place: usize) {
-        self.open.remove(place);
+    pub(super) fn forget(&mut self, place: usize, listener: &mut impl Exchanges) {
+        if let Some(call) = self.open.remove(place) {
+            listener.concluded(self.flow, call.exchange.ordinal);
+        }
     }
 
     /// All calls are over, in the order of their requests.

@@ -280,7 +280,7 @@ impl Http2 {
             let turned = [fields.status.is_some(), !fields.method.is_empty()][side];
             self.may_turn = fields.status.is_none() && fields.method.is_empty();
             if turned {
-                self.turn(place, calls);
+                self.turn(place, calls, cut.listener);
                 return;
             }
         }
@@ -293,9 +293,9 @@ impl Http2 {
     }
 
     /// It is the other side that asks. What was taken for a call is forgotten.
-    fn turn(&mut self, place: Option<usize>, calls: &mut Calls) {
+    fn turn(&mut self, place: Option<usize>, calls: &mut Calls, listener: &mut impl Exchanges) {
         if let Some(place) = place {
-            calls.forget(place);
+            calls.forget(place, listener);
         }
         self.sides.swap(0, 1);
         calls.caller = calls.caller.opposite();

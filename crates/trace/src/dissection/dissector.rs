@@ -1,0 +1,206 @@
+//! One pass over a capture's flows, for everybody who wants to know.
+
+use super::census::Census;
+use super::connections::Ledger;
+use super::document::{Accounting, Capture, Dissection, PerExchange, VERSION};
+use crate::account::Account;
+use crate::exchange::{Exchange, Exchanges, Unit};
+use crate::flow_map::FlowMap;
+use crate::layer::Layer;
+use crate::protocol::Protocols;
+use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::summary::Summary;
+
+/// What to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Only connections to or from that port.
+    pub port: Option<u16>,
+    /// The exchange whose packets to show, from 1 in the order of first bytes;
+    /// None for one with the median latency.
+    pub timeline: Option<u64>,
+    /// Connections to list.
+    pub flows: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            port: None,
+            timeline: None,
+            flows: 64,
+        }
+    }
+}
+
+/// Dissects what it is told, and passes it on to `diagnosis`.
+pub struct Dissector<D> {
+    options: Options,
+    protocols: Protocols,
+    found: Found<D>,
+}
+
+/// Those who listen to exchanges.
+struct Found<D> {
+    /// Connections that are looked at.
+    chosen: FlowMap<()>,
+    accounts: [Account; 2],
+    census: Census,
+    ledger: Ledger,
+    diagnosis: D,
+}
+
+impl<D: Observer + Exchanges> Dissector<D> {
+    /// Has seen nothing yet.
+    pub fn new(options: Options, diagnosis: D) -> Dissector<D> {
+        Dissector {
+            found: Found {
+                chosen: FlowMap::default(),
+                accounts: Default::default(),
+                census: Census::default(),
+                ledger: Ledger::new(options.flows),
+                diagnosis,
+            },
+            protocols: Protocols::default(),
+            options,
+        }
+    }
+
+    /// All has been told: what was found, without findings, and who diagnosed.
+    pub fn finish(self, file: &str, summary: &Summary) -> (Dissection, D) {
+        let found = self.found;
+        let exchanges = found.census.count();
+        let (flows, connections) = found.ledger.document();
+        let dissection = Dissection {
+            dissection: VERSION,
+            file: file.to_owned(),
+            capture: capture(summary),
+            flows,
+            accounting: accounting(&found.accounts, exchanges),
+            exchanges: found.census.document(connections),
+            findings: Vec::new(),
+            timeline: Vec::new(),
+            timeline_of: None,
+            interarrival: Vec::new(),
+            interarrival_of: Default::default(),
+        };
+        (dissection, found.diagnosis)
+    }
+}
+
+impl<D: Observer + Exchanges> Observer for Dissector<D> {
+    fn opened(&mut self, flow: FlowId, opening: &Opening) {
+        let ends = [opening.client.port(), opening.server.port()];
+        if self.options.port.is_some_and(|port| !ends.contains(&port)) {
+            return;
+        }
+        self.found.chosen.insert(flow, ());
+        self.found.ledger.opened(flow, opening);
+        self.found.diagnosis.opened(flow, opening);
+        self.protocols.opened(flow, opening);
+    }
+
+    fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        let found = &mut self.found;
+        if found.chosen.get(flow).is_none() {
+            return;
+        }
+        found.accounts[segment.direction as usize].segment(segment);
+        found.ledger.segment(flow, segment);
+        found.diagnosis.segment(flow, segment);
+        self.protocols.segment(flow, segment, found);
+    }
+
+    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
+        if self.found.chosen.get(flow).is_some() {
+            self.found.diagnosis.bytes(flow, offset, bytes, carrier);
+            let found = &mut self.found;
+            self.protocols.bytes(flow, offset, bytes, carrier, found);
+        }
+    }
+
+    fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
+        if self.found.chosen.get(flow).is_some() {
+            self.found.diagnosis.gap(flow, direction, offset, bytes);
+            let found = &mut self.found;
+            self.protocols.gap(flow, direction, offset, bytes, found);
+        }
+    }
+
+    fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing) {
+        if self.found.chosen.remove(flow).is_some() {
+            let (protocol, _) = self.protocols.of(flow);
+            self.protocols.closed(flow, closing, &mut self.found);
+            self.found.ledger.closed(flow, protocol, closing);
+            self.found.diagnosis.closed(flow, at_ns, closing);
+        }
+    }
+}
+
+impl<D: Exchanges> Exchanges for Found<D> {
+    fn exchange(&mut self, exchange: &Exchange) {
+        self.census.exchange(exchange);
+        self.ledger.exchange(exchange);
+        self.diagnosis.exchange(exchange);
+    }
+
+    fn begun(&mut self, flow: FlowId, carrier: &Segment) {
+        self.ledger.begun(flow);
+        self.diagnosis.begun(flow, carrier);
+    }
+
+    fn concluded(&mut self, flow: FlowId, ordinal: u64) {
+        self.ledger.concluded(flow);
+        self.diagnosis.concluded(flow, ordinal);
+    }
+
+    fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
+        self.accounts[carrier.direction as usize].layer(layer, bytes, carrier);
+        self.diagnosis.layer(flow, layer, bytes, carrier);
+    }
+
+    fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
+        self.diagnosis.unit(flow, unit, carrier);
+    }
+}
+
+fn accounting(accounts: &[Account; 2], exchanges: u64) -> Accounting {
+    let [request, reply] = accounts;
+    let mut total = *request;
+    total.add(reply);
+    let total = (&total).into();
+    Accounting {
+        request: request.into(),
+        reply: reply.into(),
+        per_exchange: PerExchange::new(&total, exchanges),
+        total,
+    }
+}
+
+fn capture(summary: &Summary) -> Capture {
+    Capture {
+        packets: summary.packets,
+        bytes: summary.bytes,
+        tcp_packets: summary.tcp_packets,
+        other_packets: summary.other.total(),
+        seconds: summary.seconds(),
+        link_types: summary.link_types.iter().map(|link| link.name()).collect(),
+        truncated: summary.truncated,
+        drops: summary.drops,
+        damaged: summary.damage.as_ref().map(ToString::to_string),
+    }
+}
+
+/// For who wants no diagnosis.
+impl Observer for () {
+    fn opened(&mut self, _: FlowId, _: &Opening) {}
+    fn segment(&mut self, _: FlowId, _: &Segment) {}
+    fn bytes(&mut self, _: FlowId, _: u64, _: &[u8], _: &Segment) {}
+    fn gap(&mut self, _: FlowId, _: Direction, _: u64, _: u64) {}
+    fn closed(&mut self, _: FlowId, _: u64, _: Closing) {}
+}
+
+/// For who wants no diagnosis.
+impl Exchanges for () {
+    fn exchange(&mut self, _: &Exchange) {}
+}
