@@ -1,0 +1,132 @@
+"""Each check of a link or a capture marks what it is there for, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.python.synthetic_run import REST, World, point, trial
+from wirelab.trial import Json, Trial
+from wirelab.verdicts import check
+
+LINK: Json = {
+    "name": "wlan",
+    "driver": "emulator",
+    "profile": {"name": "wlan", "both": {"delay_ms": 1.25, "rate_kbit": 1000.0}},
+    "nominal": {
+        "rtt_ms": 2.5,
+        "loss_percent": 1.0,
+        "rate_kbit": {"forward": 1000.0, "backward": None},
+    },
+    "measured": {
+        "rtt_ms": {"p50": 2.6, "mean": 3.5, "p99": 4.0, "n": 50},
+        "loss_percent": {"value": 1.1, "low": 0.6, "high": 1.9, "n": 1000},
+        "rate_kbit": {"forward": 1010.0, "backward": 900_000.0},
+    },
+    "congestion": {"client": "cubic", "server": "cubic"},
+    "device_drops": {"forward": 0, "backward": 0},
+    "lateness_us": {"p50": 20.0, "p99": 90.0, "max": 900.0, "n": 4000},
+    "cpu_window_s": 0.2,
+}
+NAMES = {
+    *("link round trip", "link loss", "link rate", "link drops", "congestion control"),
+    *("emulator lateness", "emulator CPU", "capture"),
+}
+
+
+WHOLE: Json = {"client": {"packets": 100, "drops": 0}}
+
+
+def _trial(link: Json = LINK, placement: Json | None = None, captures: Json = WHOLE) -> Trial:
+    at = replace(point(f"{REST}&congestion=cubic", 14), link="wlan")
+    made = replace(trial(at, 0, 1, World()), checks=(), link=link, captures=captures)
+    return replace(made, placement=placement) if placement else made
+
+
+def _outcomes(given: Trial) -> dict[str, str]:
+    return {found.name: found.outcome for found in check(given) if found.name in NAMES}
+
+
+def _changed(path: str, value: object) -> Json:
+    """The link with one value replaced, e.g. ``measured.rtt_ms.p50``."""
+    head, _, rest = path.partition(".")
+    return _within(LINK, [head, *filter(None, rest.split("."))], value)
+
+
+def _within(part: Json, keys: list[str], value: object) -> Json:
+    head, *rest = keys
+    return {**part, head: _within(part[head], rest, value) if rest else value}
+
+
+def test_a_link_that_was_as_asked_for_is_ok() -> None:
+    assert _outcomes(_trial()) == dict.fromkeys(NAMES, "ok")
+
+
+def test_loopback_without_a_capture_has_none_of_these_checks() -> None:
+    loopback = replace(point(REST, 14))
+    assert _outcomes(replace(trial(loopback, 0, 1, World()), checks=())) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "marked"),
+    [
+        ("measured.rtt_ms.p50", 2.91, "link round trip"),
+        ("measured.rtt_ms.p50", 2.09, "link round trip"),
+        ("measured.loss_percent.low", 1.05, "link loss"),
+        ("measured.loss_percent.high", 0.9, "link loss"),
+        ("measured.rate_kbit.forward", 880.0, "link rate"),
+        ("congestion.server", "bbr", "congestion control"),
+        ("device_drops.backward", 1, "link drops"),
+        ("lateness_us.p99", 401.0, "emulator lateness"),
+        ("cpu_window_s", 0.7, "emulator CPU"),
+    ],
+)
+def test_what_was_not_as_asked_for_marks_the_trial(path: str, value: object, marked: str) -> None:
+    # The emulator's core is the engine's; the synthetic window is 2 s long.
+    placement: Json = {"rule": "cores", "service": [0], "engine": [1], "emulator": [1]}
+    outcomes = _outcomes(_trial(_changed(path, value), placement=placement))
+    assert {name for name, outcome in outcomes.items() if outcome == "marked"} == {marked}
+
+
+def test_a_slow_link_may_be_off_and_late_by_a_share_of_its_round_trip() -> None:
+    slow = _changed("nominal.rtt_ms", 850.0)
+    slow = {**slow, "measured": {"rtt_ms": {"p50": 930.0}}, "lateness_us": {"p99": 42_000.0}}
+    outcomes = _outcomes(_trial(slow))
+    assert outcomes["link round trip"] == "ok"
+    assert outcomes["emulator lateness"] == "ok"
+
+
+def test_a_delay_that_varies_is_judged_by_its_mean() -> None:
+    assert _outcomes(_trial(_changed("profile.both.jitter_ms", 0.5)))["link round trip"] == "marked"
+
+
+def test_an_emulator_on_a_core_of_its_own_may_use_all_of_it() -> None:
+    busy = _changed("cpu_window_s", 1.9)
+    apart: Json = {"service": [0], "engine": [1], "emulator": [2]}
+    assert _outcomes(_trial(busy, placement=apart))["emulator CPU"] == "ok"
+    loose: Json = {"service": [0], "engine": [1], "emulator": "unpinned"}
+    assert _outcomes(_trial(busy, placement=loose))["emulator CPU"] == "marked"
+
+
+def test_a_capture_that_dropped_marks_the_trial() -> None:
+    captures: Json = {
+        "client": {"packets": 100, "drops": 0},
+        "server": {"packets": 90, "drops": 3},
+    }
+    found = next(c for c in check(_trial(captures=captures)) if c.name == "capture")
+    assert found.outcome == "marked"
+    assert "90 packets at the server's end and 3 dropped" in found.reason
+
+
+def test_what_was_not_measured_is_said() -> None:
+    bare = {"name": "wlan", "driver": "emulator", "congestion": LINK["congestion"]}
+    outcomes = _outcomes(_trial(bare))
+    assert outcomes["link round trip"] == "not-measurable"
+    assert outcomes["emulator lateness"] == "not-measurable"
+    assert outcomes["emulator CPU"] == "not-measurable"
+
+
+def test_bare_veth_has_no_emulator_to_judge() -> None:
+    outcomes = _outcomes(_trial(_changed("driver", "veth")))
+    assert not {"emulator lateness", "emulator CPU"} & set(outcomes)
