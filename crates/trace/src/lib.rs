@@ -7,7 +7,9 @@
 //! Everything takes hostile input: a capture can come from anyone.
 
 pub mod account;
+pub mod capture;
 pub mod decode;
+pub mod diagnosis;
 pub mod dissection;
 pub mod exchange;
 mod field;

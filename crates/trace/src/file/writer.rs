@@ -69,7 +69,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// What the file says.
-    pub fn finish(mut self, totals: &InterfaceTotals) -> io::Result<W> {
+    pub fn finish(&mut self, totals: &InterfaceTotals) -> io::Result<()> {
         self.begin(STATISTICS);
         self.u32(0);
         self.time(totals.ended_ns);
@@ -82,8 +82,7 @@ impl<W: Write> Writer<W> {
         }
         self.option(0, &[]);
         self.end()?;
-        self.out.flush()?;
-        Ok(self.out)
+        self.out.flush()
     }
 
     /// Hands on what the file may still hold back.

@@ -1,0 +1,130 @@
+//! What `capture` reads and prints.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wirelab_trace::capture::{Options, Recorded};
+
+/// What is to be captured: one JSON line on standard input, which stays open.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// An interface of the network namespace that the process is in.
+    pub(crate) interface: String,
+    /// The pcapng file; one that is there already is not overwritten.
+    pub(crate) file: String,
+    /// Longer frames are cut to so many bytes; null: 262144, which cuts nothing.
+    #[serde(default)]
+    pub(crate) snaplen: Option<u32>,
+    /// TCP from or to this port; null: all of TCP.
+    #[serde(default)]
+    pub(crate) port: Option<u16>,
+    /// Size of the ring that the kernel fills, MiB; null: 64.
+    #[serde(default)]
+    pub(crate) ring_mib: Option<u32>,
+    /// Cores to run on; none: all.
+    #[serde(default)]
+    pub(crate) cores: Vec<usize>,
+}
+
+impl Config {
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            interface: self.interface.clone(),
+            snap_bytes: self.snaplen.unwrap_or(Options::SNAP_BYTES),
+            port: self.port,
+            ring_mib: self.ring_mib.unwrap_or(Options::RING_MIB),
+        }
+    }
+}
+
+/// The lines that it prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Line {
+    /// Packets are being captured from now on.
+    Ready {
+        /// Always true.
+        ready: bool,
+        /// Of this process.
+        pid: u32,
+        /// As asked for.
+        interface: String,
+        /// ethernet, or raw for an interface without link headers.
+        link_type: String,
+    },
+    /// The last line: what is in the file.
+    Captured {
+        /// Counts.
+        captured: Captured,
+    },
+    /// Instead of ready; exit code 2.
+    Refused {
+        /// Why.
+        refused: Refusal,
+    },
+    /// The last line when the machine failed; exit code 3. The file holds what
+    /// was written until then.
+    Failed {
+        /// Why.
+        failed: Failure,
+    },
+}
+
+/// What is in the file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Captured {
+    /// Packets in the file.
+    packets: u64,
+    /// Their bytes on the wire.
+    bytes: u64,
+    /// Packets that passed the filter and for which the ring had no room.
+    drops: u64,
+    /// How often the ring was full.
+    freezes: u64,
+    /// CPU time of this process, seconds.
+    cpu_s: f64,
+}
+
+impl Captured {
+    pub(crate) fn new(recorded: &Recorded) -> Captured {
+        Captured {
+            packets: recorded.packets,
+            bytes: recorded.bytes,
+            drops: recorded.kernel.drops,
+            freezes: recorded.kernel.freezes,
+            cpu_s: cpu_s(),
+        }
+    }
+}
+
+/// The option at fault, what is wrong with it, and what to do.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Refusal {
+    /// Its name.
+    pub(crate) option: String,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) remedy: String,
+}
+
+/// What failed, what to do, and what was saved.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Failure {
+    /// What happened.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) remedy: String,
+    /// What is in the file for certain.
+    pub(crate) captured: Captured,
+}
+
+/// CPU time of this process so far, seconds.
+fn cpu_s() -> f64 {
+    // SAFETY: all fields are numbers, for which zeros are a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one rusage.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}

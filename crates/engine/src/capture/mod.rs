@@ -1,0 +1,213 @@
+//! `capture`: the packets of an interface into a pcapng file, as a process of
+//! the lab or by hand.
+
+mod document;
+mod waiting;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use wirelab_trace::capture::{Capture, CaptureError, Recording};
+
+use crate::interrupt;
+use document::{Captured, Failure, Refusal};
+pub(crate) use document::{Config, Line};
+use waiting::{Stop, wait};
+
+/// One write of the file takes so much of a block of the ring.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Without an interface, the configuration is one JSON line on standard input,
+/// whose end is the order to stop.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Interface to capture, e.g. lo.
+    #[arg(long, requires = "file")]
+    interface: Option<String>,
+    /// File to write (pcapng); one that is there already is not overwritten.
+    #[arg(long, requires = "interface")]
+    file: Option<String>,
+    /// Stop after so long; without it at SIGINT.
+    #[arg(long, requires = "interface", value_parser = seconds)]
+    seconds: Option<f64>,
+    /// Only TCP from or to this port.
+    #[arg(long, requires = "interface")]
+    port: Option<u16>,
+    /// Cut frames to so many bytes.
+    #[arg(long, requires = "interface")]
+    snaplen: Option<u32>,
+    /// Size of the ring that the kernel fills, MiB.
+    #[arg(long, requires = "interface")]
+    ring_mib: Option<u32>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    let in_range = (0.0..=1e9).contains(&seconds);
+    in_range
+        .then_some(seconds)
+        .ok_or("use 0 to 1e9 seconds".into())
+}
+
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    let interrupted = interrupt::flag();
+    let outcome = plan(arguments).and_then(|(config, stop)| {
+        let recording = begin(&config)?;
+        Ok(record(recording, &config, stop, interrupted))
+    });
+    let (line, code) = match outcome {
+        Ok(Ok(captured)) => (Line::Captured { captured }, 0),
+        Ok(Err(failed)) => {
+            eprintln!("wirelab-engine: {}; {}", failed.message, failed.remedy);
+            (Line::Failed { failed }, 3)
+        }
+        Err(refused) => {
+            let Refusal {
+                option,
+                message,
+                remedy,
+            } = &refused;
+            eprintln!("wirelab-engine: {option}: {message}; {remedy}");
+            (Line::Refused { refused }, 2)
+        }
+    };
+    match print(&line) {
+        Ok(()) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("wirelab-engine: standard output: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn print(line: &Line) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&text)?;
+    out.flush()
+}
+
+fn refusal(option: &str, message: impl Into<String>, remedy: impl Into<String>) -> Refusal {
+    Refusal {
+        option: option.into(),
+        message: message.into(),
+        remedy: remedy.into(),
+    }
+}
+
+/// What to capture, and what stops it.
+fn plan(arguments: Arguments) -> Result<(Config, Stop), Refusal> {
+    let (Some(interface), Some(file)) = (arguments.interface, arguments.file) else {
+        interrupt::die_with_parent();
+        return Ok((from_stdin()?, Stop::AtEndOfInput));
+    };
+    let after = arguments.seconds.map(Duration::from_secs_f64);
+    let stop = after.map_or(Stop::AtSignal, |after| Stop::At(Instant::now() + after));
+    let config = Config {
+        interface,
+        file,
+        snaplen: arguments.snaplen,
+        port: arguments.port,
+        ring_mib: arguments.ring_mib,
+        cores: Vec::new(),
+    };
+    Ok((config, stop))
+}
+
+fn from_stdin() -> Result<Config, Refusal> {
+    let mut line = String::new();
+    let remedy = "send one JSON line as contracts/process/capture.schema.json describes it, \
+                  or use --interface and --file";
+    let read = io::stdin().lock().read_line(&mut line);
+    read.map_err(|error| refusal("standard input", error.to_string(), remedy))?;
+    serde_json::from_str(&line).map_err(|error| refusal("configuration", error.to_string(), remedy))
+}
+
+type Recorder = Recording<BufWriter<File>>;
+
+fn begin(config: &Config) -> Result<Recorder, Refusal> {
+    waiting::pin(&config.cores).map_err(|error| {
+        let remedy = "name cores that this process may use";
+        refusal("cores", error.to_string(), remedy)
+    })?;
+    let options = config.options();
+    let refused = |error: CaptureError| refusal(error.option(), error.to_string(), error.remedy());
+    let capture = Capture::open(&options).map_err(refused)?;
+    let file = BufWriter::with_capacity(BUFFER_BYTES, create(Path::new(&config.file))?);
+    let recording = Recording::begin(capture, file, options.snap_bytes, &options.interface);
+    recording.map_err(|error| unwritable(&config.file, &error))
+}
+
+/// What was measured is never overwritten; a pipe or a device may be there.
+fn create(path: &Path) -> Result<File, Refusal> {
+    if path.is_file() {
+        let message = format!("{} is there already", path.display());
+        return Err(refusal("file", message, "use another name, or remove it"));
+    }
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path);
+    file.map_err(|error| unwritable(&path.display().to_string(), &error))
+}
+
+fn unwritable(path: &str, error: &io::Error) -> Refusal {
+    let remedy = match error.kind() {
+        ErrorKind::NotFound => "make its folder first",
+        ErrorKind::StorageFull => "free some room, or write elsewhere",
+        _ => "use a file that can be written",
+    };
+    refusal("file", format!("{path}: {error}"), remedy)
+}
+
+fn record(
+    mut recording: Recorder,
+    config: &Config,
+    stop: Stop,
+    interrupted: &std::sync::atomic::AtomicBool,
+) -> Result<Captured, Failure> {
+    let link_type = recording.link_type().name();
+    let ready = Line::Ready {
+        ready: true,
+        pid: std::process::id(),
+        interface: config.interface.clone(),
+        link_type,
+    };
+    let mut until_stopped = || {
+        print(&ready)?;
+        while !wait(&recording, &stop, interrupted)? {
+            recording.drain()?;
+        }
+        Ok(())
+    };
+    let stopped = until_stopped();
+    // Also after a failure: what can be saved is.
+    let finished = recording.finish();
+    match stopped.and(finished) {
+        Ok(recorded) => Ok(Captured::new(&recorded)),
+        Err(error) => Err(failure(&config.file, &error, &recording)),
+    }
+}
+
+fn failure(file: &str, error: &io::Error, recording: &Recorder) -> Failure {
+    let recorded = recording.recorded();
+    let remedy = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "free some room, write elsewhere, or cut frames with snaplen"
+        }
+        _ => "look at the file system and the interface",
+    };
+    Failure {
+        message: format!(
+            "capturing into {file}: {error}; {} packets are in it",
+            recorded.packets
+        ),
+        remedy: remedy.into(),
+        captured: Captured::new(recorded),
+    }
+}

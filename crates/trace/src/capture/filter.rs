@@ -1,0 +1,185 @@
+//! What the kernel lets into the ring: classic BPF (filter.rst of the Linux
+//! documentation).
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use crate::link_layer::LinkType;
+
+/// Where a test leads; resolved when the program is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum To {
+    Next,
+    Ipv6,
+    Accept,
+    Drop,
+}
+
+struct Step {
+    code: u32,
+    value: u32,
+    yes: To,
+    no: To,
+}
+
+const LOAD_HALF: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_ABS;
+const LOAD_BYTE: u32 = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
+/// Behind the IPv4 header, whose length is in X.
+const LOAD_HALF_BEHIND: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_IND;
+const LOAD_HEADER_LENGTH: u32 = libc::BPF_LDX | libc::BPF_B | libc::BPF_MSH;
+const AND: u32 = libc::BPF_ALU | libc::BPF_AND | libc::BPF_K;
+const IS: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+const HAS: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
+const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
+
+const TCP: u32 = 6;
+/// Extension headers of IPv6: what is behind them is not looked at.
+const EXTENSIONS: [u32; 5] = [0, 43, 44, 51, 60];
+
+fn load(code: u32, value: u32) -> Step {
+    Step {
+        code,
+        value,
+        yes: To::Next,
+        no: To::Next,
+    }
+}
+
+fn test(code: u32, value: u32, yes: To, no: To) -> Step {
+    Step {
+        code,
+        value,
+        yes,
+        no,
+    }
+}
+
+/// TCP over IPv4 and IPv6, of a port if given, cut to `snap_bytes`.
+pub(super) fn program(
+    link_type: LinkType,
+    port: Option<u16>,
+    snap_bytes: u32,
+) -> Vec<libc::sock_filter> {
+    let (mut steps, ip_at) = versions(link_type);
+    steps.extend(ipv4(ip_at, port));
+    let ipv6_at = steps.len();
+    steps.extend(ipv6(ip_at, port));
+    assemble(&steps, ipv6_at, snap_bytes)
+}
+
+/// Nothing at all.
+pub(super) fn nothing() -> Vec<libc::sock_filter> {
+    vec![instruction(RETURN, 0, 0, 0)]
+}
+
+/// Tells IPv4, which comes next, from IPv6; and where their headers are.
+fn versions(link_type: LinkType) -> (Vec<Step>, u32) {
+    if link_type == LinkType::ETHERNET {
+        let steps = vec![
+            load(LOAD_HALF, 12),
+            test(IS, 0x86DD, To::Ipv6, To::Next),
+            test(IS, 0x0800, To::Next, To::Drop),
+        ];
+        (steps, 14)
+    } else {
+        let steps = vec![
+            load(LOAD_BYTE, 0),
+            load(AND, 0xF0),
+            test(IS, 0x60, To::Ipv6, To::Next),
+            test(IS, 0x40, To::Next, To::Drop),
+        ];
+        (steps, 0)
+    }
+}
+
+fn ipv4(at: u32, port: Option<u16>) -> Vec<Step> {
+    const PROTOCOL: u32 = 9;
+    const FRAGMENT: u32 = 6;
+    let mut steps = vec![load(LOAD_BYTE, at + PROTOCOL)];
+    let Some(port) = port.map(u32::from) else {
+        steps.push(test(IS, TCP, To::Accept, To::Drop));
+        return steps;
+    };
+    steps.extend([
+        test(IS, TCP, To::Next, To::Drop),
+        // Only the first fragment has ports.
+        load(LOAD_HALF, at + FRAGMENT),
+        test(HAS, 0x1FFF, To::Drop, To::Next),
+        load(LOAD_HEADER_LENGTH, at),
+        load(LOAD_HALF_BEHIND, at),
+        test(IS, port, To::Accept, To::Next),
+        load(LOAD_HALF_BEHIND, at + 2),
+        test(IS, port, To::Accept, To::Drop),
+    ]);
+    steps
+}
+
+fn ipv6(at: u32, port: Option<u16>) -> Vec<Step> {
+    const NEXT_HEADER: u32 = 6;
+    const HEADER: u32 = 40;
+    let mut steps = vec![load(LOAD_BYTE, at + NEXT_HEADER)];
+    steps.extend(EXTENSIONS.map(|number| test(IS, number, To::Accept, To::Next)));
+    let Some(port) = port.map(u32::from) else {
+        steps.push(test(IS, TCP, To::Accept, To::Drop));
+        return steps;
+    };
+    steps.extend([
+        test(IS, TCP, To::Next, To::Drop),
+        load(LOAD_HALF, at + HEADER),
+        test(IS, port, To::Accept, To::Next),
+        load(LOAD_HALF, at + HEADER + 2),
+        test(IS, port, To::Accept, To::Drop),
+    ]);
+    steps
+}
+
+/// Adds both ends, and counts how far each test jumps.
+fn assemble(steps: &[Step], ipv6_at: usize, snap_bytes: u32) -> Vec<libc::sock_filter> {
+    let (accept_at, drop_at) = (steps.len(), steps.len() + 1);
+    let jump = |from: usize, to: To| match to {
+        To::Next => 0,
+        To::Ipv6 => (ipv6_at - from - 1) as u8,
+        To::Accept => (accept_at - from - 1) as u8,
+        To::Drop => (drop_at - from - 1) as u8,
+    };
+    let numbered = steps.iter().enumerate();
+    let mut program: Vec<_> = numbered
+        .map(|(at, step)| instruction(step.code, jump(at, step.yes), jump(at, step.no), step.value))
+        .collect();
+    program.push(instruction(RETURN, 0, 0, snap_bytes));
+    program.push(instruction(RETURN, 0, 0, 0));
+    program
+}
+
+fn instruction(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
+    libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    }
+}
+
+/// Gives a socket its filter, in place of the one it had.
+pub(super) fn attach(socket: BorrowedFd<'_>, program: &[libc::sock_filter]) -> io::Result<()> {
+    let program = libc::sock_fprog {
+        len: program.len() as u16,
+        filter: program.as_ptr().cast_mut(),
+    };
+    // SAFETY: the kernel copies `len` instructions from a slice of as many, and
+    // does not write to it.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            (&raw const program).cast(),
+            size_of_val(&program) as libc::socklen_t,
+        )
+    };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

@@ -1,0 +1,240 @@
+//! Live capture: frames of an interface from a ring that the kernel fills
+//! (AF_PACKET with TPACKET_V3, packet_mmap.rst of the Linux documentation).
+//!
+//! Only TCP is taken, if wanted of one port only: the kernel's filter sees to
+//! it. On the loopback interface, where every packet passes twice, one of them
+//! is kept. Timestamps are the kernel's, in nanoseconds.
+
+mod error;
+mod filter;
+mod interface;
+mod recording;
+mod ring;
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+pub use error::CaptureError;
+use interface::Interface;
+pub use recording::{Recorded, Recording};
+use ring::Ring;
+
+use crate::file::Record;
+use crate::link_layer::LinkType;
+
+/// What is to be captured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Its name, e.g. `lo`.
+    pub interface: String,
+    /// Longer frames are cut to so many bytes.
+    pub snap_bytes: u32,
+    /// TCP from or to this port; None for all of TCP.
+    pub port: Option<u16>,
+    /// Size of the ring, MiB: how long the reader may be late.
+    pub ring_mib: u32,
+}
+
+impl Options {
+    /// Frames are kept whole: what libpcap and its users take for that.
+    pub const SNAP_BYTES: u32 = 262_144;
+    /// More than a second of a busy core.
+    pub const RING_MIB: u32 = 64;
+
+    /// All of TCP on an interface, frames whole.
+    pub fn of(interface: &str) -> Options {
+        Options {
+            interface: interface.to_owned(),
+            snap_bytes: Options::SNAP_BYTES,
+            port: None,
+            ring_mib: Options::RING_MIB,
+        }
+    }
+}
+
+/// What the kernel counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KernelTotals {
+    /// Packets that passed the filter, those dropped among them.
+    pub received: u64,
+    /// Packets for which the ring had no room.
+    pub drops: u64,
+    /// How often it was full.
+    pub freezes: u64,
+}
+
+/// A capture under way.
+pub struct Capture {
+    // Unmapped before the socket is closed.
+    ring: Ring,
+    socket: OwnedFd,
+    link_type: LinkType,
+    totals: KernelTotals,
+    frames: u64,
+}
+
+impl Capture {
+    /// Begins to capture.
+    ///
+    /// # Errors
+    /// When the options cannot be honoured or the process may not capture.
+    pub fn open(options: &Options) -> Result<Capture, CaptureError> {
+        options.check()?;
+        let socket = packet_socket()?;
+        let interface = Interface::find(&options.interface, socket.as_fd())?;
+        let program = filter::program(interface.link_type, options.port, options.snap_bytes);
+        filter::attach(socket.as_fd(), &program).map_err(CaptureError::system("filter"))?;
+        if interface.is_loopback {
+            let on: libc::c_int = 1;
+            set(socket.as_fd(), libc::PACKET_IGNORE_OUTGOING, &on)
+                .map_err(CaptureError::system("PACKET_IGNORE_OUTGOING"))?;
+        }
+        let ring = Ring::map(socket.as_fd(), options.ring_mib).map_err(CaptureError::Ring)?;
+        interface.bind(socket.as_fd())?;
+        let mut capture = Capture {
+            ring,
+            socket,
+            link_type: interface.link_type,
+            totals: KernelTotals::default(),
+            frames: 0,
+        };
+        // What was counted before the interface was bound is not of it.
+        capture
+            .totals()
+            .map_err(CaptureError::system("PACKET_STATISTICS"))?;
+        capture.totals = KernelTotals::default();
+        Ok(capture)
+    }
+
+    /// How the frames begin.
+    pub fn link_type(&self) -> LinkType {
+        self.link_type
+    }
+
+    /// Hands on the frames of the next full block of the ring, in order; false
+    /// when there is none yet.
+    ///
+    /// # Errors
+    /// The first that `take` has; the rest of the block is lost then.
+    pub fn block<E>(
+        &mut self,
+        mut take: impl FnMut(&Record<'_>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let (link_type, frames) = (self.link_type, &mut self.frames);
+        self.ring.block(|frame| {
+            *frames += 1;
+            take(&Record {
+                number: *frames,
+                at_ns: frame.at_ns,
+                wire_bytes: frame.wire_bytes,
+                link_type,
+                data: frame.data,
+            })
+        })
+    }
+
+    /// Lets nothing more into the ring. What is in it can still be read: the
+    /// last block within [`Capture::RETIRE_MS`].
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn stop(&self) -> io::Result<()> {
+        filter::attach(self.socket.as_fd(), &filter::nothing())
+    }
+
+    /// A block is handed over when it is full, or after so long.
+    pub const RETIRE_MS: u32 = ring::RETIRE_MS;
+
+    /// What the kernel counted since the beginning.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn totals(&mut self) -> io::Result<KernelTotals> {
+        // SAFETY: all fields are numbers, for which zeros are a value.
+        let mut new: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
+        let mut length = size_of_val(&new) as libc::socklen_t;
+        // SAFETY: the kernel writes at most `length` bytes to a struct of that size.
+        let done = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut new).cast(),
+                &raw mut length,
+            )
+        };
+        if done != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // Reading sets them to zero.
+        self.totals.received += u64::from(new.tp_packets);
+        self.totals.drops += u64::from(new.tp_drops);
+        self.totals.freezes += u64::from(new.tp_freeze_q_cnt);
+        Ok(self.totals)
+    }
+}
+
+impl AsFd for Capture {
+    /// Readable when a block is full.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Options {
+    fn check(&self) -> Result<(), CaptureError> {
+        // The header of TCP over IPv6 with options, on Ethernet.
+        const SNAP_BYTES_MIN: u32 = 114;
+        if !(SNAP_BYTES_MIN..=Options::SNAP_BYTES).contains(&self.snap_bytes) {
+            return Err(CaptureError::OutOfRange {
+                option: "snaplen",
+                value: self.snap_bytes,
+                low: SNAP_BYTES_MIN,
+                high: Options::SNAP_BYTES,
+            });
+        }
+        if !(1..=ring::MIB_MAX).contains(&self.ring_mib) {
+            return Err(CaptureError::OutOfRange {
+                option: "ring_mib",
+                value: self.ring_mib,
+                low: 1,
+                high: ring::MIB_MAX,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// One that gets nothing yet: its protocol is 0 until it is bound.
+fn packet_socket() -> Result<OwnedFd, CaptureError> {
+    // SAFETY: socket takes numbers.
+    let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+    if fd >= 0 {
+        // SAFETY: the kernel just gave this descriptor to nobody else.
+        return Ok(unsafe { OwnedFd::from_raw_fd(fd) });
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EPERM) => Err(CaptureError::NotPermitted),
+        _ => Err(CaptureError::system("AF_PACKET")(error)),
+    }
+}
+
+/// Sets an option of packet sockets.
+fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<()> {
+    // SAFETY: the kernel reads `size_of::<T>()` bytes of a T.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            option,
+            std::ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

@@ -1,0 +1,154 @@
+//! The memory that the kernel and this process share: blocks of frames, each
+//! owned by one of the two at a time.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::set;
+
+/// A block that is not full is handed over after so long.
+pub(super) const RETIRE_MS: u32 = 20;
+/// Of the machine's memory, and it is locked.
+pub(super) const MIB_MAX: u32 = 4096;
+const BLOCK_BYTES: usize = 1 << 20;
+/// Frames vary in size; the kernel wants a number that divides a block.
+const FRAME_BYTES: u32 = 2048;
+
+/// One frame of a block.
+pub(super) struct Frame<'a> {
+    pub(super) at_ns: u64,
+    pub(super) wire_bytes: u32,
+    pub(super) data: &'a [u8],
+}
+
+pub(super) struct Ring {
+    memory: NonNull<u8>,
+    blocks: usize,
+    next: usize,
+}
+
+impl Ring {
+    /// Has the kernel make a ring for a socket, and maps it.
+    pub(super) fn map(socket: BorrowedFd<'_>, mib: u32) -> io::Result<Ring> {
+        let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
+        set(socket, libc::PACKET_VERSION, &version)?;
+        let block_bytes = BLOCK_BYTES as u32;
+        let request = libc::tpacket_req3 {
+            tp_block_size: block_bytes,
+            tp_block_nr: mib,
+            tp_frame_size: FRAME_BYTES,
+            tp_frame_nr: mib * (block_bytes / FRAME_BYTES),
+            tp_retire_blk_tov: RETIRE_MS,
+            tp_sizeof_priv: 0,
+            tp_feature_req_word: 0,
+        };
+        set(socket, libc::PACKET_RX_RING, &request)?;
+        let blocks = mib as usize;
+        // SAFETY: a fresh mapping of the ring that was just made, of its size.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                blocks * BLOCK_BYTES,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                socket.as_raw_fd(),
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Ring {
+            memory,
+            blocks,
+            next: 0,
+        })
+    }
+
+    /// Hands on the frames of the next block, if it is ours, and gives it back.
+    pub(super) fn block<E>(
+        &mut self,
+        mut take: impl FnMut(&Frame<'_>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let status = self.status();
+        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+            return Ok(false);
+        }
+        let outcome = frames(self.bytes()).try_for_each(|frame| take(&frame));
+        self.status()
+            .store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next = (self.next + 1) % self.blocks;
+        outcome.map(|()| true)
+    }
+
+    fn begin(&self) -> NonNull<u8> {
+        // SAFETY: `next` is below the number of blocks that are mapped.
+        unsafe { self.memory.add(self.next * BLOCK_BYTES) }
+    }
+
+    /// The word by which a block changes hands.
+    fn status(&self) -> &AtomicU32 {
+        let at = std::mem::offset_of!(libc::tpacket_block_desc, hdr)
+            + std::mem::offset_of!(libc::tpacket_hdr_v1, block_status);
+        // SAFETY: inside the block, aligned, mapped as long as self, and only
+        // accessed atomically on both sides.
+        unsafe { AtomicU32::from_ptr(self.begin().add(at).cast().as_ptr()) }
+    }
+
+    /// The block, while it is ours.
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: mapped as long as self; the kernel does not write to a block
+        // that it has handed over, until it gets it back by the status word.
+        unsafe { std::slice::from_raw_parts(self.begin().as_ptr(), BLOCK_BYTES) }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: nothing borrows from the mapping any more, and it is of this size.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.blocks * BLOCK_BYTES) };
+    }
+}
+
+/// A number of the kernel's, in its byte order.
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// The frames of a block: as many as it says, and as lie within it.
+fn frames(block: &[u8]) -> impl Iterator<Item = Frame<'_>> {
+    let header = std::mem::offset_of!(libc::tpacket_block_desc, hdr);
+    let field = |at| word(block, header + at).unwrap_or(0);
+    let count = field(std::mem::offset_of!(libc::tpacket_hdr_v1, num_pkts));
+    let first = field(std::mem::offset_of!(
+        libc::tpacket_hdr_v1,
+        offset_to_first_pkt
+    ));
+    let mut at = first as usize;
+    (0..count).map_while(move |_| {
+        let (frame, step) = frame(block.get(at..)?)?;
+        at += step;
+        Some(frame)
+    })
+}
+
+/// A frame, and how far it is to the next one.
+fn frame(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
+    use libc::tpacket3_hdr as Header;
+    use std::mem::offset_of;
+    let seconds = word(bytes, offset_of!(Header, tp_sec))?;
+    let nanoseconds = word(bytes, offset_of!(Header, tp_nsec))?;
+    let captured = word(bytes, offset_of!(Header, tp_snaplen))? as usize;
+    let mac = bytes.get(offset_of!(Header, tp_mac)..)?.first_chunk()?;
+    let mac = usize::from(u16::from_ne_bytes(*mac));
+    let frame = Frame {
+        at_ns: u64::from(seconds) * 1_000_000_000 + u64::from(nanoseconds),
+        wire_bytes: word(bytes, offset_of!(Header, tp_len))?,
+        data: bytes.get(mac..mac.checked_add(captured)?)?,
+    };
+    let step = word(bytes, offset_of!(Header, tp_next_offset))? as usize;
+    Some((frame, step))
+}
