@@ -15,8 +15,6 @@ SNIFFER_S_MAX = 20.0
 SETTLE_S = 0.3
 """For the last packets to pass, FIN and its acknowledgment, after the processes' last call,
 and for dumpcap to take them: it forgets what its ring holds when it is ended."""
-READS_EVERY_MS = 20
-"""How long its ring may hold packets; by default 100 ms."""
 
 
 def strace(out: Path) -> tuple[str, ...]:
@@ -49,10 +47,7 @@ class Sniffer:
 
     def __init__(self, end: End, port: int, out: Path, log: Path) -> None:
         """Returns when it captures. Raises :class:`TrialFailed` when it does not."""
-        command = [
-            *("dumpcap", "-q", "--update-interval", str(READS_EVERY_MS)),
-            *("-i", end.interface, "-f", f"tcp port {port}", "-w", str(out)),
-        ]
+        command = ["dumpcap", "-q", "-i", end.interface, "-f", f"tcp port {port}", "-w", str(out)]
         self._child = Child(command, log=log, namespace=end.namespace)
         self._log = log
         deadline = time.monotonic() + SNIFFER_S_MAX
