@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from wirelab import machine
+from wirelab.cli.dissect import dissect
 from wirelab.cli.doctor import doctor
 from wirelab.cli.drive import drive
 from wirelab.cli.reproduce import reproduce, studies
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (demo, run, reproduce, drive, verify, report, doctor, studies, schema):
+for command in (demo, run, reproduce, drive, dissect, verify, report, doctor, studies, schema):
     app.command()(command)
 
 

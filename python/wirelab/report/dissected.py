@@ -1,0 +1,146 @@
+"""A dissection in a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wirelab.report import timeline
+from wirelab.report.quantity import NONE, digits, plain, quantity
+
+Json = dict[str, Any]
+
+WIDTH = 80
+_ARROWS = {"request": "──►", "reply": "◄──"}
+
+
+def lines(document: Json) -> Iterator[str]:
+    """What was found first, then what it rests on."""
+    yield from _capture(document["capture"], document["flows"], document["exchanges"])
+    yield ""
+    yield from _findings(document["findings"], document["exchanges"]["count"])
+    yield ""
+    yield from _calls(document["exchanges"]["by_name"])
+    yield ""
+    yield from _accounting(document["accounting"])
+    if document["timeline"]:
+        yield ""
+        yield from _timeline(document)
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(plain(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [
+        ""
+    ]
+
+
+def _capture(capture: Json, flows: Json, exchanges: Json) -> Iterator[str]:
+    kinds = ", ".join(map(plain, capture["link_types"])) or "no link"
+    yield from _wrapped(
+        f"{capture['packets']:,} packets, {capture['bytes']:,} B in "
+        f"{quantity(capture['seconds'], 's')} ({kinds}); {capture['tcp_packets']:,} carry TCP"
+    )
+    used = exchanges["connections"]
+    yield from _wrapped(
+        f"{exchanges['count']:,} exchanges on {used['used']:,} connections; {flows['opened']:,} "
+        f"connections opened and {flows['closed']:,} closed in the capture, {flows['reused']:,} "
+        f"carried several; at most {used['in_flight_max']} under way on one"
+    )
+    for name, words in (
+        ("damaged", "the file is damaged: {}"),
+        ("drops", "{} packets were lost by whoever captured: findings may be missing"),
+        ("truncated", "{} packets are held in part only: what they carry is known in part"),
+    ):
+        if capture[name]:
+            yield from _wrapped("! " + words.format(capture[name]), "  ")
+
+
+def _findings(findings: Sequence[Json], exchanges: int) -> Iterator[str]:
+    if not findings:
+        yield "Nothing found that cost time."
+        return
+    yield "What cost time"
+    for finding in findings:
+        total = quantity(finding["ms_total"] * 1e6, "ns")
+        median = quantity(finding["ms_median"] * 1e6, "ns")
+        yield from _wrapped(
+            f"• {finding['cause']}: {finding['exchanges']:,} of {exchanges:,} exchanges, "
+            f"{total} in all, {median} in the median. {finding['words']}",
+            "  ",
+        )
+        where = "; ".join(_place(place) for place in finding["where"][:3])
+        if where:
+            yield from _wrapped(f"  packets {where}", "  ")
+        if finding.get("test"):
+            test = finding["test"]
+            yield from _wrapped(f"  test: {test['axis']}={test['value']}; {test['predict']}", "  ")
+
+
+def _place(place: Json) -> str:
+    numbers = ", ".join(str(number) for number in place["packets"][:6])
+    return f"{numbers} ({quantity(place['ms'] * 1e6, 'ns')})"
+
+
+def _calls(named: Sequence[Json]) -> Iterator[str]:
+    if not named:
+        yield "No exchange was recognised."
+        return
+    yield f"{'exchange':<34}{'count':>8}{'p50':>10}{'p99':>10}{'sent':>9}{'back':>9}"
+    for call in named[:12]:
+        times = call["latency_us"] or {}
+        name = plain(call["name"]) or call["protocol"]
+        yield (
+            f"{_fit(name, 33):<34}{call['count']:>8,}{_us(times, 'p50'):>10}{_us(times, 'p99'):>10}"
+            f"{digits(call['request_message_bytes'] + call['request_overhead_bytes']):>9}"
+            f"{digits(call['reply_message_bytes'] + call['reply_overhead_bytes']):>9}"
+        )
+    if len(named) > 12:
+        yield f"… and {len(named) - 12} more (--json has them)"
+
+
+def _us(times: Json, name: str) -> str:
+    """Percentiles stand only where at least ten samples lie above them."""
+    enough = {"p50": 20, "p90": 100, "p99": 1000}[name]
+    return quantity(times[name] * 1e3, "ns") if times and times["n"] >= enough else NONE
+
+
+def _fit(text: str, width: int) -> str:
+    return text if len(text) <= width else "…" + text[1 - width :]
+
+
+def _accounting(accounting: Json) -> Iterator[str]:
+    mean = accounting["per_exchange"]
+    if mean is None:
+        return
+    yield f"{'per exchange':<22}{'packets':>10}{'bytes':>12}"
+    rows = (
+        ("pure TCP", mean["pure_tcp_packets"], mean["pure_tcp_ip_bytes"]),
+        ("with data", mean["data_packets"], mean["data_ip_bytes"]),
+        ("all, from IP on", mean["packets"], mean["ip_bytes"]),
+    )
+    for name, packets, size in rows:
+        yield f"  {name:<20}{digits(packets):>10}{size:>12,.1f}"
+    for name in ("payload", "overhead", "message"):
+        yield f"  {'of it ' + name:<20}{'':>10}{mean[f'{name}_bytes']:>12,.1f}"
+    again = accounting["total"]["retransmitted"]["packets"]
+    if again:
+        yield f"  sent again: {again:,} packets in all"
+
+
+def _timeline(document: Json) -> Iterator[str]:
+    of = document["timeline_of"] or {}
+    title = plain(of.get("name") or "exchange")
+    yield from _wrapped(timeline.caption(document, f"Packets of {title}"))
+    yield f"{'packet':>8} {'at':>9} {'gap':>10}     {'flags':<9}{'bytes':>7}  carries"
+    for rung in document["timeline"]:
+        carries = ", ".join(filter(None, (timeline.layers(rung), plain(rung["note"]))))
+        head = (
+            f"{rung['packet']:>8} {_time(rung['at_us']):>9} {'+' + _time(rung['gap_us']):>10} "
+            f"{_ARROWS[rung['direction']]} {plain(rung['flags']):<9}{rung['bytes']:>7,}  "
+        )
+        yield from _wrapped(head + carries, " " * 50) if carries else [head.rstrip()]
+
+
+def _time(microseconds: float) -> str:
+    return quantity(microseconds * 1e3, "ns") if microseconds else "0"

@@ -1,0 +1,143 @@
+"""What the packets said: bytes, packets, findings and one exchange per stack."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from wirelab.report import timeline
+from wirelab.report.quantity import NONE, digits, quantity
+from wirelab.report.section import Picture, Section, Table
+from wirelab.report.source import Source
+from wirelab.statistics import Cell
+from wirelab.trial import Trial
+
+Json = dict[str, Any]
+
+PICTURES_MAX = 24
+"""Exchanges that are drawn; all others are in the trials' own files."""
+
+_BYTES = (
+    "Means per exchange over everything captured, warm-up, set-up and tear-down of connections "
+    "included. Packets count from the IP header on; pure TCP are packets without data; overhead "
+    "is what the protocol adds to the message inside TCP: heads, frames, lengths."
+)
+_FOUND = (
+    "What the packets say cost time, with the milliseconds of all its occurrences in one trial. "
+    "A test names the change that should take the cause away; only a trial with that change "
+    "proves it."
+)
+_SHOWN = (
+    "One exchange of each stack, with its connection's set-up and tear-down where they were "
+    "captured. Packets stand at equal distances; the time since the one before is beside each, "
+    "in colour where it is more than a fifth of the whole."
+)
+_GAPS = (
+    "Mean and standard deviation of the time since the packet before, over all exchanges with "
+    "the commonest sequence of packets, in the manner of Elfwing and Paulsson (2002)."
+)
+
+
+def section(source: Source) -> Section:
+    """Empty where no trial captured."""
+    cells = [cell for cell in source.cells if any(trial.wire for trial in cell.measured)]
+    if not cells:
+        return Section("On the wire")
+    parts = [
+        Section("Bytes and packets", (_BYTES,), [_bytes(source, cells)]),
+        Section("Findings in the packets", (_FOUND,), [_findings(source, cells)]),
+        _exchanges(source, cells),
+    ]
+    return Section("On the wire", sections=[part for part in parts if part.tables or part.figures])
+
+
+def _name(source: Source, cell: Cell) -> str:
+    setting = source.names.setting(cell.point)
+    return f"{source.names.stacks[cell.point.stack]}, {setting}"
+
+
+def _captured(cell: Cell) -> list[Trial]:
+    return [trial for trial in cell.measured if trial.wire]
+
+
+def _bytes(source: Source, cells: list[Cell]) -> Table:
+    columns = ["stack", "total", "pure TCP", "with data", "TCP payload", "message", "overhead"]
+    columns += ["packets", "sent again", "connections"]
+    names = ("ip_bytes", "pure_tcp_ip_bytes", "data_ip_bytes", "payload_bytes", "message_bytes")
+    rows = []
+    for cell in cells:
+        trials = _captured(cell)
+        means = [_mean(trials, name) for name in (*names, "overhead_bytes", "packets")]
+        again = sum(trial.wire["retransmitted_packets"] for trial in trials) / len(trials)
+        used = sum(trial.wire["connections"]["used"] for trial in trials) / len(trials)
+        rows.append([_name(source, cell), *means, digits(again), digits(used)])
+    return Table(columns, rows, "Bytes and packets per exchange", tuple(range(1, 10)))
+
+
+def _mean(trials: list[Trial], name: str) -> str:
+    values = [trial.wire["per_exchange"].get(name) for trial in trials]
+    known = [value for value in values if value is not None]
+    return f"{sum(known) / len(known):,.1f}" if known else NONE
+
+
+def _findings(source: Source, cells: list[Cell]) -> Table:
+    columns = ["stack", "cause", "exchanges", "time of all", "median", "test"]
+    rows = []
+    for cell in cells:
+        trial = _captured(cell)[0]
+        for finding in trial.wire["findings"]:
+            rows.append([_name(source, cell), *_finding(finding, trial.wire["exchanges"])])
+    return Table(columns, rows, "Findings, first trial of each cell", (3, 4))
+
+
+def _finding(finding: Json, exchanges: int) -> list[str]:
+    test = finding.get("test") or {}
+    change = f"{test['axis']}={test['value']}" if test else NONE
+    return [
+        str(finding["cause"]),
+        f"{finding['exchanges']:,} of {exchanges:,}",
+        quantity(finding["ms_total"] * 1e6, "ns"),
+        quantity(finding["ms_median"] * 1e6, "ns"),
+        change,
+    ]
+
+
+def _exchanges(source: Source, cells: list[Cell]) -> Section:
+    pictures: list[Picture] = []
+    gaps: list[Table] = []
+    for cell, document in _documents(source, cells):
+        name = _name(source, cell)
+        drawn = timeline.picture(document, name)
+        if drawn and len(pictures) < PICTURES_MAX:
+            pictures.append(drawn)
+            gaps.append(_gaps(document, name))
+    left = len(cells) - len(pictures)
+    more = (f"{left} more are in trials/*/dissection-*.json.",) if left else ()
+    between = Section("Between packets", (_GAPS,), gaps)
+    return Section("One exchange", (_SHOWN, *more), figures=pictures, sections=[between])
+
+
+def _documents(source: Source, cells: list[Cell]) -> Iterator[tuple[Cell, Json]]:
+    for cell in cells:
+        trial = _captured(cell)[0]
+        for path in sorted((source.folder / "trials" / trial.id).glob("dissection-*.json"))[:1]:
+            yield cell, json.loads(path.read_text(encoding="utf-8"))
+
+
+def _gaps(document: Json, name: str) -> Table:
+    of = document["interarrival_of"]
+    columns = ["#", "direction", "flags", "payload, B", "mean", "deviation"]
+    rows = [
+        [
+            str(row["position"]),
+            "client to server" if row["direction"] == "request" else "server to client",
+            str(row["flags"]),
+            f"{row['bytes_median']:,}",
+            quantity(row["gap_us"]["mean"] * 1e3, "ns"),
+            quantity(row["gap_us"]["deviation"] * 1e3, "ns"),
+        ]
+        for row in document["interarrival"]
+    ]
+    told = f"{name}: {of['exchanges']:,} of {of['of']:,} exchanges with this sequence"
+    return Table(columns, rows, told, (0, 3, 4, 5))

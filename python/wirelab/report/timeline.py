@@ -1,0 +1,123 @@
+"""The packets of one exchange as a ladder diagram: client left, server right, time downwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from xml.sax.saxutils import escape
+
+from wirelab.report.quantity import plain, quantity
+from wirelab.report.section import Picture
+
+Json = dict[str, Any]
+
+ROW = 30
+"""Height of a packet."""
+TOP = 34
+CLIENT, SERVER, WIDTH = 84, 236, 440
+LAYERS_MAX = 30
+"""Characters of what a packet carries that fit beside it."""
+_INK, _SOFT, _WAIT = "#1b1b1b", "#5a5a5a", "#D55E00"
+_WAIT_SHARE = 0.2
+"""A gap of more than this share of the whole is set in colour: that is where time went."""
+
+
+def picture(document: Json, title: str) -> Picture | None:
+    """The exchange that a dissection shows; None where it shows none."""
+    rungs: Sequence[Json] = document["timeline"]
+    if not rungs:
+        return None
+    return Picture(_svg(rungs), caption(document, title), alt(rungs, title))
+
+
+def caption(document: Json, title: str) -> str:
+    """What is shown, and why this exchange."""
+    of = document.get("timeline_of") or {}
+    why = "the exchange of median latency" if of.get("chosen") == "median" else "as asked for"
+    took = of.get("latency_us")
+    lasted = f", {quantity(took * 1e3, 'ns')} from its first byte to its last" if took else ""
+    left = of.get("omitted") or 0
+    rest = f"; {left:,} packets in its middle are left out" if left else ""
+    return f"{title}: {why}{lasted}{rest}"
+
+
+def alt(rungs: Sequence[Json], title: str) -> str:
+    """The ladder in words, for those who cannot see it."""
+    return f"{title}, {len(rungs)} packets: " + "; ".join(
+        f"{'client' if _is_request(rung) else 'server'} {plain(rung['flags'])}, {rung['bytes']} B"
+        for rung in rungs[:12]
+    )
+
+
+def layers(rung: Json) -> str:
+    """What a packet's payload is: ``HTTP head 120, JSON 51``."""
+    return ", ".join(f"{plain(part['layer'])} {part['bytes']:,}" for part in rung["layers"])
+
+
+def _is_request(rung: Json) -> bool:
+    return bool(rung["direction"] == "request")
+
+
+def _svg(rungs: Sequence[Json]) -> str:
+    height = TOP + ROW * len(rungs) + 8
+    whole = max(rung["at_us"] for rung in rungs) or 1.0
+    lines = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            'font-family="sans-serif" font-size="10">'
+        ),
+        _text(CLIENT, 14, "client", anchor="middle", weight="600"),
+        _text(SERVER, 14, "server", anchor="middle", weight="600"),
+        *(_line(x, 20, x, height - 4, "#999999") for x in (CLIENT, SERVER)),
+    ]
+    for place, rung in enumerate(rungs):
+        lines += _packet(rung, TOP + ROW * place, rung["gap_us"] > _WAIT_SHARE * whole)
+    return "".join([*lines, "</svg>"])
+
+
+def _packet(rung: Json, top: int, is_wait: bool) -> list[str]:
+    start, end = (CLIENT, SERVER) if _is_request(rung) else (SERVER, CLIENT)
+    y, toward = top + 14, 1 if end > start else -1
+    words = f"{plain(rung['flags'])} {rung['bytes']:,} B" if rung["bytes"] else plain(rung["flags"])
+    told = ", ".join(part for part in (layers(rung), plain(rung["note"])) if part)
+    head = f"{end},{y + 6} {end - 7 * toward},{y + 2} {end - 7 * toward},{y + 9}"
+    return [
+        _text(4, y, _at(rung["at_us"]), colour=_SOFT),
+        _text(4, y + 11, f"+{_at(rung['gap_us'])}", colour=_WAIT if is_wait else _SOFT,
+              weight="600" if is_wait else "400"),
+        _line(start, y + 1, end, y + 6, _INK),
+        f'<polygon points="{head}" fill="{_INK}"/>',
+        _text((CLIENT + SERVER) // 2, y - 2, words, anchor="middle"),
+        _text(SERVER + 8, y, _cut(told), colour=_INK, title=told),
+        *([] if rung["phase"] == "exchange" else
+          [_text(SERVER + 8, y + 11, rung["phase"].replace("-", " "), colour=_SOFT)]),
+    ]  # fmt: skip
+
+
+def _at(microseconds: float) -> str:
+    return quantity(microseconds * 1e3, "ns") if microseconds else "0"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LAYERS_MAX else text[: LAYERS_MAX - 1] + "…"
+
+
+def _line(x1: int, y1: int, x2: int, y2: int, colour: str) -> str:
+    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{colour}" stroke-width="1"/>'
+
+
+def _text(
+    x: int,
+    y: int,
+    words: str,
+    *,
+    anchor: str = "start",
+    colour: str = _INK,
+    weight: str = "400",
+    title: str = "",
+) -> str:
+    told = f"<title>{escape(title)}</title>" if title else ""
+    return (
+        f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}" font-weight="{weight}">'
+        f"{told}{escape(words)}</text>"
+    )
