@@ -5,11 +5,13 @@
 //! document was refused, 3 the machine failed the lab.
 
 mod arrivals;
+mod capture;
 mod certificates;
 mod contracts;
 mod dissect;
 mod drive;
 mod interrupt;
+mod link;
 mod proto;
 mod schema;
 mod verify;
@@ -36,8 +38,13 @@ enum Verb {
     Verify,
     /// Say what a capture holds: packets, bytes, calls and lost time, as JSON.
     Dissect(dissect::Arguments),
+    /// Be a link: two network namespaces and the network between them.
+    Link(link::Arguments),
     /// Print an arrival schedule, nanoseconds from its origin, one per line.
     Arrivals(arrivals::Arguments),
+    /// Write the packets of an interface to a file (its configuration is one JSON
+    /// line on standard input, or options).
+    Capture(capture::Arguments),
     /// Make certificates for trials with TLS.
     Certificates(certificates::Arguments),
     /// Write the JSON Schemas of all documents into a folder.
@@ -55,7 +62,9 @@ fn main() -> ExitCode {
         Verb::Serve => wirelab_services::serve_from_stdin(),
         Verb::Verify => verify::verify(),
         Verb::Dissect(arguments) => dissect::dissect(&arguments),
+        Verb::Link(arguments) => link::link(arguments),
         Verb::Arrivals(arguments) => arrivals::print(&arguments),
+        Verb::Capture(arguments) => capture::run(arguments),
         Verb::Certificates(arguments) => certificates::make(&arguments),
         Verb::Schema { folder } => schema::write(&folder),
         Verb::Contracts(arguments) => contracts::write(&arguments),

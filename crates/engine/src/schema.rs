@@ -5,11 +5,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use schemars::schema_for;
+use wirelab_link::{LinkConfig, LinkEnded};
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
 use wirelab_services::{Ready, ServiceConfig};
 use wirelab_trace::dissection::Dissection;
 
+use crate::capture::{Config, Line};
 use crate::verify::Document;
 
 pub(crate) fn write(folder: &Path) -> ExitCode {
@@ -18,6 +20,11 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
         ("event", schema_for!(Event)),
         ("service-config", schema_for!(ServiceConfig)),
         ("service-ready", schema_for!(Ready)),
+        ("capture", schema_for!(Config)),
+        ("capture-line", schema_for!(Line)),
+        ("link", schema_for!(LinkConfig)),
+        ("link-ready", schema_for!(wirelab_link::Ready)),
+        ("link-ended", schema_for!(LinkEnded)),
         ("verify", schema_for!(Document)),
         ("dissection", schema_for!(Dissection)),
     ];

@@ -1,0 +1,84 @@
+//! A bottleneck: bytes leave at a rate, and wait in a queue that has an end.
+
+/// Billionths of a bit: what the remainder of a division is counted in.
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// When packets leave a sender of a fixed rate, and which of them find its
+/// queue full. No packet is held: an empty past is a time, `free_at`.
+#[derive(Debug)]
+pub(crate) struct Bottleneck {
+    bits_per_s: u64,
+    queue_bytes: Option<u64>,
+    free_at_ns: u64,
+    /// Of the last division, so that rounding never adds up.
+    remainder: u64,
+}
+
+impl Bottleneck {
+    pub(crate) fn new(rate_kbit: f64, queue_bytes: Option<u64>) -> Self {
+        Bottleneck {
+            bits_per_s: (rate_kbit * 1000.0).round().max(1.0) as u64,
+            queue_bytes,
+            free_at_ns: 0,
+            remainder: 0,
+        }
+    }
+
+    /// The time at which the last bit of a packet has left, or nothing when
+    /// it finds the queue full.
+    pub(crate) fn leaves_ns(&mut self, now_ns: u64, bytes: usize) -> Option<u64> {
+        let full = self
+            .queue_bytes
+            .is_some_and(|most| self.waiting_bytes(now_ns) + bytes as u64 > most);
+        if full {
+            return None;
+        }
+        if self.free_at_ns <= now_ns {
+            (self.free_at_ns, self.remainder) = (now_ns, 0);
+        }
+        let work = bytes as u64 * 8 * NS_PER_S + self.remainder;
+        self.free_at_ns += work / self.bits_per_s;
+        self.remainder = work % self.bits_per_s;
+        Some(self.free_at_ns)
+    }
+
+    /// Bytes that have not left yet, rounded up.
+    fn waiting_bytes(&self, now_ns: u64) -> u64 {
+        let busy_ns = self.free_at_ns.saturating_sub(now_ns);
+        let bits = u128::from(busy_ns) * u128::from(self.bits_per_s);
+        bits.div_ceil(8 * u128::from(NS_PER_S)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_kept_without_adding_up_rounding() {
+        for kbit in [26.8, 13_333.3, 1_000_000.0, 40_000_000.0] {
+            let mut neck = Bottleneck::new(kbit, None);
+            let last = (0..100_000).filter_map(|_| neck.leaves_ns(0, 1_500)).last();
+            let exact = 100_000.0 * 1_500.0 * 8.0 / kbit * 1e6;
+            let off = (last.unwrap() as f64 - exact).abs() / exact;
+            assert!(off < 1e-6, "{kbit} kbit/s: off by {off}");
+        }
+    }
+
+    #[test]
+    fn an_idle_sender_begins_at_once() {
+        let mut neck = Bottleneck::new(8_000.0, None);
+        assert_eq!(neck.leaves_ns(1_000, 1_000), Some(1_001_000));
+        assert_eq!(neck.leaves_ns(1_000, 1_000), Some(2_001_000));
+        assert_eq!(neck.leaves_ns(9_000_000, 1_000), Some(10_000_000));
+    }
+
+    #[test]
+    fn a_full_queue_drops_at_its_tail_and_takes_again_when_it_drains() {
+        let mut neck = Bottleneck::new(8_000.0, Some(3_000));
+        let taken = (0..5).filter_map(|_| neck.leaves_ns(0, 1_000)).count();
+        assert_eq!(taken, 3);
+        assert_eq!(neck.leaves_ns(999_999, 1_000), None);
+        assert_eq!(neck.leaves_ns(1_000_000, 1_000), Some(4_000_000));
+    }
+}

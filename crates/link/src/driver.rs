@@ -1,0 +1,127 @@
+//! Who carries a profile out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{DriverChoice, LinkConfig};
+use crate::netem;
+use crate::profile::Profile;
+use crate::refusal::Refusal;
+
+/// The driver that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Driver {
+    /// Bare veth.
+    Veth,
+    /// The kernel's netem on veth.
+    Netem,
+    /// The emulator between two TUN devices.
+    Emulator,
+}
+
+/// The driver for what was asked. `kernel_has_netem` is only called when that
+/// matters, for it tries.
+pub(crate) fn choose(
+    config: &LinkConfig,
+    profile: &Profile,
+    kernel_has_netem: impl FnOnce() -> bool,
+) -> Result<Driver, Refusal> {
+    let veth = bare(config, profile);
+    let netem = netem::can_say(config, profile);
+    match config.driver {
+        DriverChoice::Emulator => Ok(Driver::Emulator),
+        DriverChoice::Veth => veth.map(|()| Driver::Veth),
+        DriverChoice::Netem => {
+            netem?;
+            match kernel_has_netem() {
+                true => Ok(Driver::Netem),
+                false => Err(Refusal::new(
+                    "driver",
+                    "this kernel has no netem",
+                    "use driver emulator, or load sch_netem",
+                )),
+            }
+        }
+        DriverChoice::Auto if veth.is_ok() => Ok(Driver::Veth),
+        DriverChoice::Auto if netem.is_ok() && kernel_has_netem() => Ok(Driver::Netem),
+        DriverChoice::Auto => Ok(Driver::Emulator),
+    }
+}
+
+fn bare(config: &LinkConfig, profile: &Profile) -> Result<(), Refusal> {
+    let refuse = |what: &str| Err(Refusal::new("driver", what, "use driver emulator"));
+    if !profile.is_bare() {
+        return refuse("veth alone changes no packet, and the profile asks for that");
+    }
+    match config.drops.is_empty() {
+        true => Ok(()),
+        false => refuse("veth drops no packet, and drops asks for that"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ProfileChoice;
+    use crate::profile::Way;
+    use crate::script::{Match, ScriptedDrop};
+
+    fn chosen(name: &str, driver: DriverChoice, netem: bool) -> Result<Driver, Refusal> {
+        let mut config = LinkConfig::new(ProfileChoice::Named(name.into()));
+        config.driver = driver;
+        choose(&config, &config.check()?, || netem)
+    }
+
+    #[test]
+    fn auto_takes_the_first_that_can() {
+        let rows = [
+            ("lan", true, Driver::Veth),
+            ("wlan", true, Driver::Netem),
+            ("wlan", false, Driver::Emulator),
+            // Only the emulator loses SYNs alone.
+            ("routed-wlan", true, Driver::Emulator),
+        ];
+        for (name, netem, driver) in rows {
+            assert_eq!(
+                chosen(name, DriverChoice::Auto, netem),
+                Ok(driver),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_named_driver_cannot_do_is_refused() {
+        let rows = [
+            ("wlan", DriverChoice::Veth, true),
+            ("wlan", DriverChoice::Netem, false),
+            ("routed-wlan", DriverChoice::Netem, true),
+        ];
+        for (name, driver, netem) in rows {
+            assert!(chosen(name, driver, netem).is_err(), "{name} {driver:?}");
+        }
+    }
+
+    #[test]
+    fn a_script_and_a_seed_go_to_the_emulator() {
+        let mut config = LinkConfig::new(ProfileChoice::Named("lan".into()));
+        config.drops.push(ScriptedDrop {
+            direction: Way::Forward,
+            kind: Match::Any,
+            nth: 1,
+        });
+        let profile = config.check().unwrap();
+        assert_eq!(choose(&config, &profile, || true), Ok(Driver::Emulator));
+        config.driver = DriverChoice::Veth;
+        assert_eq!(
+            choose(&config, &profile, || true).unwrap_err().option,
+            "driver"
+        );
+
+        let mut config = LinkConfig::new(ProfileChoice::Named("wlan".into()));
+        config.seed = Some(1);
+        let profile = config.check().unwrap();
+        assert_eq!(choose(&config, &profile, || true), Ok(Driver::Emulator));
+    }
+}

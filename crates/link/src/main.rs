@@ -1,0 +1,7 @@
+//! One link alone, by the process contract.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wirelab_link::link_from_stdin(None)
+}

@@ -1,0 +1,150 @@
+//! How many bits per second a direction really lets through.
+
+use std::io;
+use std::net::UdpSocket;
+use std::thread;
+use std::time::Duration;
+
+use crate::bell::wait;
+use crate::clock::{ms_to_ns, now_ns};
+use crate::ended::Ways;
+use crate::interface::MTU;
+use crate::namespace::Pair;
+use crate::profile::{Direction, Profile};
+
+use super::sockets::{Ends, HEADER_BYTES, PROBE_BYTES};
+
+/// How long a train of packets is, milliseconds: with a rate, and without.
+const TRAIN_MS: f64 = 1_000.0;
+const BLAST_MS: f64 = 300.0;
+
+/// Packets that a train has at least, so that one of them matters little.
+const PACKETS_MIN: f64 = 60.0;
+
+/// How much faster than the rate packets are sent.
+const PRESSURE: f64 = 1.15;
+
+/// Silence that ends a train, beside the direction's own delay.
+const SILENCE_MS: f64 = 400.0;
+
+/// Measures both directions, one after the other, kbit/s of IP packets.
+pub(super) fn both(pair: &Pair, profile: &Profile) -> io::Result<Ways<f64>> {
+    let Ends { client, server } = Ends::open(pair)?;
+    Ok(Ways {
+        forward: one(&client, &server, &profile.forward)?,
+        backward: one(&server, &client, &profile.backward)?,
+    })
+}
+
+fn one(from: &UdpSocket, to: &UdpSocket, direction: &Direction) -> io::Result<f64> {
+    let train = Train::of(direction);
+    to.set_read_timeout(Some(train.silence))?;
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| train.send(from));
+        let kbit = receive(to);
+        let panicked = |_| Err(io::Error::other("the sender panicked"));
+        sender.join().unwrap_or_else(panicked)?;
+        kbit
+    })
+}
+
+/// Packets of one size at one pace.
+#[derive(Debug, PartialEq)]
+struct Train {
+    /// Of an IP packet.
+    bytes: usize,
+    every_ns: u64,
+    for_ns: u64,
+    silence: Duration,
+}
+
+impl Train {
+    fn of(direction: &Direction) -> Self {
+        let (bytes, every_ms, for_ms) = match direction.rate_kbit {
+            None => (MTU as usize, 0.0, BLAST_MS),
+            Some(kbit) => {
+                let fitting = (kbit * TRAIN_MS / 8.0 / PACKETS_MIN) as usize;
+                let bytes = fitting.clamp(PROBE_BYTES, MTU as usize);
+                let transmission_ms = direction.transmission_ms(bytes);
+                let for_ms = TRAIN_MS.max(PACKETS_MIN * transmission_ms);
+                (bytes, transmission_ms / PRESSURE, for_ms)
+            }
+        };
+        let silence_ms = SILENCE_MS
+            + direction.delay_ms
+            + 8.0 * direction.jitter_ms
+            + 2.0 * direction.transmission_ms(bytes);
+        Train {
+            bytes,
+            every_ns: ms_to_ns(every_ms),
+            for_ns: ms_to_ns(for_ms),
+            silence: Duration::from_nanos(ms_to_ns(silence_ms)),
+        }
+    }
+
+    fn send(&self, socket: &UdpSocket) -> io::Result<()> {
+        let packet = vec![0; self.bytes - HEADER_BYTES];
+        let start = now_ns();
+        let mut number = 0;
+        while now_ns() < start + self.for_ns {
+            let due = start + number * self.every_ns;
+            let early = due.saturating_sub(now_ns());
+            if early > 0 {
+                wait(&mut [], Some(early))?;
+            }
+            match socket.send(&packet) {
+                // The device's queue is full: lost like any other.
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {}
+                sent => drop(sent?),
+            }
+            number += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Bits after the first packet over the time since it, until silence.
+fn receive(socket: &UdpSocket) -> io::Result<f64> {
+    let mut packet = [0; MTU as usize];
+    let (mut first_ns, mut last_ns, mut bytes) = (None, 0, 0);
+    loop {
+        match socket.recv(&mut packet) {
+            Ok(length) => {
+                last_ns = now_ns();
+                match first_ns {
+                    None => first_ns = Some(last_ns),
+                    Some(_) => bytes += length + HEADER_BYTES,
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    match first_ns {
+        Some(first) if last_ns > first => Ok(bytes as f64 * 8e6 / (last_ns - first) as f64),
+        _ => Err(io::Error::other(
+            "no train of packets arrived to measure the rate by",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trains_are_long_enough_and_fit_the_link() {
+        for kbit in [1.0, 26.8, 1_000.0, 1_000_000.0] {
+            let direction = Direction {
+                rate_kbit: Some(kbit),
+                ..Direction::default()
+            };
+            let train = Train::of(&direction);
+            assert!(train.bytes <= MTU as usize && train.bytes >= PROBE_BYTES);
+            assert!(
+                train.for_ns as f64 >= 59.9 * train.every_ns as f64,
+                "{train:?}"
+            );
+        }
+    }
+}
