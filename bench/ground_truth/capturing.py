@@ -15,8 +15,9 @@ from typing import Any
 
 from bench.ground_truth.places import Place
 from bench.ground_truth.recipes import Recipe, Stops
-from bench.ground_truth.tracing import Sniffer, strace
+from bench.ground_truth.tracing import strace
 from wirelab import engine_binary
+from wirelab.captures import Capture
 from wirelab.contact import Appointment
 from wirelab.errors import TrialFailed
 from wirelab.interruption import Interruption
@@ -28,6 +29,7 @@ from wirelab.stacks import Stack
 CAPTURE, CASE = "capture.pcapng", "case.json"
 CLIENT_LOG, SERVER_LOG, LINK_LOG = "client.strace", "server.strace", "link.log"
 CALLS_S_MAX = 60.0
+SETTLE_S = 0.05
 
 Json = dict[str, Any]
 
@@ -40,7 +42,7 @@ class Maker:
         self._interruption = interruption
 
     def make(self, recipe: Recipe, place: Place, folder: Path) -> Json:
-        """Makes it and returns what is kept beside it. Raises as a trial does."""
+        """Makes it and returns what is to be kept beside it. Raises as a trial does."""
         folder.mkdir(parents=True, exist_ok=True)
         stack = Stack.parse(recipe.stack)
         program = self._programs.program(stack, self._interruption)
@@ -64,17 +66,29 @@ class Maker:
             interruption=self._interruption,
         ) as service:
             outcome = self._captured(recipe, stack, place, service, folder)
-        case = self._case(recipe, place, service, outcome)
-        (folder / CASE).write_text(json.dumps(case, indent=1) + "\n")
-        return case
+        return self._case(recipe, place, service, outcome)
 
     def _captured(
         self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path
     ) -> Json:
         port = int(service.ready.address.rpartition(":")[2])
         side = vantage(recipe, place)
-        with Sniffer(side, port, folder / CAPTURE, folder / "capture.log"):
-            return self._driven(recipe, stack, place, service, folder)
+        with Capture(
+            "client" if side is place.client else "server",
+            side,
+            folder / CAPTURE,
+            port=port,
+            cores=(),
+            log=folder / "capture.log",
+            interruption=self._interruption,
+        ) as capture:
+            outcome = self._driven(recipe, stack, place, service, folder)
+            # The last FIN and its acknowledgment come after the client's last call.
+            time.sleep(SETTLE_S + 2 * place.rtt_ns / 1e9)
+            dropped = capture.finish()["drops"]
+        if dropped:
+            raise TrialFailed(f"the capture lost {dropped} packets")
+        return outcome
 
     def _driven(
         self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path

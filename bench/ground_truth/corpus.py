@@ -62,6 +62,12 @@ class Case:
         return sure, {one.key for one in own} - sure
 
 
+def keep(folder: Path, case: Json, dropped: list[Json]) -> None:
+    """Writes what is known of a capture beside its system calls; it is finished by that."""
+    whole = {**case, "dropped": dropped}
+    (folder / CASE).write_text(json.dumps(whole, indent=1) + "\n")
+
+
 def cases(folder: Path) -> Iterator[Case]:
     """All finished captures of a folder, labelled anew."""
     for path in sorted(folder.glob(f"*/{CASE}")):
@@ -95,8 +101,20 @@ def read(folder: Path) -> Case:
 def circumstances(case: Json) -> Circumstances:
     """What is known beside the system calls."""
     place = case["place"]
-    drops = tuple(Drop(**drop) for drop in case.get("drops", ()))
+    drops = tuple(_drop(told) for told in case["dropped"] if told["tcp"])
     return Circumstances(place["rtt_ns"], place["segment_bytes"], drops)
+
+
+def _drop(told: Json) -> Drop:
+    """As the link's last line has it."""
+    tcp, is_forward = told["tcp"], told["direction"] == "forward"
+    return Drop(
+        told["at_unix_ns"],
+        tcp["source_port" if is_forward else "destination_port"],
+        is_forward,
+        told["match"] == "syn",
+        tcp["data"],
+    )
 
 
 def _written(found: list[Occurrence]) -> str:

@@ -64,13 +64,13 @@ class Making:
         return corpus.bears(corpus.read(folder))
 
     def _capture(self, one: Recipe, folder: Path) -> None:
-        if one.drops:
-            with places.opened(
-                one.place, one.drops, folder / LINK_LOG, self._interruption
-            ) as place:
-                self._maker.make(one, place, folder)
-        else:
-            self._maker.make(one, self._place(one.place), folder)
+        if not one.drops:
+            corpus.keep(folder, self._maker.make(one, self._place(one.place), folder), [])
+            return
+        log = folder / LINK_LOG
+        with places.opened(one.place, one.drops, log, self._interruption) as place:
+            case = self._maker.make(one, place, folder)
+            corpus.keep(folder, case, place.dropped())
 
     def _place(self, name: str) -> Place:
         """The place without scripted drops; the one before it is closed."""

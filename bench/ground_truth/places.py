@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ PROFILES: dict[str, Any] = {
     GPRS: "gprs",
     JITTER: {
         "name": JITTER,
-        "both": {"delay_ms": 6.9, "jitter_ms": 2.0, "distribution": "normal"},
+        "both": {"delay_ms": 6.9, "jitter_ms": 1.5, "distribution": "normal"},
     },
 }
 """Profile of each link, as ``wirelab-engine link`` takes it."""
@@ -47,8 +47,8 @@ class Place:
     server: End
     rtt_ns: int
     segment_bytes: int
-    log: Path | None = None
-    """Of the link's process, which names there each packet that its script dropped."""
+    dropped: Callable[[], list[Json]] = list
+    """Ends a link and tells the packets that its script dropped (docs/reference/process.md)."""
 
 
 class ScriptedLink(Attendant):
@@ -78,7 +78,6 @@ class ScriptedLink(Attendant):
         super().__init__(
             command, order, log=log, interruption=interruption, orphaned=signal.SIGTERM
         )
-        self.log = log
 
     def place(self, name: str) -> Place:
         """Where it leads."""
@@ -87,7 +86,10 @@ class ScriptedLink(Attendant):
             for told in (self.said["client"], self.said["server"])
         )
         rtt_ns = round(self.said["measured"]["rtt_ms"]["p50"] * 1e6)
-        return Place(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self.log)
+        return Place(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._dropped)
+
+    def _dropped(self) -> list[Json]:
+        return list(self.last_words("link")["dropped"])
 
 
 @contextmanager
