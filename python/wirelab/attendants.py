@@ -41,11 +41,14 @@ class Attendant:
         interruption: Interruption,
         cores: Sequence[int] = (),
         namespace: str | None = None,
+        group: Path | None = None,
         orphaned: signal.Signals = signal.SIGKILL,
     ) -> None:
         """Starts it and waits for its ready line. Raises :class:`TrialFailed` when it refuses,
         dies, is silent for too long or says something else."""
-        self.child = Child(command, log=log, cores=cores, namespace=namespace, orphaned=orphaned)
+        self.child = Child(
+            command, log=log, cores=cores, namespace=namespace, group=group, orphaned=orphaned
+        )
         try:
             self.child.say(json.dumps(order).encode() + b"\n")
             self.said = self._ready(interruption)

@@ -49,6 +49,7 @@ class Drive:
         log: Path,
         cores: Sequence[int] = (),
         namespace: str | None = None,
+        group: Path | None = None,
         interruption: Interruption,
         on_progress: OnProgress = lambda _: None,
         on_tick: OnTick = lambda: None,
@@ -59,7 +60,7 @@ class Drive:
         self._on_progress = on_progress
         self._on_tick = on_tick
         command = [str(engine_binary.find()), "drive"]
-        self._child = Child(command, log=log, cores=cores, namespace=namespace)
+        self._child = Child(command, log=log, cores=cores, namespace=namespace, group=group)
 
     def outcome(self) -> Json:
         """Runs the plan; the outcome says ``interrupted`` when it was cut short. Raises

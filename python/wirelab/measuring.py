@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wirelab import callers, captures, dissection, histograms, links, placement, verdicts
+from wirelab import callers, captures, dissection, histograms, links, placement, quotas, verdicts
 from wirelab.axes import ENGINE
 from wirelab.callers import Errand, Tools
 from wirelab.captures import Captures
@@ -69,6 +69,8 @@ class Scene:
     service: Service
     captures: Captures
     contact: Contact
+    client_group: Path | None = None
+    """The control group of the caller, where it has a CPU quota."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,8 @@ def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
     :class:`LabError` where it cannot be had here."""
     cells = [trial.cell for trial in planned]
     log = lab.scratch.folder / "link.log"
-    for link in dict.fromkeys(cell.link for cell in cells):
-        lab.nominal[link] = links.try_out(link, log, lab.interruption)
+    for link in dict.fromkeys(cell.link for cell in cells if cell.link != LOOPBACK):
+        lab.nominal[link] = links.try_out(link, log, lab.interruption)["nominal"]
     if any(cell.capture != NO_CAPTURE for cell in cells):
         captures.try_out(lab.scratch.folder, lab.interruption)
 
@@ -175,6 +177,7 @@ def errand(experiment: Experiment, planned: PlannedTrial, table: Table, scene: S
         processors=len(table.engine or table.available),
         cores=table.engine,
         namespace=scene.link.client.namespace,
+        group=scene.client_group,
     )
 
 
@@ -201,14 +204,18 @@ def _over(link: AnyLink, lab: Lab, planned: PlannedTrial, table: Table, folder: 
     configured = settings(lab.experiment, planned, table, program.manifest.collector)
     appointment = Appointment.of(stack, lab.scratch, link.server.address)
     configuration = configured.configuration(stack, contract, appointment)
-    with Service(
-        program,
-        configuration,
-        log=folder / "service.log",
-        cores=table.service,
-        namespace=link.server.namespace,
-        interruption=lab.interruption,
-    ) as service:
+    with (
+        quotas.group(stack.axes["server.cpu"], "server") as group,
+        Service(
+            program,
+            configuration,
+            log=folder / "service.log",
+            cores=table.service,
+            namespace=link.server.namespace,
+            group=group,
+            interruption=lab.interruption,
+        ) as service,
+    ):
         ready = service.ready.model_dump(mode="json", exclude_none=True)
         _write(folder / "service.json", {"configuration": configuration, "ready": ready})
         contact = service.contact(appointment)
@@ -237,7 +244,9 @@ def _watched(lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder
 
     foreign = planned.cell.stack.axes["caller"] != ENGINE
     call = _by_tool if foreign else _by_engine
-    outcome = call(lab, planned, scene, table, folder, Watch(_heard(lab, observer), tick))
+    watch = Watch(_heard(lab, observer), tick)
+    with quotas.group(planned.cell.stack.axes["client.cpu"], "client") as group:
+        outcome = call(lab, planned, replace(scene, client_group=group), table, folder, watch)
     lab.interruption.check()
     _write(folder / "result.json", outcome)
     group = outcome["groups"][0]
@@ -268,7 +277,7 @@ def _dissected(lab: Lab, taken: Json, folder: Path) -> Json:
 def _link_record(link: AnyLink, group: Json) -> Json:
     start_ns = int(group["window_start_ns"])
     end_ns = start_ns + round(group["window_s"] * 1e9)
-    return {**link.finish(), "cpu_window_s": link.cpu_within(start_ns, end_ns)}
+    return link.finish(start_ns, end_ns)
 
 
 def _by_engine(
@@ -281,6 +290,7 @@ def _by_engine(
         log=folder / "engine.log",
         cores=table.engine,
         namespace=scene.link.client.namespace,
+        group=scene.client_group,
         interruption=lab.interruption,
         on_progress=watch.on_progress,
         on_tick=watch.on_tick,
@@ -324,9 +334,17 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         engine={**measured.outcome["process"], **_identity(measured.outcome)},
         service=measured.service,
         link=measured.link,
+        placement=_carried(trial.placement, measured.link),
         captures=measured.captures,
         wire=measured.wire,
     )
+
+
+def _carried(placement: Json, link: Json) -> Json:
+    """Without the emulator where the link was carried by the kernel."""
+    if link.get("driver") == "emulator":
+        return placement
+    return {side: cores for side, cores in placement.items() if side != "emulator"}
 
 
 def _placement(planned: PlannedTrial, table: Table) -> Json:
@@ -343,4 +361,4 @@ def _identity(outcome: Json) -> Json:
 
 
 def _write(path: Path, content: Json) -> None:
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")

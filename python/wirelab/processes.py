@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -53,9 +54,11 @@ class Child:
         log: Path,
         cores: Sequence[int] = (),
         namespace: str | None = None,
+        group: Path | None = None,
         orphaned: signal.Signals = signal.SIGKILL,
     ) -> None:
-        """Starts ``command``, pinned to ``cores`` and in the network namespace where given.
+        """Starts ``command``, pinned to ``cores`` and in the network namespace and the
+        control group (:mod:`wirelab.quotas`) where given.
         It gets the signal ``orphaned`` when the lab dies. Raises :class:`OSError`."""
         self.command = list(command)
         self.log = log
@@ -68,7 +71,7 @@ class Child:
                 stderr=stderr,
                 bufsize=0,
                 start_new_session=True,
-                preexec_fn=_Setup(cores, os.getpid(), network, orphaned),
+                preexec_fn=_Setup(cores, os.getpid(), network, group, orphaned),
             )
         self._selector = selectors.DefaultSelector()
         assert self.process.stdout is not None  # PIPE above
@@ -183,21 +186,42 @@ class _Setup:
     """Runs in the child between fork and exec; touches nothing that needs a lock."""
 
     def __init__(
-        self, cores: Sequence[int], parent: int, network: int | None, orphaned: signal.Signals
+        self,
+        cores: Sequence[int],
+        parent: int,
+        network: int | None,
+        group: Path | None,
+        orphaned: signal.Signals,
     ) -> None:
         self.cores = set(cores)
         self.parent = parent
+        # As many open files as the machine allows: a service holds every connection.
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.files = (hard, hard)
         self.network = network
+        self.group = None if group is None else os.fspath(group / "cgroup.procs")
         self.orphaned = orphaned
 
     def __call__(self) -> None:
         _libc.prctl(PR_SET_PDEATHSIG, self.orphaned)
         if os.getppid() != self.parent:
             os._exit(1)  # the lab died before the order above was given
+        resource.setrlimit(resource.RLIMIT_NOFILE, self.files)
         if self.cores:
             os.sched_setaffinity(0, self.cores)
         if self.network is not None:
             namespaces.enter(self.network)
+        if self.group is not None:
+            _join(self.group)
+
+
+def _join(members: str) -> None:
+    """Puts this process into a control group; 0 means the writer itself (cgroups(7))."""
+    descriptor = os.open(members, os.O_WRONLY)
+    try:
+        os.write(descriptor, b"0")
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

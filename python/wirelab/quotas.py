@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -27,11 +27,11 @@ QUOTA_US_MIN = 1_000
 PREFIX = "wirelab-"
 """Of every group's name; the process id of its owner follows."""
 
+ALL = "all"
+"""The value of the axes that asks for no quota."""
+
 V1 = Path("/sys/fs/cgroup/cpu")
 V2 = Path("/sys/fs/cgroup")
-
-_JOIN = 'echo 0 >"$0" && exec "$@"'
-"""The child puts itself into its group and becomes what it is to be."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,9 @@ def find(v1: Path = V1, v2: Path = V2) -> Controller:
 
 
 class Quota:
-    """A group that has ``percent`` of one core. Use as a context manager; the group ends with
-    the block, and what is in it must have ended before."""
+    """A control group that has ``percent`` of one core, for :class:`wirelab.processes.Child`.
+    Use as a context manager; the group ends with the block, and what is in it must have ended
+    before."""
 
     def __init__(self, percent: int, side: str, controller: Controller | None = None) -> None:
         """Raises :class:`LabError`. Groups that killed processes have left are removed."""
@@ -97,9 +98,16 @@ class Quota:
     ) -> None:
         _until(lambda: _remove(self.folder), seconds=2.0)
 
-    def around(self, command: Sequence[str]) -> list[str]:
-        """The command, so that it and all its children run inside the group."""
-        return ["/bin/sh", "-c", _JOIN, str(self.folder / "cgroup.procs"), *command]
+
+@contextlib.contextmanager
+def group(share: str, side: str) -> Iterator[Path | None]:
+    """The control group of a side by its axis, ``25%``; None for ``all``. Raises
+    :class:`LabError`."""
+    if share == ALL:
+        yield None
+        return
+    with Quota(int(share.removesuffix("%")), side) as quota:
+        yield quota.folder
 
 
 def _sweep(root: Path) -> None:

@@ -124,10 +124,12 @@ class Service(Attendant):
         log: Path,
         cores: tuple[int, ...] = (),
         namespace: str | None = None,
+        group: Path | None = None,
         interruption: Interruption,
     ) -> None:
-        """Starts it, in a network namespace where given, and waits for its ready line. Raises
-        :class:`TrialFailed` when it refuses, dies, is silent for 20 s or says something else."""
+        """Starts it, in a network namespace and a control group where given, and waits for its
+        ready line. Raises :class:`TrialFailed` when it refuses, dies, is silent for 20 s or says
+        something else."""
         self.program = program
         self.configuration = configuration
         self._namespace = namespace
@@ -137,6 +139,7 @@ class Service(Attendant):
             log=log,
             cores=cores,
             namespace=namespace,
+            group=group,
             interruption=interruption,
         )
         try:

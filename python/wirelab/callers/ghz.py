@@ -59,6 +59,8 @@ class Errand:
     cores: tuple[int, ...] = ()
     namespace: str | None = None
     """Of the network."""
+    group: Path | None = None
+    """The control group that limits its CPU."""
 
     @property
     def window_s_max(self) -> float:
@@ -109,6 +111,7 @@ def drive(
             log=folder / f"{tool.name}.log",
             cores=errand.cores,
             namespace=errand.namespace,
+            group=errand.group,
             seconds_max=seconds + errand.timeout_s + MARGIN_S,
             interruption=interruption,
             on_tick=on_tick,

@@ -44,16 +44,18 @@ def go(
     log: Path,
     cores: Sequence[int],
     namespace: str | None = None,
+    group: Path | None = None,
     seconds_max: float,
     interruption: Interruption,
     on_tick: Callable[[], None] = lambda: None,
 ) -> Outing:
-    """Runs ``command``, pinned to ``cores`` and in the network namespace where given.
+    """Runs ``command``, pinned to ``cores``, in the network namespace and the control group
+    where given.
     ``on_tick`` is called about every 50 ms. Raises :class:`TrialFailed` when the tool fails or
     goes on beyond ``seconds_max``, and :class:`Interrupted` on request; the process is gone in
     every case."""
     offset_ns = time.monotonic_ns() - time.time_ns()
-    child = Child(command, log=log, cores=cores, namespace=namespace)
+    child = Child(command, log=log, cores=cores, namespace=namespace, group=group)
     watch = _Watch(child.pid)
     deadline = time.monotonic() + seconds_max
     try:
