@@ -6,17 +6,17 @@ import os
 import re
 import resource
 import shutil
-import socket
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from wirelab import clockprobe, engine_binary, machine, placement
+from wirelab import captures, clockprobe, engine_binary, links, machine, placement
 from wirelab.drive import Amount, Call, drive_stack
 from wirelab.errors import WirelabError
 from wirelab.interruption import Interruption
+from wirelab.scratch import Scratch
 from wirelab.stacks import Stack
 
 Ability = Literal["yes", "limited", "no"]
@@ -134,12 +134,37 @@ def _congestion() -> Finding:
     return Finding("congestion control", "yes", f"{current} (available: {names})")
 
 
-def _namespaces() -> Finding:
-    if _works(["unshare", "--net", "true"]):
-        return Finding("network namespaces", "yes", "as this user")
-    if _works(["unshare", "--user", "--map-root-user", "--net", "true"]):
-        return Finding("network namespaces", "limited", "in a user namespace", "veth, but no TUN")
-    return Finding("network namespaces", "no", "refused", "links other than loopback need root")
+def _links() -> Finding:
+    found = _tried("lan", "auto")
+    if isinstance(found, Finding):
+        return found
+    return Finding("links", "yes", f"{found['driver']}, {_round_trip(found)}")
+
+
+def _emulator() -> Finding:
+    found = _tried("wlan", "emulator")
+    if isinstance(found, Finding):
+        return replace(found, name="emulator")
+    scheduling = (found.get("emulator") or {}).get("scheduling")
+    said = f"{_round_trip(found)} at 2.5 ms nominal, scheduling {scheduling}"
+    if scheduling == "fifo":
+        return Finding("emulator", "yes", said)
+    return Finding("emulator", "limited", said, "other processes make packets late")
+
+
+def _tried(profile: str, driver: str) -> dict[str, Any] | Finding:
+    """The ready line of a link that was made for a moment, or why it cannot be."""
+    try:
+        with Interruption() as interruption, Scratch() as scratch:
+            log = scratch.folder / "link.log"
+            return links.try_out(profile, log, interruption, driver=driver, pings=20)
+    except WirelabError as error:
+        return Finding("links", "no", error.message, error.remedy)
+
+
+def _round_trip(ready: dict[str, Any]) -> str:
+    rtt = ready["measured"]["rtt_ms"]
+    return f"a round trip of {rtt['p50']:.3f} ms (p99 {rtt['p99']:.3f})"
 
 
 def _netem() -> Finding:
@@ -154,21 +179,13 @@ def _netem() -> Finding:
     return Finding("netem", "no", "not in this kernel", "slow links need a userspace emulator")
 
 
-def _tun() -> Finding:
-    try:
-        os.close(os.open("/dev/net/tun", os.O_RDWR))
-    except OSError as error:
-        return Finding("TUN", "no", str(error.strerror), "no userspace emulation of links")
-    return Finding("TUN", "yes", "/dev/net/tun opens")
-
-
 def _capture() -> Finding:
     try:
-        socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
-    except OSError as error:
-        means = "packets cannot be watched: needs root or CAP_NET_RAW"
-        return Finding("capture", "no", str(error.strerror), means)
-    return Finding("capture", "yes", "AF_PACKET opens")
+        with Interruption() as interruption, Scratch() as scratch:
+            captures.try_out(scratch.folder, interruption)
+    except WirelabError as error:
+        return Finding("capture", "no", error.message, error.remedy)
+    return Finding("capture", "yes", "packets of loopback into a file")
 
 
 def _go() -> Finding:
@@ -219,9 +236,9 @@ PROBES: tuple[Callable[[], Finding], ...] = (
     _clock,
     _wakeups,
     _congestion,
-    _namespaces,
+    _links,
     _netem,
-    _tun,
+    _emulator,
     _capture,
     _go,
     _java,

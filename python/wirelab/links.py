@@ -77,11 +77,7 @@ class Loopback:
     def settle(self) -> None:
         """What was sent has arrived."""
 
-    def cpu_within(self, start_ns: int, end_ns: int) -> float | None:
-        """It has no process."""
-        return None
-
-    def finish(self) -> Json:
+    def finish(self, start_ns: int, end_ns: int) -> Json:
         """Its record: congestion control is the machine's, whatever the stack names."""
         own = machine.kernel_setting("congestion_control")
         return {"name": LOOPBACK, "congestion": {"client": own, "server": own}}
@@ -101,6 +97,7 @@ class Link(Attendant):
         congestion: str,
         measure: Json,
         seed: int = 0,
+        driver: str = "auto",
         cores: tuple[int, ...],
         log: Path,
         interruption: Interruption,
@@ -109,6 +106,7 @@ class Link(Attendant):
         ``seed``. Raises :class:`TrialFailed`, and :class:`Refused` where it cannot be had."""
         order = {
             "profile": profiles.document(profile),
+            "driver": driver,
             "congestion": congestion,
             "cores": list(cores),
             "measure": measure,
@@ -150,13 +148,12 @@ class Link(Attendant):
         rtt_ms = (self.ready.measured.get("rtt_ms") or {}).get("p99") or 0.0
         time.sleep(min(SETTLE_S_MAX, float(rtt_ms) * 2e-3 + 0.02))
 
-    def cpu_within(self, start_ns: int, end_ns: int) -> float | None:
-        """CPU seconds of the whole process from ``start_ns`` to ``end_ns``."""
-        return metrics.growth(self._cpu, start_ns, end_ns)
-
-    def finish(self) -> Json:
-        """Its record, once the trial is over. Raises :class:`TrialFailed` when it says none."""
+    def finish(self, start_ns: int, end_ns: int) -> Json:
+        """Its record, once the trial is over, with the CPU seconds of the whole process within
+        the window from ``start_ns`` to ``end_ns``. Raises :class:`TrialFailed` when it says
+        none."""
         ended = self.last_words("link")
+        ended["cpu_window_s"] = metrics.growth(self._cpu, start_ns, end_ns)
         told = {key: self.said[key] for key in self.said if key not in ("ready", "pid")}
         for side in ("client", "server"):
             told[side] = {key: told[side][key] for key in ("interface", "address")}
@@ -215,21 +212,26 @@ def measurement(nominal: Json) -> Json:
     }
 
 
-def try_out(profile: OwnProfile | str, log: Path, interruption: Interruption) -> Json:
-    """Makes and removes the link. Returns what it nominally is. Raises :class:`LabError`
-    where it cannot be had, with the reason and what to do."""
-    if profile == LOOPBACK:
-        return {}
-    once = {"pings": 1, "loss_packets": 0, "rate": False}
+def try_out(
+    profile: OwnProfile | str,
+    log: Path,
+    interruption: Interruption,
+    *,
+    driver: str = "auto",
+    pings: int = 1,
+) -> Json:
+    """Makes and removes the link. Returns its ready line. Raises :class:`LabError` where it
+    cannot be had, with the reason and what to do."""
+    measure = {"pings": pings, "loss_packets": 0, "rate": False}
     common: Json = {"congestion": "cubic", "cores": (), "interruption": interruption}
     try:
-        with Link(profile, measure=once, log=log, **common) as link:
-            return dict(link.ready.nominal)
+        with Link(profile, measure=measure, driver=driver, log=log, **common) as link:
+            return link.said
     except Refused as refused:
         reason, remedy = refused.message, refused.remedy
     except TrialFailed as failure:
         reason, remedy = failure.reason, "`wirelab doctor` tells what this machine can do"
     raise LabError(
         f"link {profiles.name(profile)} cannot be had here: {reason}",
-        f"{remedy}; without privileges only `links: [loopback]` can be measured",
+        f"{remedy}; `links: [loopback]` needs no privileges",
     )

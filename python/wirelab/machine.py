@@ -24,6 +24,8 @@ KERNEL_FILES = {
     "somaxconn": "/proc/sys/net/core/somaxconn",
 }
 """Settings of the kernel that shape what is measured, by the file that tells them."""
+CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
+"""What a process needs for links other than loopback, by its bit (capabilities(7))."""
 LIBRARIES = ("numpy", "scipy", "pydantic", "PyYAML")
 
 
@@ -38,8 +40,21 @@ def describe() -> dict[str, Any]:
         "memory_bytes": psutil.virtual_memory().total,
         "open_files_max": soft,
         "open_files_hard_max": hard,
+        "links": links_possible(),
         **{name: kernel_setting(name) for name in KERNEL_FILES},
     }
+
+
+def links_possible() -> str:
+    """Whether this process has what links other than loopback need."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return "loopback only, as far as is known"
+    line = next((ln for ln in status.splitlines() if ln.startswith("CapEff:")), "CapEff: 0")
+    held = int(line.split()[1], 16)
+    missing = [name for name, bit in CAPABILITIES.items() if not held & (1 << bit)]
+    return f"loopback only: no {' and no '.join(missing)}" if missing else "possible"
 
 
 def versions() -> dict[str, str]:

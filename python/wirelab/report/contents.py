@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from wirelab import completeness
-from wirelab.report import engine_tax, packets, panels, tables, traffic
+from wirelab.report import engine_tax, links, packets, panels, tables, traffic
 from wirelab.report.distribution import UnreadableHistogram
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
@@ -66,6 +66,7 @@ def after(source: Source) -> list[Section]:
         _comparisons(source),
         _distributions(source),
         _checks(source),
+        links.section(source),
         _placement(source),
         _machine(source),
         _repeat(source),

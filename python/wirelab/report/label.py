@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab import operations
+from wirelab.profiles import LOOPBACK
 from wirelab.report.quantity import plain, size
 from wirelab.trial import Json, Point
-
-_LOOPBACK = "loopback"
 
 
 def message(point: Point) -> str:
@@ -93,7 +92,7 @@ class Names:
     def beside(self, point: Point) -> list[str]:
         """Link and options where they differ within the run."""
         own = ((k, v) for k, v in _beside(point).items() if k not in self._shared)
-        return [told for key, value in own if (told := _option(key, value))]
+        return [_beside_word(key, value) for key, value in own]
 
     def settings(self, points: Iterable[Point]) -> str:
         """Several settings in few words: ``Hello 14 B with 1 user, Hello 3 MB with 1 and 32
@@ -113,9 +112,12 @@ def _beside(point: Point) -> dict[str, Any]:
 
 
 def _option(key: str, value: Any) -> str:
-    """``placement pinned``, ``chunk 16 kB``; the usual link needs no word."""
-    if key == "link":
-        return "" if value == _LOOPBACK else plain(f"link {value}")
+    """What all points have: ``placement pinned``, ``chunk 16 kB``; the usual link needs no
+    word."""
+    return "" if (key, value) == ("link", LOOPBACK) else _beside_word(key, value)
+
+
+def _beside_word(key: str, value: Any) -> str:
     if key.endswith("_bytes") and isinstance(value, int):
         return plain(f"{key.removesuffix('_bytes')} {size(value)}")
     return plain(f"{key.replace('_', ' ')} {value}")
