@@ -99,14 +99,20 @@ class Quota:
         _until(lambda: _remove(self.folder), seconds=2.0)
 
 
+def share(value: str) -> float | None:
+    """The share of a core that a value of the axes asks for; None for ``all``."""
+    return None if value == ALL else int(value.removesuffix("%")) / 100.0
+
+
 @contextlib.contextmanager
-def group(share: str, side: str) -> Iterator[Path | None]:
+def group(value: str, side: str) -> Iterator[Path | None]:
     """The control group of a side by its axis, ``25%``; None for ``all``. Raises
     :class:`LabError`."""
-    if share == ALL:
+    wanted = share(value)
+    if wanted is None:
         yield None
         return
-    with Quota(int(share.removesuffix("%")), side) as quota:
+    with Quota(round(100 * wanted), side) as quota:
         yield quota.folder
 
 
