@@ -37,11 +37,17 @@ const SUBMIT_BYTES: [(u64, &str); 3] = [
 /// Rounds of a run whose figures are read.
 const ROUNDS: usize = 15;
 
+/// Token-xml beside itself: not the first message of its connection.
+const KEPT: &str = "token-xml, connection kept";
+
 fn main() {
-    let rounds = match env::args().nth(1).as_deref() {
-        None => ROUNDS,
-        Some("--quick") => 1,
-        Some(other) => panic!("{other:?} is no option of this program; there is --quick"),
+    let args: Vec<String> = env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let rounds = match args[..] {
+        [] => ROUNDS,
+        ["--quick"] => 1,
+        ["--trips", count, codec] => return trips(count.parse().expect("a number"), codec),
+        _ => panic!("{args:?}: the options are --quick and --trips N CODEC"),
     };
     let mut cases = Vec::new();
     for (name, call) in calls() {
@@ -57,20 +63,33 @@ fn main() {
             ));
         }
         let kept = ours::on_a_connection(&call);
-        cases.push(case("token-xml, connection kept", name, kept, None, rounds));
+        cases.push(case(KEPT, name, kept, None, rounds));
     }
     println!("{}", json!({"rounds": rounds, "cases": cases}));
 }
 
+/// Round trips of the smallest Submit in a codec, and nothing else.
+fn trips(count: usize, codec: &str) {
+    let (_, call) = sized(SUBMIT_BYTES[0]);
+    let mut trip = match codec {
+        KEPT => ours::on_a_connection(&call),
+        name => ours::single(name.parse().expect("a codec"), &call),
+    };
+    for _ in 0..count {
+        trip();
+    }
+}
+
 /// What is encoded and decoded, by its name.
 fn calls() -> Vec<(&'static str, Call)> {
-    let sized = SUBMIT_BYTES.map(|(bytes, name)| {
-        let request = submit_request(bytes, 0).expect("a size within the contract's bounds");
-        (name, Call::Submit(request))
-    });
     let small = Call::CreditControl(CreditControlRequest { id: 438 });
     let small = (Operation::CreditControl.name(), small);
-    sized.into_iter().chain([small]).collect()
+    SUBMIT_BYTES.into_iter().map(sized).chain([small]).collect()
+}
+
+fn sized((bytes, name): (u64, &'static str)) -> (&'static str, Call) {
+    let request = submit_request(bytes, 0).expect("a size within the contract's bounds");
+    (name, Call::Submit(request))
 }
 
 /// One row: nanoseconds per encode and decode of every round, ours and the peer's.

@@ -49,10 +49,7 @@ impl Frames {
     ///
     /// # Errors
     /// When a length is malformed or above [`CONTENT_BYTES_MAX`].
-    pub fn next<'a>(
-        &mut self,
-        input: &mut &'a [u8],
-    ) -> Result<Option<Piece<'a>>, ProtocolError> {
+    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ProtocolError> {
         let Some(left) = &mut self.left else {
             return self.length(input);
         };

@@ -181,7 +181,7 @@ fn read_header<'de>(
         headers.push(HeaderBlock {
             namespace: block.namespace,
             name: block.local,
-            must_understand: must_understand(source, &block, version)?,
+            must_understand: must_understand(source, version)?,
         });
         if block.is(WSSE, "Security") {
             token = security::read_block(source)?;
@@ -192,12 +192,8 @@ fn read_header<'de>(
     Ok(token)
 }
 
-fn must_understand<'de>(
-    source: &Input<'de>,
-    block: &Element<'de>,
-    version: Version,
-) -> Result<bool, Error> {
-    if !block.attributed || !is_ours(source, version)? {
+fn must_understand(source: &Input<'_>, version: Version) -> Result<bool, Error> {
+    if !is_ours(source, version)? {
         return Ok(false);
     }
     let value = source.attribute(version.namespace(), "mustUnderstand")?;

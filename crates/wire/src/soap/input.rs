@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use serde::de::Deserialize;
+
 use crate::token_xml::{Cursor, Document};
 use crate::xml::Error;
+use crate::xml::reader::{self, Shape};
 use crate::xml::scanner::Scanner;
 use crate::xml::source::{Element, Source, Step};
 
@@ -16,6 +19,19 @@ pub(crate) enum Input<'de> {
 impl<'de> Input<'de> {
     pub(super) fn text(document: &'de [u8]) -> Result<Self, Error> {
         Scanner::new(document).map(|scanner| Input::Text(Box::new(scanner)))
+    }
+
+    /// Reads the fields of a message from the element that is open, which
+    /// ends. The reader is told here which source it has, once for all steps.
+    pub(super) fn message<M: Deserialize<'de>>(
+        &mut self,
+        namespace: &str,
+        shape: Shape,
+    ) -> Result<M, Error> {
+        match self {
+            Input::Text(text) => reader::read(&mut **text, namespace, shape),
+            Input::Tokens(tokens) => reader::read(tokens, namespace, shape),
+        }
     }
 
     pub(crate) fn tokens(document: &'de Document) -> Self {

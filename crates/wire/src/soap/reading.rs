@@ -3,7 +3,6 @@
 use serde::de::Deserialize;
 use wirelab_contract::{Message, Operation};
 
-use crate::xml::reader;
 use crate::xml::source::Source;
 use crate::xml::{Error, ErrorKind};
 
@@ -95,8 +94,9 @@ impl<'de> Envelope<'de> {
     ) -> Result<T, Error> {
         self.prove_version(form)?;
         self.prove_body(form, operation, name, wrapper)?;
-        let namespace = form.field_namespace(operation);
-        let message = reader::read(&mut self.source, namespace, form.shape())?;
+        let message = self
+            .source
+            .message(form.field_namespace(operation), form.shape())?;
         self.end(form.style())?;
         Ok(message)
     }

@@ -1,7 +1,7 @@
 //! Name and password in an envelope's header (OASIS WSS UsernameToken Profile
 //! 1.1, section 3.1, with PasswordText).
 
-use crate::xml::source::{Element, Source};
+use crate::xml::source::Source;
 use crate::xml::writer::Sink;
 use crate::xml::{Error, chars};
 
@@ -65,7 +65,7 @@ fn read_token<'de>(source: &mut impl Source<'de>) -> Result<Option<UsernameToken
     while let Some(child) = source.child()? {
         if child.is(WSSE, "Username") {
             username = Some(source.text()?.into_str().into_owned());
-        } else if child.is(WSSE, "Password") && is_text(source, &child)? {
+        } else if child.is(WSSE, "Password") && is_text(source)? {
             password = Some(source.text()?.into_str().into_owned());
         } else {
             source.skip()?;
@@ -76,10 +76,7 @@ fn read_token<'de>(source: &mut impl Source<'de>) -> Result<Option<UsernameToken
         .map(|(username, password)| UsernameToken { username, password }))
 }
 
-fn is_text<'de>(source: &impl Source<'de>, password: &Element<'de>) -> Result<bool, Error> {
-    if !password.attributed {
-        return Ok(true);
-    }
+fn is_text<'de>(source: &impl Source<'de>) -> Result<bool, Error> {
     let kind = source.attribute("", "Type")?;
     Ok(kind.is_none_or(|kind| chars::trimmed(&kind) == PASSWORD_TEXT))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::xml::scope::Scope;
-use crate::xml::source::{DEPTH_MAX, Element, Source, Step, Text};
+use crate::xml::source::{DEPTH_MAX, Element, Source, Step, Text, marks};
 use crate::xml::{Error, ErrorKind};
 
 use super::atom::Atom;
@@ -38,30 +38,31 @@ impl<'de> Cursor<'de> {
             return Err(Error::limit(offset, "elements within elements", DEPTH_MAX));
         }
         self.depth += 1;
-        let attributed = self.pass_attributes()?;
+        let marked = self.pass_attributes()?;
         let (namespace, local) = self.scope.element(self.document.text(name), offset)?;
         Ok(Step::Open(Element {
             namespace,
             local,
-            attributed,
+            marked,
             offset,
         }))
     }
 
     /// Goes behind the attributes, and takes those that declare namespaces.
-    /// Returns whether there are others.
+    /// Returns whether one of the others says something of the element's value.
     fn pass_attributes(&mut self) -> Result<bool, Error> {
         let begin = self.at;
-        let mut attributed = false;
+        let mut marked = false;
         while let Some(Item::Attribute(name)) = self.document.items.get(self.at) {
-            match Scope::declared_by(self.document.text(*name)) {
+            let name = self.document.text(*name);
+            match Scope::declared_by(name) {
                 Some(prefix) => self.declare(prefix)?,
-                None => attributed = true,
+                None => marked |= name.rsplit(':').next().is_some_and(marks),
             }
             self.at += 2;
         }
         self.attributes = begin..self.at;
-        Ok(attributed)
+        Ok(marked)
     }
 
     fn declare(&mut self, prefix: &'de str) -> Result<(), Error> {

@@ -29,12 +29,13 @@ pub(crate) fn illegal(text: &str) -> Option<(usize, u32)> {
 }
 
 /// Whether a byte occurs that only an illegal character may hold. Written
-/// without a branch, so that it runs over many bytes at a time.
+/// without a branch for each byte, so that it runs over many at a time.
 fn suspicious(bytes: &[u8]) -> bool {
-    bytes.chunks(256).any(|chunk| {
-        let odd = |b: &u8| (*b < 0x20 && !matches!(b, b'\t' | b'\n' | b'\r')) | (*b == 0xEF);
-        chunk.iter().fold(false, |any, b| any | odd(b))
-    })
+    let unusual = |b: &u8| (*b < b' ') | (*b == 0xEF);
+    let odd = |b: &u8| unusual(b) & !matches!(b, b'\t' | b'\n' | b'\r');
+    bytes
+        .chunks(128)
+        .any(|chunk| chunk.iter().fold(false, |any, b| any | unusual(b)) && chunk.iter().any(odd))
 }
 
 /// XML 1.0 section 2.2, production 2. A `char` is never a surrogate.
@@ -49,6 +50,43 @@ pub(crate) fn is_legal(c: char) -> bool {
 /// White space of XML 1.0 section 2.3, production 3.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Whether a name may begin with a byte of ASCII.
+#[inline]
+pub(crate) fn starts_name(byte: u8) -> bool {
+    matches!(CLASSES[usize::from(byte)], Class::Start)
+}
+
+/// Where a name of plain ASCII without a prefix ends that begins at `at`: at
+/// `at` itself where none begins. It goes on where a colon or a character
+/// beyond ASCII follows.
+#[inline]
+pub(crate) fn plain_name_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let class = |byte: &u8| CLASSES[usize::from(*byte)];
+    if !matches!(rest.first().map(class), Some(Class::Start)) {
+        return at;
+    }
+    let inside = |byte: &&u8| matches!(class(byte), Class::Start | Class::Inner);
+    at + rest.iter().take_while(inside).count()
+}
+
+/// Where a name that begins at `at` ends, as far as ASCII tells: before the
+/// first byte that no name holds. Its colon, and whether it is a name at all,
+/// are for [`split_name`] to tell.
+#[inline]
+pub(crate) fn name_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let inside = |byte: &&u8| !matches!(CLASSES[usize::from(**byte)], Class::Never);
+    at + rest.iter().take_while(inside).count()
+}
+
+/// Where white space that begins at `at` ends.
+#[inline]
+pub(crate) fn spaces_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().take_while(|byte| is_space(**byte)).count()
 }
 
 /// Whether there is nothing but white space.

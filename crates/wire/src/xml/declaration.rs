@@ -1,16 +1,21 @@
 //! The XML declaration (XML 1.0 section 2.8).
 
-use quick_xml::events::attributes::Attributes;
-
 use super::chars;
 use super::error::{Error, ErrorKind};
+use super::pair::Pair;
 use super::scope::short;
+
+/// What the documents of most writers begin with.
+const USUAL: &str = r#"<?xml version="1.0" encoding="UTF-8"?>"#;
 
 /// Bytes of the declaration that a document begins with; 0 without one.
 ///
 /// # Errors
 /// When it is no declaration of XML 1.0 in UTF-8.
 pub(super) fn length(document: &str) -> Result<usize, Error> {
+    if document.starts_with(USUAL) {
+        return Ok(USUAL.len());
+    }
     let Some(rest) = document.strip_prefix("<?xml") else {
         return Ok(0);
     };
@@ -26,15 +31,21 @@ pub(super) fn length(document: &str) -> Result<usize, Error> {
 
 fn check(content: &str) -> Result<(), Error> {
     let mut wanted = ["version", "encoding", "standalone"].iter();
-    for (count, attribute) in Attributes::new(content, 0).enumerate() {
-        let attribute = attribute.map_err(|_| bad("attributes"))?;
-        let name = attribute.key.into_inner();
-        if !wanted.any(|wanted| *wanted == name) || (count == 0) != (name == "version") {
+    let (mut at, mut count) = (0, 0);
+    loop {
+        let begin = chars::spaces_end(content.as_bytes(), at);
+        if begin == content.len() {
+            break;
+        }
+        let pair = Pair::read(content, begin).map_err(|_| bad("attributes"))?;
+        let in_order = wanted.any(|wanted| *wanted == pair.name.whole);
+        if begin == at || !in_order || (count == 0) != (pair.name.whole == "version") {
             return Err(bad("attributes"));
         }
-        check_value(name, &attribute.value)?;
+        check_value(pair.name.whole, pair.value)?;
+        (at, count) = (pair.end, count + 1);
     }
-    if wanted.len() == 3 {
+    if count == 0 {
         return Err(bad("version"));
     }
     Ok(())

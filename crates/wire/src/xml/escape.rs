@@ -1,22 +1,23 @@
 //! Characters that text and attribute values must not hold as they are.
 
-use memchr::{memchr, memchr3};
+use super::bytes;
 
 /// Appends text as element content: `<`, `>` and `&` as entities, a carriage
 /// return as a reference, because readers make a line feed of a plain one
 /// (XML 1.0 section 2.11).
+#[inline]
 pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
-    let mut rest = text.as_bytes();
-    let mut carriage = memchr(b'\r', rest);
-    let mut markup = memchr3(b'<', b'>', b'&', rest);
-    while let Some(at) = first(carriage, markup) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(reference(rest[at]));
-        rest = &rest[at + 1..];
-        carriage = next(carriage, at, || memchr(b'\r', rest));
-        markup = next(markup, at, || memchr3(b'<', b'>', b'&', rest));
+    let whole = text.as_bytes();
+    let mut begin = 0;
+    loop {
+        let end = bytes::special(whole, begin);
+        out.extend_from_slice(&whole[begin..end]);
+        match whole.get(end) {
+            None => return,
+            Some(&byte) => out.extend_from_slice(reference(byte)),
+        }
+        begin = end + 1;
     }
-    out.extend_from_slice(rest);
 }
 
 /// Appends an attribute's value and its quotation marks: also tab and line
@@ -27,30 +28,18 @@ pub(crate) fn attribute(value: &str, out: &mut Vec<u8>) {
     let single = value.contains('"') && !value.contains('\'');
     let mark = if single { b'\'' } else { b'"' };
     out.push(mark);
-    for &byte in value.as_bytes() {
-        match byte {
-            b'<' | b'&' | b'\r' | b'\t' | b'\n' => out.extend_from_slice(reference(byte)),
-            b'"' if mark == b'"' => out.extend_from_slice(reference(byte)),
-            other => out.push(other),
-        }
+    let special = |byte: &u8| match byte {
+        b'<' | b'&' | b'\r' | b'\t' | b'\n' => true,
+        other => *other == b'"' && mark == b'"',
+    };
+    let mut rest = value.as_bytes();
+    while let Some(at) = rest.iter().position(special) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(reference(rest[at]));
+        rest = &rest[at + 1..];
     }
+    out.extend_from_slice(rest);
     out.push(mark);
-}
-
-fn first(a: Option<usize>, b: Option<usize>) -> Option<usize> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (one, other) => one.or(other),
-    }
-}
-
-/// Where a needle lies behind `at`: known already, or to be searched again if
-/// it was the one at `at`.
-fn next(known: Option<usize>, at: usize, search: impl Fn() -> Option<usize>) -> Option<usize> {
-    match known {
-        Some(found) if found == at => search(),
-        other => other.map(|found| found - at - 1),
-    }
 }
 
 fn reference(byte: u8) -> &'static [u8] {

@@ -11,16 +11,22 @@
 //! entities; depth, names, attributes and namespaces are limited.
 
 mod attributes;
+mod bytes;
 pub(crate) mod chars;
+mod content;
 mod declaration;
 mod error;
 pub(crate) mod escape;
+mod name;
+mod pair;
 pub(crate) mod reader;
 mod reference;
 mod references;
+mod repeats;
 pub(crate) mod scanner;
 pub(crate) mod scope;
 pub(crate) mod source;
+mod tags;
 pub(crate) mod text_sink;
 pub(crate) mod value;
 pub(crate) mod writer;

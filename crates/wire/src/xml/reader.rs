@@ -75,6 +75,7 @@ enum Ahead<'de> {
 }
 
 impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
+    #[inline]
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
         match std::mem::replace(&mut self.ahead, Ahead::Nothing) {
             Ahead::Child(element) => Ok(Some(element)),
@@ -86,10 +87,10 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     /// The namespace of a field must be that of all fields.
     #[inline]
     fn prove_namespace(&mut self, element: &Element<'de>) -> Result<(), Error> {
-        if same(element.namespace, self.met) && !self.met.is_empty() {
+        if same(element.namespace, self.met) && self.met.len() == self.namespace.len() {
             return Ok(());
         }
-        if element.namespace == self.namespace {
+        if same(element.namespace, self.namespace) {
             self.met = element.namespace;
             return Ok(());
         }
@@ -98,8 +99,9 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     }
 
     /// Whether the open element says that it has no value.
+    #[inline]
     fn is_nil(&self, element: &Element<'de>) -> Result<bool, Error> {
-        if !element.attributed {
+        if !element.marked {
             return Ok(false);
         }
         let nil = self.source.attribute(XSI, "nil")?;
@@ -107,20 +109,21 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     }
 
     /// Goes to the element that an `href` of the open one names, and on from
-    /// there. Returns the number of references that were followed.
-    fn followed(&mut self, element: Element<'de>) -> Result<usize, Error> {
+    /// there. Returns the number of references that were followed, and the
+    /// element that is open now.
+    fn followed(&mut self, element: Element<'de>) -> Result<(usize, Element<'de>), Error> {
         let mut hops = 0;
         let mut open = element;
         while let Some(target) = self.target(&open)? {
             open = target;
             hops += 1;
         }
-        Ok(hops)
+        Ok((hops, open))
     }
 
     /// Opens the element that an `href` of the open one names.
     fn target(&mut self, element: &Element<'de>) -> Result<Option<Element<'de>>, Error> {
-        if self.shape != Shape::Encoded || !element.attributed {
+        if self.shape != Shape::Encoded || !element.marked {
             return Ok(None);
         }
         let Some(href) = self.source.attribute("", "href")? else {
@@ -142,8 +145,9 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
 
     /// Refuses arrays of which only a part is there (SOAP 1.1 sections
     /// 5.4.2.1 and 5.4.2.2): no list of a message has gaps.
-    fn prove_whole(&self, attribute: &str) -> Result<(), Error> {
-        if self.shape != Shape::Encoded || self.source.attribute(ENCODING, attribute)?.is_none() {
+    fn prove_whole(&self, open: &Element<'de>, attribute: &str) -> Result<(), Error> {
+        let asked = self.shape == Shape::Encoded && open.marked;
+        if !asked || self.source.attribute(ENCODING, attribute)?.is_none() {
             return Ok(());
         }
         let what = "an array of which only a part is there";
@@ -198,6 +202,7 @@ struct Fields<'r, 's, 'de, S> {
 impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
     type Error = Error;
 
+    #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
@@ -214,6 +219,7 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
         Ok(None)
     }
 
+    #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         let Some(element) = self.field.take() else {
             unreachable!("serde asks for a value after its key");
@@ -238,7 +244,8 @@ struct Value<'r, 's, 'de, S> {
 
 impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
     /// Reads a value that the message knows: in the right namespace, wherever
-    /// references lead.
+    /// references lead. `read` is given the element that they led to.
+    #[inline]
     fn known<T>(
         self,
         read: impl FnOnce(&mut Reader<'_, 'de, S>, Element<'de>) -> Result<T, Error>,
@@ -249,8 +256,11 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
         if !self.listed {
             reader.prove_namespace(&element)?;
         }
-        let hops = reader.followed(element)?;
-        let value = read(reader, element)?;
+        if !element.marked {
+            return read(reader, element);
+        }
+        let (hops, open) = reader.followed(element)?;
+        let value = read(reader, open)?;
         for _ in 0..hops {
             reader.source.back();
         }
@@ -258,13 +268,15 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
     }
 
     /// Reads a value of plain text.
+    #[inline]
     fn parsed<T>(
         self,
         parse: impl FnOnce(&super::source::Text<'de>) -> Result<T, ErrorKind>,
     ) -> Result<T, Error> {
-        self.known(|reader, element| {
+        let offset = self.element.offset;
+        self.known(|reader, _| {
             let text = reader.source.text()?;
-            parse(&text).map_err(|kind| Error::new(element.offset, kind))
+            parse(&text).map_err(|kind| Error::new(offset, kind))
         })
     }
 }
@@ -272,22 +284,27 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
 impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
     type Error = Error;
 
+    #[inline]
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_bool(self.parsed(value::boolean)?)
     }
 
+    #[inline]
     fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_i32(self.parsed(|text| value::integer(text, "an int"))?)
     }
 
+    #[inline]
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_i64(self.parsed(|text| value::integer(text, "a long"))?)
     }
 
+    #[inline]
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_f64(self.parsed(value::double)?)
     }
 
+    #[inline]
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         self.known(|reader, _| match reader.source.text()?.into_str() {
             std::borrow::Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
@@ -295,6 +312,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         })
     }
 
+    #[inline]
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_str(visitor)
     }
@@ -323,12 +341,13 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.reader.lists_are_wrapped() {
-            return self.known(|reader, _| {
-                reader.prove_whole("offset")?;
+            return self.known(|reader, open| {
+                reader.prove_whole(&open, "offset")?;
                 visitor.visit_seq(Wrapped { reader })
             });
         }
-        self.known(|reader, element| {
+        let element = self.element;
+        self.known(|reader, _| {
             visitor.visit_seq(Siblings {
                 reader,
                 next: Some(element),
@@ -380,6 +399,7 @@ struct Siblings<'r, 's, 'de, S> {
 impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
     type Error = Error;
 
+    #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
@@ -409,6 +429,7 @@ struct Wrapped<'r, 's, 'de, S> {
 impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
     type Error = Error;
 
+    #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
@@ -416,7 +437,7 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
         let Some(element) = self.reader.child()? else {
             return Ok(None);
         };
-        self.reader.prove_whole("position")?;
+        self.reader.prove_whole(&element, "position")?;
         // SOAP 1.1 section 5.4.2: an array's items may have any name.
         if self.reader.shape == Shape::Rpc && !element.is("", "item") {
             return Err(element.unexpected("{}item"));

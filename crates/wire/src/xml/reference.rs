@@ -8,11 +8,17 @@ use super::chars;
 use super::error::{Error, ErrorKind};
 use super::scope::short;
 
-/// What a reference stands for; `name` is what lies between `&` and `;`.
-pub(super) fn resolve(name: &str, offset: usize) -> Result<String, Error> {
-    resolved(name, offset).map(String::from)
+/// The reference that `rest` begins with: the character that it stands for,
+/// and its bytes.
+pub(super) fn leading(rest: &str, offset: usize) -> Result<(char, usize), Error> {
+    let name = rest.get(1..).unwrap_or_default();
+    let end = name
+        .find(';')
+        .ok_or_else(|| Error::syntax(offset, "a reference without an end"))?;
+    Ok((resolved(&name[..end], offset)?, end + 2))
 }
 
+/// What a reference stands for; `name` is what lies between `&` and `;`.
 fn resolved(name: &str, offset: usize) -> Result<char, Error> {
     match name {
         "lt" => Ok('<'),
@@ -69,11 +75,8 @@ pub(super) fn attribute(raw: &str, offset: usize) -> Result<Cow<'_, str>, Error>
 
 /// What stands for the begin of `rest`, and how many bytes it replaces.
 fn replaced(rest: &str, offset: usize) -> Result<(char, usize), Error> {
-    if let Some(reference) = rest.strip_prefix('&') {
-        let end = reference
-            .find(';')
-            .ok_or_else(|| Error::syntax(offset, "a reference without an end"))?;
-        return Ok((resolved(&reference[..end], offset)?, end + 2));
+    if rest.starts_with('&') {
+        return leading(rest, offset);
     }
     Ok((' ', if rest.starts_with("\r\n") { 2 } else { 1 }))
 }

@@ -72,7 +72,7 @@ pub(super) fn follow<'de>(scanner: &mut Scanner<'de>, id: &str) -> Result<Elemen
     if scanner.references.read > scanner.document.len() * GROWTH_MAX {
         return fail("makes the document grow beyond measure");
     }
-    let mut there = Position::at(scanner.document, target.offset);
+    let mut there = Position::at(target.offset);
     there.scope = index.scope.clone();
     there.depth = scanner.position.depth;
     let here = std::mem::replace(&mut scanner.position, there);

@@ -16,8 +16,9 @@ pub(crate) struct Element<'de> {
     /// Empty for none.
     pub(crate) namespace: &'de str,
     pub(crate) local: &'de str,
-    /// Whether it has attributes that are not declarations of namespaces.
-    pub(crate) attributed: bool,
+    /// Whether it has an attribute that says something of its value, or where
+    /// that is: `nil`, `href`, `offset` or `position`, in any namespace.
+    pub(crate) marked: bool,
     /// Where it begins.
     pub(crate) offset: usize,
 }
@@ -55,6 +56,7 @@ pub(crate) enum Text<'de> {
 }
 
 impl<'de> Text<'de> {
+    #[inline]
     pub(crate) fn into_str(self) -> Cow<'de, str> {
         match self {
             Text::Str(text) => text,
@@ -63,9 +65,15 @@ impl<'de> Text<'de> {
         }
     }
 
-    fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         matches!(self, Text::Str(text) if chars::is_blank(text))
     }
+}
+
+/// Whether an attribute of this local name, in whatever namespace, makes its
+/// element [`Element::marked`].
+pub(crate) fn marks(local: &str) -> bool {
+    matches!(local, "nil" | "href" | "offset" | "position")
 }
 
 /// One step through a document.

@@ -22,6 +22,7 @@ impl<'o> TextSink<'o> {
         TextSink { out, in_tag: false }
     }
 
+    #[inline]
     fn end_tag(&mut self) {
         if self.in_tag {
             self.out.push(b'>');
@@ -31,6 +32,7 @@ impl<'o> TextSink<'o> {
 }
 
 impl Sink for TextSink<'_> {
+    #[inline]
     fn open(&mut self, name: &str) {
         self.end_tag();
         self.out.push(b'<');
@@ -38,6 +40,7 @@ impl Sink for TextSink<'_> {
         self.in_tag = true;
     }
 
+    #[inline]
     fn attribute(&mut self, name: &str, value: &str) {
         self.out.push(b' ');
         self.out.extend_from_slice(name.as_bytes());
@@ -45,30 +48,36 @@ impl Sink for TextSink<'_> {
         escape::attribute(value, self.out);
     }
 
+    #[inline]
     fn text(&mut self, text: &str) {
         self.end_tag();
         escape::text(text, self.out);
     }
 
+    #[inline]
     fn plain(&mut self, text: &str) {
         self.end_tag();
         self.out.extend_from_slice(text.as_bytes());
     }
 
+    #[inline]
     fn integer(&mut self, value: i64) {
         self.end_tag();
         value::write_integer(value, self.out);
     }
 
+    #[inline]
     fn boolean(&mut self, value: bool) {
         self.plain(if value { "true" } else { "false" });
     }
 
+    #[inline]
     fn double(&mut self, value: f64) {
         self.end_tag();
         value::write_double(value, self.out);
     }
 
+    #[inline]
     fn close(&mut self, name: &str) {
         self.end_tag();
         self.out.extend_from_slice(b"</");

@@ -24,6 +24,7 @@ pub(super) fn boolean(text: &Text<'_>) -> Result<bool, ErrorKind> {
 }
 
 /// xsd:int and xsd:long (section 3.3): an optional sign and decimal digits.
+#[inline]
 pub(super) fn integer<I: FromStr + TryFrom<i64>>(
     text: &Text<'_>,
     expected: &'static str,
@@ -32,7 +33,7 @@ pub(super) fn integer<I: FromStr + TryFrom<i64>>(
         Text::Int(number) => I::try_from(*number).map_err(|_| wrong(expected, &number.to_string())),
         Text::Bool(value) => Err(wrong(expected, &value.to_string())),
         Text::Str(text) => {
-            let number = chars::trimmed(text).parse();
+            let number = text.parse().or_else(|_| chars::trimmed(text).parse());
             number.map_err(|_| wrong(expected, text))
         }
     }
@@ -83,8 +84,10 @@ pub(crate) fn write_double(value: f64, out: &mut Vec<u8>) {
 }
 
 /// Appends an integer in decimal digits.
+#[inline]
 pub(crate) fn write_integer(value: i64, out: &mut Vec<u8>) {
-    serde_json::to_writer(out, &value).expect("a Vec takes every byte");
+    let mut digits = itoa::Buffer::new();
+    out.extend_from_slice(digits.format(value).as_bytes());
 }
 
 fn wrong(expected: &'static str, text: &str) -> ErrorKind {

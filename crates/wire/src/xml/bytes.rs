@@ -1,0 +1,148 @@
+//! Bytes looked at eight at a time: most names and texts are short, so that
+//! a call of a search over many bytes would cost more than the search.
+
+/// A word whose every byte is `byte`.
+const fn all(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The high bit of the lowest byte that is zero, and perhaps of others above.
+#[inline]
+const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(all(0x01)) & !word & all(0x80)
+}
+
+/// The eight bytes from `at` on, the first lowest, where there are as many.
+#[inline]
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*eight))
+}
+
+/// Bytes that are looked at eight at a time before it is many at a time.
+const NEAR: usize = 64;
+
+/// Where the first `<`, `>`, `&` or carriage return lies, from `at` on; the
+/// end of the bytes where there is none.
+#[inline]
+pub(super) fn special(bytes: &[u8], at: usize) -> usize {
+    let near = special_within(bytes, at, at.saturating_add(NEAR).min(bytes.len()));
+    near.unwrap_or_else(|at| far_special(bytes, at))
+}
+
+fn far_special(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    // Without a branch for each byte, so that it runs over many at a time.
+    let none = |chunk: &&[u8]| {
+        !chunk
+            .iter()
+            .fold(false, |any, byte| any | is_special(*byte))
+    };
+    let plain = rest.chunks_exact(NEAR).take_while(none).count() * NEAR;
+    special_within(bytes, at + plain, bytes.len()).unwrap_or(bytes.len())
+}
+
+/// The first one that begins before `end`; without one, where the search may
+/// go on.
+#[inline]
+fn special_within(bytes: &[u8], at: usize, end: usize) -> Result<usize, usize> {
+    let mut at = at;
+    while at < end
+        && let Some(word) = word(bytes, at)
+    {
+        // `<` and `>` differ in one bit.
+        let angles = zeros((word | all(0x02)) ^ all(b'>'));
+        let found = angles | zeros(word ^ all(b'&')) | zeros(word ^ all(b'\r'));
+        if found != 0 {
+            return Ok(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    let last = bytes.get(at..end).unwrap_or_default();
+    let found = last.iter().position(|byte| is_special(*byte));
+    found.map_or(Err(at.max(end)), |found| Ok(at + found))
+}
+
+#[inline]
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'<' | b'>' | b'&' | b'\r')
+}
+
+/// Where the first of three bytes lies, from `at` on; the end of the bytes
+/// where there is none.
+#[inline]
+pub(super) fn first_of(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
+    let mut at = at;
+    let [one, two, three] = wanted.map(all);
+    while let Some(word) = word(bytes, at) {
+        let found = zeros(word ^ one) | zeros(word ^ two) | zeros(word ^ three);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let last = bytes.get(at..).unwrap_or_default();
+    let found = last.iter().position(|byte| wanted.contains(byte));
+    at + found.unwrap_or(last.len())
+}
+
+/// Whether `length` bytes are the same at two places.
+#[inline]
+pub(super) fn same(bytes: &[u8], one: usize, other: usize, length: usize) -> bool {
+    if length <= 8
+        && let (Some(one), Some(other)) = (word(bytes, one), word(bytes, other))
+    {
+        let unlike = one ^ other;
+        return length == 0 || unlike << (64 - 8 * length) == 0;
+    }
+    match (
+        bytes.get(one..one + length),
+        bytes.get(other..other + length),
+    ) {
+        (Some(one), Some(other)) => one == other,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_first_special_byte_is_found(text in "[ -~\r\n]{0,30}|[^<>&\r]{0,300}[<>&\r].*", at in 0_usize..12) {
+            let bytes = text.as_bytes();
+            let at = at.min(bytes.len());
+            let slow = bytes[at..].iter().position(|byte| b"<>&\r".contains(byte));
+            prop_assert_eq!(special(bytes, at), slow.map_or(bytes.len(), |found| at + found));
+        }
+
+        #[test]
+        fn the_first_of_three_is_found(text in "[a-e]{0,20}|[d-z]{0,40}[a-d]*", at in 0_usize..12) {
+            let bytes = text.as_bytes();
+            let at = at.min(bytes.len());
+            let slow = bytes[at..].iter().position(|byte| b"abc".contains(byte));
+            let expected = slow.map_or(bytes.len(), |found| at + found);
+            prop_assert_eq!(first_of(bytes, at, *b"abc"), expected);
+        }
+
+        #[test]
+        fn the_same_bytes_are_the_same(bytes in "[ab]{0,24}", one in 0_usize..24, other in 0_usize..24, length in 0_usize..20) {
+            let bytes = bytes.as_bytes();
+            let part = |at: usize| bytes.get(at..at + length);
+            let slow = part(one).is_some() && part(one) == part(other);
+            prop_assert_eq!(same(bytes, one, other, length), slow);
+        }
+    }
+
+    #[test]
+    fn every_byte_is_told_from_the_special_ones() {
+        for byte in 0..=255_u8 {
+            let mut bytes = [b'x'; 9];
+            bytes[3] = byte;
+            let expected = if b"<>&\r".contains(&byte) { 3 } else { 9 };
+            assert_eq!(special(&bytes, 0), expected, "{byte}");
+        }
+    }
+}

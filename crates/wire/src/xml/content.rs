@@ -1,0 +1,197 @@
+//! What lies between tags: text, references and CDATA sections (XML 1.0
+//! sections 2.4, 2.7 and 4.1), and what does not show: comments and
+//! processing instructions (sections 2.5 and 2.6). Document type declarations
+//! are refused.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::bytes;
+use super::chars;
+use super::error::{Error, ErrorKind};
+use super::reference;
+use super::scanner::Scanner;
+use super::source::{Source, Step, Text};
+
+/// A text up to the next markup or reference.
+struct Run {
+    end: usize,
+    /// It holds a carriage return.
+    returns: bool,
+}
+
+impl<'de> Scanner<'de> {
+    /// The text of the open element, which ends.
+    #[inline]
+    pub(super) fn whole_text(&mut self) -> Result<Cow<'de, str>, Error> {
+        if self.position.empty {
+            self.close();
+            return Ok(Cow::Borrowed(""));
+        }
+        let begin = self.position.at;
+        let run = self.run()?;
+        if run.returns || !self.document.as_bytes()[run.end..].starts_with(b"</") {
+            return self.joined_text();
+        }
+        self.position.at = run.end;
+        self.end_tag()?;
+        Ok(Cow::Borrowed(&self.document[begin..run.end]))
+    }
+
+    /// The same, in several pieces.
+    fn joined_text(&mut self) -> Result<Cow<'de, str>, Error> {
+        let mut whole = Cow::Borrowed("");
+        loop {
+            match self.step()? {
+                Step::Close => return Ok(whole),
+                Step::Open(element) => return Err(element.unexpected("text")),
+                Step::Text(piece) if whole.is_empty() => whole = piece.into_str(),
+                Step::Text(piece) => whole.to_mut().push_str(&piece.into_str()),
+            }
+        }
+    }
+
+    /// Reads text up to the next markup or reference; outside the root only
+    /// white space is allowed.
+    pub(super) fn plain_text(&mut self) -> Result<Option<Step<'de>>, Error> {
+        let run = self.run()?;
+        let raw = &self.document[self.position.at..run.end];
+        if self.position.depth == 0 {
+            self.prove_outside(chars::is_blank(raw))?;
+            self.position.at = run.end;
+            return Ok(None);
+        }
+        self.position.at = run.end;
+        let text = if run.returns {
+            unified(raw)
+        } else {
+            raw.into()
+        };
+        Ok(Some(Step::Text(Text::Str(text))))
+    }
+
+    /// Reads a reference.
+    pub(super) fn reference(&mut self) -> Result<Step<'de>, Error> {
+        self.prove_inside()?;
+        let offset = self.position.at;
+        let (character, bytes) = reference::leading(&self.document[offset..], offset)?;
+        self.position.at += bytes;
+        Ok(Step::Text(Text::Str(Cow::Owned(character.into()))))
+    }
+
+    /// Reads what begins with `<!`.
+    pub(super) fn declared_markup(&mut self) -> Result<Option<Step<'de>>, Error> {
+        let rest = self.rest();
+        if rest.starts_with(b"<!--") {
+            return self.comment().map(|()| None);
+        }
+        if rest.starts_with(b"<![CDATA[") {
+            return self.character_data().map(Some);
+        }
+        let begun = |markup: &[u8]| markup.starts_with(rest);
+        Err(match rest.get(2) {
+            Some(b'D' | b'd') => self.error(ErrorKind::DocumentType),
+            _ if begun(b"<!--") || begun(b"<![CDATA[") => self.error(ErrorKind::Truncated),
+            _ => Error::syntax(self.position.at, "unknown markup after <!"),
+        })
+    }
+
+    fn character_data(&mut self) -> Result<Step<'de>, Error> {
+        self.prove_inside()?;
+        let begin = self.position.at + "<![CDATA[".len();
+        let end = self.found(begin, b"]]>")?;
+        self.position.at = end + "]]>".len();
+        Ok(Step::Text(Text::Str(unified(&self.document[begin..end]))))
+    }
+
+    fn comment(&mut self) -> Result<(), Error> {
+        let begin = self.position.at + "<!--".len();
+        let hyphens = self.found(begin, b"--")?;
+        match self.document.as_bytes().get(hyphens + 2) {
+            Some(b'>') => {}
+            Some(_) => return Err(Error::syntax(hyphens, "-- in a comment")),
+            None => return Err(Error::new(hyphens, ErrorKind::Truncated)),
+        }
+        self.position.at = hyphens + "-->".len();
+        Ok(())
+    }
+
+    /// Reads a processing instruction.
+    pub(super) fn instruction(&mut self) -> Result<(), Error> {
+        let offset = self.position.at;
+        let begin = offset + "<?".len();
+        let end = self.found(begin, b"?>")?;
+        let target_end = chars::name_end(self.document.as_bytes(), begin).min(end);
+        let target = &self.document[begin..target_end];
+        if target == "xml" {
+            return Err(Error::syntax(offset, "an XML declaration stands first"));
+        }
+        let next = self.document.as_bytes()[target_end];
+        let named = matches!(chars::split_name(target), Some(("", _)));
+        if !named || (target_end < end && !chars::is_space(next)) {
+            let text = "bad target of a processing instruction";
+            return Err(Error::syntax(offset, text));
+        }
+        self.position.at = end + "?>".len();
+        Ok(())
+    }
+
+    /// Where the text ends that has been reached.
+    #[inline]
+    fn run(&self) -> Result<Run, Error> {
+        let bytes = self.document.as_bytes();
+        let begin = self.position.at;
+        let (mut end, mut returns) = (begin, false);
+        loop {
+            end = bytes::special(bytes, end);
+            match bytes.get(end) {
+                Some(b'\r') => returns = true,
+                Some(b'>') => self.prove_no_section_end(begin, end)?,
+                _ => return Ok(Run { end, returns }),
+            }
+            end += 1;
+        }
+    }
+
+    /// A `>` at `at` must not end `]]>` (XML 1.0 section 2.4).
+    fn prove_no_section_end(&self, begin: usize, at: usize) -> Result<(), Error> {
+        if self.document.as_bytes()[begin..at].ends_with(b"]]") {
+            return Err(Error::syntax(at - 2, "]]> in text"));
+        }
+        Ok(())
+    }
+
+    /// Where `mark` stands first, from `begin` on.
+    fn found(&self, begin: usize, mark: &[u8]) -> Result<usize, Error> {
+        let bytes = self.document.as_bytes();
+        match memmem::find(&bytes[begin..], mark) {
+            Some(length) => Ok(begin + length),
+            None => Err(Error::new(bytes.len(), ErrorKind::Truncated)),
+        }
+    }
+
+    /// Outside the root nothing but what is `allowed` may stand.
+    fn prove_outside(&self, allowed: bool) -> Result<(), Error> {
+        match (allowed, self.position.rooted) {
+            (true, _) => Ok(()),
+            (false, true) => Err(self.error(ErrorKind::Trailing)),
+            (false, false) => {
+                let text = "text before the root element";
+                Err(Error::syntax(self.position.at, text))
+            }
+        }
+    }
+
+    fn prove_inside(&self) -> Result<(), Error> {
+        self.prove_outside(self.position.depth > 0)
+    }
+}
+
+/// A text with every line end as a line feed (XML 1.0 section 2.11).
+fn unified(raw: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\r', raw.as_bytes()).is_none() {
+        return Cow::Borrowed(raw);
+    }
+    Cow::Owned(raw.replace("\r\n", "\n").replace('\r', "\n"))
+}

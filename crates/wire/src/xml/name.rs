@@ -1,0 +1,78 @@
+//! Qualified names as they are written (Namespaces in XML 1.0, section 4).
+
+use super::chars::{self, NAME_BYTES_MAX};
+use super::error::{Error, ErrorKind};
+use super::scope::short;
+
+/// A name and its parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QName<'de> {
+    pub(super) whole: &'de str,
+    /// Empty for none.
+    pub(super) prefix: &'de str,
+    pub(super) local: &'de str,
+}
+
+impl<'de> QName<'de> {
+    /// Reads the name that begins at `at`.
+    #[inline]
+    pub(super) fn read(document: &'de str, at: usize) -> Result<Self, Error> {
+        let bytes = document.as_bytes();
+        let first = chars::plain_name_end(bytes, at);
+        let (local, end) = match bytes.get(first) {
+            Some(b':') if first > at => (first + 1, chars::plain_name_end(bytes, first + 1)),
+            _ => (at, first),
+        };
+        let ended = |byte: &u8| byte.is_ascii() && *byte != b':';
+        if end == local || !bytes.get(end).is_some_and(ended) {
+            return QName::read_any(document, at);
+        }
+        if end - at > NAME_BYTES_MAX {
+            return Err(Error::limit(at, "bytes of a name", NAME_BYTES_MAX));
+        }
+        Ok(QName {
+            whole: &document[at..end],
+            prefix: if local == at {
+                ""
+            } else {
+                &document[at..first]
+            },
+            local: &document[local..end],
+        })
+    }
+
+    /// The same with characters beyond ASCII, or of what is no name.
+    #[cold]
+    fn read_any(document: &'de str, at: usize) -> Result<Self, Error> {
+        let end = chars::name_end(document.as_bytes(), at);
+        if end == document.len() {
+            return Err(Error::new(end, ErrorKind::Truncated));
+        }
+        if end - at > NAME_BYTES_MAX {
+            return Err(Error::limit(at, "bytes of a name", NAME_BYTES_MAX));
+        }
+        let whole = &document[at..end];
+        let Some((prefix, local)) = chars::split_name(whole) else {
+            return Err(Error::syntax(
+                at,
+                format!("{:?} is not a name", short(whole)),
+            ));
+        };
+        Ok(QName {
+            whole,
+            prefix,
+            local,
+        })
+    }
+
+    /// The prefix that an attribute of this name declares; `None` for any
+    /// other attribute.
+    #[inline]
+    pub(super) fn declares(&self) -> Option<&'de str> {
+        match self.prefix {
+            "xmlns" => Some(self.local),
+            "" if self.local == "xmlns" => Some(""),
+            _ => None,
+        }
+    }
+}
