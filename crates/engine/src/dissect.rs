@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use wirelab_trace::diagnosis::{Diagnosis, EXAMPLES};
 use wirelab_trace::dissection::{Dissection, Dissector, Options};
 use wirelab_trace::read_file;
 
@@ -26,6 +27,9 @@ pub(crate) struct Arguments {
     /// Connections to list.
     #[arg(long, value_name = "N", default_value_t = 64)]
     flows: usize,
+    /// Name every occurrence of each finding, not the longest few.
+    #[arg(long)]
+    all_findings: bool,
 }
 
 pub(crate) fn dissect(arguments: &Arguments) -> ExitCode {
@@ -55,10 +59,20 @@ fn read(arguments: &Arguments) -> Result<Dissection, wirelab_trace::file::Error>
         timeline: arguments.timeline,
         flows: arguments.flows,
     };
-    let mut dissector = Dissector::new(options, ());
+    let examples = if arguments.all_findings {
+        usize::MAX
+    } else {
+        EXAMPLES
+    };
+    let mut dissector = Dissector::new(options, Diagnosis::new(examples));
     let summary = read_file(&arguments.file, &mut dissector)?;
     let file = arguments.file.display().to_string();
-    let (dissection, ()) = dissector.finish(&file, &summary);
+    let (mut dissection, diagnosis) = dissector.finish(&file, &summary);
+    dissection.findings = diagnosis
+        .findings()
+        .into_iter()
+        .map(|finding| serde_json::to_value(finding).expect("a finding is plain data"))
+        .collect();
     Ok(dissection)
 }
 
