@@ -16,6 +16,7 @@ mod field;
 pub mod file;
 pub mod flow;
 mod flow_map;
+mod ladder;
 pub mod layer;
 pub mod link_layer;
 mod network;

@@ -93,6 +93,12 @@ impl Census {
         self.count
     }
 
+    /// Of the latencies of exchanges with a whole reply.
+    pub(super) fn median_ns(&self) -> Option<u64> {
+        let known = &self.latencies.0;
+        (!known.is_empty()).then(|| known.value_at_quantile(0.5))
+    }
+
     pub(super) fn exchange(&mut self, exchange: &Exchange) {
         self.count += 1;
         *self.endings.entry(exchange.ending).or_default() += 1;

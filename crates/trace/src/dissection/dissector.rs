@@ -6,6 +6,7 @@ use super::document::{Accounting, Capture, Dissection, PerExchange, VERSION};
 use crate::account::Account;
 use crate::exchange::{Exchange, Exchanges, Unit};
 use crate::flow_map::FlowMap;
+use crate::ladder::Ladders;
 use crate::layer::Layer;
 use crate::protocol::Protocols;
 use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
@@ -47,6 +48,7 @@ struct Found<D> {
     accounts: [Account; 2],
     census: Census,
     ledger: Ledger,
+    ladders: Ladders,
     diagnosis: D,
 }
 
@@ -59,6 +61,7 @@ impl<D: Observer + Exchanges> Dissector<D> {
                 accounts: Default::default(),
                 census: Census::default(),
                 ledger: Ledger::new(options.flows),
+                ladders: Ladders::new(options.timeline),
                 diagnosis,
             },
             protocols: Protocols::default(),
@@ -71,6 +74,9 @@ impl<D: Observer + Exchanges> Dissector<D> {
         let found = self.found;
         let exchanges = found.census.count();
         let (flows, connections) = found.ledger.document();
+        let median_ns = found.census.median_ns();
+        let (timeline_of, timeline) = found.ladders.timeline(median_ns).unzip();
+        let (interarrival_of, interarrival) = found.ladders.interarrival();
         let dissection = Dissection {
             dissection: VERSION,
             file: file.to_owned(),
@@ -79,10 +85,10 @@ impl<D: Observer + Exchanges> Dissector<D> {
             accounting: accounting(&found.accounts, exchanges),
             exchanges: found.census.document(connections),
             findings: Vec::new(),
-            timeline: Vec::new(),
-            timeline_of: None,
-            interarrival: Vec::new(),
-            interarrival_of: Default::default(),
+            timeline: timeline.unwrap_or_default(),
+            timeline_of,
+            interarrival,
+            interarrival_of,
         };
         (dissection, found.diagnosis)
     }
@@ -96,6 +102,7 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
         }
         self.found.chosen.insert(flow, ());
         self.found.ledger.opened(flow, opening);
+        self.found.ladders.opened(flow);
         self.found.diagnosis.opened(flow, opening);
         self.protocols.opened(flow, opening);
     }
@@ -107,8 +114,10 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
         }
         found.accounts[segment.direction as usize].segment(segment);
         found.ledger.segment(flow, segment);
+        found.ladders.segment(flow, segment);
         found.diagnosis.segment(flow, segment);
         self.protocols.segment(flow, segment, found);
+        found.ladders.after(flow);
     }
 
     fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
@@ -132,6 +141,7 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
             let (protocol, _) = self.protocols.of(flow);
             self.protocols.closed(flow, closing, &mut self.found);
             self.found.ledger.closed(flow, protocol, closing);
+            self.found.ladders.closed(flow);
             self.found.diagnosis.closed(flow, at_ns, closing);
         }
     }
@@ -141,21 +151,25 @@ impl<D: Exchanges> Exchanges for Found<D> {
     fn exchange(&mut self, exchange: &Exchange) {
         self.census.exchange(exchange);
         self.ledger.exchange(exchange);
+        self.ladders.exchange(exchange);
         self.diagnosis.exchange(exchange);
     }
 
     fn begun(&mut self, flow: FlowId, carrier: &Segment) {
         self.ledger.begun(flow);
+        self.ladders.begun(flow, carrier);
         self.diagnosis.begun(flow, carrier);
     }
 
     fn concluded(&mut self, flow: FlowId, ordinal: u64) {
         self.ledger.concluded(flow);
+        self.ladders.concluded(flow);
         self.diagnosis.concluded(flow, ordinal);
     }
 
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
         self.accounts[carrier.direction as usize].layer(layer, bytes, carrier);
+        self.ladders.layer(flow, layer, bytes, carrier);
         self.diagnosis.layer(flow, layer, bytes, carrier);
     }
 

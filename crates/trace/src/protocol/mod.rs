@@ -128,6 +128,9 @@ impl Protocols {
             conversation.end_if_reached(segment.direction, listener);
             conversation.calls.fin(segment, listener);
         }
+        if segment.flags.has(Flags::RST) {
+            conversation.calls.tell_finished(listener);
+        }
     }
 
     /// As [`crate::stream::Observer::bytes`].
@@ -432,5 +435,7 @@ fn nowhere(direction: Direction, offset: u64) -> Segment {
         header_bytes: 0,
         link_header_bytes: 0,
         ip_header_bytes: 0,
+        identification: None,
+        reports_duplicate: false,
     }
 }

@@ -1,0 +1,81 @@
+//! Ladders that are kept: a uniform sample of all.
+
+use super::log::{Followed, Step};
+use crate::stream::FlowId;
+
+/// Ladders in the sample. The one nearest to the median of all lies, nineteen
+/// times of twenty, within the quantiles 0.49 to 0.51 of their latencies.
+const SAMPLE: usize = 127;
+
+/// The packets of one exchange.
+#[derive(Debug, Clone)]
+pub(super) struct Ladder {
+    pub(super) of: Followed,
+    /// Before the connection's first exchange.
+    pub(super) set_up: Vec<Step>,
+    pub(super) exchange: Vec<Step>,
+    /// From the connection's first FIN or RST on.
+    pub(super) tear_down: Vec<Step>,
+    /// Packets left out of `exchange`, after its first 128.
+    pub(super) omitted: u64,
+}
+
+impl Ladder {
+    /// The connection ended so.
+    pub(super) fn end_with(&mut self, tear_down: &[Step]) {
+        if self.tear_down.is_empty() {
+            let last = self.exchange.last().map_or(0, |step| step.packet);
+            let later = tear_down.iter().filter(|step| step.packet > last);
+            self.tear_down = later.copied().collect();
+        }
+    }
+}
+
+/// A uniform sample (Vitter 1985, algorithm R), the same for the same capture.
+#[derive(Debug, Default)]
+pub(super) struct Sample {
+    kept: Vec<(u64, Ladder)>,
+    seen: u64,
+    state: u64,
+}
+
+impl Sample {
+    /// Where the next ladder is to be kept, if it is.
+    pub(super) fn place(&mut self) -> Option<usize> {
+        self.seen += 1;
+        if self.seen <= SAMPLE as u64 {
+            return Some(usize::MAX);
+        }
+        let place = self.random() % self.seen;
+        usize::try_from(place).ok().filter(|place| *place < SAMPLE)
+    }
+
+    pub(super) fn put(&mut self, place: usize, latency_ns: u64, ladder: Option<Ladder>) {
+        let Some(ladder) = ladder else { return };
+        match self.kept.get_mut(place) {
+            Some(kept) => *kept = (latency_ns, ladder),
+            None => self.kept.push((latency_ns, ladder)),
+        }
+    }
+
+    /// Those of a connection.
+    pub(super) fn of(&mut self, flow: FlowId) -> impl Iterator<Item = &mut Ladder> {
+        let kept = self.kept.iter_mut().map(|(_, ladder)| ladder);
+        kept.filter(move |ladder| ladder.of.flow == flow)
+    }
+
+    pub(super) fn nearest(&self, latency_ns: u64) -> Option<&Ladder> {
+        let nearest = self.kept.iter().min_by_key(|(own, ladder)| {
+            (own.abs_diff(latency_ns), ladder.of.flow, ladder.of.ordinal)
+        });
+        nearest.map(|(_, ladder)| ladder)
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014).
+    fn random(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+}
