@@ -80,6 +80,7 @@ fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, link: u16) -> Result<Packet<
         link_header_bytes: link,
         ip_header_bytes: ip.header_bytes as u16,
         tcp_header_bytes: header.header_bytes as u16,
+        identification: ip.identification,
         source: SocketAddr::new(ip.source, header.source_port),
         destination: SocketAddr::new(ip.destination, header.destination_port),
         sequence: header.sequence,

@@ -23,6 +23,7 @@ mod network;
 pub mod packet;
 pub mod protocol;
 mod read;
+mod sack;
 pub mod stream;
 mod summary;
 pub mod tcp;

@@ -40,6 +40,9 @@ pub struct Packet<'a> {
     pub ip_header_bytes: u16,
     /// Of those the TCP header with options.
     pub tcp_header_bytes: u16,
+    /// IPv4's identification (RFC 791): some systems count the packets of a
+    /// connection in it. None in IPv6.
+    pub identification: Option<u16>,
     /// Who sent it.
     pub source: SocketAddr,
     /// Whom it is for.

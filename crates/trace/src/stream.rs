@@ -83,6 +83,10 @@ pub struct Segment {
     pub link_header_bytes: u16,
     /// Of those IP's; the rest is TCP's.
     pub ip_header_bytes: u16,
+    /// IPv4's identification; None in IPv6.
+    pub identification: Option<u16>,
+    /// It says that bytes came twice (a duplicate SACK, RFC 2883).
+    pub reports_duplicate: bool,
 }
 
 impl Segment {

@@ -5,6 +5,7 @@ use crate::diagnosis::half::Half;
 use crate::diagnosis::handshake::{At, Handshake};
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::{Stall, Stalls};
+use crate::diagnosis::unseen::Numbers;
 use crate::exchange::{Exchange, Protocol};
 use crate::packet::Flags;
 use crate::stream::{Direction, Opening, Segment};
@@ -31,12 +32,19 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    pub(crate) fn new(opening: Opening, path: Path) -> Flow {
+    /// `manners`: what is known of the identifications of client and server.
+    pub(crate) fn new(opening: Opening, path: Path, manners: [Numbers; 2]) -> Flow {
+        let mut halves = [Direction::Request, Direction::Reply].map(|direction| {
+            // What one side takes is as a rule what the other takes.
+            let [own, other] =
+                [direction, direction.opposite()].map(|way| opening.mss[way as usize]);
+            Half::new(direction, other.or(own))
+        });
+        for (half, known) in halves.iter_mut().zip(manners) {
+            half.numbers.learn(&known);
+        }
         Flow {
-            halves: [
-                Half::new(Direction::Request, opening.mss[Direction::Reply as usize]),
-                Half::new(Direction::Reply, opening.mss[Direction::Request as usize]),
-            ],
+            halves,
             is_followed: opening.from_syn,
             opening,
             path,
@@ -53,14 +61,24 @@ impl Flow {
     /// One segment, whichever way it goes.
     pub(crate) fn segment(&mut self, segment: &Segment) {
         self.handshake.take(segment, &mut self.path);
+        if segment.flags.has(Flags::SYN) && self.handshake.is_whole() {
+            self.halves
+                .iter_mut()
+                .for_each(|half| half.windows.scaled());
+        }
         let way = segment.direction as usize;
         let back = segment.direction.opposite() as usize;
+        let full = self.halves[way].full();
+        self.halves[way].numbers.take(segment, full);
         if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
-            self.halves[back].acknowledged(segment, &mut self.path, &mut self.waiting);
+            // Where its own payload was lost, the answer was not late for want of ours.
+            let excused = segment.reports_duplicate
+                || segment.bytes > 0 && self.halves[way].numbers.lack_now();
+            self.halves[back].acknowledged(segment, excused, &mut self.path, &mut self.waiting);
         }
         if segment.bytes > 0 {
-            let other = self.halves[back].last.map(|last| last.at);
-            self.halves[way].sent(segment, other, &self.path, &mut self.waiting);
+            let asked = self.halves[back].last.map(|last| (last.at, last.packet));
+            self.halves[way].sent(segment, asked, &self.path, &mut self.waiting);
         }
         self.end(segment);
     }

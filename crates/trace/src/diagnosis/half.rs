@@ -8,6 +8,7 @@ use crate::diagnosis::loss::Losses;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::split::Joint;
 use crate::diagnosis::stall::Stalls;
+use crate::diagnosis::unseen::Numbers;
 use crate::diagnosis::{congestion, nagle, window};
 use crate::stream::{Direction, Segment};
 
@@ -73,6 +74,7 @@ pub(crate) struct Half {
     pub(crate) windows: window::Windows,
     pub(crate) congestion: Congestion,
     pub(crate) losses: Losses,
+    pub(crate) numbers: Numbers,
     pub(crate) joints: VecDeque<Joint>,
     /// Behind the last byte sent.
     pub(crate) next: u64,
@@ -93,6 +95,7 @@ impl Half {
             windows: window::Windows::default(),
             congestion: Congestion::default(),
             losses: Losses::default(),
+            numbers: Numbers::default(),
             joints: VecDeque::new(),
             next: 0,
             on_their_way: VecDeque::new(),
@@ -134,8 +137,17 @@ impl Half {
         Some(end.saturating_sub(known))
     }
 
-    /// A packet of the receiver.
-    pub(crate) fn acknowledged(&mut self, segment: &Segment, path: &mut Path, stalls: &mut Stalls) {
+    /// A packet of the receiver. `excused`: what was sent again had arrived before.
+    pub(crate) fn acknowledged(
+        &mut self,
+        segment: &Segment,
+        excused: bool,
+        path: &mut Path,
+        stalls: &mut Stalls,
+    ) {
+        if excused {
+            self.losses.excuse(segment.acknowledged);
+        }
         self.windows.take(segment, self.full());
         if !self.announced.take(segment) {
             return;
@@ -154,11 +166,11 @@ impl Half {
             .acknowledged(segment, path, self.direction, stalls);
     }
 
-    /// A segment with payload.
+    /// A segment with payload. `asked`: the newest payload of the other side.
     pub(crate) fn sent(
         &mut self,
         segment: &Segment,
-        other: Option<u64>,
+        asked: Option<(u64, u64)>,
         path: &Path,
         stalls: &mut Stalls,
     ) {
@@ -172,20 +184,34 @@ impl Half {
         if segment.offset > self.next {
             self.losses
                 .missing(self.next, &after, self.last.as_ref(), path);
+            self.numbers.explained();
         }
-        if let Some(before) = self.last.filter(|before| before.end == after.offset) {
-            let interrupted = other.is_some_and(|at| at > before.at);
-            self.silent(
-                &Gap {
-                    before,
-                    after,
-                    interrupted,
-                },
-                path,
-                stalls,
-            );
+        match self.numbers.stall(segment, asked, path) {
+            Some(stall) => {
+                self.congestion.lost();
+                stalls.push(stall);
+            }
+            None => self.followed(after, asked, path, stalls),
         }
         self.remember(after, segment.bytes);
+    }
+
+    fn followed(
+        &mut self,
+        after: Sent,
+        asked: Option<(u64, u64)>,
+        path: &Path,
+        stalls: &mut Stalls,
+    ) {
+        if let Some(before) = self.last.filter(|before| before.end == after.offset) {
+            let interrupted = asked.is_some_and(|(at, _)| at > before.at);
+            let gap = Gap {
+                before,
+                after,
+                interrupted,
+            };
+            self.silent(&gap, path, stalls);
+        }
     }
 
     fn silent(&mut self, gap: &Gap, path: &Path, stalls: &mut Stalls) {

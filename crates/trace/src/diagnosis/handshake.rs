@@ -91,6 +91,11 @@ impl Handshake {
         Some((established.0.saturating_sub(asked.0), packets))
     }
 
+    /// Both SYNs were seen.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.asked.is_some() && self.answered.is_some()
+    }
+
     /// From the first SYN to the end of the opening, ns.
     pub(crate) fn taken_ns(&self) -> u64 {
         match (self.asked, self.established) {

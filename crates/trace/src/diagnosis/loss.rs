@@ -158,6 +158,11 @@ impl Losses {
         });
     }
 
+    /// The receiver has said that it had everything below `end` before it was sent again.
+    pub(crate) fn excuse(&mut self, end: u64) {
+        self.again.retain(|stall| stall.late.0 >= end);
+    }
+
     /// Those whose answer has not come; they count.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &Stall> {
         self.again.iter()

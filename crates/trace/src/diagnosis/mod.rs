@@ -32,6 +32,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod think;
+mod unseen;
 mod until_close;
 mod window;
 mod words;
@@ -50,20 +51,28 @@ use h2_window::Frame;
 use path::Path;
 use reuse::{Reuse, Spent};
 use tally::Tally;
+use unseen::Numbers;
 
 /// Occurrences named per finding.
 pub const EXAMPLES: usize = 8;
 /// Closed flows that are kept: what is told of a packet may come in any order.
 const LEAVING: usize = 256;
-/// Pairs of hosts whose round trips are remembered.
-const PATHS: usize = 1024;
+/// Pairs of hosts that are remembered.
+const HOSTS: usize = 1024;
+
+/// What the connections between two hosts have in common.
+#[derive(Debug, Clone, Copy, Default)]
+struct Hosts {
+    path: Path,
+    manners: [Numbers; 2],
+}
 
 /// Listens to flows and exchanges, and says what cost time.
 #[derive(Debug)]
 pub struct Diagnosis {
     flows: HashMap<FlowId, Flow>,
     leaving: VecDeque<FlowId>,
-    paths: HashMap<(IpAddr, IpAddr), Path>,
+    hosts: HashMap<(IpAddr, IpAddr), Hosts>,
     reuse: Reuse,
     tallies: Vec<Tally>,
     exchanges: u64,
@@ -82,7 +91,7 @@ impl Diagnosis {
         Diagnosis {
             flows: HashMap::new(),
             leaving: VecDeque::new(),
-            paths: HashMap::new(),
+            hosts: HashMap::new(),
             reuse: Reuse::default(),
             tallies: Cause::ALL.map(|cause| Tally::new(cause, examples)).into(),
             exchanges: 0,
@@ -116,7 +125,6 @@ impl Diagnosis {
         let Some(flow) = self.flows.remove(&id) else {
             return;
         };
-        self.remember(&flow);
         if flow.exchanges == 0 {
             for occurrence in unread(id, &flow) {
                 self.count(occurrence);
@@ -136,10 +144,20 @@ impl Diagnosis {
         }
     }
 
-    fn remember(&mut self, flow: &Flow) {
-        let pair = hosts(&flow.opening);
-        if self.paths.len() < PATHS || self.paths.contains_key(&pair) {
-            self.paths.entry(pair).or_default().learn(&flow.path);
+    fn remember(&mut self, pair: (IpAddr, IpAddr), common: Hosts) {
+        if self.hosts.len() < HOSTS || self.hosts.contains_key(&pair) {
+            let known = self.hosts.entry(pair).or_default();
+            known.path.learn(&common.path);
+            known.manners = common.manners;
+        }
+    }
+}
+
+impl Hosts {
+    fn of(flow: &Flow) -> Hosts {
+        Hosts {
+            path: flow.path,
+            manners: [0, 1].map(|way| flow.halves[way].numbers.manners()),
         }
     }
 }
@@ -194,8 +212,8 @@ fn unread(id: FlowId, flow: &Flow) -> Vec<Occurrence> {
 
 impl Observer for Diagnosis {
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
-        let path = self.paths.get(&hosts(opening)).copied().unwrap_or_default();
-        self.flows.insert(flow, Flow::new(*opening, path));
+        let Hosts { path, manners } = self.hosts.get(&hosts(opening)).copied().unwrap_or_default();
+        self.flows.insert(flow, Flow::new(*opening, path, manners));
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
@@ -213,6 +231,10 @@ impl Observer for Diagnosis {
     }
 
     fn closed(&mut self, flow: FlowId, _at_ns: u64, _closing: Closing) {
+        if let Some(known) = self.flows.get(&flow) {
+            let (pair, common) = (hosts(&known.opening), Hosts::of(known));
+            self.remember(pair, common);
+        }
         self.leaving.push_back(flow);
         if self.leaving.len() > LEAVING
             && let Some(oldest) = self.leaving.pop_front()

@@ -29,6 +29,8 @@ fn blank(at_ns: u64, direction: Direction) -> Segment {
         header_bytes: 66,
         link_header_bytes: 14,
         ip_header_bytes: 20,
+        identification: None,
+        reports_duplicate: false,
     }
 }
 

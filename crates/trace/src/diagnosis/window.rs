@@ -14,6 +14,9 @@ const NOT_READING_NS: u64 = 8_000_000;
 /// The windows that a receiver offered.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
+    /// Both SYNs were seen, so that windows are scaled as they should be (RFC 7323
+    /// section 2.2); otherwise they may be too small by a factor of up to 16,384.
+    is_scaled: bool,
     largest: u64,
     closed_at: Option<u64>,
     /// When the window was closed last, and when it opened, ns.
@@ -21,9 +24,14 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// The largest ever offered, bytes.
+    /// From here on windows are what they say.
+    pub(crate) fn scaled(&mut self) {
+        self.is_scaled = true;
+    }
+
+    /// The largest ever offered, bytes; 0 where it is not known.
     pub(crate) fn largest(&self) -> u64 {
-        self.largest
+        if self.is_scaled { self.largest } else { 0 }
     }
 
     /// A packet of the receiver; `full` is the payload of a full segment. A window is
@@ -58,7 +66,7 @@ impl Windows {
 /// knew before it, and came once it did.
 pub(crate) fn stall(half: &Half, gap: &Gap, path: &Path) -> Option<Stall> {
     let near = path.near(half.direction);
-    if gap.ns() < (path.round_trip() * 2 / 5).max(SHORTEST_NS) {
+    if !half.windows.is_scaled || gap.ns() < (path.round_trip() * 2 / 5).max(SHORTEST_NS) {
         return None;
     }
     let needed = gap.after.offset + gap.after.bytes().min(half.full());

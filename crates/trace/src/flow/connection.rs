@@ -7,6 +7,7 @@ use super::numbers::Numbers;
 use super::queue::Links;
 use super::reassembly::{Memory, Out, Reassembly};
 use crate::packet::{Flags, Packet};
+use crate::sack::reports_duplicate;
 use crate::stream::{Closing, Direction, FlowId, Observer, Segment, SegmentKind};
 use crate::tcp::Announced;
 
@@ -257,6 +258,8 @@ impl Connection {
             header_bytes: headers.iter().map(|bytes| u32::from(*bytes)).sum(),
             link_header_bytes: packet.link_header_bytes,
             ip_header_bytes: packet.ip_header_bytes,
+            identification: packet.identification,
+            reports_duplicate: reports_duplicate(packet.options, packet.acknowledgment),
         }
     }
 

@@ -33,6 +33,7 @@ pub(super) fn parse(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
         source: address(12),
         destination: address(16),
         protocol: fixed[9],
+        identification: Some(u16::from_be_bytes([fixed[4], fixed[5]])),
         header_bytes,
         payload_bytes: total - header_bytes as u32,
         payload: between(captured, header_bytes, total),

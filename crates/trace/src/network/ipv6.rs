@@ -34,6 +34,7 @@ pub(super) fn parse(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
         source: address(fixed, 8),
         destination: address(fixed, 24),
         protocol,
+        identification: None,
         header_bytes,
         payload_bytes: total - header_bytes as u32,
         payload: between(captured, header_bytes, total),

@@ -18,6 +18,8 @@ pub(crate) struct Ip<'a> {
     pub(crate) destination: IpAddr,
     /// Of what is behind the headers.
     pub(crate) protocol: u8,
+    /// Of IPv4.
+    pub(crate) identification: Option<u16>,
     /// Header with options, or with extension headers.
     pub(crate) header_bytes: usize,
     /// What is behind it, bytes on the wire.
