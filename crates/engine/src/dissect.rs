@@ -68,11 +68,7 @@ fn read(arguments: &Arguments) -> Result<Dissection, wirelab_trace::file::Error>
     let summary = read_file(&arguments.file, &mut dissector)?;
     let file = arguments.file.display().to_string();
     let (mut dissection, diagnosis) = dissector.finish(&file, &summary);
-    dissection.findings = diagnosis
-        .findings()
-        .into_iter()
-        .map(|finding| serde_json::to_value(finding).expect("a finding is plain data"))
-        .collect();
+    dissection.findings = diagnosis.findings();
     Ok(dissection)
 }
 

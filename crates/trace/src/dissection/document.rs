@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Classes, Packets};
+use crate::diagnosis::Finding;
 use crate::exchange::{Ending, Protocol};
 use crate::layer::Kind;
 
@@ -32,7 +33,7 @@ pub struct Dissection {
     /// Calls.
     pub exchanges: ExchangeSums,
     /// What cost time, and where.
-    pub findings: Vec<serde_json::Value>,
+    pub findings: Vec<Finding>,
     /// The packets of one exchange, with its connection's set-up and tear-down;
     /// empty where no exchange was whole.
     pub timeline: Vec<Rung>,

@@ -74,8 +74,8 @@ struct Conversation {
     reached: [u64; 2],
     /// By direction: where its FIN stands.
     fin: [Option<u64>; 2],
-    /// By direction: segments have been seen.
-    heard: [bool; 2],
+    /// By direction: the last segment.
+    last: [Option<Segment>; 2],
     weight: usize,
 }
 
@@ -109,7 +109,7 @@ impl Protocols {
                 beginning: [opening.from_syn; 2],
                 reached: [0; 2],
                 fin: [None; 2],
-                heard: [false; 2],
+                last: [None; 2],
                 weight: 0,
             },
         );
@@ -122,7 +122,7 @@ impl Protocols {
             return;
         };
         let place = segment.direction as usize;
-        conversation.heard[place] = true;
+        conversation.last[place] = Some(*segment);
         if segment.flags.has(Flags::FIN) && conversation.fin[place].is_none() {
             conversation.fin[place] = Some(segment.end());
             conversation.end_if_reached(segment.direction, listener);
@@ -337,13 +337,17 @@ impl Conversation {
         let place = direction as usize;
         self.reached[place] = offset.saturating_add(bytes);
         self.beginning[place] = false;
+        // Whatever follows a gap, or ends before it, was told after a segment.
+        let [request, reply] = self.last;
+        let Some(last) = request.or(reply) else {
+            return;
+        };
         let side = self.side(direction);
         let calls = &mut self.calls;
         let held = &mut self.held[place];
-        let carrier = &nowhere(direction, offset);
         let cut = &mut Cut {
             flow: self.flow,
-            carrier,
+            carrier: &last,
             offset,
             held,
             listener,
@@ -379,7 +383,7 @@ impl Conversation {
 
     fn closed(&mut self, closing: Closing, listener: &mut impl Exchanges) {
         self.drop_waiting(listener);
-        let heard = self.heard == [true; 2];
+        let heard = self.last.iter().all(Option::is_some);
         let one_way = heard && matches!(&self.speech, Speech::Raw(raw) if raw.is_one_way());
         let turns = matches!(self.speech, Speech::Unknown(_));
         let ending = |call: &Call| match closing {
@@ -417,25 +421,5 @@ impl Conversation {
         self.calls = Calls::new(self.flow);
         self.held = Default::default();
         self.speech = Speech::Unknown(Turns::default());
-    }
-}
-
-/// The carrier of bytes that nothing carried.
-fn nowhere(direction: Direction, offset: u64) -> Segment {
-    Segment {
-        packet: 0,
-        at_ns: 0,
-        direction,
-        kind: crate::stream::SegmentKind::Acknowledgment,
-        flags: crate::packet::Flags::default(),
-        offset,
-        bytes: 0,
-        acknowledged: 0,
-        window: 0,
-        header_bytes: 0,
-        link_header_bytes: 0,
-        ip_header_bytes: 0,
-        identification: None,
-        reports_duplicate: false,
     }
 }
