@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab import legality, manifests, operations, placement
+from wirelab import legality, manifests, open_files, operations, placement
 from wirelab.axes import ENGINE
 from wirelab.contact import Appointment, Contact
 from wirelab.engine import Drive
@@ -118,11 +118,13 @@ def drive_server(
             f"{server.authority} is not on this machine",
             "give --any-target if you may load that server",
         )
+    stack = _server_stack(server, call, amount)
+    _accept_files(stack, amount)
     group = {
         **amount.group(),
         "target": server.address,
         "authority": server.authority,
-        "stack": _server_stack(server, call, amount),
+        "stack": stack,
         "workload": _grpc(server, call) if server.kind == "grpc" else _http(server, call),
         **_tls(server, call),
     }
@@ -153,6 +155,7 @@ def drive_stack(
     rule = legality.link_rule(LOOPBACK, stack.axes)
     if rule:
         raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
+    _accept_files(stack.engine_stack(), amount)
     table = placement.choose("pinned")
     program = Programs(manifests.load()).program(stack, interruption, message.contract)
     settings = Settings(
@@ -178,7 +181,7 @@ def drive_stack(
 
 
 def summary(outcome: Json) -> Json:
-    """The outcome as one flat object; times in milliseconds."""
+    """The outcome as one flat object; times in milliseconds, none where no call went well."""
     group, process = outcome["groups"][0], outcome["process"]
     cpu = process["cpu_user_s"] + process["cpu_system_s"]
     calls = group["calls"]
@@ -192,8 +195,8 @@ def summary(outcome: Json) -> Json:
         "rate_planned_per_s": group["rate_planned_per_s"],
         "load": group["load"],
         "window_s": group["window_s"],
-        "latency_ms": _milliseconds(group["times"].get("response")),
-        "service_time_ms": _milliseconds(group["times"].get("service")),
+        "latency_ms": _milliseconds(group["times"].get("response")) if group["ok"] else {},
+        "service_time_ms": _milliseconds(group["times"].get("service")) if group["ok"] else {},
         "sequences": _sequences(group.get("sequences")),
         "client_cpu_s": cpu,
         "client_cpu_us_per_call": cpu / calls * 1e6 if calls else None,
@@ -207,6 +210,15 @@ def summary(outcome: Json) -> Json:
         "interrupted": outcome["interrupted"],
         "engine": {"version": outcome["engine"], "profile": outcome["profile"]},
     }
+
+
+def _accept_files(stack: Json, amount: Amount) -> None:
+    """Raises :class:`UsageError` where the load has more connections than a process may
+    open files."""
+    wanted = open_files.connections(stack["connection"], amount.concurrency())
+    refused = open_files.refusal(wanted)
+    if refused:
+        raise UsageError(refused, open_files.REMEDY)
 
 
 def _sequences(sequences: Json | None) -> Json | None:
@@ -286,7 +298,7 @@ def _server_stack(server: Server, call: Call, amount: Amount) -> Json:
     grpc = server.kind == "grpc"
     connection = {
         "close": call.close,
-        "count": None if call.close else amount.connections or 1,
+        "count": None if call.close else _connections(amount),
         "in_flight": amount.in_flight or 1,
     }
     security = {} if server.secure_name is None else {"security": "tls"}
@@ -298,6 +310,13 @@ def _server_stack(server: Server, call: Call, amount: Amount) -> Json:
         "connection": connection,
         "work": call.work or "decode",
     }
+
+
+def _connections(amount: Amount) -> int | None:
+    """None: as many as the users need, as with services of the lab."""
+    if amount.connections is None and amount.users is not None:
+        return None
+    return amount.connections or 1
 
 
 def _http(server: Server, call: Call) -> Json:

@@ -177,7 +177,7 @@ class Closed(Model):
 class Constant(Model):
     """Evenly spaced arrivals."""
 
-    rate: float = Field(gt=0, description="calls per second")
+    rate: float = Field(gt=0, allow_inf_nan=False, description="calls per second")
     in_flight_max: int = Field(
         ge=1, description="calls under way at most; others wait in an unbounded queue"
     )
@@ -186,7 +186,7 @@ class Constant(Model):
 class Poisson(Model):
     """Arrivals with exponential gaps; their seed follows from the experiment's."""
 
-    rate: float = Field(gt=0, description="calls per second, on average")
+    rate: float = Field(gt=0, allow_inf_nan=False, description="calls per second, on average")
     in_flight_max: int = Field(
         ge=1, description="calls under way at most; others wait in an unbounded queue"
     )

@@ -11,6 +11,8 @@ from rich.live import Live
 from rich.text import Text
 
 from wirelab import operations
+from wirelab.counting import counted
+from wirelab.plain import plain
 from wirelab.planning import PlannedTrial
 from wirelab.trial import Trial
 from wirelab.units import format_bytes, format_seconds
@@ -59,6 +61,11 @@ class TimeLeft:
         """For everything that is left, ``into_trial`` seconds into the current trial."""
         ratio = self._done_taken / self._done_planned if self._done_planned else 1.0
         return max(0.0, sum(self._planned) * ratio - into_trial)
+
+
+def time_left(seconds: float) -> str:
+    """``under 1 s``, ``42 s``, ``3 min 5 s``: a guess has no fractions."""
+    return "under 1 s left" if seconds < 1.0 else f"{format_seconds(round(seconds))} left"
 
 
 class OneLine:
@@ -115,8 +122,10 @@ class OnConsole:
         self._left = TimeLeft(planned)
         self._total, self._done = len(planned) + finished, finished
         if finished:
-            self.note(f"{finished} of {self._total} trials are there already; going on")
-        self.note(f"{len(planned)} trials, about {format_seconds(self._left.seconds())}")
+            total = counted(self._total, "trial")
+            self.note(f"{finished:,} of {total} are there already; going on")
+        about = f", about {format_seconds(round(self._left.seconds()))}" if planned else ""
+        self.note(f"{counted(len(planned), 'trial')}{about}")
         self._line.__enter__()
 
     def note(self, text: str) -> None:
@@ -131,7 +140,7 @@ class OnConsole:
     def inside(self, event: Json) -> None:
         calls, errors = event.get("calls", 0), event.get("errors", 0)
         failed = f", {errors:,} failed" if errors else ""
-        self._phase = f"{event.get('phase')}, {calls:,} calls{failed}"
+        self._phase = f"{event.get('phase')}, {counted(calls, 'call')}{failed}"
         self._show()
 
     def finished(self, trial: Trial) -> None:
@@ -139,21 +148,21 @@ class OnConsole:
         self._done += 1
         self._failed += trial.status == "failed"
         if trial.status == "failed":
-            self.note(f"failed: {trial.id}: {trial.reason}")
+            self.note(f"failed: {trial.id}: {plain(trial.reason)}")
         elif not self._console.is_terminal:
             rate = trial.result.get("rate_per_s", 0.0)
-            left = format_seconds(self._left.seconds())
-            self.note(f"[{self._done}/{self._total}] {self._words}: {rate:,.0f}/s, {left} left")
+            left = time_left(self._left.seconds())
+            self.note(f"[{self._done}/{self._total}] {self._words}: {rate:,.0f}/s, {left}")
 
     def end(self) -> None:
         self._line.__exit__()
 
     def _show(self) -> None:
-        left = format_seconds(self._left.seconds(time.monotonic() - self._began))
+        left = time_left(self._left.seconds(time.monotonic() - self._began))
         width = max(20, self._console.width - 1)
         failed = f", {self._failed} failed" if self._failed else ""
         first = Text(
-            f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left} left",
+            f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left}",
             style="bold",
         )
         second = Text(f"{self._words} · {self._phase}"[:width], style="dim")

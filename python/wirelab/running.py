@@ -12,13 +12,14 @@ from wirelab import (
     engine_binary,
     journal,
     manifests,
+    open_files,
     placement,
     planning,
     run_directory,
 )
 from wirelab.axes import ENGINE
 from wirelab.completeness import PLANNED
-from wirelab.errors import Interrupted, LabError, ToolMissing
+from wirelab.errors import ExperimentError, Interrupted, LabError, ToolMissing
 from wirelab.experiment import Experiment
 from wirelab.identity import Admission
 from wirelab.interruption import Interruption
@@ -102,6 +103,7 @@ def run(
     engine_binary.find()
     catalogue = manifests.load()
     planned = planning.schedule(experiment, catalogue)
+    _accept_files(planned)
     for choice in experiment.placement:
         placement.choose(choice)
     with (
@@ -118,6 +120,23 @@ def run(
         _prepare(lab, planned, directory, done, progress)
         _measure_all(lab, planned, directory, done, progress)
     return read(out)
+
+
+def _accept_files(planned: Schedule) -> None:
+    """Raises :class:`ExperimentError` where a load has more connections than a process may
+    open files."""
+    problems: dict[str, None] = {}
+    for trial in planned.trials:
+        cell = trial.cell
+        load = cell.load.point()
+        concurrency = load["users"] if load["kind"] == "closed" else load["in_flight_max"]
+        policy = cell.stack.engine_stack()["connection"]
+        refused = open_files.refusal(open_files.connections(policy, concurrency))
+        if refused:
+            word = "users" if load["kind"] == "closed" else "in_flight_max"
+            problems[f"{cell.stack}, {load['kind']} {word}={concurrency}: {refused}"] = None
+    if problems:
+        raise ExperimentError([*problems, open_files.REMEDY])
 
 
 def _done(journalled: Journal, retry_failed: bool) -> set[str]:

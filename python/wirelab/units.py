@@ -7,6 +7,7 @@ Decimal and binary prefixes are told apart: 1 kB = 1,000 B, 1 KiB = 1,024 B
 from __future__ import annotations
 
 import re
+from math import isinf
 
 from wirelab.errors import UnitError
 
@@ -41,19 +42,21 @@ def format_bytes(size: int) -> str:
     for unit in ("MB", "kB"):
         number = size / BYTES[unit]
         if number >= 1 and round(number, 1) == number:
-            return f"{number:g} {unit}"
+            return f"{number:.12g} {unit}"
     return f"{size} B"
 
 
 def format_seconds(seconds: float) -> str:
     """A time for people: ``850 us``, ``1.2 ms``, ``42 s``, ``3 min 5 s``."""
-    if seconds >= 60:
+    if seconds >= 59.95:
         whole = round(seconds)
         return f"{whole // 60} min {whole % 60} s"
-    for unit in ("s", "ms"):
-        if seconds >= SECONDS[unit]:
-            return f"{seconds / SECONDS[unit]:.3g} {unit}"
-    return f"{seconds / SECONDS['us']:.3g} us"
+    for unit, larger in (("us", "ms"), ("ms", "s")):
+        shown = f"{seconds / SECONDS[unit]:.3g}"
+        # Not by the time itself: 999.6 us are shown as 1 ms.
+        if seconds > 0 and float(shown) * SECONDS[unit] < SECONDS[larger] * (1 - 1e-9):
+            return f"{shown} {unit}"
+    return f"{seconds:.3g} s"
 
 
 def _split(text: object, units: tuple[str, ...], noun: str, example: str) -> tuple[float, str]:
@@ -66,4 +69,7 @@ def _split(text: object, units: tuple[str, ...], noun: str, example: str) -> tup
         raise UnitError(f"{text!r} has no unit: {noun} is written {example}")
     if found[2] not in units:
         raise UnitError(f"{text!r}: unknown unit {found[2]!r}; known are {', '.join(units)}")
-    return float(found[1]), found[2]
+    number = float(found[1])
+    if isinf(number):
+        raise UnitError(f"{text[:40]!r}… is too large a number")
+    return number, found[2]

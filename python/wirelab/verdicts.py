@@ -7,11 +7,11 @@ trial is left out. A marked trial is never dropped: it is shown with its marks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, sqrt
 from typing import Any
 
-from wirelab import link_checks, wire_checks
+from wirelab import link_checks, quotas, wire_checks
 from wirelab.axes import ENGINE
 from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
 from wirelab.trial import Check, Trial
@@ -177,15 +177,21 @@ def client_use(trial: Trial) -> float | None:
     """CPU of the engine's load threads, or of the tool on its processors, over their time in
     the window: 1 is all of it."""
     processors = trial.engine.get("processors") or _cores(trial, "engine")
-    return _use(trial.result.get("cpu_s"), trial, processors)
+    return _use(trial.result.get("cpu_s"), trial, _granted(trial, "client.cpu", processors))
 
 
 def service_use(trial: Trial) -> float | None:
     """CPU of the service over its processors' time in the window: 1 is all of it."""
-    return _use(trial.service.get("cpu_window_s"), trial, trial.placement.get("processors"))
+    processors = _granted(trial, "server.cpu", trial.placement.get("processors"))
+    return _use(trial.service.get("cpu_window_s"), trial, processors)
 
 
-def _use(cpu_s: float | None, trial: Trial, processors: int | None) -> float | None:
+def _granted(trial: Trial, axis: str, processors: int | None) -> float | None:
+    """The processors that a side may use: a share of one where it has a quota."""
+    return quotas.share(trial.point.axes.get(axis, quotas.ALL)) or processors
+
+
+def _use(cpu_s: float | None, trial: Trial, processors: float | None) -> float | None:
     window = trial.result.get("window_s")
     if cpu_s is None or not window or not processors:
         return None
@@ -276,23 +282,25 @@ def _counters(trial: Trial) -> Check:
 
 
 def _stationarity(trial: Trial) -> Check:
-    found = stationary(_whole_slots(trial))
+    found = stationary(whole_slots(trial.result))
     if found.stationary is None:
         return Check.unmeasurable("stationarity", found.reason)
     return Check.judged("stationarity", found.stationary, found.reason)
 
 
-def _whole_slots(trial: Trial) -> Sequence[float]:
-    """The series between the ends of the window.
+def whole_slots(group: Mapping[str, Any]) -> Sequence[float]:
+    """The series of a group's result between the ends of the window.
 
     Calls count where they end but belong where they were intended: those from before the
     window are missing at its start, for about one response time, and those that end after
     it fill slots beyond its end.
     """
-    series: Sequence[float] = trial.result.get("series", ())
-    last = int(float(trial.result.get("window_s") or 0.0) / SLOT_S + 1e-9)
+    series: Sequence[float] = group.get("series", ())
+    last = int(float(group.get("window_s") or 0.0) / SLOT_S + 1e-9)
+    response = group.get("times", {}).get("response") or {}
+    mean_ns = response["mean_ns"] if response.get("count") else 0.0
     # A first slot that misses less than a third of its calls is kept.
-    first = ceil((trial.time_ns("response", "mean") or 0.0) * 1e-9 / SLOT_S - 0.33)
+    first = ceil(mean_ns * 1e-9 / SLOT_S - 0.33)
     return series[first:last]
 
 

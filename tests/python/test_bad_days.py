@@ -16,7 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from wirelab import experiment_file, running
+from wirelab import experiment_file, open_files, running
+from wirelab.errors import ExperimentError
 from wirelab.running import Run
 from wirelab.trial import Trial
 
@@ -229,9 +230,40 @@ def test_too_few_open_files_are_told_as_such(tmp_path: Path) -> None:
         timeout=60,
         env={**os.environ, **PATHS},
     )
-    assert done.returncode == 3, done.stdout
-    assert "open files" in done.stderr
+    assert done.returncode == 2, done.stdout
+    assert "200 connections at a time" in done.stderr
+    assert "the 100 open files" in " ".join(done.stderr.split())
+    assert "ulimit -n" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_load_with_too_many_connections_is_refused_before_the_first_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_files, "limit", lambda: 1000)
+    text = TEXT.replace("loads: [", "loads: [closed: {users: 900}, ")
+    with pytest.raises(ExperimentError) as caught:
+        running.run(experiment_file.parse(text), tmp_path / "run", source=text)
+    assert sorted(problem.partition(": ")[0] for problem in caught.value.problems[:2]) == [
+        "grpc@rust, closed users=900",
+        "rest@rust, closed users=900",
+    ]
+    assert "raise the limit (ulimit -n)" in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_services_may_open_as_many_files_as_the_machine_allows(tmp_path: Path) -> None:
+    """More connections than the soft limit of the lab itself."""
+    words = ["drive", "rest@rust", "--connections", "300", "--calls", "3000", "--json"]
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -S -n 200; exec "$@"', "sh", *COMMAND, *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **PATHS},
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ok"] == 3000
 
 
 def _faulty(tmp_path: Path, faults: str) -> Run:

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
+import signal
 import socket
 import ssl
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from wirelab import certificates, checkout, manifests, targets
+from wirelab import certificates, checkout, manifests, open_files, targets
 from wirelab.cli import main
+from wirelab.contact import Appointment
 from wirelab.errors import UsageError
+from wirelab.hints import hints
 from wirelab.interruption import Interruption
+from wirelab.scratch import Scratch
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
 from wirelab.targets import Server
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 Json = dict[str, Any]
+COMMAND = [sys.executable, "-c", "import sys; from wirelab.cli import main; sys.exit(main())"]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -31,6 +40,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     bodies: list[tuple[str, str | None, bytes]]
+    answered = False
 
     def do_GET(self) -> None:
         self._answer(404 if self.path == "/missing" else 200)
@@ -41,6 +51,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self._answer(201)
 
     def _answer(self, status: int) -> None:
+        Handler.answered = True
         self.send_response(status)
         self.send_header("content-length", "2")
         self.end_headers()
@@ -52,7 +63,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    Handler.bodies = []
+    Handler.bodies, Handler.answered = [], False
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
         thread = threading.Thread(target=running.serve_forever)
         thread.start()
@@ -113,8 +124,89 @@ def test_refused_connections_are_a_result(capsys: pytest.CaptureFixture[str]) ->
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/"
         code, said = _drive(capsys, url, "--calls", "5")
+        assert main(["drive", url, "--duration", "200ms", "--connections", "2"]) == 1
     assert code == 1
     assert said["errors_by_kind"]["refused"] == said["errors"] > 0
+    assert said["error_examples"] == ["refused: Connection refused (os error 111)"]
+    assert said["latency_ms"] == {}, "the time of a failure is no response time"
+    shown = capsys.readouterr().out
+    assert shown.count("Connection refused") == 1
+    assert "no call went well" in shown
+    assert "response time" not in shown
+    assert "nobody listens at 127.0.0.1" in shown
+
+
+def test_tls_on_one_side_only_is_told_with_the_right_scheme(
+    capsys: pytest.CaptureFixture[str], server: str
+) -> None:
+    secure = server.replace("http://", "https://")
+    assert main(["drive", f"{secure}/", "--duration", "200ms", "--timeout", "2s"]) == 1
+    shown = capsys.readouterr().out
+    assert "the server speaks without TLS: write http:// in place of https://" in shown
+
+
+def test_a_server_that_wants_tls_is_told_with_the_right_scheme(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A service of the lab, by the address that it gave."""
+    stack = Stack.parse("rest@rust?security=tls")
+    with Interruption() as interruption, Scratch(tmp_path) as scratch:
+        program = Programs(manifests.load()).program(stack, interruption)
+        appointment = Appointment.of(stack, scratch)
+        configuration = Settings().configuration(stack, appointment=appointment)
+        log = tmp_path / "service.log"
+        with Service(program, configuration, log=log, interruption=interruption) as service:
+            code = main(["drive", f"http://{service.ready.address}/", "--duration", "200ms"])
+    assert code == 1
+    assert "write https:// in place of http://" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_rate_that_moves_is_pointed_out() -> None:
+    """As that of a virtual machine that compiles while it is measured."""
+    group: Json = {
+        "ok": 600,
+        "errors": 0,
+        "errors_by_kind": {},
+        "error_examples": [],
+        "window_s": 3.0,
+        "series": [*range(2, 17), *[40] * 15],
+        "times": {"response": {"count": 600, "mean_ns": 1e6}},
+        "warmup": {"seconds": 0.0},
+    }
+    outcome = {"interrupted": False, "groups": [group]}
+    stack = Stack.parse("rest@rust")
+    (hint,) = hints(stack, outcome)
+    assert "not steady" in hint
+    assert "--warmup 5s" in hint
+    group["warmup"] = {"seconds": 5.0}
+    assert "longer than 5s" in hints(stack, outcome)[0]
+    assert hints(stack, {**outcome, "interrupted": True}) == []
+    group["series"] = [40] * 30
+    assert hints(stack, outcome) == []
+
+
+@pytest.mark.parametrize("how", [["--json"], []])
+def test_an_interrupted_drive_says_so_and_shows_what_it_has(server: str, how: list[str]) -> None:
+    running = subprocess.Popen(
+        [*COMMAND, "drive", f"{server}/", "--duration", "60s", *how],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    deadline = time.monotonic() + 60
+    while not Handler.answered and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)  # so that the window is open, which the first answer opens
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    if how:
+        told = json.loads(said)
+        assert told["interrupted"] is True
+        assert 0 < told["window_s"] < 60
+        assert told["calls"] > 0
+    else:
+        assert "  interrupted after " in said
 
 
 @pytest.mark.parametrize(
@@ -237,7 +329,29 @@ def test_people_get_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["rest@rust", "--calls", "5", "--duration", "1s"], "contradict"),
         (["rest@rust", "--poisson"], "--poisson needs --rate"),
-        (["rest@rust", "--rate", "0"], "not above 0"),
+        (["rest@rust", "--rate", "0"], "--rate 0 is no rate"),
+        (["rest@rust", "--rate", "-1"], "--rate -1 is no rate"),
+        (["rest@rust", "--rate", "nan"], "--rate nan is no rate"),
+        (["rest@rust", "--rate", "inf"], "--rate inf is no rate"),
+        (["rest@rust", "--duration", "inf"], "--duration: 'inf' is not a time"),
+        (["rest@rust", "--duration", f"{'9' * 400}s"], "too large a number"),
+        (["rest@rust", "--warmup", "-1s"], "--warmup: '-1s' is not a time"),
+        (["rest@rust", "--seed", "3"], "--seed belongs to --poisson"),
+        (["rest@rust", "--max-time", "3s"], "--max-time belongs to --calls"),
+        (["rest@rust", "--in-flight", "3", "--close"], "leave one of them out"),
+        (["rest@rust", "--method", "PUT"], "--method belongs to URLs"),
+        (["rest@rust", "--header", "a: b"], "--header belongs to URLs"),
+        (["rest@rust", "--data", ""], "--data belongs to URLs"),
+        (["rest@rust", "--body", __file__], "--body belongs to URLs"),
+        (["rest@rust", "--proto", __file__], "--proto belongs to URLs"),
+        (["rest@rust", "--http2"], "such as rest@rust?transport=http/2"),
+        (["rest@rust", "--ca", __file__], "write ?security=tls"),
+        (["rest@rust", "--any-target"], "--any-target belongs to URLs"),
+        (["http://127.0.0.1:1/", "--size", "1 kB"], "--size belongs to services of the lab"),
+        (["http://127.0.0.1:1/", "--operation", "Hello"], "--operation belongs to services"),
+        (["http://127.0.0.1:1/", "--sequence", "Credit"], "--sequence belongs to services"),
+        (["http://127.0.0.1:1/", "--import", "."], "--import belongs to --proto"),
+        (["http://127.0.0.1:1/", "--body", __file__, "--data", "x"], "contradict"),
         (["rest@rust", "--rate", "5", "--users", "2"], "open one"),
         (["rest@rust", "--duration", "3"], "has no unit"),
         (["rest@rust?codek=text"], "Did you mean 'codec'"),
@@ -269,6 +383,24 @@ def test_a_wrong_option_is_refused_with_the_remedy(
 ) -> None:
     assert main(["drive", *arguments]) == 2
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("target", ["rest@rust", "http://127.0.0.1:1/"])
+@pytest.mark.parametrize(
+    "load", [["--connections", "900"], ["--users", "900"], ["--users", "900", "--close"]]
+)
+def test_a_load_beyond_the_open_files_is_refused_before_anything_starts(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    load: list[str],
+) -> None:
+    monkeypatch.setattr(open_files, "limit", lambda: 1000)
+    assert main(["drive", target, *load]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "900 connections at a time" in told
+    assert "the 1,000 open files" in told
+    assert "raise the limit (ulimit -n)" in told
 
 
 def test_a_proto_that_does_not_parse_is_refused(

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wirelab.errors import UnitError
+from wirelab.progress import time_left
 from wirelab.units import format_bytes, format_seconds, parse_bytes, parse_seconds
 
 
@@ -42,4 +43,21 @@ def test_times_for_people() -> None:
         "1.2 ms",
         "2.5 s",
         "3 min 5 s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.0, "0 s"), (0.0009996, "1 ms"), (0.9996, "1 s"), (0.9994, "999 ms"), (59.96, "1 min 0 s")],
+)
+def test_a_time_that_rounds_up_takes_the_next_unit(seconds: float, shown: str) -> None:
+    assert format_seconds(seconds) == shown
+
+
+def test_what_is_left_is_no_figure_below_a_second() -> None:
+    assert [time_left(s) for s in (0.0, 0.4, 1.4, 59.7)] == [
+        "under 1 s left",
+        "under 1 s left",
+        "1 s left",
+        "1 min 0 s left",
     ]

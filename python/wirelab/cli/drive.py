@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,16 +11,19 @@ import typer
 from pydantic import ValidationError
 
 from wirelab import targets
-from wirelab.cli.edges import err, out, told
+from wirelab.cli import driven
+from wirelab.cli.edges import err, told
+from wirelab.counting import counted
 from wirelab.drive import HELLO, Amount, Call, drive_server, drive_stack, read_message, summary
-from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
+from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UnitError, UsageError
 from wirelab.experiment import Message
+from wirelab.hints import hints
 from wirelab.interruption import Interruption
 from wirelab.operations import OPERATIONS
 from wirelab.progress import OneLine
 from wirelab.stacks import Stack
 from wirelab.targets import Server
-from wirelab.units import format_bytes, format_seconds, parse_seconds
+from wirelab.units import parse_seconds
 
 Json = dict[str, Any]
 
@@ -35,7 +39,8 @@ def drive(
         ),
     ],
     connections: Annotated[
-        int | None, typer.Option(min=1, help="Connections kept open. [default: 1]")
+        int | None,
+        typer.Option(min=1, help="Connections kept open. [default: 1, or as --users need]"),
     ] = None,
     in_flight: Annotated[
         int | None, typer.Option(min=1, help="Calls under way per connection. [default: 1]")
@@ -48,16 +53,20 @@ def drive(
         str | None, typer.Option(help="Length of the window, e.g. 500ms or 3s. [default: 3s]")
     ] = None,
     calls: Annotated[
-        int | None, typer.Option(min=1, help="Calls to make, instead of a duration.")
+        int | None, typer.Option(min=1, max=2**63, help="Calls to make, instead of a duration.")
     ] = None,
     rate: Annotated[
         float | None, typer.Option(help="Calls per second: an open load, evenly spaced.")
     ] = None,
     poisson: Annotated[bool, typer.Option("--poisson", help="Exponential gaps at --rate.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the gaps.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**63, help="Seed of --poisson. [default: 1]")
+    ] = None,
     warmup: Annotated[str, typer.Option(help="Before the window; its calls do not count.")] = "0s",
     timeout: Annotated[str, typer.Option(help="After which a call is given up.")] = "10s",
-    max_time: Annotated[str, typer.Option(help="Ends --calls anyway.")] = "10min",
+    max_time: Annotated[
+        str | None, typer.Option(help="Ends --calls anyway. [default: 10min]")
+    ] = None,
     method: Annotated[str | None, typer.Option(help="HTTP method. [default: GET, or POST]")] = None,
     header: Annotated[
         list[str] | None, typer.Option(help="'Name: value'; gRPC metadata. May be repeated.")
@@ -94,24 +103,49 @@ def drive(
 ) -> int:
     """Load one server, and say how fast it answers."""
     _refuse_contradictions(duration, calls, rate, users, poisson)
+    if data is not None and body is not None:
+        raise UsageError("--data and --body contradict each other", "give one of them")
+    if close and (in_flight or 1) > 1:
+        raise UsageError(
+            f"--close ends a connection after its one call: --in-flight {in_flight} cannot be",
+            "leave one of them out",
+        )
+    _needs("--seed", seed is not None, "--poisson", poisson)
+    _needs("--max-time", max_time is not None, "--calls", calls is not None)
+    _needs("--import", bool(imports), "--proto", proto is not None)
+    found = targets.parse(target)
+    given = {
+        "--method": method,
+        "--header": header,
+        "--data": data,
+        "--body": body,
+        "--proto": proto,
+        "--http2": http2,
+        "--ca": ca,
+        "--any-target": any_target,
+        "--operation": operation,
+        "--sequence": sequence,
+        "--size": size,
+    }
+    absent: tuple[object, ...] = (None, False, [])
+    _refuse_foreign(found, {option for option, value in given.items() if value not in absent})
     amount = Amount(
         connections=connections,
         in_flight=in_flight,
         users=users,
         rate=rate,
         poisson=poisson,
-        seed=seed,
+        seed=1 if seed is None else seed,
         duration_s=None if duration is None else _positive("--duration", duration),
         calls=calls,
-        max_s=_positive("--max-time", max_time),
-        warmup_s=parse_seconds(warmup),
+        max_s=_positive("--max-time", max_time or "10min"),
+        warmup_s=_seconds("--warmup", warmup),
         timeout_s=_positive("--timeout", timeout),
     )
-    found = targets.parse(target)
     call = Call(
         method=method,
         headers=tuple(_header(text) for text in header or ()),
-        body=_body(found, data, body),
+        body=_body(data if not _is_grpc(found) else None, body),
         message=read_message(data) if data is not None and _is_grpc(found) else None,
         proto=_existing("--proto", proto),
         imports=tuple(imports or ()),
@@ -123,11 +157,11 @@ def drive(
     )
     with Interruption() as interruption:
         outcome = _drive(found, call, amount, any_target, interruption)
-    result = summary(outcome)
+    result = {**summary(outcome), "hints": hints(found, outcome)}
     if as_json:
         print(json.dumps({"target": target, **result}, indent=1))
     else:
-        _show(target, result)
+        driven.show(target, result)
     if outcome["interrupted"]:
         return EXIT_INTERRUPTED
     return EXIT_OK if result["ok"] else EXIT_FAILED
@@ -143,7 +177,8 @@ def _drive(
     with OneLine(err) as line:
 
         def heard(event: Json) -> None:
-            line.show(f"{event['phase']}: {event['calls']:,} calls, {event['errors']:,} failed")
+            calls = counted(event["calls"], "call")
+            line.show(f"{event['phase']}: {calls}, {event['errors']:,} failed")
 
         if isinstance(found, Stack):
             return drive_stack(found, call, amount, interruption=interruption, on_progress=heard)
@@ -164,8 +199,10 @@ def _refuse_contradictions(
         raise UsageError("--duration and --calls contradict each other", "give one of them")
     if rate is None and poisson:
         raise UsageError("--poisson needs --rate", "give --rate CALLS_PER_SECOND")
-    if rate is not None and rate <= 0:
-        raise UsageError(f"--rate {rate:g} is not above 0", "give calls per second")
+    if rate is not None and not (isfinite(rate) and rate > 0):
+        raise UsageError(
+            f"--rate {rate:g} is no rate", "give calls per second, a number above 0 such as 500"
+        )
     if rate is not None and users is not None:
         raise UsageError(
             "--users is of a closed load, --rate of an open one",
@@ -173,8 +210,52 @@ def _refuse_contradictions(
         )
 
 
+def _needs(option: str, given: bool, other: str, other_given: bool) -> None:
+    if given and not other_given:
+        raise UsageError(f"{option} belongs to {other}", f"give {other} too, or leave {option} out")
+
+
+OF_URLS = {
+    "--method": "the contract says how its operations are called",
+    "--header": "the contract says what its calls carry",
+    "--data": "its message comes from its contract: use --operation and --size",
+    "--body": "its message comes from its contract: use --operation and --size",
+    "--proto": "its contract is known: use --operation",
+    "--http2": "write it as an axis, such as rest@rust?transport=http/2",
+    "--ca": "it shows a certificate that the lab makes: write ?security=tls",
+    "--any-target": "the lab starts it on this machine",
+}
+"""Options that say nothing of a service of the lab, and why."""
+OF_STACKS = ("--operation", "--sequence", "--size")
+"""Options of services of the lab."""
+
+
+def _refuse_foreign(found: Stack | Server, given: set[str]) -> None:
+    """Options that could not be honoured are refused by name."""
+    if isinstance(found, Stack):
+        for option in OF_URLS:
+            if option in given:
+                raise UsageError(
+                    f"{option} belongs to URLs, and {found} is a service of the lab",
+                    OF_URLS[option],
+                )
+    for option in OF_STACKS:
+        if isinstance(found, Server) and option in given:
+            raise UsageError(
+                f"{option} belongs to services of the lab, such as rest@rust",
+                "say by --data or --body what is sent to a URL",
+            )
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        return parse_seconds(text)
+    except UnitError as error:
+        raise UsageError(f"{option}: {error.message}") from None
+
+
 def _positive(option: str, text: str) -> float:
-    seconds = parse_seconds(text)
+    seconds = _seconds(option, text)
     if seconds <= 0:
         raise UsageError(f"{option} {text} is not above 0", "give a time such as 3s")
     return seconds
@@ -207,17 +288,13 @@ def _is_grpc(found: Stack | Server) -> bool:
     return isinstance(found, Server) and found.kind == "grpc"
 
 
-def _body(found: Stack | Server, data: str | None, body: Path | None) -> bytes | None:
-    if data is not None and body is not None:
-        raise UsageError("--data and --body contradict each other", "give one of them")
-    if isinstance(found, Stack) and (data is not None or body is not None):
-        raise UsageError("a stack's message comes from its contract", "use --operation and --size")
+def _body(data: str | None, body: Path | None) -> bytes | None:
     if body is not None:
         try:
             return body.read_bytes()
         except OSError as error:
             raise UsageError(f"--body {body} cannot be read: {error.strerror}") from None
-    return data.encode() if data is not None and not _is_grpc(found) else None
+    return data.encode() if data is not None else None
 
 
 def _existing(option: str, path: Path | None) -> Path | None:
@@ -230,56 +307,3 @@ def _work(work: str | None) -> str | None:
     if work not in (None, "decode", "frame"):
         raise UsageError(f"--work {work} is not possible", "give decode or frame")
     return work
-
-
-def _show(target: str, result: Json) -> None:
-    """The result in 80 columns."""
-    planned = result["rate_planned_per_s"]
-    asked = f" (asked for {planned:,.6g})" if planned else ""
-    seconds = format_seconds(result["window_s"])
-    out.print(target, style="bold", markup=False, soft_wrap=True)
-    out.print(f"  {result['calls']:,} calls in {seconds}, {result['errors']:,} failed")
-    out.print(f"  {result['rate_per_s']:,.6g} good calls/s{asked}")
-    for kind, count in result["errors_by_kind"].items():
-        if count:
-            out.print(f"    {kind}: {count:,}", style="red")
-    for example in result["error_examples"][:3]:
-        out.print(f"    e.g. {example}", style="red", markup=False)
-    _show_times("response time", result["latency_ms"])
-    if result["load"] == "open":
-        _show_times("service time", result["service_time_ms"])
-    if result["sequences"]:
-        _show_sequences(result["sequences"])
-    _show_client(result)
-    out.print(f"  {NOTES[result['load']]}", style="dim")
-
-
-NOTES = {
-    "closed": "closed load: callers wait for replies, so a slow server is asked less often;\n"
-    "  its times say nothing about a server under a given rate (--rate).",
-    "open": "open load: response time counts from when a call was due, queueing included;\n"
-    "  service time only from when it was sent. Never compare with a closed load.",
-}
-
-
-def _show_times(title: str, times: Json) -> None:
-    if times:
-        parts = [
-            f"{name} {format_seconds(ms / 1e3)}" for name, ms in times.items() if name != "min"
-        ]
-        out.print(f"  {title}: {', '.join(parts)}")
-
-
-def _show_sequences(sequences: Json) -> None:
-    out.print(f"  {sequences['count']:,} sequences, {sequences['errors']:,} ended by a failed call")
-    _show_times("response time of a sequence", sequences["latency_ms"])
-
-
-def _show_client(result: Json) -> None:
-    per_call = result["client_cpu_us_per_call"]
-    cpu = "" if per_call is None else f", {per_call:.2f} us per call"
-    out.print(
-        f"  client: {result['client_cpu_s']:.3g} s CPU{cpu}, "
-        f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
-        f"{result['connections_opened']:,} connections opened"
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import textwrap
 from collections.abc import Callable
 from typing import ParamSpec
 
@@ -21,6 +22,24 @@ err = Console(stderr=True, highlight=False)
 """For progress and messages."""
 
 
+def folded(text: str, width: int) -> str:
+    """Lines of at most ``width`` columns, broken between words alone: paths and commands stay
+    whole, to be copied. What a line goes on with is set in by two more columns."""
+    return "\n".join(_folded(line, width) for line in text.splitlines())
+
+
+def _folded(line: str, width: int) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line.strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def told(command: Callable[P, int]) -> Callable[P, None]:
     """Ends a command with its exit code, and every error with a message instead of a trace."""
 
@@ -35,7 +54,7 @@ def _code(command: Callable[[], int]) -> int:
     try:
         return command()
     except WirelabError as error:
-        err.print(f"wirelab: {error}", style="red", markup=False, soft_wrap=True)
+        err.print(folded(f"wirelab: {error}", err.width), style="red", markup=False, soft_wrap=True)
         return error.exit_code
     except KeyboardInterrupt:
         err.print("wirelab: interrupted", style="red")

@@ -44,10 +44,19 @@ def draw(folder: Path, file: Path) -> None:
     if drawn is None:
         raise UsageError(f"--picture: no trial in {folder} measured a rate")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(drawn, encoding="utf-8")
+        run_directory.write_whole(file, drawn)
     except OSError as error:
         raise UsageError(f"--picture {file} cannot be written: {error.strerror}") from error
+
+
+def accept_picture(file: Path) -> None:
+    """Raises :class:`UsageError` for a file that cannot be the picture."""
+    if file.suffix != ".svg":
+        raise UsageError(f"--picture {file} is no SVG file", "give a name that ends in .svg")
+    if not file.parent.is_dir():
+        raise UsageError(
+            f"--picture {file}: there is no folder {file.parent}", "make it first, or name another"
+        )
 
 
 def _print(run: Run, page: Path, threshold: float) -> None:

@@ -63,8 +63,8 @@ def report(
     """Print the results of a run or a reproduction again and write its report anew."""
     from wirelab import reproduction, running
 
-    if picture is not None and picture.suffix != ".svg":
-        raise UsageError(f"--picture {picture} is no SVG file", "give a name that ends in .svg")
+    if picture is not None:
+        results.accept_picture(picture)
     if reproduction.is_reproduction(directory):
         from wirelab.cli.reproduce import show
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from math import floor, isinf, log10
 
+from wirelab.plain import plain as plain
 from wirelab.statistics import Interval
 from wirelab.statistics.figure import Unit
 from wirelab.units import format_bytes
@@ -77,18 +77,3 @@ def span(interval: Interval) -> str:
 def size(count: int) -> str:
     """A size in bytes: ``150 kB``."""
     return format_bytes(count)
-
-
-_UNSAFE = frozenset({"Cc", "Cf", "Cs"})
-"""Unicode's categories of control, format and surrogate characters."""
-
-
-def plain(text: object) -> str:
-    """Text of a service or a file without control characters: no terminal escape, no NUL,
-    no mark that turns the direction of writing."""
-    return "".join(map(_visible, str(text)))
-
-
-def _visible(character: str) -> str:
-    harmless = character in "\n\t" or unicodedata.category(character) not in _UNSAFE
-    return character if harmless else "\ufffd"
