@@ -32,6 +32,8 @@ class Circumstances:
     """Of the link, as it was measured; not with any load."""
     segment_bytes: int
     drops: tuple[Drop, ...] = ()
+    is_steady: bool = True
+    """The link's delay does not vary, unless the machine is too busy to keep it."""
 
     @property
     def one_way_ns(self) -> int:

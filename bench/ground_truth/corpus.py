@@ -14,6 +14,7 @@ from bench.ground_truth.capturing import CAPTURE, CASE, CLIENT_LOG, SERVER_LOG
 from bench.ground_truth.circumstances import Circumstances, Drop
 from bench.ground_truth.endpoints import Process
 from bench.ground_truth.occurrence import Key, Occurrence
+from bench.ground_truth.places import UNSTEADY
 from bench.ground_truth.recipes import CLEAN
 
 LABELS = "labels.json"
@@ -102,7 +103,8 @@ def circumstances(case: Json) -> Circumstances:
     """What is known beside the system calls."""
     place = case["place"]
     drops = tuple(_drop(told) for told in case["dropped"] if told["tcp"])
-    return Circumstances(place["rtt_ns"], place["segment_bytes"], drops)
+    is_steady = place["name"] not in UNSTEADY
+    return Circumstances(place["rtt_ns"], place["segment_bytes"], drops, is_steady)
 
 
 def _drop(told: Json) -> Drop:

@@ -25,7 +25,8 @@ def syn_retransmission(talk: Conversation, around: Circumstances) -> Iterator[Oc
 
 def data_retransmission(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
     """The link dropped a packet with payload while the exchange was under way; TCP must
-    have sent it again, for the receiver has it."""
+    have sent it again, for the receiver has it. Whether a control frame of HTTP/2 delayed
+    the exchange is not told."""
     for connection in talk.connections:
         lost = [
             drop
@@ -33,11 +34,21 @@ def data_retransmission(talk: Conversation, around: Circumstances) -> Iterator[O
             if drop.port == connection.port and not drop.is_syn and drop.bytes
         ]
         for exchange in connection.exchanges:
-            if any(_concerns(drop, exchange, connection) for drop in lost):
-                yield Occurrence(DATA, connection.port, exchange.ordinal, 0.0)
+            own = [drop for drop in lost if _concerns(drop, exchange)]
+            if own:
+                certain = any(_carried(drop, exchange, connection) for drop in own)
+                yield Occurrence(DATA, connection.port, exchange.ordinal, 0.0, certain)
 
 
-def _concerns(drop: Drop, exchange: Exchange, connection: Connection) -> bool:
+def _carried(drop: Drop, exchange: Exchange, connection: Connection) -> bool:
+    """The last send before the loss was one of the message's own."""
+    sender = connection.client if drop.is_forward else connection.server
+    message = exchange.request if drop.is_forward else exchange.reply
+    last = [send for send in sender.sends if send.at <= drop.at][-1:]
+    return message is not None and bool(last) and last[0] in message.sends
+
+
+def _concerns(drop: Drop, exchange: Exchange) -> bool:
     """The packet was dropped after the first send of its message, and before the exchange
     was over."""
     message = exchange.request if drop.is_forward else exchange.reply

@@ -32,6 +32,8 @@ PROFILES: dict[str, Any] = {
 }
 """Profile of each link, as ``wirelab-engine link`` takes it."""
 
+UNSTEADY = frozenset((GPRS, JITTER))
+"""Where a round trip takes longer than the one that was measured: by chance, or by a queue."""
 PINGS, PINGS_GPRS = 10, 2
 LOOPBACK_RTT_NS = 30_000
 

@@ -197,7 +197,7 @@ def _tcp_window(index: int, dice: Dice) -> Json:
     reply = side == "reply"
     return {
         "place": place,
-        "stack": f"{stack}?client.tcp_window={window}" if reply else stack,
+        "stack": f"{stack}?work=frame&client.tcp_window={window}" if reply else stack,
         **({} if reply else {"operation": "Submit", "server_window": window}),
         "bytes": dice.choice((30_000, 60_000, 100_000)),
         "calls": 3,
@@ -223,14 +223,23 @@ def _h2_window(index: int, dice: Dice) -> Json:
     }
 
 
+LARGE_WINDOW = 2_000_000
+
+
 def _slow_start(index: int, dice: Dice) -> Json:
     place, stack, side = _every(
         index, (ROUTED, FAR, WLAN), (*BINDINGS, "rest@go", "grpc@go"), ("reply", "reply", "request")
     )
+    # The kernel's own receive window may grow too slowly; a large one is never the limit.
+    axes = ["work=frame"]
+    if dice.random() < 0.6:
+        axes.append(f"client.tcp_window={LARGE_WINDOW}")
+    if dice.random() < 0.3:
+        axes.append("connection=close")
     return {
         "place": place,
-        "stack": f"{stack}?connection=close" if dice.random() < 0.3 else stack,
-        **({} if side == "reply" else {"operation": "Submit"}),
+        "stack": f"{stack}?{'&'.join(axes)}",
+        **({} if side == "reply" else {"operation": "Submit", "server_window": LARGE_WINDOW}),
         "bytes": dice.choice((60_000, 120_000, 300_000)),
         "calls": 4,
     }
@@ -240,7 +249,7 @@ def _idle_restart(index: int, dice: Dice) -> Json:
     place, stack = _every(index, (ROUTED, FAR, WLAN), (*BINDINGS, "rest@go", "grpc@go"))
     return {
         "place": place,
-        "stack": stack,
+        "stack": f"{stack}?work=frame&client.tcp_window={LARGE_WINDOW}",
         "bytes": dice.choice((120_000, 200_000, 300_000)),
         "think_s": dice.choice((0.9, 1.2)),
         "calls": 3,
@@ -268,7 +277,7 @@ def _not_reading(index: int, dice: Dice) -> Json:
     length = dice.choice((60, 90, 120))
     return {
         "place": place,
-        "stack": f"{stack}?client.tcp_window={dice.choice((60_000, 100_000))}",
+        "stack": f"{stack}?work=frame&client.tcp_window={dice.choice((60_000, 100_000))}",
         "bytes": 500_000,
         "calls": 16,
         "faults": {"delay_us": 1_900},

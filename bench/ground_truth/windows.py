@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bench.ground_truth import frames
 from bench.ground_truth.circumstances import Circumstances
@@ -34,6 +35,8 @@ ROUND_TRIP_MS_MIN = 1.0
 WINDOW_MS = Bound(2.0, 5.0, short_ms=0.05)
 INITIAL_WINDOW_SEGMENTS = 10
 """RFC 6928."""
+KERNEL_WINDOW_BYTES = 60_000
+"""Linux offers 65,536 bytes at most until it has seen some arrive."""
 IDLE_MIN_NS = 200 * NS_PER_MS
 """The least retransmission timeout of Linux is this plus a round trip; after so long without
 a send the congestion window is reduced (RFC 9293, RFC 5681 section 4.1)."""
@@ -42,12 +45,13 @@ a send the congestion window is reduced (RFC 9293, RFC 5681 section 4.1)."""
 @dataclass(frozen=True)
 class Silence:
     """The receiver had taken all that had come and waited, while the sender's kernel held
-    bytes that it had accepted before."""
+    bytes that it had accepted before, or took no more."""
 
-    at: int
     ns: int
     before: int
     """Bytes that had come since the last silence, or the beginning of the message."""
+    is_full: bool
+    """The bytes that ended it were handed over late, as the send buffer was full."""
 
 
 def silences(
@@ -57,27 +61,40 @@ def silences(
     message: Message,
     around: Circumstances,
 ) -> list[Silence]:
-    """Those of at least ROUND round trips, while nothing was lost."""
+    """Those of at least ROUND round trips."""
     least = max(int(ROUND * around.rtt_ns), int(SILENCE_MS_MIN * NS_PER_MS))
+    sender, _ = connection.sides(direction)
     receiver = talk.receiver(direction)
     found: list[Silence] = []
     flight = message.receives[0].bytes if message.receives else 0
-    for before, taken in zip(message.receives, message.receives[1:], strict=False):
-        given = next(one for one in message.sends if one.start <= taken.start < one.end)
-        start = max(before.ended, given.ended + around.one_way_ns)
+    for before, taken in pairwise(message.receives):
+        given, is_full = _given(sender, message, taken)
+        arrivable = given.ended + around.one_way_ns
+        is_full = is_full and arrivable > before.ended
+        start = before.ended if is_full else max(before.ended, arrivable)
         length = taken.ended - start
         asleep = receiver.waiting.within(start, taken.ended)
         stopped = receiver.stopped.within(start, taken.ended)
-        if (
-            length >= least
-            and asleep * 2 > length
-            and not stopped
-            and around.is_clean(connection.port, message.sends[0].at, taken.ended)
-        ):
-            found.append(Silence(start, length, flight))
+        if length >= least and asleep * 2 > length and not stopped:
+            found.append(Silence(length, flight, is_full))
             flight = 0
         flight += taken.bytes
     return found
+
+
+def _given(sender: Endpoint, message: Message, taken: Transfer) -> tuple[Transfer, bool]:
+    """The send that handed over the first byte of a receive, and whether the kernel had
+    refused it before."""
+    place = next(
+        number
+        for number, one in enumerate(message.sends)
+        if one.start <= taken.start < one.end or number + 1 == len(message.sends)
+    )
+    given = message.sends[place]
+    if place == 0:
+        return given, False
+    before = message.sends[place - 1]
+    return given, before.given > before.bytes or _was_refused(sender, before, given)
 
 
 def rounds(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
@@ -90,25 +107,63 @@ def rounds(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
             for direction, message in _messages(exchange):
                 if message.bytes <= around.segment_bytes:
                     continue
-                silent = silences(talk, connection, direction, message, around)
-                total = sum(one.ns for one in silent)
-                if not total:
-                    continue
-                cause, is_sure = _blame(connection, direction, message, silent, around)
-                if cause != TCP_WINDOW and around.rtt_ns < ROUND_TRIP_MS_MIN * NS_PER_MS:
-                    continue
-                found = WINDOW_MS.judge(
-                    cause, connection.port, exchange.ordinal, total, exchange.ns
-                )
-                if found is not None:
-                    certain = found.is_certain and is_sure
-                    yield Occurrence(cause, found.port, found.ordinal, found.ms, certain)
+                judged = _judged(talk, connection, direction, message, around)
+                for cause, ns, is_sure in judged:
+                    found = WINDOW_MS.judge(
+                        cause, connection.port, exchange.ordinal, ns, exchange.ns
+                    )
+                    if found is not None:
+                        certain = found.is_certain and is_sure
+                        yield Occurrence(cause, found.port, found.ordinal, found.ms, certain)
 
 
 def _messages(exchange: Exchange) -> Iterator[tuple[str, Message]]:
     yield REQUEST, exchange.request
     if exchange.reply is not None:
         yield REPLY, exchange.reply
+
+
+def _judged(
+    talk: Conversation,
+    connection: Connection,
+    direction: str,
+    message: Message,
+    around: Circumstances,
+) -> Iterator[tuple[str, int, bool]]:
+    """Causes of a message's rounds, the time that each may have cost, and whether it is
+    beyond doubt that it did."""
+    silent = silences(talk, connection, direction, message, around)
+    total = sum(one.ns for one in silent)
+    if not total:
+        return
+    if not around.is_clean(connection.port, 0, silent_until(message)):
+        # A loss has reduced the congestion window.
+        yield from ((cause, total, False) for cause in (TCP_WINDOW, SLOW_START, IDLE_RESTART))
+        return
+    cause, is_sure = _blame(connection, direction, message, silent, around)
+    is_short = around.rtt_ns < ROUND_TRIP_MS_MIN * NS_PER_MS
+    if cause == TCP_WINDOW:
+        yield TCP_WINDOW, total, is_sure
+        if not is_sure:
+            yield from ((other, total, False) for other in (SLOW_START, IDLE_RESTART))
+    elif not is_short:
+        yield cause, sum(one.ns for one in silent if not one.is_full), is_sure
+        yield SLOW_START, total, False
+        if _may_outgrow(connection, direction, message):
+            yield TCP_WINDOW, total, False
+
+
+def silent_until(message: Message) -> int:
+    """When the last byte of a message was taken."""
+    return message.receives[-1].ended if message.receives else message.sends[-1].ended
+
+
+def _may_outgrow(connection: Connection, direction: str, message: Message) -> bool:
+    """The message is larger than the window that the receiver's kernel offers at first; how
+    fast it offers more, no system call tells."""
+    _, receiver = connection.sides(direction)
+    first = receiver.receive_buffer or KERNEL_WINDOW_BYTES
+    return message.bytes > first
 
 
 def _blame(
@@ -122,13 +177,13 @@ def _blame(
     sender, receiver = connection.sides(direction)
     initial = INITIAL_WINDOW_SEGMENTS * around.segment_bytes
     largest = max(one.before for one in silent)
+    window = receiver.receive_buffer
     # The kernel doubles SO_RCVBUF, for its own needs among others (socket(7)).
-    if receiver.receive_buffer is not None and largest <= 2 * receiver.receive_buffer:
+    if window is not None and window < message.bytes and largest <= 2 * window:
         # Beyond doubt where the window is too small for slow start to begin with.
-        return TCP_WINDOW, receiver.receive_buffer < initial
+        return TCP_WINDOW, window < initial
     earlier = [one for one in sender.sends if one.end <= message.start]
-    grown = message.start > 2 * initial
-    if not earlier or not grown:
+    if not earlier or message.start <= 2 * initial:
         return SLOW_START, True
     pause = message.sends[0].at - earlier[-1].ended
     if pause >= IDLE_MIN_NS + around.rtt_ns:
@@ -159,7 +214,7 @@ def _starved(connection: Connection, direction: str, message: Message) -> int:
     if not grants:
         return 0
     total = 0
-    for before, following in zip(message.sends, message.sends[1:], strict=False):
+    for before, following in pairwise(message.sends):
         if before.given > before.bytes or _was_refused(sender, before, following):
             continue
         heard = [one for one in sender.receives if before.ended <= one.ended <= following.at]
