@@ -44,6 +44,13 @@ class Document:
     values: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
 
+    def value(self, path: Path) -> Any:
+        """What stands there, as it was written."""
+        found = self.values
+        for part in path:
+            found = found[part]
+        return found
+
     def place(self, path: Path) -> str:
         """``file:line`` of the key, or of the nearest one above it."""
         while path and path not in self.lines:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from wirelab import typed_documents
+from wirelab.documents import Document, dotted
+from wirelab.documents import Path as Place
 from wirelab.experiment import Experiment
 
 SCHEMA = Path(__file__).parent / "schemas" / "experiment.schema.json"
@@ -14,12 +17,40 @@ SCHEMA = Path(__file__).parent / "schemas" / "experiment.schema.json"
 
 def load(path: Path) -> Experiment:
     """Reads an experiment file. Raises :class:`ExperimentError` with all its problems."""
-    return typed_documents.load(path, Experiment, "an experiment")
+    return typed_documents.load(path, Experiment, "an experiment", _twice)
 
 
 def parse(text: str, name: str = "experiment") -> Experiment:
     """Reads the text of an experiment file. Raises :class:`ExperimentError`."""
-    return typed_documents.parse(text, name, Experiment, "an experiment")
+    return typed_documents.parse(text, name, Experiment, "an experiment", _twice)
+
+
+def _twice(experiment: Experiment, document: Document) -> list[str]:
+    """What a list names twice, in the same or another spelling: the trials would be the same,
+    and nobody would see why there are so few."""
+    lists: dict[tuple[str, ...], Sequence[object]] = {
+        ("services",): experiment.services,
+        ("messages",): experiment.messages,
+        ("loads",): experiment.loads,
+        **{("axes", name): values for name, values in experiment.axes.items()},
+    }
+    problems = []
+    for path, values in lists.items():
+        for index, value in enumerate(values):
+            first = values.index(value)
+            if first < index:
+                problems.append(_said_twice(document, (*path, first), (*path, index)))
+    return problems
+
+
+def _said_twice(document: Document, first: Place, second: Place) -> str:
+    spellings = document.value(first), document.value(second)
+    same = "" if spellings[0] == spellings[1] else ", in another spelling"
+    line = document.place(first).rpartition(":")[2]
+    return (
+        f"{document.place(second)}: {dotted(second)}: the same as {dotted(first)} in line "
+        f"{line}{same}; remove one"
+    )
 
 
 def schema_text() -> str:

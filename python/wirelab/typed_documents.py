@@ -3,6 +3,7 @@ and remedy``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,25 +23,36 @@ BRANCHES = {
 """Parts of pydantic's locations that name the branch of a union, not a key."""
 
 
-def load(path: Path, model: type[Model], what: str) -> Model:
+Further = Callable[[Model, documents.Document], list[str]]
+"""Problems of a document that its model alone cannot place."""
+
+
+def load(path: Path, model: type[Model], what: str, further: Further[Model] | None = None) -> Model:
     """Reads a file. ``what`` names the kind of document, with its article.
     Raises :class:`ExperimentError` with all its problems."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ExperimentError([f"{path}: cannot be read: {error}"]) from error
-    return parse(text, str(path), model, what)
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ExperimentError([f"{path}: cannot be read: {reason}"]) from error
+    return parse(text, str(path), model, what, further)
 
 
-def parse(text: str, name: str, model: type[Model], what: str) -> Model:
+def parse(
+    text: str, name: str, model: type[Model], what: str, further: Further[Model] | None = None
+) -> Model:
     """Reads the text of a file. Raises :class:`ExperimentError`."""
     document = documents.read(text, name)
     if not isinstance(document.values, dict):
         raise ExperimentError([f"{name}:1: {what} is a mapping of keys such as `name:`"])
     try:
-        return model.model_validate(document.values)
+        found = model.model_validate(document.values)
     except ValidationError as error:
         raise ExperimentError(_problems(document, error.errors(), model)) from None
+    problems = further(found, document) if further else []
+    if problems:
+        raise ExperimentError(problems)
+    return found
 
 
 def _problems(

@@ -60,6 +60,26 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         (PLAIN + "warmup: {min: 2 s, max: 1 s}\n", "min is longer than max"),
         (PLAIN + "faults: {wrong: {every: 10, what: smell}}\n", "x:8: faults.wrong.what"),
         (_changed("  - closed: {users: 10, think: 5 ms}\n", "  []\n"), "x:5: loads:"),
+        (
+            _changed("[rest@rust, grpc@rust]", "\n  - rest@rust\n  - grpc@rust\n  - rest@rust"),
+            "x:5: services[2]: the same as services[0] in line 3; remove one",
+        ),
+        (
+            _changed("[rest@rust, grpc@rust]", "\n  - rest@rust\n  - 'rest@rust?codec=json'"),
+            "x:4: services[1]: the same as services[0] in line 3, in another spelling; remove one",
+        ),
+        (
+            PLAIN + "axes: {codec: [text, json, text]}\n",
+            "x:8: axes.codec[2]: the same as axes.codec[0] in line 8; remove one",
+        ),
+        (
+            _changed("bytes: 150 kB}", "bytes: 150 kB}\n  - {operation: Hello, bytes: 0.15 MB}"),
+            "x:5: messages[1]: the same as messages[0] in line 4, in another spelling",
+        ),
+        (
+            _changed("  - closed: {users: 10, think: 5 ms}\n", "  - poisson: {rate: .inf}\n"),
+            "x:6: loads[0].poisson.rate: should be a finite number",
+        ),
         ("name: [", "not YAML"),
         ("", "the file is empty"),
         ("- a\n- b\n", "a mapping of keys"),

@@ -40,7 +40,7 @@ def drive(
     ],
     connections: Annotated[
         int | None,
-        typer.Option(min=1, help="Connections kept open. [default: 1, or as --users need]"),
+        typer.Option(min=1, help="Connections kept open. [default: as --users need, or 1]"),
     ] = None,
     in_flight: Annotated[
         int | None, typer.Option(min=1, help="Calls under way per connection. [default: 1]")
