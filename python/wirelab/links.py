@@ -233,5 +233,5 @@ def try_out(
         reason, remedy = failure.reason, "`wirelab doctor` tells what this machine can do"
     raise LabError(
         f"link {profiles.name(profile)} cannot be had here: {reason}",
-        f"{remedy}; `links: [loopback]` needs no privileges",
+        f"{remedy} (in an experiment: `links: loopback`)",
     )
