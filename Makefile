@@ -20,7 +20,8 @@ STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo setup test test-rust test-go test-java test-python lint lint-rust lint-go \
-	lint-python fmt generate fresh audit bench fuzz clean
+	lint-python fmt generate fresh audit bench \
+	ground-truth fuzz clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,6 +103,9 @@ audit: setup
 
 bench: setup ## the engine beside wrk, h2load, ab and ghz: ratios, saved as JSON
 	$(BIN)/python -m bench.run
+
+ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)
+	$(BIN)/python -m bench.ground_truth
 
 fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
 	@.ci/need rust
