@@ -31,8 +31,8 @@ or the percentile-t bootstrap (20 and more). One trial has no interval.
 
 A comparison is a ratio with its interval: Welch's t on logarithms. A difference is stated only
 where the interval excludes 1 by more than the threshold that was declared. Of many comparisons a
-few find a difference by chance; "upheld" marks those that Holm's method keeps among all
-comparisons of that figure in the run.
+few find a difference by chance: the findings state only those that Holm's method upholds among
+all comparisons of that figure in the run, which the table marks.
 
 Client-bound: the threads of the engine were busy for more than 90 % of the window and the service
 was not. The rate is then a lower bound, drawn hollow and shown with ≥, and no stack is ranked by

@@ -32,9 +32,14 @@ class Pair:
     """True for a difference that Holm's method upholds among all of the figure in the run."""
 
     @property
+    def withdrawn(self) -> bool:
+        """True for a difference that was found on its own and is not upheld among all."""
+        return self.comparison is not None and self.comparison.found and not self.upheld
+
+    @property
     def leader(self) -> Cell | None:
-        """The cell with the higher value, when a difference was found."""
-        if self.comparison is None or not self.comparison.found:
+        """The cell with the higher value, when a difference was found and is upheld."""
+        if self.comparison is None or not self.upheld:
             return None
         return self.first if self.comparison.verdict == "higher" else self.second
 

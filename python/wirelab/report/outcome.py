@@ -8,7 +8,7 @@ from typing import Literal
 from wirelab.report.contest import Contest, Pair
 from wirelab.statistics import Cell, Comparison, Figure
 
-Kind = Literal["won", "level", "open", "untold", "empty", "barred"]
+Kind = Literal["won", "level", "withdrawn", "open", "untold", "empty", "barred"]
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,10 @@ class Outcome:
     """A contest, and what may be said of it.
 
     ``won``: one stack is ahead of each other one. ``level``: no difference found between
-    two. ``open``: more than two, none ahead of all others. ``untold``: two that the trials
-    cannot tell apart. ``empty``: at most one of two has a value. ``barred``: client-bound.
+    two. ``withdrawn``: one between two that does not hold beside the run's other comparisons
+    (:attr:`wirelab.report.contest.Pair.upheld`). ``open``: more than two, none ahead of all
+    others. ``untold``: two that the trials cannot tell apart. ``empty``: at most one of two
+    has a value. ``barred``: client-bound.
     """
 
     kind: Kind
@@ -39,10 +41,12 @@ def outcome(contest: Contest) -> Outcome:
         return _won(contest, contest.winner)
     if len(contest.cells) > 2:
         return Outcome("open", contest)
-    comparison = contest.pairs[0].comparison
+    pair = contest.pairs[0]
+    comparison = pair.comparison
     if comparison is None:
         return Outcome("empty", contest)
     kind: Kind = "untold" if comparison.verdict == "cannot be told" else "level"
+    kind = "withdrawn" if pair.withdrawn else kind
     who = tuple(cell.point.stack for cell in contest.cells)
     return Outcome(kind, contest, who, comparison)
 

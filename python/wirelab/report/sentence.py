@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from math import log
 
+from wirelab.counting import counted
 from wirelab.report.contest import Contest, contests
 from wirelab.report.label import Names, listed
 from wirelab.report.outcome import Kind, Outcome, best_first, outcome
@@ -43,7 +44,8 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
     """What the run found, how sure it is, and what cannot be told; the main finding first.
 
     A difference is stated only where the 95 % interval of the ratio excludes 1 by more
-    than ``threshold``; how many of them Holm's method upholds together is said at the end.
+    than ``threshold`` and Holm's method upholds it beside the figure's other comparisons;
+    what it does not uphold is said to be withdrawn.
     """
     if not any(trial.status == "measured" for trial in trials):
         return ["Nothing can be told: no trial measured anything.", *_failures(trials)]
@@ -88,6 +90,7 @@ class _Main:
         kinds: tuple[tuple[Kind, Callable[[list[Outcome]], str]], ...] = (
             ("won", self._won),
             ("level", self._level),
+            ("withdrawn", self._withdrawn),
             ("open", self._open),
             ("untold", self._untold),
             ("barred", self._barred),
@@ -106,6 +109,15 @@ class _Main:
         return (
             f"No difference in {self.noun} was found between {a} and {b} "
             f"{self._where(group, 'any of the')}: {_reach(group)}."
+        )
+
+    def _withdrawn(self, group: list[Outcome]) -> str:
+        a, b = (self.names.stacks[who] for who in group[0].who)
+        each = "each of these" if len(group) > 1 else "this"
+        return (
+            f"No difference in {self.noun} is claimed between {a} and {b} "
+            f"{self._where(group, 'any of the')}: {_reach(group)}; {each} excludes 1 alone, but "
+            "not beside the run's other comparisons (Holm)."
         )
 
     def _open(self, group: list[Outcome]) -> str:
@@ -237,6 +249,7 @@ def _beside(every: list[Contest], names: Names) -> str:
     told = [_winner(group, "shorter", len(every), names) for group in _grouped(outcomes, "won")]
     words: dict[Kind, str] = {
         "level": "no difference found",
+        "withdrawn": "no difference upheld",
         "open": "no stack ahead of all others",
         "untold": "cannot be told",
         "empty": "cannot be told",
@@ -254,16 +267,16 @@ def _beside(every: list[Contest], names: Names) -> str:
 
 
 def _together(main: list[Contest], threshold: float) -> str:
-    """What does not count, and what is left when all comparisons are judged as one family."""
+    """What does not count, and what is left when all comparisons are judged together."""
     pairs = [pair for contest in main for pair in contest.pairs if pair.comparison is not None]
-    found = [pair for pair in pairs if pair.leader is not None]
+    found = [pair for pair in pairs if pair.upheld or pair.withdrawn]
     small = f"Differences of up to {100.0 * threshold:g} % do not count."
     if not found or len(pairs) == 1:
         return small
     kept = sum(1 for pair in found if pair.upheld)
     return (
-        f"{small} Every comparison stands on its own 95 % interval; judged as one family of "
-        f"{len(pairs)}, Holm's method upholds {kept} of the {len(found)} found."
+        f"{small} Of {counted(len(found), 'difference')} that a 95 % interval shows on its own, "
+        f"Holm's method upholds {kept} among all {len(pairs)} comparisons; only these are stated."
     )
 
 
