@@ -239,6 +239,7 @@ impl Connection {
             packet.ip_header_bytes,
             packet.tcp_header_bytes,
         ];
+        let own = &self.halves[direction as usize].numbers;
         let peer = &self.halves[direction.opposite() as usize].numbers;
         let acknowledged = if packet.flags.has(Flags::ACK) && peer.base().is_some() {
             peer.bytes_below(peer.offset(packet.acknowledgment))
@@ -251,7 +252,11 @@ impl Connection {
             direction,
             kind: kind(packet, verdict),
             flags: packet.flags,
-            offset: offset.max(0) as u64,
+            offset: match packet.payload_bytes {
+                // Behind a FIN there is no byte.
+                0 => own.bytes_below(offset),
+                _ => offset.max(0) as u64,
+            },
             bytes: packet.payload_bytes,
             acknowledged,
             window: self.window(packet, direction),

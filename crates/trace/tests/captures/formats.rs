@@ -1,0 +1,333 @@
+//! Files of every format, whole and damaged.
+
+use std::io::{self, Read};
+
+use wirelab_trace::file::{Error, InterfaceTotals, Reader, Writer};
+use wirelab_trace::link_layer::LinkType;
+use wirelab_trace::stream::Direction;
+
+use crate::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, spaced};
+use crate::oracle::agree;
+use crate::told::read;
+use crate::tshark::{Folder, capinfos, has};
+
+fn frames() -> Vec<Captured> {
+    let segments: Vec<Segment> = (0..6)
+        .map(|number| match number % 2 {
+            0 => request(100 + number, 900 + number, b"ab"),
+            _ => reply(900 + number - 1, 102 + number - 1, b"cd"),
+        })
+        .collect();
+    spaced(&segments)
+}
+
+/// Time, length on the wire and link type of each frame, and the damage.
+fn records(bytes: &[u8]) -> (Vec<(u64, u32, u16)>, Option<(u64, String)>) {
+    let mut reader = Reader::new(bytes).expect("a capture");
+    let mut records = Vec::new();
+    while let Some(record) = reader.next().expect("memory") {
+        assert_eq!(record.number, records.len() as u64 + 1);
+        assert!(record.data.len() <= record.wire_bytes as usize);
+        records.push((record.at_ns, record.wire_bytes, record.link_type.0));
+    }
+    let damage = reader
+        .damage()
+        .map(|damage| (damage.offset, damage.reason.clone()));
+    (records, damage)
+}
+
+fn confirm(bytes: &[u8], name: &str) {
+    if has("tshark") {
+        agree(&Folder::new().write(name, bytes));
+    }
+}
+
+#[test]
+fn pcap_in_both_byte_orders_and_units() {
+    let frames = frames();
+    let expected: Vec<_> = frames.iter().map(|f| (f.at_ns, f.wire_bytes, 1)).collect();
+    for big in [false, true] {
+        for unit_ns in [1, 1000] {
+            let bytes = pcap(big, unit_ns, 1, &frames);
+            assert_eq!(records(&bytes), (expected.clone(), None));
+            confirm(&bytes, "order.pcap");
+        }
+    }
+}
+
+#[test]
+fn nanoseconds_survive() {
+    let frame = Captured::whole(1_700_000_000_123_456_789, request(1, 1, b"x").ethernet());
+    let frames = [frame];
+    assert_eq!(records(&pcap(false, 1, 1, &frames)).0[0].0, frames[0].at_ns);
+    assert_eq!(records(&pcapng(1, &frames)).0[0].0, frames[0].at_ns);
+    assert_eq!(
+        records(&pcap(false, 1000, 1, &frames)).0[0].0,
+        1_700_000_000_123_456_000
+    );
+}
+
+#[test]
+fn pcapng_with_several_sections_orders_and_interfaces() {
+    let frames = frames();
+    let ns = |blocks: &Blocks| blocks.option(9, &[9]);
+    let blocks = Blocks::new(false);
+    let option = ns(&blocks);
+    // Ethernet in microseconds, raw IP in nanoseconds.
+    let blocks = blocks.interface(1, 0, &[]).interface(101, 0, &option);
+    let raw = Captured::whole(frames[1].at_ns, frames[1].data[14..].to_vec());
+    let blocks = blocks.enhanced(0, frames[0].at_ns / 1000, &frames[0]);
+    let mut blocks = blocks.enhanced(1, raw.at_ns, &raw);
+    blocks.big = true;
+    let blocks = blocks.section();
+    let option = ns(&blocks);
+    let blocks = blocks.interface(1, 0, &option);
+    let blocks = blocks.enhanced(0, frames[2].at_ns, &frames[2]);
+    let expected = vec![
+        (frames[0].at_ns, frames[0].wire_bytes, 1),
+        (raw.at_ns, raw.wire_bytes, 101),
+        (frames[2].at_ns, frames[2].wire_bytes, 1),
+    ];
+    assert_eq!(records(&blocks.bytes), (expected, None));
+    confirm(&blocks.bytes, "sections.pcapng");
+}
+
+#[test]
+fn resolutions_and_offsets_of_interfaces() {
+    let frame = &frames()[0];
+    let s = 1_700_000_000u64;
+    let table: [(&[u8], i64, u64, u64); 6] = [
+        (&[6], 0, s * 1_000_000 + 5, s * 1_000_000_000 + 5_000),
+        (&[9], 0, s * 1_000_000_000 + 5, s * 1_000_000_000 + 5),
+        (&[3], 0, s * 1_000 + 5, s * 1_000_000_000 + 5_000_000),
+        (
+            &[0x80 | 10],
+            0,
+            (s << 10) + 512,
+            s * 1_000_000_000 + 500_000_000,
+        ),
+        (
+            &[0x80 | 30],
+            0,
+            (s << 30) + (1 << 29),
+            s * 1_000_000_000 + 500_000_000,
+        ),
+        (&[9], s as i64, 5, s * 1_000_000_000 + 5),
+    ];
+    for (tsresol, offset_s, timestamp, at_ns) in table {
+        for big in [false, true] {
+            let blocks = Blocks::new(big);
+            let offset = if big {
+                offset_s.to_be_bytes()
+            } else {
+                offset_s.to_le_bytes()
+            };
+            let options = [
+                blocks.option(2, b"a name of odd length"),
+                blocks.option(9, tsresol),
+                blocks.option(14, &offset),
+                blocks.option(0, b""),
+            ];
+            let blocks = blocks.interface(1, 0, &options.concat());
+            let blocks = blocks.enhanced(0, timestamp, frame);
+            assert_eq!(
+                records(&blocks.bytes).0[0].0,
+                at_ns,
+                "{tsresol:?} {offset_s}"
+            );
+            confirm(&blocks.bytes, "resolution.pcapng");
+        }
+    }
+}
+
+#[test]
+fn obsolete_simple_and_unknown_blocks() {
+    let frames = frames();
+    let blocks = Blocks::new(false).interface(1, 60, &[]);
+    let blocks = blocks.block(0x0BAD, &[1, 2, 3, 4, 5]);
+    let blocks = blocks.obsolete(0, frames[0].at_ns / 1000, &frames[0]);
+    let blocks = blocks.block(4, &[0, 0, 0, 0]);
+    let long = Captured::whole(0, request(102, 900, &[7; 100]).ethernet());
+    let snapped = Captured {
+        wire_bytes: long.wire_bytes,
+        ..long.clone().snapped(60)
+    };
+    let blocks = blocks.simple(&snapped).block(0x8000_0001, &[0; 70_000]);
+    let expected = vec![
+        (frames[0].at_ns, frames[0].wire_bytes, 1),
+        // No time of its own: that of its predecessor.
+        (frames[0].at_ns, long.wire_bytes, 1),
+    ];
+    assert_eq!(records(&blocks.bytes), (expected, None));
+    let (summary, _) = read(&blocks.bytes);
+    assert_eq!((summary.truncated, summary.flows.gap_bytes), (1, 94));
+}
+
+#[test]
+fn drops_are_those_of_the_last_statistics_of_each_interface() {
+    let statistics = |blocks: Blocks, interface: u32, drops: u64| {
+        let mut body = interface.to_le_bytes().to_vec();
+        body.extend([0; 8]);
+        body.extend(blocks.option(4, &100u64.to_le_bytes()));
+        body.extend(blocks.option(5, &drops.to_le_bytes()));
+        blocks.block(5, &body)
+    };
+    let blocks = Blocks::new(false).interface(1, 0, &[]).interface(1, 0, &[]);
+    assert_eq!(read(&blocks.bytes).0.drops, None);
+    let blocks = statistics(blocks, 0, 5);
+    let blocks = statistics(blocks, 1, 3);
+    let blocks = statistics(blocks, 0, 7);
+    assert_eq!(read(&blocks.bytes).0.drops, Some(10));
+    let blocks = statistics(blocks.section().interface(1, 0, &[]), 0, 1);
+    assert_eq!(read(&blocks.bytes).0.drops, Some(11));
+}
+
+#[test]
+fn what_we_write_is_read_by_all() {
+    let frames = frames();
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, LinkType::ETHERNET, 262_144, "lo").expect("memory");
+    for frame in &frames {
+        writer
+            .frame(frame.at_ns, frame.wire_bytes, &frame.data)
+            .expect("memory");
+    }
+    let totals = InterfaceTotals {
+        begun_ns: frames[0].at_ns,
+        ended_ns: frames[5].at_ns,
+        received: 9,
+        drops: 3,
+    };
+    writer.finish(&totals).expect("memory");
+    let expected: Vec<_> = frames.iter().map(|f| (f.at_ns, f.wire_bytes, 1)).collect();
+    assert_eq!(records(&bytes), (expected, None));
+    assert_eq!(read(&bytes).0.drops, Some(3));
+    if has("tshark") && has("capinfos") {
+        let folder = Folder::new();
+        let file = folder.write("ours.pcapng", &bytes);
+        agree(&file);
+        let words = capinfos(&file);
+        assert!(words.contains("Number of packets:   6"), "{words}");
+        assert!(words.contains("Capture application: wirelab"), "{words}");
+    }
+}
+
+#[test]
+fn a_cut_file_keeps_what_was_read_and_names_the_place() {
+    let frames = frames();
+    for (bytes, head) in [(pcap(false, 1, 1, &frames), 24), (pcapng(1, &frames), 0)] {
+        let whole = records(&bytes).0;
+        let mut last = 0;
+        for end in (head + 1)..bytes.len() {
+            let (read, damage) = match Reader::new(&bytes[..end]) {
+                Ok(_) => records(&bytes[..end]),
+                Err(_) => continue,
+            };
+            assert_eq!(read, whole[..read.len()]);
+            assert!(read.len() >= last, "more bytes, not fewer frames");
+            last = read.len();
+            if let Some((offset, reason)) = damage {
+                assert!(
+                    offset < end as u64 && reason.contains("cut"),
+                    "{offset} {reason}"
+                );
+            }
+        }
+        assert_eq!(last, whole.len() - 1);
+        let (_, damage) = records(&bytes[..bytes.len() - 1]);
+        assert!(damage.is_some(), "the last frame is cut");
+    }
+}
+
+#[test]
+fn damage_in_the_middle_ends_the_reading_there() {
+    let frames = frames();
+    let mut bytes = pcap(false, 1, 1, &frames);
+    let second = 24 + 16 + frames[0].data.len();
+    bytes[second + 8..second + 12].fill(0xFF);
+    let (read, damage) = records(&bytes);
+    let (offset, reason) = damage.expect("damage");
+    assert_eq!((read.len(), offset), (1, second as u64), "{reason}");
+    let mut bytes = pcapng(1, &frames);
+    let at = bytes.len() - 4;
+    bytes[at] ^= 4;
+    let (read, damage) = records(&bytes);
+    let (offset, reason) = damage.expect("damage");
+    assert_eq!((read.len(), offset > 0), (5, true), "{reason}");
+    let blocks = Blocks::new(false)
+        .interface(1, 0, &[])
+        .enhanced(1, 0, &frames[0]);
+    let (_, damage) = records(&blocks.bytes);
+    assert!(damage.expect("damage").1.contains("not described"));
+}
+
+#[test]
+fn what_is_no_capture_is_named() {
+    let error = |bytes: &[u8]| match Reader::new(bytes) {
+        Ok(_) => panic!("{bytes:?} was taken"),
+        Err(error) => error,
+    };
+    assert!(matches!(error(b""), Error::Empty));
+    assert!(matches!(
+        error(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+        Error::Foreign(_)
+    ));
+    assert!(matches!(
+        error(&[0x1F, 0x8B, 8, 0, 0]),
+        Error::Compressed("gzip")
+    ));
+    assert!(
+        error(&[0x28, 0xB5, 0x2F, 0xFD])
+            .to_string()
+            .contains("zstd -dc")
+    );
+}
+
+/// A pipe that gives a few bytes at a time, and stutters.
+struct Dribble<'a>(&'a [u8], usize);
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.1 += 1;
+        if self.1.is_multiple_of(7) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let step = (self.1 % 5)
+            .min(buffer.len())
+            .min(self.0.len())
+            .max(usize::from(!self.0.is_empty()));
+        buffer[..step].copy_from_slice(&self.0[..step]);
+        self.0 = &self.0[step..];
+        Ok(step)
+    }
+}
+
+#[test]
+fn a_pipe_serves_as_well_as_a_file() {
+    let bytes = pcapng(1, &frames());
+    let mut told = crate::told::Told::keeping_bytes();
+    let summary = wirelab_trace::read(Dribble(&bytes, 0), &mut told).expect("a capture");
+    assert_eq!(summary, read(&bytes).0);
+    assert_eq!(told.stream(0, Direction::Request).bytes, b"ababab");
+}
+
+/// A disk that fails.
+struct Broken<'a>(&'a [u8]);
+
+impl Read for Broken<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Err(io::Error::other("the disk is gone"));
+        }
+        self.0.read(buffer)
+    }
+}
+
+#[test]
+fn a_failing_disk_is_an_error_with_its_place() {
+    let bytes = pcapng(1, &frames());
+    let mut told = crate::told::Told::keeping_bytes();
+    let error = wirelab_trace::read(Broken(&bytes[..200]), &mut told).expect_err("it fails");
+    assert!(error.to_string().contains("at byte 200"), "{error}");
+    assert!(error.to_string().contains("the disk is gone"), "{error}");
+}

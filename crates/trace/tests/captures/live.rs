@@ -1,0 +1,349 @@
+//! Captures of real traffic on this machine, our own and dumpcap's.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wirelab_trace::capture::{Capture, CaptureError, Options};
+use wirelab_trace::stream::{Closing, Direction};
+
+use crate::oracle::agree;
+use crate::told::Told;
+use crate::traffic::{Call, End, Namespace, Tap, call, ip, mix, pattern, serve};
+use crate::tshark::{Folder, capinfos, has, is_root};
+
+/// What the client got is what is in the packets. Calls were made one after the other.
+fn assert_replies(told: &Told, calls: &[Call]) {
+    assert_eq!(told.openings.len(), calls.len());
+    for (flow, call) in (0..).zip(calls) {
+        let reply = told.stream(flow, Direction::Reply);
+        assert_eq!(reply.gaps, [], "{call:?}");
+        let expected = pattern(call.reply_bytes).repeat(call.rounds);
+        assert!(
+            reply.bytes == expected,
+            "{call:?}: {} bytes",
+            reply.bytes.len()
+        );
+    }
+}
+
+#[test]
+fn loopback_is_captured_once_and_read_as_wireshark_reads_it() {
+    if !is_root() || !has("tshark") {
+        return;
+    }
+    let (folder, namespace) = (Folder::new(), Namespace::new());
+    let port = serve(&namespace, "127.0.0.1");
+    let file = folder.file("lo.pcapng");
+    let options = Options {
+        port: Some(port),
+        ..Options::of("lo")
+    };
+    let tap = Tap::begin(&namespace, options, &file);
+    let calls = namespace
+        .run(move || mix("127.0.0.1", port))
+        .join()
+        .expect("calls");
+    let recorded = tap.end();
+    let (summary, told) = agree(&file);
+    assert_eq!(recorded.kernel.drops, 0, "the test is small");
+    assert_eq!(summary.drops, Some(0));
+    assert_eq!(summary.packets, recorded.packets);
+    assert_eq!(summary.bytes, recorded.bytes);
+    // Each packet twice would be a retransmission each; a few are real ones.
+    assert!(summary.flows.retransmissions < summary.tcp_packets / 4);
+    assert_replies(&told, &calls);
+    let words = capinfos(&file);
+    assert!(words.contains("Wireshark/... - pcapng"), "{words}");
+    assert!(words.contains("nanoseconds (9)"), "{words}");
+    assert!(words.contains("Name = lo"), "{words}");
+}
+
+#[test]
+fn a_port_filter_leaves_everything_else_out() {
+    if !is_root() {
+        return;
+    }
+    let (folder, namespace) = (Folder::new(), Namespace::new());
+    for address in ["127.0.0.1", "::1"] {
+        let (wanted, other) = (serve(&namespace, address), serve(&namespace, address));
+        let file = folder.file(&format!("{wanted}.pcapng"));
+        let options = Options {
+            port: Some(wanted),
+            ..Options::of("lo")
+        };
+        let tap = Tap::begin(&namespace, options, &file);
+        let calls = namespace.run(move || {
+            mix(address, other);
+            mix(address, wanted)
+        });
+        let calls = calls.join().expect("calls");
+        tap.end();
+        let (_, told) = crate::told::read(&std::fs::read(&file).expect("a file"));
+        assert_eq!(told.openings.len(), calls.len(), "{address}");
+        assert!(
+            told.openings
+                .values()
+                .all(|opening| opening.server.port() == wanted)
+        );
+    }
+}
+
+#[test]
+fn frames_are_cut_by_the_kernel_and_the_rest_is_a_gap() {
+    if !is_root() || !has("tshark") {
+        return;
+    }
+    let (folder, namespace) = (Folder::new(), Namespace::new());
+    let port = serve(&namespace, "127.0.0.1");
+    let file = folder.file("cut.pcapng");
+    let options = Options {
+        snap_bytes: 114,
+        ..Options::of("lo")
+    };
+    let tap = Tap::begin(&namespace, options, &file);
+    namespace
+        .run(move || mix("127.0.0.1", port))
+        .join()
+        .expect("calls");
+    tap.end();
+    let (summary, told) = agree(&file);
+    assert!(summary.truncated > 0);
+    let flows = &summary.flows;
+    assert_eq!(flows.stream_bytes + flows.gap_bytes, flows.payload_bytes);
+    for (flow, direction) in told.streams.keys() {
+        let whole = told.stream(*flow, *direction);
+        assert_eq!(whole.end, whole.bytes.len() as u64);
+    }
+}
+
+#[test]
+fn an_interface_without_link_headers_is_raw_ip() {
+    if !is_root() {
+        return;
+    }
+    let namespace = Namespace::new();
+    let name = namespace.name.clone();
+    ip(&["-n", &name, "tuntap", "add", "dev", "tun0", "mode", "tun"]);
+    ip(&["-n", &name, "addr", "add", "198.18.9.1/30", "dev", "tun0"]);
+    ip(&["-n", &name, "link", "set", "tun0", "up"]);
+    let opened = namespace.run(|| Capture::open(&Options::of("tun0")).map(|c| c.link_type()));
+    let link_type = opened.join().expect("no panic").expect("a capture");
+    assert_eq!(link_type, wirelab_trace::link_layer::LinkType::RAW);
+}
+
+#[test]
+fn what_cannot_be_captured_is_refused_by_name() {
+    if !is_root() {
+        return;
+    }
+    let refused = |options: &Options| match Capture::open(options) {
+        Ok(_) => panic!("{options:?} was taken"),
+        Err(error) => error,
+    };
+    let error = refused(&Options::of("no-such-interface"));
+    assert!(
+        matches!(&error, CaptureError::NoInterface { present, .. } if present.contains(&"lo".to_owned()))
+    );
+    assert_eq!(error.option(), "interface");
+    assert!(error.remedy().contains("lo"));
+    let error = refused(&Options {
+        snap_bytes: 20,
+        ..Options::of("lo")
+    });
+    assert_eq!(error.option(), "snaplen");
+    let error = refused(&Options {
+        ring_mib: 0,
+        ..Options::of("lo")
+    });
+    assert_eq!(error.option(), "ring_mib");
+}
+
+#[test]
+fn dumpcap_and_we_see_the_same() {
+    if !is_root() || !has("dumpcap") || !has("tshark") {
+        return;
+    }
+    let (folder, namespace) = (Folder::new(), Namespace::new());
+    let port = serve(&namespace, "127.0.0.1");
+    let (theirs, ours) = (folder.file("dumpcap.pcapng"), folder.file("ours.pcapng"));
+    let mut dumpcap = Command::new("ip")
+        .args([
+            "netns",
+            "exec",
+            &namespace.name,
+            "dumpcap",
+            "-q",
+            "-i",
+            "lo",
+            "-f",
+            "tcp",
+            "-w",
+        ])
+        .arg(&theirs)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dumpcap");
+    let begun = Instant::now();
+    while theirs.metadata().map_or(0, |file| file.len()) == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "dumpcap begins");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let tap = Tap::begin(&namespace, Options::of("lo"), &ours);
+    let calls = namespace.run(move || {
+        // dumpcap writes its head before it opens the interface.
+        thread::sleep(Duration::from_millis(500));
+        mix("127.0.0.1", port)
+    });
+    let calls = calls.join().expect("calls");
+    thread::sleep(Duration::from_millis(500));
+    // SAFETY: kill takes numbers; the process is a child that was not waited for.
+    unsafe { libc::kill(dumpcap.id() as i32, libc::SIGINT) };
+    assert!(dumpcap.wait().expect("dumpcap ends").success());
+    tap.end();
+    let ((their_summary, told), (our_summary, _)) = (agree(&theirs), agree(&ours));
+    assert_eq!(our_summary.flows, their_summary.flows);
+    assert_eq!(our_summary.packets, their_summary.packets);
+    assert_eq!(our_summary.bytes, their_summary.bytes);
+    assert_replies(&told, &calls);
+}
+
+/// Two namespaces with a router between them whose queue is too short.
+struct Lossy {
+    near: Namespace,
+    router: Namespace,
+    far: Namespace,
+}
+
+impl Lossy {
+    fn new() -> Lossy {
+        let lossy = Lossy {
+            near: Namespace::new(),
+            router: Namespace::new(),
+            far: Namespace::new(),
+        };
+        let Lossy { near, router, far } = &lossy;
+        for (end, subnet, name) in [(near, "198.18.1", "wl0"), (far, "198.18.2", "wl1")] {
+            ip(&[
+                "-n",
+                &router.name,
+                "link",
+                "add",
+                name,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                name,
+                "netns",
+                &end.name,
+            ]);
+            for (namespace, host) in [(end, 1), (router, 2)] {
+                let address = format!("{subnet}.{host}/30");
+                ip(&["-n", &namespace.name, "addr", "add", &address, "dev", name]);
+                ip(&["-n", &namespace.name, "link", "set", name, "up"]);
+                tool(&[
+                    "ip",
+                    "netns",
+                    "exec",
+                    &namespace.name,
+                    "ethtool",
+                    "-K",
+                    name,
+                    "tso",
+                    "off",
+                    "gso",
+                    "off",
+                    "gro",
+                    "off",
+                ]);
+            }
+            let via = format!("{subnet}.2");
+            ip(&["-n", &end.name, "route", "add", "default", "via", &via]);
+            tool(&[
+                "tc",
+                "-n",
+                &router.name,
+                "qdisc",
+                "add",
+                "dev",
+                name,
+                "root",
+                "tbf",
+                "rate",
+                "60mbit",
+                "burst",
+                "6kb",
+                "limit",
+                "20kb",
+            ]);
+        }
+        tool(&[
+            "ip",
+            "netns",
+            "exec",
+            &router.name,
+            "sysctl",
+            "-q",
+            "-w",
+            "net.ipv4.ip_forward=1",
+        ]);
+        lossy
+    }
+}
+
+fn tool(words: &[&str]) {
+    let output = Command::new(words[0])
+        .args(&words[1..])
+        .output()
+        .expect(words[0]);
+    assert!(
+        output.status.success(),
+        "{words:?} {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn losses_are_judged_as_wireshark_judges_them_at_both_ends() {
+    if !is_root() || !has("tshark") || !has("ethtool") {
+        return;
+    }
+    let (folder, lossy) = (Folder::new(), Lossy::new());
+    let port = serve(&lossy.far, "198.18.2.1");
+    let files = [folder.file("near.pcapng"), folder.file("far.pcapng")];
+    let taps = [
+        Tap::begin(&lossy.near, Options::of("wl0"), &files[0]),
+        Tap::begin(&lossy.far, Options::of("wl1"), &files[1]),
+    ];
+    let call_of = |request_bytes, reply_bytes, end| Call {
+        request_bytes,
+        reply_bytes,
+        rounds: 2,
+        end,
+    };
+    let calls = [
+        call_of(1_000_000, 100, End::ByClient),
+        call_of(100, 1_000_000, End::ByServer),
+        call_of(300_000, 300_000, End::ByReset),
+    ];
+    let made = lossy
+        .near
+        .run(move || calls.map(|one| call("198.18.2.1", port, one)));
+    made.join().expect("calls");
+    for (tap, file) in taps.into_iter().zip(&files) {
+        tap.end();
+        let (summary, told) = agree(file);
+        assert!(summary.flows.retransmissions > 0, "{:?}", summary.flows);
+        assert_eq!(summary.flows.gap_bytes, 0);
+        assert_replies(&told, &calls);
+        let endings: Vec<_> = told.closed.values().map(|(_, closing)| *closing).collect();
+        let expected = [
+            Closing::Orderly,
+            Closing::Orderly,
+            Closing::Reset(Direction::Request),
+        ];
+        assert_eq!(endings, expected);
+        println!("{:?}", summary.flows);
+    }
+}

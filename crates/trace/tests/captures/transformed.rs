@@ -1,0 +1,138 @@
+//! Real traffic, changed by Wireshark's own tools, judged as Wireshark judges it.
+
+use std::path::{Path, PathBuf};
+
+use wirelab_trace::capture::Options;
+use wirelab_trace::stream::Direction;
+
+use crate::oracle::agree;
+use crate::traffic::{Namespace, Tap, mix, serve};
+use crate::tshark::{Folder, has, is_root, run};
+
+/// A capture of every kind of call, on the loopback.
+fn original(folder: &Folder) -> PathBuf {
+    let namespace = Namespace::new();
+    let port = serve(&namespace, "::1");
+    let file = folder.file("original.pcapng");
+    let tap = Tap::begin(&namespace, Options::of("lo"), &file);
+    namespace
+        .run(move || mix("::1", port))
+        .join()
+        .expect("calls");
+    tap.end();
+    file
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in words")
+}
+
+fn edited(folder: &Folder, original: &Path, name: &str, arguments: &[&str]) -> PathBuf {
+    let file = folder.file(name);
+    let mut all = vec![];
+    let options = arguments
+        .iter()
+        .take_while(|word| word.parse::<u64>().is_err() || **word == "0");
+    let options: Vec<_> = options.copied().collect();
+    all.extend(&options);
+    all.extend([text(original), text(&file)]);
+    all.extend(&arguments[options.len()..]);
+    run("editcap", &all);
+    file
+}
+
+#[test]
+fn every_transformation_is_judged_alike() {
+    if !is_root() || !has("tshark") || !has("editcap") {
+        return;
+    }
+    let folder = Folder::new();
+    let original = original(&folder);
+    let (whole, _) = agree(&original);
+    for format in ["pcap", "nsecpcap", "pcapng"] {
+        let option = format!("-F{format}");
+        let (summary, _) = agree(&edited(&folder, &original, format, &[&option]));
+        assert_eq!(summary.flows, whole.flows, "{format}");
+    }
+    let (shifted, _) = agree(&edited(&folder, &original, "shifted", &["-t-3600.25"]));
+    assert_eq!(shifted.flows, whole.flows);
+    let (cut, _) = agree(&edited(&folder, &original, "cut", &["-s100"]));
+    assert_eq!(
+        cut.flows.gap_bytes + cut.flows.stream_bytes,
+        cut.flows.payload_bytes
+    );
+    let from_7th: Vec<String> = (1..7).map(|number| number.to_string()).collect();
+    let words: Vec<&str> = from_7th.iter().map(String::as_str).collect();
+    agree(&edited(&folder, &original, "middle", &words));
+    for every in [2, 3, 5, 11, 29] {
+        drop_every(&folder, &original, whole.packets, every);
+    }
+}
+
+/// Without every nth packet. editcap takes 512 numbers at once.
+fn drop_every(folder: &Folder, original: &Path, packets: u64, every: u64) {
+    let dropped: Vec<String> = (1..=packets)
+        .filter(|number| number % every == 0)
+        .map(|number| number.to_string())
+        .collect();
+    let mut file = original.to_owned();
+    // From behind, so that numbers hold.
+    for (round, some) in dropped.rchunks(500).enumerate() {
+        let words: Vec<&str> = some.iter().map(String::as_str).collect();
+        file = edited(folder, &file, &format!("without-{every}-{round}"), &words);
+    }
+    let (summary, _) = agree(&file);
+    assert_eq!(summary.packets, packets - packets / every);
+}
+
+#[test]
+fn packets_twice_are_sent_again() {
+    if !is_root() || !has("tshark") || !has("mergecap") {
+        return;
+    }
+    let folder = Folder::new();
+    let original = original(&folder);
+    let (_, told) = agree(&original);
+    let later = edited(&folder, &original, "later", &["-t0.000004"]);
+    let twice = folder.file("twice.pcapng");
+    run(
+        "mergecap",
+        &["-w", text(&twice), text(&original), text(&later)],
+    );
+    let (_, doubled) = agree(&twice);
+    for (key, stream) in &told.streams {
+        assert!(doubled.streams[key].bytes == stream.bytes, "{key:?}");
+    }
+    assert!(told.streams.keys().any(|key| key.1 == Direction::Reply));
+}
+
+#[test]
+fn one_direction_alone() {
+    if !is_root() || !has("tshark") {
+        return;
+    }
+    let folder = Folder::new();
+    let original = original(&folder);
+    let (_, told) = agree(&original);
+    let port = told.openings[&0].server.port();
+    for (direction, field) in [
+        (Direction::Request, "dstport"),
+        (Direction::Reply, "srcport"),
+    ] {
+        let file = folder.file(field);
+        let filter = format!("tcp.{field} == {port}");
+        run(
+            "tshark",
+            &["-r", text(&original), "-Y", &filter, "-w", text(&file)],
+        );
+        let (_, half) = agree(&file);
+        for (key, stream) in told.streams.iter().filter(|(key, _)| key.1 == direction) {
+            assert!(half.streams[key].bytes == stream.bytes, "{key:?}");
+        }
+        // The other side is known by what was acknowledged.
+        for ((flow, _), stream) in half.streams.iter().filter(|(key, _)| key.1 != direction) {
+            let gaps: u64 = stream.gaps.iter().map(|gap| gap.1).sum();
+            assert_eq!(gaps, stream.end, "{flow}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! HTTP/1.
+
+use wirelab_trace::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::layer::{Content, Kind};
+use wirelab_trace::stream::Direction;
+
+use crate::tape::{C, S, Tape};
+
+const GET: &[u8] = b"GET /transfer/hello?a=1 HTTP/1.1\r\nHost: a\r\n\r\n";
+const OK: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: application/json\r\n\r\n{}";
+const OK_HEAD: usize = OK.len() - 2;
+
+#[test]
+fn a_call_is_cut_into_heads_and_messages() {
+    let post = b"POST /charging/soap HTTP/1.1\r\nContent-Type: text/xml; charset=utf-8\r\n\
+                 Content-Length: 4\r\n\r\n<a/>";
+    let played = Tape::new().say(C, post).say(S, OK).ack(C).close(C).play();
+    let exchange = played.exchange();
+    assert_eq!(&*exchange.name, "POST /charging/soap");
+    assert_eq!(exchange.protocol, Protocol::Http1);
+    assert_eq!(exchange.status, Some((200, None)));
+    assert_eq!(exchange.ending, Ending::Framed);
+    assert_eq!(exchange.request.message_bytes, 4);
+    assert_eq!(exchange.request.overhead_bytes, post.len() as u64 - 4);
+    assert_eq!(
+        (exchange.request.start, exchange.request.end),
+        (0, post.len() as u64)
+    );
+    assert_eq!(
+        (exchange.request.first_packet, exchange.request.last_packet),
+        (4, 4)
+    );
+    let reply = exchange.reply.expect("a reply");
+    assert_eq!(
+        (reply.message_bytes, reply.overhead_bytes),
+        (2, OK_HEAD as u64)
+    );
+    assert_eq!((exchange.request.segments, reply.segments), (1, 1));
+    assert_eq!(exchange.latency_ns(), Some(100_000));
+    assert!(!exchange.closed_by_server);
+    let layers: Vec<(&str, u32)> = played.heard.layers[&4]
+        .iter()
+        .map(|(l, n)| (l.words(), *n))
+        .collect();
+    assert_eq!(layers, [("HTTP head", post.len() as u32 - 4), ("XML", 4)]);
+    assert_eq!(played.heard.layers[&5][1], (Content::Json.into(), 2));
+    assert_eq!(
+        played.heard.units,
+        [Unit::HttpRequest, Unit::HttpReply(200)]
+    );
+}
+
+#[test]
+fn head_and_body_in_two_segments_are_split() {
+    let (head, body) = OK.split_at(OK_HEAD);
+    let played = Tape::new()
+        .say(C, GET)
+        .say(S, head)
+        .ack(C)
+        .say(S, body)
+        .close(S)
+        .play();
+    let exchange = played.exchange();
+    assert_eq!(exchange.reply.map(|reply| reply.segments), Some(2));
+    assert!(exchange.closed_by_server);
+    let writes = played.dissection.exchanges.writes;
+    assert_eq!((writes.replies_split, writes.replies_joined), (1, 0));
+    assert_eq!(played.dissection.exchanges.connections.closed_by_server, 1);
+}
+
+/// However the bytes are cut into segments, exchanges are the same.
+#[test]
+fn segments_do_not_matter() {
+    let requests = [
+        GET,
+        b"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\
+        3;x=y\r\nabc\r\n0\r\nT: u\r\n\r\n",
+    ]
+    .concat();
+    let replies = [OK, b"HTTP/1.1 204 No Content\r\n\r\n"].concat();
+    for size in 1..requests.len() {
+        let played = Tape::new()
+            .pieces(C, &requests, size)
+            .pieces(S, &replies, size)
+            .close(C)
+            .play();
+        assert_eq!(played.names(), ["GET /transfer/hello", "POST /a"], "{size}");
+        let [first, second] = &played.heard.exchanges[..] else {
+            unreachable!()
+        };
+        assert_eq!(first.reply.map(|reply| reply.message_bytes), Some(2));
+        assert_eq!(second.request.message_bytes, 3);
+        assert_eq!(second.status, Some((204, None)));
+        assert_eq!(played.bytes(Kind::Message), 5, "{size}");
+        assert_eq!(played.bytes(Kind::HttpChunks), 24, "{size}");
+    }
+}
+
+#[test]
+fn a_reply_without_a_length_ends_with_its_connection() {
+    let head = b"HTTP/1.0 200 OK\r\n\r\n";
+    let played = Tape::new()
+        .say(C, GET)
+        .say(S, head)
+        .say(S, b"body")
+        .close(S)
+        .play();
+    let exchange = played.exchange();
+    assert_eq!(exchange.ending, Ending::UntilClose);
+    assert!(exchange.closed_by_server);
+    assert_eq!(exchange.reply.map(|reply| reply.message_bytes), Some(4));
+    let broken = Tape::new()
+        .say(C, GET)
+        .say(S, head)
+        .say(S, b"body")
+        .reset(S)
+        .play();
+    assert_eq!(broken.exchange().ending, Ending::Broken);
+    let cut = Tape::new().say(C, GET).say(S, head).say(S, b"body").play();
+    assert_eq!(cut.exchange().ending, Ending::Unseen);
+}
+
+#[test]
+fn bodies_that_are_announced_and_do_not_come() {
+    let head = b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n";
+    let described = &OK[..OK_HEAD];
+    let not_modified = b"HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n";
+    let interim = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+    let played = Tape::new()
+        .say(C, head)
+        .say(S, described)
+        .say(C, GET)
+        .say(S, not_modified)
+        .say(C, GET)
+        .say(S, interim)
+        .say(S, OK)
+        .close(C)
+        .play();
+    let statuses = played.heard.exchanges.iter().map(|e| e.status);
+    assert!(statuses.eq([200, 304, 200].map(|status| Some((status, None)))));
+    let reply = played.heard.exchanges[2].reply.expect("a reply");
+    assert_eq!(reply.first_packet, 10, "an interim head is no reply");
+    assert_eq!(played.dissection.flows.reused, 1);
+}
+
+#[test]
+fn a_request_that_is_answered_early_or_never() {
+    let post = b"POST /a HTTP/1.1\r\nContent-Length: 10\r\n\r\n01234";
+    let early = Tape::new()
+        .say(C, post)
+        .say(S, OK)
+        .say(C, b"56789")
+        .close(C)
+        .play();
+    assert_eq!(early.exchange().ending, Ending::Framed);
+    assert_eq!(early.exchange().request.message_bytes, 10);
+    let never = Tape::new().say(C, GET).ack(S).close(S).play();
+    assert_eq!(never.exchange().ending, Ending::Broken);
+    assert_eq!(never.exchange().reply, None);
+    assert_eq!(never.exchange().latency_ns(), None);
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_their_order() {
+    let requests = GET.repeat(3);
+    let replies = OK.repeat(3);
+    let played = Tape::new()
+        .say(C, &requests)
+        .say(S, &replies)
+        .close(C)
+        .play();
+    let ordinals = played.heard.exchanges.iter().map(|e| e.ordinal);
+    assert!(ordinals.eq(0..3));
+    assert_eq!(played.dissection.exchanges.connections.in_flight_max, 3);
+}
+
+#[test]
+fn what_is_seen_from_its_middle_begins_with_the_next_head() {
+    let played = Tape::middle()
+        .say(S, b"the end of some body")
+        .say(C, GET)
+        .say(S, OK)
+        .say(C, GET)
+        .say(S, OK)
+        .play();
+    assert_eq!(played.heard.exchanges.len(), 2);
+    assert_eq!(played.bytes(Kind::Unknown), 20);
+    assert_eq!(played.dissection.flows.opened, 0);
+}
+
+/// The client has the lower port; only what is said tells who asks.
+#[test]
+fn who_asks_is_known_by_what_is_said() {
+    let played = Tape::middle().say(S, GET).say(C, OK).play();
+    assert_eq!(played.exchange().caller, Direction::Reply);
+    assert_eq!(
+        played.exchange().reply.map(|reply| reply.message_bytes),
+        Some(2)
+    );
+}
+
+#[test]
+fn holes_in_bodies_are_stepped_over_and_others_end_the_call() {
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n";
+    let body = [7; 30];
+    let played = Tape::new()
+        .say(C, GET)
+        .say(S, head)
+        .say(S, &body[..10])
+        .lose(S, &body[10..20])
+        .say(S, &body[20..])
+        .ack(C)
+        .say(C, GET)
+        .say(S, OK)
+        .close(C)
+        .play();
+    let endings = played.heard.exchanges.iter().map(|e| e.ending);
+    assert!(endings.eq([Ending::Framed; 2]));
+    let reply = played.heard.exchanges[0].reply.expect("a reply");
+    assert_eq!(reply.message_bytes, 30);
+    let lost = Tape::new()
+        .say(C, GET)
+        .lose(S, OK)
+        .ack(C)
+        .say(C, GET)
+        .say(S, OK)
+        .ack(C)
+        .close(C)
+        .play();
+    let endings: Vec<Ending> = lost.heard.exchanges.iter().map(|e| e.ending).collect();
+    assert_eq!(endings, [Ending::Unseen, Ending::Framed]);
+}
+
+/// The second head of the same connection is at the beginning of its segment.
+#[test]
+fn a_snap_length_leaves_heads_and_lengths() {
+    let post = [
+        &b"POST /a HTTP/1.1\r\nContent-Length: 500\r\n\r\n"[..],
+        &[b'x'; 500],
+    ]
+    .concat();
+    let mut tape = Tape::new();
+    tape.snap(80);
+    for _ in 0..3 {
+        tape.say(C, &post).say(S, OK);
+    }
+    let played = tape.close(C).play();
+    assert_eq!(played.heard.exchanges.len(), 3);
+    assert!(
+        played
+            .heard
+            .exchanges
+            .iter()
+            .all(|e| e.request.message_bytes == 500)
+    );
+    let unread = 3 * (post.len() as u64 - 80);
+    assert_eq!(
+        played.dissection.accounting.request.payload.unread_bytes,
+        unread
+    );
+}
+
+#[test]
+fn another_protocol_after_101_is_found() {
+    let upgrade = b"GET /chat HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+    let switched = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
+    let played = Tape::new()
+        .say(C, upgrade)
+        .say(S, switched)
+        .say(C, b"5\n12345")
+        .say(S, b"3\nabc")
+        .close(C)
+        .play();
+    let protocols = played.heard.exchanges.iter().map(|e| e.protocol);
+    assert!(protocols.eq([Protocol::Http1, Protocol::Raw]));
+    assert_eq!(played.heard.exchanges[0].status, Some((101, None)));
+}
+
+#[test]
+fn one_direction_alone_is_unseen_not_broken() {
+    let requests = Tape::new_one_way(C).say(C, GET).say(C, GET).play();
+    let endings = requests.heard.exchanges.iter().map(|e| e.ending);
+    assert!(endings.eq([Ending::Unseen; 2]));
+    let replies = Tape::new_one_way(S).say(S, OK).say(S, OK).play();
+    assert_eq!(replies.heard.exchanges, []);
+    assert_eq!(replies.bytes(Kind::HttpHeads), 2 * OK_HEAD as u64);
+}

@@ -1,0 +1,290 @@
+//! HTTP/2 and gRPC.
+
+use wirelab_trace::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::layer::Kind;
+use wirelab_trace::stream::Direction;
+use wirelab_wire::http2::frame::{FrameHead, PREFACE, flag, kind, put, setting};
+use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
+
+use crate::tape::{C, S, Tape};
+
+/// Writes what one side of a connection says.
+struct Side {
+    encoder: Encoder,
+}
+
+impl Side {
+    fn new() -> Side {
+        Side {
+            encoder: Encoder::new(4096, Huffman::NotLonger),
+        }
+    }
+
+    fn block(&mut self, fields: &[(&str, &str)]) -> Vec<u8> {
+        let mut block = Vec::new();
+        self.encoder.begin(&mut block);
+        for (name, value) in fields {
+            let (name, value) = (name.as_bytes(), value.as_bytes());
+            self.encoder
+                .field(name, value, Indexing::Incremental, &mut block);
+        }
+        block
+    }
+
+    fn request(&mut self, path: &str) -> Vec<u8> {
+        self.block(&[
+            (":method", "POST"),
+            (":scheme", "http"),
+            (":path", path),
+            ("content-type", "application/grpc"),
+        ])
+    }
+
+    fn reply(&mut self) -> Vec<u8> {
+        self.block(&[
+            (":status", "200"),
+            ("content-type", "application/grpc+proto"),
+        ])
+    }
+
+    fn trailers(&mut self) -> Vec<u8> {
+        self.block(&[("grpc-status", "0"), ("grpc-message", "")])
+    }
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, kind, flags, stream, payload);
+    out
+}
+
+fn message(content: &[u8]) -> Vec<u8> {
+    let length = (content.len() as u32).to_be_bytes();
+    [&[0], &length[..], content].concat()
+}
+
+const CONTENT: &[u8] = b"protobuf";
+
+/// The client's bytes of a unary call, and the server's.
+fn unary(client: &mut Side, server: &mut Side, stream: u32, path: &str) -> [Vec<u8>; 2] {
+    let end = flag::END_STREAM;
+    let asked = [
+        frame(
+            kind::HEADERS,
+            flag::END_HEADERS,
+            stream,
+            &client.request(path),
+        ),
+        frame(kind::DATA, end, stream, &message(CONTENT)),
+    ];
+    let answered = [
+        frame(kind::HEADERS, flag::END_HEADERS, stream, &server.reply()),
+        frame(kind::DATA, 0, stream, &message(CONTENT)),
+        frame(
+            kind::HEADERS,
+            flag::END_HEADERS | end,
+            stream,
+            &server.trailers(),
+        ),
+    ];
+    [asked.concat(), answered.concat()]
+}
+
+fn greeting() -> Vec<u8> {
+    let window = [0, setting::INITIAL_WINDOW_SIZE as u8, 0, 1, 0, 0];
+    [&PREFACE[..], &frame(kind::SETTINGS, 0, 0, &window)].concat()
+}
+
+/// However the bytes are cut into segments, a call is the same.
+#[test]
+fn segments_do_not_matter() {
+    let (mut client, mut server) = (Side::new(), Side::new());
+    let [asked, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
+    let asked = [greeting(), asked].concat();
+    let answered = [frame(kind::SETTINGS, 0, 0, &[]), answered].concat();
+    for size in 1..asked.len() {
+        let played = Tape::new()
+            .pieces(C, &asked, size)
+            .pieces(S, &answered, size)
+            .close(C)
+            .play();
+        let exchange = played.exchange();
+        assert_eq!(&*exchange.name, "POST /a.B/C", "{size}");
+        assert_eq!(exchange.status, Some((200, Some(0))), "{size}");
+        assert_eq!(exchange.ending, Ending::Framed);
+        assert_eq!(exchange.stream, 1);
+        assert_eq!(exchange.request.message_bytes, CONTENT.len() as u64);
+        assert_eq!(exchange.request.start, greeting().len() as u64);
+        assert_eq!(exchange.request.end, asked.len() as u64);
+        assert_eq!(played.bytes(Kind::GrpcPrefixes), 10);
+        assert_eq!(played.bytes(Kind::Message), 2 * CONTENT.len() as u64);
+        assert_eq!(played.bytes(Kind::H2Preface), 24);
+        assert_eq!(played.bytes(Kind::H2Settings), 9 + 6 + 9);
+        assert_eq!(played.bytes(Kind::H2Data), 18);
+        assert_eq!(played.bytes(Kind::Unknown), 0);
+    }
+}
+
+#[test]
+fn units_tell_windows_and_lengths() {
+    let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
+    let played = Tape::new()
+        .say(C, &greeting())
+        .pieces(C, &update, 5)
+        .say(C, &frame(kind::PING, 0, 0, &[0; 8]))
+        .close(C)
+        .play();
+    let unit = |kind, length, window| Unit::Http2 {
+        kind,
+        stream: 0,
+        length,
+        window,
+    };
+    let expected = [
+        unit(kind::SETTINGS, 6, Some(65_536)),
+        unit(kind::WINDOW_UPDATE, 4, Some(9)),
+        unit(kind::PING, 8, None),
+    ];
+    assert_eq!(played.heard.units, expected);
+    assert_eq!(played.heard.exchanges, []);
+}
+
+#[test]
+fn a_server_may_speak_first() {
+    let (mut client, mut server) = (Side::new(), Side::new());
+    let [asked, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
+    let played = Tape::new()
+        .say(S, &frame(kind::SETTINGS, 0, 0, &[]))
+        .say(C, &[greeting(), asked].concat())
+        .say(S, &answered)
+        .close(C)
+        .play();
+    assert_eq!(played.exchange().protocol, Protocol::Http2);
+    assert_eq!(played.bytes(Kind::Unknown), 0);
+}
+
+#[test]
+fn padding_priority_and_continuations_are_overhead() {
+    let (mut client, mut server) = (Side::new(), Side::new());
+    let block = client.request("/a.B/C");
+    let (first, rest) = block.split_at(7);
+    let padded = [&[3], &[0; 5], first, &[0; 3]].concat();
+    let flags = flag::PADDED | flag::PRIORITY;
+    let data = [&[4], &message(CONTENT)[..], &[0; 4]].concat();
+    let asked = [
+        greeting(),
+        frame(kind::HEADERS, flags, 1, &padded),
+        frame(kind::CONTINUATION, flag::END_HEADERS, 1, rest),
+        frame(kind::DATA, flag::PADDED | flag::END_STREAM, 1, &data),
+    ]
+    .concat();
+    let [_, answered] = unary(&mut client, &mut server, 1, "/x");
+    for size in [1, 2, 3, 10, 1000] {
+        let played = Tape::new()
+            .pieces(C, &asked, size)
+            .say(S, &answered)
+            .close(C)
+            .play();
+        let exchange = played.exchange();
+        assert_eq!(&*exchange.name, "POST /a.B/C", "{size}");
+        assert_eq!(
+            exchange.request.message_bytes,
+            CONTENT.len() as u64,
+            "{size}"
+        );
+        assert_eq!(played.bytes(Kind::H2Data), 9 + 5 + 9, "{size}");
+    }
+}
+
+#[test]
+fn streams_interleave_and_resets_break_them() {
+    let (mut client, mut server) = (Side::new(), Side::new());
+    let [one, answer_one] = unary(&mut client, &mut server, 1, "/a.B/One");
+    let [three, answer_three] = unary(&mut client, &mut server, 3, "/a.B/Three");
+    let [five, _] = unary(&mut client, &mut server, 5, "/a.B/Five");
+    let reset = frame(kind::RST_STREAM, 0, 5, &[0, 0, 0, 8]);
+    let played = Tape::new()
+        .say(C, &[greeting(), one, three, five].concat())
+        .say(S, &[answer_one, reset, answer_three].concat())
+        .close(C)
+        .play();
+    assert_eq!(
+        played.names(),
+        ["POST /a.B/One", "POST /a.B/Five", "POST /a.B/Three"]
+    );
+    let endings = played.heard.exchanges.iter().map(|e| e.ending);
+    assert!(endings.eq([Ending::Framed, Ending::Broken, Ending::Framed]));
+    assert_eq!(played.dissection.exchanges.connections.in_flight_max, 3);
+}
+
+/// Indices count from the youngest entry, so that those inserted since are known.
+#[test]
+fn a_connection_seen_from_its_middle_is_read_as_far_as_can_be() {
+    let (mut client, mut server) = (Side::new(), Side::new());
+    unary(&mut client, &mut server, 1, "/a.B/Old");
+    let [three, answer_three] = unary(&mut client, &mut server, 3, "/a.B/Old");
+    let [five, answer_five] = unary(&mut client, &mut server, 5, "/a.B/New");
+    let [seven, answer_seven] = unary(&mut client, &mut server, 7, "/a.B/New");
+    let played = Tape::middle()
+        .say(C, &three)
+        .say(S, &answer_three)
+        .say(C, &five)
+        .say(S, &answer_five)
+        .say(C, &seven)
+        .say(S, &answer_seven)
+        .play();
+    let names = played.names();
+    assert_eq!(names.len(), 3);
+    assert_eq!(&names[1..], ["POST /a.B/New"; 2]);
+    assert_eq!(played.bytes(Kind::Unknown), 0);
+}
+
+#[test]
+fn in_the_middle_the_fields_tell_who_asks() {
+    let (mut client, mut server) = (Side::new(), Side::new());
+    let [one, answer_one] = unary(&mut client, &mut server, 1, "/a.B/One");
+    let [three, answer_three] = unary(&mut client, &mut server, 3, "/a.B/Three");
+    let played = Tape::middle()
+        .say(S, &one)
+        .say(C, &answer_one)
+        .say(S, &three)
+        .say(C, &answer_three)
+        .play();
+    let last = played.heard.exchanges.last().expect("an exchange");
+    assert_eq!(last.caller, Direction::Reply);
+    assert_eq!(&*last.name, "POST /a.B/Three");
+    assert_eq!(last.status, Some((200, Some(0))));
+}
+
+#[test]
+fn holes_in_data_are_stepped_over() {
+    let (mut client, mut server) = (Side::new(), Side::new());
+    let [_, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
+    let data = [1; 3000];
+    let head = FrameHead {
+        length: 3000,
+        kind: kind::DATA,
+        flags: flag::END_STREAM,
+        stream: 1,
+    };
+    let mut client = Side::new();
+    let request = client.request("/a.B/C");
+    let played = Tape::new()
+        .say(
+            C,
+            &[
+                greeting(),
+                frame(kind::HEADERS, flag::END_HEADERS, 1, &request),
+            ]
+            .concat(),
+        )
+        .say(C, &[&head.to_bytes()[..], &data[..991]].concat())
+        .lose(C, &data[991..1991])
+        .say(C, &data[1991..])
+        .ack(S)
+        .say(S, &answered)
+        .close(C)
+        .play();
+    assert_eq!(played.exchange().ending, Ending::Framed);
+    assert_eq!(played.exchange().status, Some((200, Some(0))));
+}

@@ -1,0 +1,11 @@
+//! What a dissection says of connections that are written out by hand: layers,
+//! exchanges, sums, ladders.
+
+mod giop;
+mod hostile;
+mod http1;
+mod http2;
+mod ladders;
+mod others;
+mod sums;
+mod tape;

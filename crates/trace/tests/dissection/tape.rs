@@ -1,0 +1,330 @@
+//! One connection, packet by packet, and what a dissection says of it.
+
+use std::collections::BTreeMap;
+
+use wirelab_trace::Summary;
+use wirelab_trace::dissection::{Dissection, Dissector, Options};
+use wirelab_trace::exchange::{Exchange, Exchanges, Unit};
+use wirelab_trace::flow::{Flows, Limits};
+use wirelab_trace::layer::{Kind, Layer};
+use wirelab_trace::packet::{Flags, Packet};
+use wirelab_trace::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+
+pub const C: Direction = Direction::Request;
+pub const S: Direction = Direction::Reply;
+
+/// Nanoseconds between packets unless the test says otherwise.
+const STEP_NS: u64 = 100_000;
+
+/// A packet to be played.
+#[derive(Debug, Clone)]
+struct Sent {
+    direction: Direction,
+    port: u16,
+    at_ns: u64,
+    sequence: u32,
+    acknowledgment: u32,
+    flags: Flags,
+    payload: Vec<u8>,
+    /// Captured bytes of the payload.
+    snap: usize,
+}
+
+/// Packets of connections, one connection after the other.
+#[derive(Debug, Clone)]
+pub struct Tape {
+    sent: Vec<Sent>,
+    now_ns: u64,
+    port: u16,
+    next: [u32; 2],
+    snap: usize,
+}
+
+impl Tape {
+    /// A connection that is seen from its middle.
+    pub fn middle() -> Tape {
+        Tape {
+            sent: Vec::new(),
+            now_ns: 1_000_000_000,
+            port: 40_000,
+            next: [1_000_001, 5_000_001],
+            snap: usize::MAX,
+        }
+    }
+
+    /// A connection with its handshake.
+    pub fn new() -> Tape {
+        let mut tape = Tape::middle();
+        tape.handshake();
+        tape
+    }
+
+    /// A capture that holds only what that side sends.
+    pub fn new_one_way(side: Direction) -> Tape {
+        let mut tape = Tape::new();
+        tape.sent.retain(|sent| sent.direction == side);
+        tape
+    }
+
+    fn handshake(&mut self) {
+        let next = self.next;
+        self.next = next.map(|number| number - 1);
+        self.put(C, Flags::SYN, b"");
+        self.next[0] = next[0];
+        self.put(S, Flags(Flags::SYN.0 | Flags::ACK.0), b"");
+        self.next = next;
+        self.ack(C);
+    }
+
+    /// Another connection.
+    pub fn again(&mut self) -> &mut Tape {
+        self.port += 1;
+        self.handshake();
+        self
+    }
+
+    fn put(&mut self, direction: Direction, flags: Flags, payload: &[u8]) {
+        self.now_ns += STEP_NS;
+        let [own, others] = match direction {
+            C => self.next,
+            S => [self.next[1], self.next[0]],
+        };
+        self.sent.push(Sent {
+            direction,
+            port: self.port,
+            at_ns: self.now_ns,
+            sequence: own,
+            acknowledgment: others,
+            flags,
+            payload: payload.to_vec(),
+            snap: self.snap.min(payload.len()),
+        });
+    }
+
+    /// Time passes, microseconds, before the next packet.
+    pub fn wait(&mut self, us: u64) -> &mut Tape {
+        self.now_ns += us * 1_000;
+        self
+    }
+
+    /// One segment.
+    pub fn say(&mut self, direction: Direction, payload: &[u8]) -> &mut Tape {
+        self.put(direction, Flags(Flags::ACK.0 | Flags::PSH.0), payload);
+        let place = direction as usize;
+        self.next[place] = self.next[place].wrapping_add(payload.len() as u32);
+        self
+    }
+
+    /// Many segments of so many bytes.
+    pub fn pieces(&mut self, direction: Direction, payload: &[u8], size: usize) -> &mut Tape {
+        for piece in payload.chunks(size.max(1)) {
+            self.say(direction, piece);
+        }
+        self
+    }
+
+    /// The last segment once more.
+    pub fn repeat(&mut self) -> &mut Tape {
+        self.now_ns += STEP_NS;
+        let mut last = self.sent.last().expect("a packet").clone();
+        last.at_ns = self.now_ns;
+        self.sent.push(last);
+        self
+    }
+
+    /// A segment that the capture lacks.
+    pub fn lose(&mut self, direction: Direction, payload: &[u8]) -> &mut Tape {
+        self.say(direction, payload);
+        self.sent.pop();
+        self
+    }
+
+    /// Later packets hold so many bytes of payload at most.
+    pub fn snap(&mut self, bytes: usize) -> &mut Tape {
+        self.snap = bytes;
+        self
+    }
+
+    pub fn ack(&mut self, direction: Direction) -> &mut Tape {
+        self.put(direction, Flags::ACK, b"");
+        self
+    }
+
+    pub fn fin(&mut self, direction: Direction) -> &mut Tape {
+        self.put(direction, Flags(Flags::FIN.0 | Flags::ACK.0), b"");
+        self.next[direction as usize] += 1;
+        self
+    }
+
+    /// FIN of both sides, that one first, and the acknowledgments.
+    pub fn close(&mut self, first: Direction) -> &mut Tape {
+        self.fin(first).fin(first.opposite()).ack(first)
+    }
+
+    pub fn reset(&mut self, direction: Direction) -> &mut Tape {
+        self.put(direction, Flags::RST, b"");
+        self
+    }
+
+    pub fn play(&self) -> Played {
+        self.play_with(Options::default())
+    }
+
+    /// Dissects it, and checks that the books balance.
+    pub fn play_with(&self, options: Options) -> Played {
+        let mut dissector = Dissector::new(options, Heard::default());
+        let mut flows = Flows::new(Limits::default());
+        let mut summary = Summary::default();
+        for (sent, number) in self.sent.iter().zip(1..) {
+            let client = ([10, 0, 0, 1], sent.port).into();
+            let server = ([10, 0, 0, 2], 80).into();
+            let (source, destination) = match sent.direction {
+                C => (client, server),
+                S => (server, client),
+            };
+            summary.tcp_packets += 1;
+            let packet = Packet {
+                number,
+                at_ns: sent.at_ns,
+                wire_bytes: 54 + sent.payload.len() as u32,
+                link_header_bytes: 14,
+                ip_header_bytes: 20,
+                tcp_header_bytes: 20,
+                identification: None,
+                source,
+                destination,
+                sequence: sent.sequence,
+                acknowledgment: sent.acknowledgment,
+                flags: sent.flags,
+                window: 60_000,
+                options: &[],
+                payload_bytes: sent.payload.len() as u32,
+                payload: &sent.payload[..sent.snap],
+            };
+            flows.packet(&packet, &mut dissector);
+        }
+        flows.finish(&mut dissector);
+        let (dissection, heard) = dissector.finish("tape", &summary);
+        let played = Played { dissection, heard };
+        played.check();
+        played
+    }
+}
+
+/// All that was told.
+#[derive(Debug, Default)]
+pub struct Heard {
+    pub exchanges: Vec<Exchange>,
+    pub units: Vec<Unit>,
+    /// By packet: its layers in order, the same ones in a row together.
+    pub layers: BTreeMap<u64, Vec<(Layer, u32)>>,
+    /// By packet: payload bytes that are new to its stream.
+    fresh: BTreeMap<u64, u64>,
+    in_flight: i64,
+}
+
+#[derive(Debug)]
+pub struct Played {
+    pub dissection: Dissection,
+    pub heard: Heard,
+}
+
+impl Played {
+    pub fn exchange(&self) -> &Exchange {
+        assert_eq!(self.heard.exchanges.len(), 1, "{:#?}", self.heard.exchanges);
+        &self.heard.exchanges[0]
+    }
+
+    pub fn names(&self) -> Vec<&str> {
+        let exchanges = self.heard.exchanges.iter();
+        exchanges.map(|exchange| &*exchange.name).collect()
+    }
+
+    /// Payload bytes of a kind, both directions.
+    pub fn bytes(&self, kind: Kind) -> u64 {
+        let layers = self.heard.layers.values().flatten();
+        let own = layers.filter(|(layer, _)| layer.kind == kind);
+        own.map(|(_, bytes)| u64::from(*bytes)).sum()
+    }
+
+    /// Every byte that was handed out has one layer, packet by packet; the sums
+    /// of the document are those of the packets.
+    fn check(&self) {
+        for (packet, fresh) in &self.heard.fresh {
+            let layers = self.heard.layers.get(packet);
+            let sum: u64 = layers
+                .into_iter()
+                .flatten()
+                .map(|(_, n)| u64::from(*n))
+                .sum();
+            assert_eq!(sum, *fresh, "packet {packet}: {layers:?}");
+        }
+        assert!(
+            self.heard
+                .layers
+                .keys()
+                .all(|packet| self.heard.fresh.contains_key(packet))
+        );
+        let accounting = &self.dissection.accounting;
+        for direction in [&accounting.request, &accounting.reply, &accounting.total] {
+            let payload = &direction.payload;
+            let sum = payload.overhead_bytes
+                + payload.message_bytes
+                + payload.encrypted_bytes
+                + payload.unknown_bytes
+                + payload.retransmitted_bytes
+                + payload.unread_bytes;
+            assert_eq!(sum, direction.all.packets.payload_bytes, "{payload:?}");
+            assert_eq!(
+                payload.overhead.values().sum::<u64>(),
+                payload.overhead_bytes
+            );
+            let both = direction.pure_tcp.packets.packets + direction.data.packets.packets;
+            assert_eq!(both, direction.all.packets.packets);
+        }
+        assert_eq!(self.heard.in_flight, 0, "every call that began is over");
+        assert_eq!(
+            self.dissection.exchanges.count,
+            self.heard.exchanges.len() as u64
+        );
+    }
+}
+
+impl Observer for Heard {
+    fn opened(&mut self, _: FlowId, _: &Opening) {}
+    fn segment(&mut self, _: FlowId, _: &Segment) {}
+
+    fn bytes(&mut self, _: FlowId, _: u64, bytes: &[u8], carrier: &Segment) {
+        *self.fresh.entry(carrier.packet).or_default() += bytes.len() as u64;
+    }
+
+    fn gap(&mut self, _: FlowId, _: Direction, _: u64, _: u64) {}
+    fn closed(&mut self, _: FlowId, _: u64, _: Closing) {}
+}
+
+impl Exchanges for Heard {
+    fn exchange(&mut self, exchange: &Exchange) {
+        self.exchanges.push(exchange.clone());
+    }
+
+    fn begun(&mut self, _: FlowId, _: &Segment) {
+        self.in_flight += 1;
+    }
+
+    fn concluded(&mut self, _: FlowId, _: u64) {
+        self.in_flight -= 1;
+    }
+
+    fn layer(&mut self, _: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
+        assert!(bytes > 0);
+        let layers = self.layers.entry(carrier.packet).or_default();
+        match layers.last_mut() {
+            Some((last, sum)) if *last == layer => *sum += bytes,
+            _ => layers.push((layer, bytes)),
+        }
+    }
+
+    fn unit(&mut self, _: FlowId, unit: Unit, _: &Segment) {
+        self.units.push(unit);
+    }
+}
