@@ -1,6 +1,7 @@
 //! An envelope up to its body's child: enough to tell what it is.
 
 use crate::xml::chars;
+use crate::xml::scanner::Scanner;
 use crate::xml::source::{Element, Source};
 use crate::xml::{Error, ErrorKind};
 
@@ -8,6 +9,7 @@ use super::fault::{Fault, FaultCode};
 use super::form::{Form, Version};
 use super::input::Input;
 use super::security::{self, UsernameToken, WSSE};
+use super::usual::Beginning;
 
 /// A block of an envelope's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +68,11 @@ impl<'de> Envelope<'de> {
     /// # Errors
     /// When it is not well-formed XML, or no envelope with a body and a child.
     pub fn parse(document: &'de [u8]) -> Result<Self, EnvelopeError> {
-        Envelope::open(Input::text(document)?)
+        let Some(usual) = Beginning::of(document) else {
+            return Envelope::open(Input::text(document)?);
+        };
+        let source = Input::of(Scanner::beside(&usual.scanner, document)?);
+        Envelope::inside(source, usual.version, Vec::new(), None)
     }
 
     pub(crate) fn open(mut source: Input<'de>) -> Result<Self, EnvelopeError> {
@@ -78,14 +84,23 @@ impl<'de> Envelope<'de> {
             token = read_header(&mut source, version, &mut headers)?;
             child = source.child()?;
         }
-        let body = match child {
-            Some(body) if body.is(version.namespace(), "Body") => body,
+        match child {
+            Some(body) if body.is(version.namespace(), "Body") => {}
             Some(other) => return Err(other.unexpected("Body").into()),
             None => return Err(fail(&source, "an envelope without a body")),
-        };
+        }
+        Envelope::inside(source, version, headers, token)
+    }
+
+    /// Reads on inside of the body.
+    fn inside(
+        mut source: Input<'de>,
+        version: Version,
+        headers: Vec<HeaderBlock<'de>>,
+        token: Option<UsernameToken>,
+    ) -> Result<Self, EnvelopeError> {
         let Some(body) = source.child()? else {
-            let error = ErrorKind::Envelope("a body without an element");
-            return Err(Error::new(body.offset, error).into());
+            return Err(fail(&source, "a body without an element"));
         };
         Ok(Envelope {
             source,

@@ -13,6 +13,7 @@ mod http;
 pub(crate) mod input;
 mod reading;
 mod security;
+mod usual;
 pub(crate) mod writing;
 
 pub use envelope::{BodyName, Envelope, EnvelopeError, HeaderBlock};

@@ -75,24 +75,29 @@ fn envelope<S: Sink>(
     sink: &mut S,
     body: impl FnOnce(&mut S),
 ) {
+    begin(form, token, sink);
+    body(sink);
+    sink.close(form.names().body);
+    sink.close(form.names().envelope);
+}
+
+/// Writes an envelope up to the begin of its body.
+pub(super) fn begin<S: Sink>(form: Form, token: Option<&UsernameToken>, sink: &mut S) {
     let names = form.names();
     sink.open(names.envelope);
     if form.style() == Style::Encoded {
-        sink.attribute("SOAP-ENV:encodingStyle", ENCODING);
+        sink.plain_attribute("SOAP-ENV:encodingStyle", ENCODING);
     }
-    sink.attribute(names.declaration, form.version().namespace());
+    sink.plain_attribute(names.declaration, form.version().namespace());
     if form.style() == Style::Encoded {
-        sink.attribute("xmlns:xsd", XSD);
-        sink.attribute("xmlns:xsi", XSI);
-        sink.attribute("xmlns:SOAP-ENC", ENCODING);
+        sink.plain_attribute("xmlns:xsd", XSD);
+        sink.plain_attribute("xmlns:xsi", XSI);
+        sink.plain_attribute("xmlns:SOAP-ENC", ENCODING);
     }
     if let Some(token) = token {
         security::write_header(form, token, sink);
     }
-    sink.open(names.body);
-    body(sink);
-    sink.close(names.body);
-    sink.close(names.envelope);
+    sink.open_bare(names.body);
 }
 
 /// Writes the body's child; `wrapper` is its name in the rpc styles.
@@ -110,12 +115,12 @@ fn body<M: Message, S: Sink>(
         Style::Rpc => {
             let name = format!("w:{wrapper}");
             sink.open(&name);
-            sink.attribute("xmlns:w", namespace);
+            sink.plain_attribute("xmlns:w", namespace);
             content(sink);
             sink.close(&name);
         }
         Style::Encoded => {
-            sink.open(wrapper);
+            sink.open_bare(wrapper);
             content(sink);
             sink.close(wrapper);
         }

@@ -89,11 +89,21 @@ pub(super) fn first_of(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
 /// Whether `length` bytes are the same at two places.
 #[inline]
 pub(super) fn same(bytes: &[u8], one: usize, other: usize, length: usize) -> bool {
-    if length <= 8
-        && let (Some(one), Some(other)) = (word(bytes, one), word(bytes, other))
-    {
-        let unlike = one ^ other;
-        return length == 0 || unlike << (64 - 8 * length) == 0;
+    let mut done = 0;
+    while length - done > 8 {
+        match (word(bytes, one + done), word(bytes, other + done)) {
+            (Some(one), Some(other)) if one == other => done += 8,
+            _ => return false,
+        }
+    }
+    same_few(bytes, one + done, other + done, length - done)
+}
+
+/// The same of at most eight bytes.
+#[inline]
+fn same_few(bytes: &[u8], one: usize, other: usize, length: usize) -> bool {
+    if let (Some(one), Some(other)) = (word(bytes, one), word(bytes, other)) {
+        return length == 0 || (one ^ other) << (64 - 8 * length) == 0;
     }
     match (
         bytes.get(one..one + length),

@@ -41,13 +41,30 @@ impl<'de> Scanner<'de> {
 
     /// The same, in several pieces.
     fn joined_text(&mut self) -> Result<Cow<'de, str>, Error> {
-        let mut whole = Cow::Borrowed("");
+        let mut whole = String::new();
         loop {
-            match self.step()? {
-                Step::Close => return Ok(whole),
-                Step::Open(element) => return Err(element.unexpected("text")),
-                Step::Text(piece) if whole.is_empty() => whole = piece.into_str(),
-                Step::Text(piece) => whole.to_mut().push_str(&piece.into_str()),
+            let offset = self.position.at;
+            match *self.rest() {
+                [b'&', ..] => {
+                    let (character, bytes) = reference::leading(&self.document[offset..], offset)?;
+                    self.position.at += bytes;
+                    whole.push(character);
+                }
+                [b'<', ..] | [] => match self.step()? {
+                    Step::Close => return Ok(Cow::Owned(whole)),
+                    Step::Open(element) => return Err(element.unexpected("text")),
+                    Step::Text(piece) => whole.push_str(&piece.into_str()),
+                },
+                _ => {
+                    let run = self.run()?;
+                    let raw = &self.document[offset..run.end];
+                    whole.push_str(&if run.returns {
+                        unified(raw)
+                    } else {
+                        raw.into()
+                    });
+                    self.position.at = run.end;
+                }
             }
         }
     }

@@ -128,7 +128,7 @@ pub(crate) fn write_root<S: Sink>(
     content: impl FnOnce(&mut S),
 ) {
     sink.open(name);
-    sink.attribute("xmlns", namespace);
+    sink.plain_attribute("xmlns", namespace);
     content(sink);
     sink.close(name);
 }

@@ -12,7 +12,7 @@ use super::source::Element;
 const TAGS_MAX: usize = 16;
 
 /// A start tag with its attributes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Tag<'de> {
     /// As it was read; begins where the tag was met first.
     pub(super) element: Element<'de>,
@@ -25,7 +25,7 @@ pub(super) struct Tag<'de> {
 }
 
 /// The tags that were met.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Repeats<'de> {
     met: Vec<Met<'de>>,
     /// The one that came last.
@@ -34,7 +34,7 @@ pub(super) struct Repeats<'de> {
     changes: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Met<'de> {
     tag: Tag<'de>,
     /// The tag that followed.

@@ -26,6 +26,7 @@ pub(crate) struct Scanner<'de> {
 }
 
 /// Where a scanner is.
+#[derive(Clone)]
 pub(super) struct Position<'de> {
     /// Bytes that have been read.
     pub(super) at: usize,
@@ -67,6 +68,24 @@ impl<'de> Scanner<'de> {
             position: Position::at(mark + declaration),
             references: References::default(),
         })
+    }
+
+    /// A scanner that goes on behind what the document has in common with
+    /// another: `begun`, of the same first bytes, up to where that one is.
+    ///
+    /// # Errors
+    /// As [`Scanner::new`].
+    pub(crate) fn beside(begun: &Scanner<'static>, bytes: &'de [u8]) -> Result<Self, Error> {
+        Ok(Scanner {
+            document: chars::checked(bytes)?,
+            position: begun.position.clone(),
+            references: References::default(),
+        })
+    }
+
+    /// What has been read, as long as no reference has been followed.
+    pub(crate) fn passed(&self) -> &'de [u8] {
+        &self.document.as_bytes()[..self.position.at]
     }
 
     /// The name of the element opened last, as it is written.

@@ -49,6 +49,33 @@ impl Sink for TextSink<'_> {
     }
 
     #[inline]
+    fn plain_attribute(&mut self, name: &str, value: &str) {
+        self.out.push(b' ');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"=\"");
+        self.out.extend_from_slice(value.as_bytes());
+        self.out.push(b'"');
+    }
+
+    #[inline]
+    fn open_bare(&mut self, name: &str) {
+        self.end_tag();
+        self.out.push(b'<');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.push(b'>');
+    }
+
+    #[inline]
+    fn open_typed(&mut self, name: &str, kind: &'static str) {
+        self.end_tag();
+        self.out.push(b'<');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b" xsi:type=\"");
+        self.out.extend_from_slice(kind.as_bytes());
+        self.out.extend_from_slice(b"\">");
+    }
+
+    #[inline]
     fn text(&mut self, text: &str) {
         self.end_tag();
         escape::text(text, self.out);

@@ -14,6 +14,19 @@ pub(crate) trait Sink {
     fn open(&mut self, name: &str);
     /// An attribute of the element that has just begun.
     fn attribute(&mut self, name: &str, value: &str);
+    /// The same, of a value that needs no escaping.
+    fn plain_attribute(&mut self, name: &str, value: &str) {
+        self.attribute(name, value);
+    }
+    /// An element begins that will have no attribute.
+    fn open_bare(&mut self, name: &str) {
+        self.open(name);
+    }
+    /// An element begins whose only attribute is `xsi:type`.
+    fn open_typed(&mut self, name: &str, kind: &'static str) {
+        self.open(name);
+        self.attribute("xsi:type", kind);
+    }
     /// Text of the open element.
     fn text(&mut self, text: &str);
     /// Text of the open element that needs no escaping.
@@ -45,6 +58,7 @@ pub(crate) fn fields<M: Serialize, S: Sink>(
         level: 0,
         array: None,
         declared: false,
+        type_name: String::new(),
     };
     let whole = Element {
         writer: &mut writer,
@@ -68,6 +82,8 @@ struct Writer<'w, S> {
     array: Option<usize>,
     /// The prefix `ns` has been declared by an element that is still open.
     declared: bool,
+    /// Room for the name of a type.
+    type_name: String,
 }
 
 /// What has no place in the profile.
@@ -86,19 +102,32 @@ fn misfit<T>(what: &str) -> Result<T, Misfit> {
 }
 
 impl<S: Sink> Writer<'_, S> {
-    /// Begins an element of a type. Returns whether `ns` was declared here.
-    fn begin(&mut self, name: &str, kind: Kind) -> bool {
+    /// Begins an element of a simple type.
+    #[inline]
+    fn begin_simple(&mut self, name: &str, kind: &'static str) {
         if self.shape != Shape::Encoded {
-            self.sink.open(name);
+            return self.sink.open_bare(name);
+        }
+        if self.array.is_some() {
+            self.describe_array(Kind::Simple(kind));
+        }
+        self.sink.open_typed(name, kind);
+    }
+
+    /// Begins the element of a message. Returns whether `ns` was declared here.
+    fn begin_message(&mut self, name: &str, kind: &'static str) -> bool {
+        if self.shape != Shape::Encoded {
+            self.sink.open_bare(name);
             return false;
         }
-        self.describe_array(kind);
-        self.sink.open(name);
-        let declares = self.declare(kind);
-        match kind {
-            Kind::Simple(name) => self.sink.attribute("xsi:type", name),
-            Kind::Struct(name) => self.sink.attribute("xsi:type", &format!("ns:{name}")),
+        if self.array.is_some() {
+            self.describe_array(Kind::Struct(kind));
         }
+        self.sink.open(name);
+        let declares = self.declare(Kind::Struct(kind));
+        self.type_name.clear();
+        self.type_name.extend(["ns:", kind]);
+        self.sink.plain_attribute("xsi:type", &self.type_name);
         declares
     }
 
@@ -108,7 +137,7 @@ impl<S: Sink> Writer<'_, S> {
         if self.shape != Shape::Encoded {
             return;
         }
-        self.sink.attribute("xsi:type", "SOAP-ENC:Array");
+        self.sink.plain_attribute("xsi:type", "SOAP-ENC:Array");
         self.array = Some(items);
         if items == 0 {
             self.describe_array(Kind::Simple("xsd:anyType"));
@@ -119,7 +148,7 @@ impl<S: Sink> Writer<'_, S> {
     fn declare(&mut self, kind: Kind) -> bool {
         let declares = matches!(kind, Kind::Struct(_)) && !self.declared;
         if declares {
-            self.sink.attribute("xmlns:ns", self.namespace);
+            self.sink.plain_attribute("xmlns:ns", self.namespace);
             self.declared = true;
         }
         declares
@@ -136,7 +165,7 @@ impl<S: Sink> Writer<'_, S> {
             Kind::Simple(name) => format!("{name}[{items}]"),
             Kind::Struct(name) => format!("ns:{name}[{items}]"),
         };
-        self.sink.attribute("SOAP-ENC:arrayType", &of);
+        self.sink.plain_attribute("SOAP-ENC:arrayType", &of);
     }
 
     fn lists_are_wrapped(&self) -> bool {
@@ -184,9 +213,10 @@ struct Items<'r, 'w, S> {
 }
 
 impl<'w, S: Sink> Element<'_, 'w, S> {
+    #[inline]
     fn simple(self, kind: &'static str, write: impl FnOnce(&mut S)) -> Result<(), Misfit> {
         let name = self.named()?;
-        self.writer.begin(name, Kind::Simple(kind));
+        self.writer.begin_simple(name, kind);
         write(self.writer.sink);
         self.writer.sink.close(name);
         Ok(())
@@ -216,14 +246,17 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
     type SerializeStruct = Fields<'r, 'w, S>;
     type SerializeStructVariant = Impossible<(), Misfit>;
 
+    #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), Misfit> {
         self.simple("xsd:boolean", |sink| sink.boolean(value))
     }
 
+    #[inline]
     fn serialize_i32(self, value: i32) -> Result<(), Misfit> {
         self.simple("xsd:int", |sink| sink.integer(i64::from(value)))
     }
 
+    #[inline]
     fn serialize_i64(self, value: i64) -> Result<(), Misfit> {
         self.simple("xsd:long", |sink| sink.integer(value))
     }
@@ -232,6 +265,7 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         self.simple("xsd:double", |sink| sink.double(value))
     }
 
+    #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Misfit> {
         if self.base64 {
             return self.simple("xsd:base64Binary", |sink| sink.plain(value));
@@ -243,6 +277,7 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         Ok(())
     }
 
+    #[inline]
     fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Misfit> {
         value.serialize(self)
     }
@@ -282,8 +317,9 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         })
     }
 
+    #[inline]
     fn serialize_struct(self, kind: &'static str, _: usize) -> Result<Fields<'r, 'w, S>, Misfit> {
-        let begin = |name| self.writer.begin(name, Kind::Struct(kind));
+        let begin = |name| self.writer.begin_message(name, kind);
         let declares = self.name.is_some_and(begin);
         self.writer.level += 1;
         Ok(Fields {
@@ -329,6 +365,7 @@ impl<S: Sink> ser::SerializeStruct for Fields<'_, '_, S> {
     type Ok = ();
     type Error = Misfit;
 
+    #[inline]
     fn serialize_field<T: ?Sized + Serialize>(
         &mut self,
         name: &'static str,
@@ -357,6 +394,7 @@ impl<S: Sink> ser::SerializeSeq for Items<'_, '_, S> {
     type Ok = ();
     type Error = Misfit;
 
+    #[inline]
     fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Misfit> {
         value.serialize(Element {
             writer: &mut *self.writer,

@@ -1,0 +1,60 @@
+//! What our own envelopes begin with, up to the body's child.
+//!
+//! Between ends that are both ours every envelope begins alike; it is read
+//! once, and from then on only compared.
+
+use std::sync::OnceLock;
+
+use crate::xml::scanner::Scanner;
+use crate::xml::source::Source;
+use crate::xml::text_sink::TextSink;
+
+use super::form::{Form, Style, Version};
+use super::writing;
+
+/// The begin of an envelope that has no header.
+pub(super) struct Beginning {
+    pub(super) version: Version,
+    /// Inside of the body.
+    pub(super) scanner: Scanner<'static>,
+}
+
+impl Beginning {
+    /// The one that a document has.
+    pub(super) fn of(document: &[u8]) -> Option<&'static Self> {
+        static ALL: OnceLock<Vec<Beginning>> = OnceLock::new();
+        let all = ALL.get_or_init(Beginning::all);
+        let mut all = all.iter();
+        all.find(|usual| document.starts_with(usual.scanner.passed()))
+    }
+
+    fn all() -> Vec<Self> {
+        // Rpc/literal begins as document/literal.
+        let forms = [
+            (Version::V11, Style::Literal),
+            (Version::V12, Style::Literal),
+            (Version::V11, Style::Encoded),
+        ];
+        let forms = forms.map(|(version, style)| Form::new(version, style));
+        let known = forms.into_iter().flatten();
+        known.map(|form| Beginning::read(form)).collect()
+    }
+
+    fn read(form: Form) -> Self {
+        let mut text = Vec::new();
+        writing::begin(form, None, &mut TextSink::new(&mut text));
+        let text: &'static [u8] = text.leak();
+        let mut scanner = Scanner::new(text).expect("our own envelopes are XML");
+        for _ in [form.names().envelope, form.names().body] {
+            let opened = scanner.child();
+            assert!(
+                matches!(opened, Ok(Some(_))),
+                "our own envelopes have a body"
+            );
+        }
+        Beginning {
+            version: form.version(),
+            scanner,
+        }
+    }
+}
