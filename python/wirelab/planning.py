@@ -35,7 +35,7 @@ from wirelab.units import format_bytes
 
 OVERHEAD_S = 0.35
 """Seconds per trial beside warm-up and window: two process starts, collecting, syncing."""
-LINK_S = 1.5
+LINK_S = 3.0
 """Seconds more to make a link and to measure it."""
 
 Combination = tuple[

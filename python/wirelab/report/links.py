@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from wirelab.profiles import LOOPBACK
 from wirelab.report.quantity import NONE, digits, plain
@@ -11,16 +11,15 @@ from wirelab.report.source import Source
 from wirelab.trial import Json, Trial
 
 _TOLD = (
-    "Every trial had a link of its own, measured before it. Measured figures are the least and "
-    "the most over the trials; a round trip is the median of its pings, with the nominal one a "
-    "mean. Late is how much later than due the emulator let packets out, p99; CPU is the "
-    "emulator's share of a core within the window."
+    "Every trial had a link of its own, measured before it. What was asked for stands above what "
+    "was measured, the least and the most over the trials; the round trip asked for is a mean, "
+    "the measured one the median of the pings. Late is how much later than due the emulator let "
+    "packets out, p99; CPU is the emulator's share of a core within the window."
 )
 _COLUMNS = (
-    *("link", "driver", "congestion", "round trip, ms", "measured, ms", "loss, %", "measured, %"),
-    *("rate, kbit/s", "measured, kbit/s", "late, µs", "CPU, %", "trials"),
+    *("link", "driver", "congestion", "round trip, ms", "loss, %"),
+    *("forward, kbit/s", "backward, kbit/s", "late, µs", "CPU, %", "trials"),
 )
-_WAYS = ("forward", "backward")
 
 
 def section(source: Source) -> Section:
@@ -38,24 +37,43 @@ def section(source: Source) -> Section:
 def _kind(trial: Trial) -> tuple[str, str, str]:
     congestion = trial.link.get("congestion") or {}
     both = " / ".join(dict.fromkeys(map(plain, congestion.values()))) or NONE
-    return trial.point.link, plain(trial.link.get("driver")), both
+    return plain(trial.point.link), plain(trial.link.get("driver")), both
 
 
 def _row(kind: tuple[str, str, str], trials: Sequence[Trial]) -> list[str]:
-    nominal = [trial.link.get("nominal") or {} for trial in trials]
-    measured = [trial.link.get("measured") or {} for trial in trials]
+    links = [trial.link for trial in trials]
     return [
-        *map(plain, kind),
-        _range(one.get("rtt_ms") for one in nominal),
-        _range((one.get("rtt_ms") or {}).get("p50") for one in measured),
-        _range(one.get("loss_percent") for one in nominal),
-        _range((one.get("loss_percent") or {}).get("value") for one in measured),
-        _ways(nominal),
-        _ways(measured),
-        _range((trial.link.get("lateness_us") or {}).get("p99") for trial in trials),
+        *kind,
+        _both(links, lambda asked: asked.get("rtt_ms"), lambda found: _at(found, "rtt_ms", "p50")),
+        _both(
+            links,
+            lambda asked: asked.get("loss_percent"),
+            lambda found: _at(found, "loss_percent", "value"),
+        ),
+        *(_rate(links, way) for way in ("forward", "backward")),
+        _range(_at(link, "lateness_us", "p99") for link in links),
         _range(map(_cpu_percent, trials)),
         str(len(trials)),
     ]
+
+
+def _rate(links: Sequence[Json], way: str) -> str:
+    return _both(links, *(2 * [lambda part: _at(part, "rate_kbit", way)]))
+
+
+def _both(
+    links: Sequence[Json],
+    asked: Callable[[Json], float | None],
+    found: Callable[[Json], float | None],
+) -> str:
+    """The nominal figure above the measured ones."""
+    nominal = _range(asked(link.get("nominal") or {}) for link in links)
+    measured = _range(found(link.get("measured") or {}) for link in links)
+    return nominal if measured == NONE else f"{nominal}\n{measured}"
+
+
+def _at(part: Json, outer: str, inner: str) -> float | None:
+    return (part.get(outer) or {}).get(inner)
 
 
 def _cpu_percent(trial: Trial) -> float | None:
@@ -65,23 +83,9 @@ def _cpu_percent(trial: Trial) -> float | None:
     return 100.0 * float(used) / float(window)
 
 
-def _ways(every: Sequence[Json]) -> str:
-    """Rates; both ways apart where they differ."""
-    rates: list[Mapping[str, float | None]] = [one.get("rate_kbit") or {} for one in every]
-
-    def one_way(way: str) -> str:
-        return _range(rate.get(way) for rate in rates)
-
-    told = {way: one_way(way) for way in _WAYS}
-    if len(set(told.values())) == 1:
-        return told["forward"]
-    return "\n".join(f"{way} {shown}" for way, shown in told.items())
-
-
 def _range(values: Iterable[float | None]) -> str:
-    """``2.51``, ``2.51 – 2.63``; a dash where nothing was measured."""
+    """``2.51``, ``2.51 – 2.63``; a dash where there is none."""
     known = [float(value) for value in values if value is not None]
     if not known:
         return NONE
-    ends = dict.fromkeys((digits(min(known)), digits(max(known))))
-    return " – ".join(ends)
+    return " – ".join(dict.fromkeys((digits(min(known)), digits(max(known)))))
