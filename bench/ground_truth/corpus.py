@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from typing import Any
 from bench.ground_truth import conversations, labels, syscalls
 from bench.ground_truth.capturing import CAPTURE, CASE, CLIENT_LOG, SERVER_LOG
 from bench.ground_truth.circumstances import Circumstances, Drop
-from bench.ground_truth.endpoints import Process
-from bench.ground_truth.occurrence import Key, Occurrence
+from bench.ground_truth.endpoints import Endpoint, Process
+from bench.ground_truth.occurrence import NS_PER_MS, THINK, Key, Occurrence
+from bench.ground_truth.pauses import THINK_MS
 from bench.ground_truth.places import UNSTEADY
 from bench.ground_truth.recipes import CLEAN
 
@@ -35,6 +37,8 @@ class Case:
     """Of which the truth is known; empty where calls were pipelined or multiplexed."""
     ports: frozenset[int]
     """The client's: other flows are none of its calls."""
+    slow_ports: frozenset[int]
+    """Where the server paused before a send, on connections of which no exchanges are told."""
 
     @property
     def name(self) -> str:
@@ -55,6 +59,10 @@ class Case:
     @property
     def capture(self) -> Path:
         return self.folder / CAPTURE
+
+    def is_open(self, cause: str, key: Key) -> bool:
+        """Nothing is known of that cause on that connection."""
+        return cause == THINK and key[0] in self.slow_ports
 
     def truth(self, cause: str) -> tuple[set[Key], set[Key]]:
         """The exchanges that have it, and those that may be called either way."""
@@ -96,7 +104,20 @@ def read(folder: Path) -> Case:
         tuple(found),
         frozenset((one.port, each.ordinal) for one in talk.connections for each in one.exchanges),
         frozenset(one.port for one in talk.connections),
+        frozenset(
+            one.port for one in talk.connections if not one.exchanges and _paused(one.server)
+        ),
     )
+
+
+def _paused(server: Endpoint) -> bool:
+    """Longer than the least think time passed between a receive and the next send."""
+    taken = [one.ended for one in server.receives]
+    for send in server.sends:
+        place = bisect_right(taken, send.at)
+        if place and send.at - taken[place - 1] > THINK_MS.least_ms * NS_PER_MS:
+            return True
+    return False
 
 
 def circumstances(case: Json) -> Circumstances:

@@ -93,6 +93,11 @@ class Spans:
             self._spans.append((start, end))
         self._starts = [start for start, _ in self._spans]
 
+    def last_end(self, at: int) -> int | None:
+        """When the last span before that moment ended, the moment itself inside of one."""
+        place = bisect_right(self._starts, at) - 1
+        return min(self._spans[place][1], at) if place >= 0 else None
+
     def within(self, start: int, end: int) -> int:
         """How much of the time from start to end they cover, ns."""
         first = max(0, bisect_right(self._starts, start) - 1)

@@ -29,19 +29,20 @@ reasons, of which :mod:`windows` speaks."""
 def nagle_delayed_ack(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
     """Bytes that one send handed over, behind others, on a socket without TCP_NODELAY, came
     out of the receiver's socket at least 20 ms later than a round trip explains, though the
-    receiver slept in epoll_wait() all the while and nothing was lost."""
+    receiver slept in epoll_wait() all the while and nothing was lost. Where it was busy
+    instead, that may have been the reason."""
     for connection in talk.connections:
         for exchange in connection.exchanges:
-            held = [
-                _held(talk, connection, direction, message, around)
-                for direction, message in ((REQUEST, exchange.request), (REPLY, exchange.reply))
-                if message is not None and connection.sides(direction)[0].nagle
-            ]
-            found = NAGLE_MS.judge(
-                NAGLE, connection.port, exchange.ordinal, max(held, default=0), exchange.ns
-            )
-            if found is not None:
-                yield found
+            for direction, message in ((REQUEST, exchange.request), (REPLY, exchange.reply)):
+                if message is None or not connection.sides(direction)[0].nagle:
+                    continue
+                for ns, is_sure in _held(talk, connection, direction, message, around):
+                    found = NAGLE_MS.judge(
+                        NAGLE, connection.port, exchange.ordinal, ns, exchange.ns
+                    )
+                    if found is not None:
+                        certain = found.is_certain and is_sure
+                        yield Occurrence(NAGLE, found.port, found.ordinal, found.ms, certain)
 
 
 def _held(
@@ -50,25 +51,23 @@ def _held(
     direction: str,
     message: Message,
     around: Circumstances,
-) -> int:
-    """The longest that a send of the message was held back, beyond a round trip, ns."""
+) -> Iterator[tuple[int, bool]]:
+    """How long each send of the message was held back beyond a round trip, ns, and whether
+    its receiver slept."""
     if message.bytes > SEGMENTS_OF_A_SMALL_MESSAGE * around.segment_bytes:
-        return 0
+        return
     receiver = talk.receiver(direction)
-    longest = 0
     for send in message.sends:
         taken = _first_taken(message.receives, send)
         if taken is None or send.start == 0:
             continue  # nothing before it could be unacknowledged
+        if not around.is_clean(connection.port, send.at, taken.ended):
+            continue
         late = taken.ended - send.ended - around.one_way_ns
         asleep = receiver.waiting.within(send.ended, taken.ended)
-        if (
-            asleep * 2 > taken.ended - send.ended
-            and not receiver.stopped.within(send.ended, taken.ended)
-            and around.is_clean(connection.port, send.at, taken.ended)
-        ):
-            longest = max(longest, late - around.rtt_ns)
-    return longest
+        stopped = receiver.stopped.within(send.ended, taken.ended)
+        is_sure = asleep * 2 > taken.ended - send.ended and not stopped
+        yield late - around.rtt_ns, is_sure
 
 
 def _first_taken(receives: tuple[Transfer, ...], send: Transfer) -> Transfer | None:
@@ -110,10 +109,9 @@ def _thought(talk: Conversation, exchange: Exchange, around: Circumstances) -> i
         return 0
     last = exchange.request.receives[-1]
     arrived = exchange.request.sends[-1].ended + around.one_way_ns
-    lay = 0
-    if arrived < last.at:
-        lay = (last.at - arrived) - talk.server.waiting.within(arrived, last.at)
-    return exchange.reply.sends[0].at - last.ended + lay
+    # While it waited, nothing was there.
+    since = max(arrived, talk.server.waiting.last_end(last.at) or 0)
+    return exchange.reply.sends[0].at - last.ended + max(0, last.at - since)
 
 
 def client_not_reading(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
@@ -147,9 +145,9 @@ def _longest_idle(
         since = max(sent.ended + around.one_way_ns, before.ended if before else 0)
         if taken.at <= since:
             continue
-        asleep = talk.client.waiting.within(since, taken.at)
+        # While it waited, nothing was there; but a stop does not end the call.
         stopped = talk.client.stopped.within(since, taken.at)
-        idle = max(stopped, taken.at - since - asleep)
+        idle = max(stopped, taken.at - max(since, talk.client.waiting.last_end(taken.at) or 0))
         if idle > longest:
             longest, seen = idle, _came_more(talk, reply, taken)
     return longest, seen

@@ -105,7 +105,7 @@ def _compare(total: Score, case: Case, cause: str, findings: list[Finding]) -> s
     """One capture and one cause; returns the exchanges of false alarms."""
     tally = total.tallies[cause]
     sure, either = case.truth(cause)
-    found = {one.key: one for one in findings}
+    found = {one.key: one for one in findings if not case.is_open(cause, one.key)}
     truths = {one.key: one for one in case.occurrences if one.cause == cause}
     missed = sure - found.keys()
     false = found.keys() - sure - either

@@ -44,14 +44,15 @@ a send the congestion window is reduced (RFC 9293, RFC 5681 section 4.1)."""
 
 @dataclass(frozen=True)
 class Silence:
-    """The receiver had taken all that had come and waited, while the sender's kernel held
-    bytes that it had accepted before, or took no more."""
+    """Nothing was taken from the socket, while the sender's kernel held bytes that it had
+    accepted before, or took no more."""
 
     ns: int
     before: int
     """Bytes that had come since the last silence, or the beginning of the message."""
-    is_full: bool
-    """The bytes that ended it were handed over late, as the send buffer was full."""
+    is_sure: bool
+    """The receiver slept most of it, and the bytes that ended it had been handed over: the
+    send buffer was not full."""
 
 
 def silences(
@@ -75,8 +76,9 @@ def silences(
         length = taken.ended - start
         asleep = receiver.waiting.within(start, taken.ended)
         stopped = receiver.stopped.within(start, taken.ended)
-        if length >= least and asleep * 2 > length and not stopped:
-            found.append(Silence(length, flight, is_full))
+        if length >= least and not stopped:
+            is_sure = asleep * 2 > length and not is_full
+            found.append(Silence(length, flight, is_sure))
             flight = 0
         flight += taken.bytes
     return found
@@ -143,11 +145,12 @@ def _judged(
     cause, is_sure = _blame(connection, direction, message, silent, around)
     is_short = around.rtt_ns < ROUND_TRIP_MS_MIN * NS_PER_MS
     if cause == TCP_WINDOW:
-        yield TCP_WINDOW, total, is_sure
+        yield TCP_WINDOW, sum(one.ns for one in silent if one.is_sure), is_sure
+        yield TCP_WINDOW, total, False
         if not is_sure:
             yield from ((other, total, False) for other in (SLOW_START, IDLE_RESTART))
-    elif not is_short:
-        yield cause, sum(one.ns for one in silent if not one.is_full), is_sure
+    elif not is_short and message.bytes > INITIAL_WINDOW_SEGMENTS * around.segment_bytes:
+        yield cause, sum(one.ns for one in silent if one.is_sure), is_sure
         yield SLOW_START, total, False
         if _may_outgrow(connection, direction, message):
             yield TCP_WINDOW, total, False

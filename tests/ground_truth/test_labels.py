@@ -48,8 +48,8 @@ def test_with_nodelay_a_late_byte_is_not_nagles() -> None:
     assert causes.NAGLE not in found(stalled(nagle=False))
 
 
-def test_a_receiver_that_did_not_wait_was_not_kept_waiting() -> None:
-    assert causes.NAGLE not in found(stalled(busy=(4.1, 47.9)))
+def test_a_receiver_that_did_not_wait_may_have_been_late_itself() -> None:
+    assert found(stalled(busy=(4.1, 47.9)))[causes.NAGLE] is False
 
 
 def test_what_a_round_trip_explains_is_no_delayed_acknowledgment() -> None:
@@ -79,7 +79,7 @@ def test_think_time_runs_from_the_servers_receive_to_its_send(
 def test_a_request_that_a_busy_server_left_lying_is_think_time() -> None:
     near = client([(1.0, 100)], [(31.0, 100)])
     far = server([(30.6, 100, HEAD)], [(30.5, 100)])
-    assert found(talk(near, far, busy=(1.0, 30.5)))[causes.THINK]
+    assert found(talk(near, far, busy=(1.0, 30.6)))[causes.THINK]
 
 
 def test_a_link_that_was_late_may_look_like_think_time_and_counts_neither_way() -> None:
