@@ -192,6 +192,17 @@ impl Calls {
         }
     }
 
+    /// Replies are missing: the next one answers the youngest call that the
+    /// server had heard of, since a client that does not pipeline asks again only
+    /// when it was answered.
+    pub(super) fn realign(&mut self, acknowledged: u64, listener: &mut impl Exchanges) {
+        let heard = |call: &Call| acknowledged > call.exchange.request.start;
+        let youngest = self.open.iter().rposition(heard);
+        for _ in 0..youngest.unwrap_or(0) {
+            self.conclude(0, Ending::Unseen, listener);
+        }
+    }
+
     /// All calls are over, in the order of their requests.
     pub(super) fn conclude_all(
         &mut self,

@@ -37,6 +37,8 @@ pub(super) struct Http1 {
     sides: [Side; 2],
     /// The reply under way answers a call that was seen.
     answers: bool,
+    /// Replies are missing before the next one.
+    missed: bool,
 }
 
 /// What the connection is from now on.
@@ -59,6 +61,7 @@ impl Http1 {
         Http1 {
             sides: beginning.map(side),
             answers: false,
+            missed: false,
         }
     }
 
@@ -174,7 +177,7 @@ impl Http1 {
                 self.end(0, calls, cut);
             }
         } else {
-            calls.conclude_all(|_| Ending::Unseen, cut.listener);
+            self.lose(0, calls, cut.listener);
         }
         used
     }
@@ -185,6 +188,9 @@ impl Http1 {
         calls: &mut Calls,
         cut: &mut Cut<'_, E>,
     ) -> (usize, Next) {
+        if std::mem::take(&mut self.missed) {
+            calls.realign(cut.carrier.acknowledged, cut.listener);
+        }
         let [_, side] = &mut self.sides;
         let place = calls.unanswered();
         let mut call = place.and_then(|place| calls.get(place));
@@ -206,9 +212,7 @@ impl Http1 {
             let extent = call.map(Call::reply);
             cut.assign_to(Kind::HttpHeads, used, extent);
             if head.is_err() {
-                side.partial.clear();
-                side.state = State::Lost;
-                calls.conclude_all(|_| Ending::Unseen, cut.listener);
+                self.lose(1, calls, cut.listener);
             }
             return (used, Next::Same);
         };
@@ -268,8 +272,7 @@ impl Http1 {
             State::Chunked(chunked) => match chunks(chunked, rest, content, extent, cut) {
                 Some(done) => done,
                 None => {
-                    own.state = State::Lost;
-                    calls.conclude_all(|_| Ending::Unseen, cut.listener);
+                    self.lose(side, calls, cut.listener);
                     return rest.len();
                 }
             },
@@ -330,6 +333,20 @@ impl Http1 {
         }
     }
 
+    /// The thread is lost: until a head begins a segment.
+    fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
+        self.sides[side].state = State::Lost;
+        self.sides[side].partial.clear();
+        if side == 0 {
+            calls.conclude_all(|_| Ending::Unseen, listener);
+        } else if std::mem::take(&mut self.answers)
+            && let Some(place) = calls.unanswered()
+        {
+            calls.conclude(place, Ending::Unseen, listener);
+        }
+        self.missed |= side == 1;
+    }
+
     /// Bytes are missing. Inside a body of known end the thread is kept.
     pub(super) fn gap(
         &mut self,
@@ -344,13 +361,7 @@ impl Http1 {
                 *left == 0
             }
             State::UntilClose => false,
-            _ => {
-                self.sides[side].state = State::Lost;
-                self.sides[side].partial.clear();
-                self.answers = false;
-                calls.conclude_all(|_| Ending::Unseen, listener);
-                return;
-            }
+            _ => return self.lose(side, calls, listener),
         };
         if let Some(extent) = extent(side, self.answers, calls) {
             extent.miss(bytes);

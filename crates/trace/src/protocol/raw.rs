@@ -27,6 +27,8 @@ pub(super) struct Raw {
     sides: [Side; 2],
     /// A reply has come: requests are answered here.
     answered: bool,
+    /// Replies are missing before the next one.
+    missed: bool,
 }
 
 impl Raw {
@@ -37,6 +39,7 @@ impl Raw {
                 ..Side::default()
             }),
             answered: false,
+            missed: false,
         }
     }
 
@@ -89,6 +92,9 @@ impl Raw {
         cut: &mut Cut<'_, E>,
     ) {
         let own = &mut self.sides[side];
+        if used > 0 && !own.begun && side == 1 && std::mem::take(&mut self.missed) {
+            calls.realign(cut.carrier.acknowledged, cut.listener);
+        }
         if used > 0 && !own.begun {
             own.begun = true;
             own.content = None;
@@ -165,11 +171,17 @@ impl Raw {
     }
 
     fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
+        let answers = self.sides[side].answers && self.sides[side].begun;
         self.sides[side] = Side {
             lost: true,
             ..Side::default()
         };
-        calls.conclude_all(|_| Ending::Unseen, listener);
+        if side == 0 {
+            calls.conclude_all(|_| Ending::Unseen, listener);
+        } else if let Some(place) = calls.unanswered().filter(|_| answers) {
+            calls.conclude(place, Ending::Unseen, listener);
+        }
+        self.missed |= side == 1;
     }
 }
 

@@ -32,7 +32,9 @@ fn request(version: Version, order: ByteOrder, id: u32, expected: bool) -> Vec<u
     let mut writer = Writer::new(order, &mut content, HEADER_BYTES);
     if version == Version::V12 {
         writer.ulong(id);
-        [if expected { 3 } else { 0 }, 0, 0, 0].map(|octet| writer.octet(octet));
+        for octet in [if expected { 3 } else { 0 }, 0, 0, 0] {
+            writer.octet(octet);
+        }
         writer.ushort(0);
         writer.octets(b"key").expect("short");
         writer.string("directDebit").expect("short");
@@ -43,7 +45,9 @@ fn request(version: Version, order: ByteOrder, id: u32, expected: bool) -> Vec<u
         writer.ulong(id);
         writer.octet(expected.into());
         if version == Version::V11 {
-            [0; 3].map(|octet| writer.octet(octet));
+            for octet in [0; 3] {
+                writer.octet(octet);
+            }
         }
         writer.octets(b"key").expect("short");
         writer.string("directDebit").expect("short");

@@ -93,7 +93,7 @@ fn segments_do_not_matter() {
         assert_eq!(second.request.message_bytes, 3);
         assert_eq!(second.status, Some((204, None)));
         assert_eq!(played.bytes(Kind::Message), 5, "{size}");
-        assert_eq!(played.bytes(Kind::HttpChunks), 24, "{size}");
+        assert_eq!(played.bytes(Kind::HttpChunks), 20, "{size}");
     }
 }
 

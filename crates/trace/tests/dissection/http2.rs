@@ -168,9 +168,9 @@ fn padding_priority_and_continuations_are_overhead() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let block = client.request("/a.B/C");
     let (first, rest) = block.split_at(7);
-    let padded = [&[3], &[0; 5], first, &[0; 3]].concat();
+    let padded = [&[3, 0, 0, 0, 0, 0][..], first, &[0; 3]].concat();
     let flags = flag::PADDED | flag::PRIORITY;
-    let data = [&[4], &message(CONTENT)[..], &[0; 4]].concat();
+    let data = [&[4][..], &message(CONTENT), &[0; 4]].concat();
     let asked = [
         greeting(),
         frame(kind::HEADERS, flags, 1, &padded),
