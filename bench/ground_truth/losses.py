@@ -25,8 +25,8 @@ def syn_retransmission(talk: Conversation, around: Circumstances) -> Iterator[Oc
 
 def data_retransmission(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
     """The link dropped a packet with payload while the exchange was under way; TCP must
-    have sent it again, for the receiver has it. Whether a control frame of HTTP/2 delayed
-    the exchange is not told."""
+    have sent it again, for the receiver has it. A control frame of HTTP/2 may have delayed
+    this exchange, or the next."""
     for connection in talk.connections:
         lost = [
             drop
@@ -35,9 +35,11 @@ def data_retransmission(talk: Conversation, around: Circumstances) -> Iterator[O
         ]
         for exchange in connection.exchanges:
             own = [drop for drop in lost if _concerns(drop, exchange)]
-            if own:
-                certain = any(_carried(drop, exchange, connection) for drop in own)
-                yield Occurrence(DATA, connection.port, exchange.ordinal, 0.0, certain)
+            if any(_carried(drop, exchange, connection) for drop in own):
+                yield Occurrence(DATA, connection.port, exchange.ordinal, 0.0)
+            elif own:
+                for ordinal in (exchange.ordinal, exchange.ordinal + 1):
+                    yield Occurrence(DATA, connection.port, ordinal, 0.0, is_certain=False)
 
 
 def _carried(drop: Drop, exchange: Exchange, connection: Connection) -> bool:
