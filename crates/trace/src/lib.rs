@@ -15,6 +15,7 @@ pub mod exchange;
 mod field;
 pub mod file;
 pub mod flow;
+pub mod fuzzing;
 mod flow_map;
 mod ladder;
 pub mod layer;

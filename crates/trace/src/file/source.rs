@@ -81,12 +81,10 @@ impl<R: Read> Source<R> {
         self.buffer.copy_within(self.begin..self.end, 0);
         self.end -= self.begin;
         self.begin = 0;
-        if self.buffer.len() < wanted {
-            let mut larger = vec![0; wanted.next_power_of_two()].into_boxed_slice();
-            larger[..self.end].copy_from_slice(&self.buffer[..self.end]);
-            self.buffer = larger;
-        }
         while self.end < wanted && !self.at_end {
+            if self.end == self.buffer.len() {
+                self.grow();
+            }
             match self.read.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.at_end = true,
                 Ok(read) => self.end += read,
@@ -98,5 +96,12 @@ impl<R: Read> Source<R> {
             }
         }
         Ok(())
+    }
+
+    /// Only when it is full: what a file claims costs nothing until it is there.
+    fn grow(&mut self) {
+        let mut larger = vec![0; self.buffer.len() * 2].into_boxed_slice();
+        larger[..self.end].copy_from_slice(&self.buffer[..self.end]);
+        self.buffer = larger;
     }
 }
