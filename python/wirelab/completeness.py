@@ -8,7 +8,7 @@ from wirelab.trial import Trial
 
 PLANNED = "trials_planned"
 """Of the manifest: trials of the whole run."""
-_GO_ON = "The command that began the run, with the same --out, goes on with it."
+GO_ON = "The command that began the run, with the same --out, goes on with it."
 
 
 def sentences(
@@ -36,10 +36,10 @@ def count(trials: Sequence[Trial], planned: int | None) -> str:
 
 def _missing(there: int, planned: int | None) -> tuple[str, ...]:
     if planned is None:
-        return () if there else (f"The run is not finished: no trial is there. {_GO_ON}",)
+        return () if there else (f"The run is not finished: no trial is there. {GO_ON}",)
     if there >= planned:
         return ()
-    return (f"The run is not finished: {there:,} of {planned:,} trials are there. {_GO_ON}",)
+    return (f"The run is not finished: {there:,} of {planned:,} trials are there. {GO_ON}",)
 
 
 def _torn() -> str:

@@ -23,6 +23,7 @@ from wirelab import (
     studies,
     winners,
 )
+from wirelab.completeness import GO_ON
 from wirelab.errors import UsageError
 from wirelab.explanation import Explanation, explain
 from wirelab.findings import Judgement
@@ -63,6 +64,11 @@ class Reproduction:
     judgements: tuple[Judgement, ...]
     explanations: tuple[Explanation, ...]
     notes: tuple[str, ...]
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """What is missing, torn or was repeated, in sentences; in the notes too."""
+        return _incomplete(self.found.study.parts, self.runs)
 
     @property
     def failed(self) -> tuple[Trial, ...]:
@@ -153,7 +159,7 @@ def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> 
         for entry in study.ladders
         for ladder in entry.ladders(study.threshold)
     )
-    notes = (*_missing(study.parts, runs), *_notes(runs, trials(*study.parts)))
+    notes = (*_incomplete(study.parts, runs), *_notes(runs, trials(*study.parts)))
     return Reproduction(found, scale, folder, runs, lines, tables, judgements, explanations, notes)
 
 
@@ -201,7 +207,6 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
         if run.failed
     ]
     notes += [f"Part {part}: {why}" for part, run in runs.items() for why in run.unavailable]
-    notes += [f"Part {part}: {why}" for part, run in runs.items() for why in run.incomplete]
     thin = _thin(trials)
     if thin:
         fewest, trial = min(thin, key=lambda entry: entry[0])
@@ -212,12 +217,10 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _missing(parts: Sequence[str], runs: Mapping[str, Run]) -> list[str]:
-    return [
-        f"Part {part} has not been run yet: the same command with the same --out goes on."
-        for part in parts
-        if part not in runs
-    ]
+def _incomplete(parts: Sequence[str], runs: Mapping[str, Run]) -> tuple[str, ...]:
+    missing = [f"Part {part} has not been run yet. {GO_ON}" for part in parts if part not in runs]
+    torn = [f"Part {part}: {why}" for part, run in runs.items() for why in run.incomplete]
+    return (*missing, *torn)
 
 
 def _cell_words(trial: Trial) -> str:

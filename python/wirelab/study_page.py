@@ -10,9 +10,9 @@ from wirelab.errors import UsageError
 from wirelab.report.page import render, save
 from wirelab.report.source import Source
 from wirelab.reproduction import Reproduction
-from wirelab.study_sections import sections, sentences
+from wirelab.study_sections import claims, count, sections, sentences
 
-__all__ = ["sentences", "write"]
+__all__ = ["claims", "count", "sentences", "write"]
 
 
 def write(made: Reproduction) -> Path:

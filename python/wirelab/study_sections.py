@@ -44,10 +44,26 @@ def sections(made: Reproduction) -> tuple[Section, ...]:
     return tuple(every)
 
 
+def claims(made: Reproduction) -> dict[str, tuple[str, ...]]:
+    """The study's claims by what came of them."""
+    return {
+        outcome: tuple(
+            f"{judged.finding.claim} [{judged.finding.id}]"
+            for judged in made.judgements
+            if judged.outcome == outcome
+        )
+        for outcome in OUTCOMES
+    }
+
+
+def count(made: Reproduction) -> str:
+    """How many claims stand, do not, and cannot be told."""
+    return f"{_count(made.judgements)}."
+
+
 def sentences(made: Reproduction) -> tuple[str, ...]:
-    """What a terminal shows."""
-    said = [f"{_count(made.judgements)}."]
-    said += [f"{j.outcome}: {j.finding.claim} [{j.finding.id}]" for j in made.judgements]
+    """What there is to say beside the claims: winners, explanations, notes."""
+    said = []
     if made.found.study.winners:
         said += [_tally(made.found.study.winners, table) for table in made.tables]
     for explanation in made.explanations:

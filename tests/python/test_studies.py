@@ -20,6 +20,7 @@ from wirelab import (
     study_file,
     study_page,
 )
+from wirelab.cli.reproduce import show
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.levels import levels
 from wirelab.scaling import scaled
@@ -249,8 +250,31 @@ def test_a_reproduction_is_judged_and_shown(
     assert any("Why did gRPC lose" in sentence for sentence in study_page.sentences(made))
 
 
+def test_a_terminal_shows_the_claims_and_the_report_the_rest(
+    tmp_path: Path,
+    points: dict[str, list[Point]],
+    found: Found,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each claim once, under what came of it; causes only when asked for."""
+    made = reproduction.read(written(tmp_path / "out", points, found), STUDIES)
+    monkeypatch.setattr(study_page, "write", lambda _: tmp_path / "out" / "report.html")
+    show(made, as_json=False)
+    brief = capsys.readouterr().out
+    assert "\nstands:\n• " in brief
+    assert all(brief.count(f"[{claim.id}]") == 1 for claim in found.study.findings)
+    assert "Why did gRPC lose" not in brief
+    assert max(map(len, brief.splitlines()[:-1])) <= 80
+    show(made, as_json=False, verbose=True)
+    assert "Why did gRPC lose" in " ".join(capsys.readouterr().out.split())
+
+
 def test_an_unfinished_reproduction_is_told_as_such(
-    tmp_path: Path, points: dict[str, list[Point]], found: Found
+    tmp_path: Path,
+    points: dict[str, list[Point]],
+    found: Found,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A part that is not there yet leaves its findings open and the page whole."""
     folder = written(tmp_path / "out", {"matrix": points["matrix"]}, found)
@@ -258,7 +282,22 @@ def test_an_unfinished_reproduction_is_told_as_such(
     outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
     assert outcome["large-stream"] == "cannot be told"
     assert made.explanations[0].causes == ()
-    assert study_page.write(made).is_file()
+    show(made, as_json=False)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    missing = [part for part in found.study.parts if part != "matrix"]
+    assert missing
+    for place in (" ".join(capsys.readouterr().out.split()), page):
+        assert all(f"Part {part} has not been run yet." in place for part in missing)
+
+
+def test_of_a_reproduction_that_has_not_begun_there_is_no_page(
+    tmp_path: Path, found: Found
+) -> None:
+    """Interrupted before its first part: the command that goes on is named."""
+    made = reproduction.read(written(tmp_path / "out", {}, found), STUDIES)
+    with pytest.raises(UsageError, match="holds no part of hamo2023 yet") as caught:
+        study_page.write(made)
+    assert "wirelab reproduce hamo2023 --out" in caught.value.remedy
 
 
 def test_few_calls_per_user_are_pointed_out(

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab import completeness, run_directory
-from wirelab.cli.edges import out
+from wirelab.cli.edges import folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
+from wirelab.plain import plain
 
 if TYPE_CHECKING:
     from wirelab.running import Run
 
+RETRY = "--retry-failed, with the same --out, measures failed trials again"
 FAILED_MAX = 3
 """Failed trials that are named one by one."""
 
@@ -32,6 +34,12 @@ def show(run: Run, *, as_json: bool) -> int:
     else:
         _print(run, page, threshold)
     return EXIT_FAILED if run.failed or not run.trials else EXIT_OK
+
+
+def point(text: str, mark: str = "•", style: str = "") -> None:
+    """A sentence behind its mark; the lines that follow are set in."""
+    said = folded(f"{mark} {plain(text)}", out.width)
+    out.print(said, style=style, markup=False, soft_wrap=True)
 
 
 def draw(folder: Path, file: Path) -> None:
@@ -61,21 +69,21 @@ def accept_picture(file: Path) -> None:
 
 def _print(run: Run, page: Path, threshold: float) -> None:
     from wirelab import report
-    from wirelab.report.quantity import plain
 
     for sentence in run.incomplete:
-        out.print(f"! {plain(sentence)}", style="yellow", markup=False)
+        point(sentence, "!", style="yellow")
     out.print(report.terminal_table(run.trials))
     for sentence in report.sentences(run.trials, threshold):
-        out.print(f"• {sentence}", markup=False, soft_wrap=False)
+        point(sentence)
     for trial in run.failed[:FAILED_MAX]:
-        out.print(f"failed: {trial.id}: {plain(trial.reason)}", markup=False)
+        point(f"{trial.id}: {trial.reason}", "failed:")
     if len(run.failed) > FAILED_MAX:
         out.print(f"and {len(run.failed) - FAILED_MAX} more, all in the report under Checks")
     if run.failed:
-        out.print("--retry-failed, with the same --out, measures failed trials again")
+        out.print(RETRY)
     there = completeness.count(run.trials, run.planned)
-    out.print(f"\n{there} trials, {len(run.failed)} failed.  Report: {page}", markup=False)
+    out.print(f"\n{there} trials, {len(run.failed)} failed.", markup=False)
+    out.print(f"Report: {page}", markup=False, soft_wrap=True)
 
 
 def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:

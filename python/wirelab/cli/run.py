@@ -30,6 +30,9 @@ RetryFailed = Annotated[
     bool,
     typer.Option("--retry-failed", help="Measure the trials again that failed in --out."),
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Print the study's winners and causes too.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 
 
@@ -58,6 +61,7 @@ def report(
         Path | None,
         typer.Option(help="Write the main picture too, as an SVG file.", metavar="FILE"),
     ] = None,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> int:
     """Print the results of a run or a reproduction again and write its report anew."""
@@ -71,7 +75,7 @@ def report(
         made = reproduction.read(directory)
         if picture is not None:
             results.draw(directory / made.found.study.parts[0], picture)
-        return show(made, as_json=as_json)
+        return show(made, as_json=as_json, verbose=verbose)
     found = running.read(directory)
     if picture is not None:
         results.draw(directory, picture)
