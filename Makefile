@@ -41,6 +41,7 @@ $(STAMP):
 
 $(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_SOURCES)
 	@PYTHON="$(PYTHON)" .ci/need python rust
+	@echo "Building wirelab and wirelab-engine: the first time about 5 minutes, without a word."
 	$(UV) sync --frozen --python $(TOOLS)/bin/python
 	@test -x $(BIN)/wirelab && test -x $(BIN)/wirelab-engine
 	@touch $@
