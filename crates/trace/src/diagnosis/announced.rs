@@ -56,9 +56,9 @@ impl Announced {
         true
     }
 
-    /// Everything below this offset has arrived.
-    pub(crate) fn acknowledged(&self) -> u64 {
-        self.ring.back().map_or(0, |last| last.acknowledged)
+    /// Everything below this offset may be sent.
+    pub(crate) fn limit(&self) -> u64 {
+        self.ring.back().map_or(0, |last| last.limit)
     }
 
     /// What was acknowledged by packets up to `at`. None: too long ago.

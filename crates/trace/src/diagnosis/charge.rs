@@ -13,14 +13,16 @@ const PACKETS: usize = 8;
 /// From here on, and [`SHARE`] of the exchange, a wait matters, ns.
 const MATTERS_NS: u64 = 3_000_000;
 /// One in so many parts of an exchange.
-const SHARE: u64 = 20;
+const SHARE: u64 = 10;
+/// The same for a server, which has no network to blame.
+const THINK_SHARE: u64 = 20;
 /// A shorter wait matters where it is a large part of the exchange, ns.
 const MATTERS_RELATIVELY_NS: u64 = 100_000;
 /// One in so many parts.
 const LARGE_SHARE: u64 = 4;
 
 /// The occurrences of one exchange, one per cause.
-pub(crate) fn occurrences(id: FlowId, flow: &Flow, exchange: &Exchange) -> Vec<Occurrence> {
+pub(crate) fn occurrences(id: FlowId, flow: &mut Flow, exchange: &Exchange) -> Vec<Occurrence> {
     let length = taken_ns(flow, exchange);
     share_out(met(flow, exchange))
         .into_iter()
@@ -55,7 +57,7 @@ pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
 }
 
 /// All stalls that held up bytes of the exchange, and those of the exchange as such.
-fn met(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
+fn met(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     let mut stalls: Vec<Stall> = flow
         .stalls()
         .filter(|stall| is_judged(flow, stall) && concerns(stall, exchange))
@@ -66,14 +68,29 @@ fn met(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
     }
     let reply_way = exchange.caller.opposite();
     stalls.extend(until_close::stall(exchange, flow.ends[reply_way as usize]));
-    stalls.extend(think::stall(
-        exchange,
-        flow.reply_before(exchange),
-        &flow.path,
-    ));
+    let asked = asked_at(flow, exchange, &stalls);
+    let path = flow.path;
+    stalls.extend(think::stall(exchange, asked, &mut flow.beginnings, &path));
     stalls.extend(splits(flow, exchange));
     stalls.sort_by_key(|stall| (stall.cause, stall.from));
     stalls
+}
+
+/// When the server could begin to think: the request was whole, sent again where it
+/// had to be, and the reply before it was over where they come one after the other, ns.
+fn asked_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u64 {
+    let again = stalls
+        .iter()
+        .filter(|stall| stall.cause == Cause::DataRetransmission)
+        .filter(|stall| stall.direction == exchange.caller)
+        .map(|stall| stall.to)
+        .max();
+    let before = flow.reply_before(exchange);
+    exchange
+        .request
+        .last_at_ns
+        .max(again.unwrap_or(0))
+        .max(before.unwrap_or(0))
 }
 
 fn is_judged(flow: &Flow, stall: &Stall) -> bool {
@@ -119,16 +136,17 @@ fn splits(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
         .into_iter()
         .filter_map(|direction| {
             let half = &flow.halves[direction as usize];
-            let held = |joint: &split::Joint| {
-                flow.stalls().any(|stall| {
-                    stall.cause == Cause::NagleDelayedAck
-                        && stall.direction == direction
-                        && stall.late.0 == joint.end
-                        && is_judged(flow, stall)
-                })
-            };
             let extent = extent(exchange, direction)?;
-            let joint = split::joint(half, extent, held, &flow.path)?;
+            let joint = split::joint(half, extent, &flow.path)?;
+            // A sender that may not send does not split.
+            let has_to = flow.stalls().any(|stall| {
+                stall.direction == direction
+                    && stall.late.0 == joint.end
+                    && stall.cause != Cause::NagleDelayedAck
+            });
+            if has_to {
+                return None;
+            }
             Some(Stall {
                 cause: Cause::SplitWrites,
                 direction,
@@ -209,6 +227,7 @@ fn matters(share: &Share, length: u64) -> bool {
     match share.cause {
         cause if cause.is_pattern() => true,
         Cause::SynRetransmission | Cause::DataRetransmission => share.ns > 0,
+        Cause::ServerThinkTime => share.ns >= MATTERS_NS && share.ns >= length / THINK_SHARE,
         _ => {
             share.ns >= MATTERS_NS && share.ns >= length / SHARE
                 || share.ns >= MATTERS_RELATIVELY_NS && share.ns >= length / LARGE_SHARE

@@ -14,6 +14,10 @@ const INITIAL_SEGMENTS: u64 = 11;
 /// Silences below this are those of a machine, not of a network, ns.
 const SHORTEST_NS: u64 = 300_000;
 
+/// A receiver acknowledges a flight of several segments at once (RFC 5681 section
+/// 4.2). One that does not within this has other reasons than the network, ns.
+const ACKNOWLEDGED_WITHIN_NS: u64 = 5_000_000;
+
 /// What the flights of one direction have shown of its congestion window.
 #[derive(Debug, Default)]
 pub(crate) struct Congestion {
@@ -80,8 +84,9 @@ pub(crate) fn stall(half: &mut Half, gap: &Gap, path: &Path) -> Option<Stall> {
         .announced
         .progress_after(gap.before.at.saturating_sub(near))?;
     let answer = gap.after.at.checked_sub(release.at)?;
-    let is_prompt = answer.abs_diff(near) <= path.slack(half.direction);
-    if gap.before.bytes() < full || flight < 2 * full || !is_prompt {
+    let is_prompt = answer.abs_diff(near) <= path.slack(half.direction)
+        && gap.ns() <= 2 * round_trip + ACKNOWLEDGED_WITHIN_NS;
+    if gap.before.is_small || flight < 2 * full || !is_prompt {
         return None;
     }
     Some(Stall {

@@ -5,6 +5,7 @@ use crate::diagnosis::half::Half;
 use crate::diagnosis::handshake::{At, Handshake};
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::{Stall, Stalls};
+use crate::diagnosis::think::Beginnings;
 use crate::diagnosis::unseen::Numbers;
 use crate::exchange::{Exchange, Protocol};
 use crate::packet::Flags;
@@ -24,6 +25,8 @@ pub(crate) struct Flow {
     pub(crate) closed_at: Option<u64>,
     /// Exchanges told.
     pub(crate) exchanges: u64,
+    /// How long replies took to begin.
+    pub(crate) beginnings: Beginnings,
     waiting: Stalls,
     flow_control: Option<Box<FlowControl>>,
     /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
@@ -52,6 +55,7 @@ impl Flow {
             ends: [None; 2],
             closed_at: None,
             exchanges: 0,
+            beginnings: Beginnings::default(),
             waiting: Stalls::default(),
             flow_control: None,
             reply_at: None,

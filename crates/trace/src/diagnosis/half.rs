@@ -30,13 +30,17 @@ pub(crate) struct Sent {
     pub(crate) end: u64,
     pub(crate) at: u64,
     pub(crate) packet: u64,
+    /// It was less than a full segment when it was sent.
+    pub(crate) is_small: bool,
     /// It was sent a second time: an answer may be to either (Karn and Partridge 1987).
     pub(crate) again: bool,
 }
 
 impl Sent {
-    pub(crate) fn of(segment: &Segment) -> Sent {
+    /// `full`: the payload of a full segment.
+    fn of(segment: &Segment, full: u64) -> Sent {
         Sent {
+            is_small: u64::from(segment.bytes) < full,
             offset: segment.offset,
             end: segment.end(),
             at: segment.at_ns,
@@ -147,6 +151,10 @@ impl Half {
     ) {
         if excused {
             self.losses.excuse(segment.acknowledged);
+            let since = segment
+                .at_ns
+                .saturating_sub(path.round_trip() + path.slack(self.direction));
+            stalls.take_back(self.direction, since);
         }
         self.windows.take(segment, self.full());
         if !self.announced.take(segment) {
@@ -162,8 +170,9 @@ impl Half {
         if let Some(sent) = newest.filter(|sent| !sent.again) {
             path.answered(self.direction, segment.at_ns.saturating_sub(sent.at));
         }
+        let asleep_ns = window::not_reading_ns(self, path);
         self.losses
-            .acknowledged(segment, path, self.direction, stalls);
+            .acknowledged(segment, path.far(self.direction), asleep_ns, stalls);
     }
 
     /// A segment with payload. `asked`: the newest payload of the other side.
@@ -180,7 +189,7 @@ impl Half {
         if segment.end() <= self.next {
             return;
         }
-        let after = Sent::of(segment);
+        let after = Sent::of(segment, self.full());
         if segment.offset > self.next {
             self.losses
                 .missing(self.next, &after, self.last.as_ref(), path);
@@ -215,7 +224,7 @@ impl Half {
     }
 
     fn silent(&mut self, gap: &Gap, path: &Path, stalls: &mut Stalls) {
-        if let Some(joint) = Joint::of(gap, self.full()) {
+        if let Some(joint) = Joint::of(self, gap) {
             if self.joints.len() == JOINTS {
                 self.joints.pop_front();
             }

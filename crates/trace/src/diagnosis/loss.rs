@@ -23,11 +23,19 @@ struct Hole {
     packet: u64,
 }
 
+/// Bytes that were sent again and not acknowledged yet.
+#[derive(Debug, Clone, Copy)]
+struct Again {
+    stall: Stall,
+    /// The window was full: a receiver that does not read may have thrown them away.
+    into_full_window: bool,
+}
+
 /// What is missing of a direction, and what was repeated.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     holes: Vec<Hole>,
-    again: Vec<Stall>,
+    again: Vec<Again>,
 }
 
 impl Losses {
@@ -103,27 +111,28 @@ impl Losses {
     }
 
     /// A second time, after a time in which no network delivers a packet twice, and
-    /// not into a closed window (RFC 9293 section 3.8.6.1). Whether it was in vain
-    /// shows with its acknowledgment.
+    /// not into a closed window (RFC 9293 section 3.8.6.1). Where bytes before it are
+    /// not acknowledged either, it is a probe (RFC 8985 section 7): what was lost, if
+    /// anything, comes next. Whether it was in vain shows with its acknowledgment.
     fn sent_again(half: &mut Half, segment: &Segment, path: &Path) {
         let next = half.next;
-        let Some(first) = half
+        let place = half
             .on_their_way
-            .iter_mut()
-            .find(|sent| sent.end > segment.offset)
-        else {
+            .partition_point(|sent| sent.end <= segment.offset);
+        let Some(first) = half.on_their_way.get_mut(place) else {
             return; // acknowledged before
         };
         first.again = true;
-        let from = first.at;
-        let packet = first.packet;
-        let is_soon =
-            segment.at_ns.saturating_sub(from) < (path.round_trip() * 7 / 10).max(SOONEST_NS);
-        if is_soon || half.windows.is_closed() || half.losses.again.len() == REMEMBERED {
+        let (from, packet) = (first.at, first.packet);
+        let waited = segment.at_ns.saturating_sub(from);
+        let is_soon = waited < (path.round_trip() * 7 / 10).max(SOONEST_NS);
+        let is_full = half.losses.again.len() == REMEMBERED;
+        if is_soon || is_full || place > 0 || half.windows.is_closed() {
             return;
         }
         half.congestion.lost();
-        half.losses.again.push(Stall {
+        let into_full_window = half.announced.limit() < next + half.full();
+        let stall = Stall {
             cause: Cause::DataRetransmission,
             direction: half.direction,
             from,
@@ -133,26 +142,32 @@ impl Losses {
             late: (segment.offset, next),
             stream: None,
             packets: [packet, 0, segment.packet],
+        };
+        half.losses.again.push(Again {
+            stall,
+            into_full_window,
         });
     }
 
     /// A packet of the receiver. An answer that comes sooner than the second sending
-    /// could have caused it is to the first: nothing was lost.
+    /// could have caused it is to the first: nothing was lost. One that comes after
+    /// `asleep_ns`, where the window was full, waited for somebody to read.
     pub(crate) fn acknowledged(
         &mut self,
         segment: &Segment,
-        path: &Path,
-        direction: Direction,
+        far_ns: u64,
+        asleep_ns: u64,
         stalls: &mut Stalls,
     ) {
         self.holes.retain(|hole| hole.end > segment.acknowledged);
-        let soonest = path.far(direction) / 2;
-        self.again.retain(|stall| {
-            if stall.late.0 >= segment.acknowledged {
+        self.again.retain(|again| {
+            if again.stall.late.0 >= segment.acknowledged {
                 return true;
             }
-            if segment.at_ns.saturating_sub(stall.to) >= soonest {
-                stalls.push(*stall);
+            let answer = segment.at_ns.saturating_sub(again.stall.to);
+            let was_asleep = again.into_full_window && answer >= far_ns + asleep_ns;
+            if answer >= far_ns / 2 && !was_asleep {
+                stalls.push(again.stall);
             }
             false
         });
@@ -160,12 +175,12 @@ impl Losses {
 
     /// The receiver has said that it had everything below `end` before it was sent again.
     pub(crate) fn excuse(&mut self, end: u64) {
-        self.again.retain(|stall| stall.late.0 >= end);
+        self.again.retain(|again| again.stall.late.0 >= end);
     }
 
     /// Those whose answer has not come; they count.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &Stall> {
-        self.again.iter()
+        self.again.iter().map(|again| &again.stall)
     }
 
     /// The capture lacks everything below `end` that it has not shown.

@@ -13,8 +13,7 @@ const DELAY_MIN_NS: u64 = 20_000_000;
 /// The gap, if it may be one: a small segment came after a packet that did nothing
 /// but acknowledge all before it. [`is_delayed`] decides, once round trips are known.
 pub(crate) fn stall(half: &Half, gap: &Gap) -> Option<Stall> {
-    let is_small = gap.after.bytes() < half.full();
-    if gap.ns() < DELAY_MIN_NS || gap.interrupted || !is_small {
+    if gap.ns() < DELAY_MIN_NS || gap.interrupted || !gap.after.is_small {
         return None;
     }
     let answer = half.announced.acknowledging(gap.before.end)?;

@@ -47,6 +47,9 @@ pub(crate) struct Script {
     ordinal: u64,
     /// Packets of a side that are not captured.
     hidden: [bool; 2],
+    /// The next identification of a side, where packets are counted.
+    numbers: Option<[u16; 2]>,
+    duplicate: bool,
 }
 
 pub(crate) const C: Direction = Direction::Request;
@@ -64,6 +67,8 @@ impl Script {
             window: [1 << 20; 2],
             ordinal: 0,
             hidden: [false; 2],
+            numbers: None,
+            duplicate: false,
         }
     }
 
@@ -101,6 +106,27 @@ impl Script {
         self
     }
 
+    /// Packets are counted from here on.
+    pub(crate) fn numbered(&mut self) -> &mut Self {
+        self.numbers = Some([7_000; 2]);
+        self
+    }
+
+    /// Packets of a side are lost before the capture.
+    pub(crate) fn skip(&mut self, side: Direction, packets: u16) -> &mut Self {
+        if let Some(numbers) = &mut self.numbers {
+            let number = &mut numbers[side as usize];
+            *number = number.wrapping_add(packets);
+        }
+        self
+    }
+
+    /// The next packet reports bytes that came twice.
+    pub(crate) fn reports_duplicate(&mut self) -> &mut Self {
+        self.duplicate = true;
+        self
+    }
+
     /// The side offers a window from here on.
     pub(crate) fn window(&mut self, side: Direction, bytes: u64) -> &mut Self {
         self.window[side as usize] = bytes;
@@ -115,6 +141,9 @@ impl Script {
         segment.offset = self.sent[side as usize];
         segment.acknowledged = self.acknowledged[side as usize];
         segment.window = self.window[side as usize];
+        segment.reports_duplicate = std::mem::take(&mut self.duplicate);
+        segment.identification = self.numbers.map(|numbers| numbers[side as usize]);
+        self.skip(side, 1);
         segment
     }
 
@@ -276,4 +305,11 @@ impl Script {
 pub(crate) struct Mark {
     sent: [u64; 2],
     us: u64,
+}
+
+impl Mark {
+    /// When, us.
+    pub(crate) fn us(&self) -> u64 {
+        self.us
+    }
 }

@@ -5,7 +5,7 @@ use crate::diagnosis::path::Path;
 use crate::exchange::Extent;
 
 /// Whoever computes for longer between two writes had not the second at hand, ns.
-const AT_HAND_NS: u64 = 5_000_000;
+const AT_HAND_NS: u64 = 2_000_000;
 
 /// A small segment, and the next of the same sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,38 +16,45 @@ pub(crate) struct Joint {
     pub(crate) offset: u64,
     pub(crate) end: u64,
     pub(crate) packets: [u64; 2],
+    /// When a packet passed that did nothing but acknowledge the small segment.
+    answered: Option<u64>,
 }
 
 impl Joint {
-    /// Of a gap whose first segment is less than a `full` one.
-    pub(crate) fn of(gap: &Gap, full: u64) -> Option<Joint> {
-        (gap.before.bytes() < full && !gap.interrupted).then_some(Joint {
+    /// Of a gap whose first segment is less than a full one.
+    pub(crate) fn of(half: &Half, gap: &Gap) -> Option<Joint> {
+        let answer = half.announced.acknowledging(gap.before.end);
+        gap.before.is_small.then_some(Joint {
             from: gap.before.at,
             to: gap.after.at,
             offset: gap.before.offset,
             end: gap.before.end,
             packets: [gap.before.packet, gap.after.packet],
+            answered: answer.filter(|one| one.is_pure).map(|one| one.at),
         })
+    }
+
+    /// The second segment came at once; or, where Nagle's algorithm held it back, at
+    /// once after the acknowledgment of the first.
+    fn was_at_hand(&self, half: &Half, path: &Path) -> bool {
+        let answer_ns = path.near(half.direction) + path.slack(half.direction);
+        self.to - self.from <= AT_HAND_NS
+            || self
+                .answered
+                .is_some_and(|at| (at..=at + answer_ns).contains(&self.to))
     }
 }
 
-/// The joint behind the segment in which the message begins, if that is small,
-/// ends inside the message, and more came soon: at once, or after a
-/// round trip or a delayed acknowledgment where Nagle's algorithm held it back.
-pub(crate) fn joint(
-    half: &Half,
-    extent: &Extent,
-    is_held: impl Fn(&Joint) -> bool,
-    path: &Path,
-) -> Option<Joint> {
+/// The joint behind the segment in which the message begins, if that is small, ends
+/// inside the message, and its sender had more at hand.
+pub(crate) fn joint(half: &Half, extent: &Extent, path: &Path) -> Option<Joint> {
     if extent.end - extent.start > extent.bytes() {
         return None; // other messages lie between its parts
     }
-    let soon = AT_HAND_NS.max(path.round_trip() * 3 / 2);
     half.joints.iter().copied().find(|joint| {
         joint.offset <= extent.start
             && extent.start < joint.end
             && joint.end < extent.end
-            && (joint.to - joint.from <= soon || is_held(joint))
+            && joint.was_at_hand(half, path)
     })
 }

@@ -61,6 +61,18 @@ impl Stalls {
         self.ring.push_back(stall);
     }
 
+    /// The newest repetition was in vain, as is known now, if it was sent after `since`.
+    pub(crate) fn take_back(&mut self, direction: Direction, since: u64) {
+        let is_newest = |stall: &Stall| {
+            stall.cause == Cause::DataRetransmission
+                && stall.direction == direction
+                && stall.to >= since
+        };
+        if self.ring.back().is_some_and(is_newest) {
+            self.ring.pop_back();
+        }
+    }
+
     /// All that wait.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stall> {
         self.ring.iter()

@@ -7,21 +7,64 @@ use crate::exchange::Exchange;
 
 /// Less is not told from a machine that was busy, ns.
 const LEAST_NS: u64 = 3_500_000;
+/// From here on the way between capture and server is a link, whose delay may vary, ns.
+const LINK_NS: u64 = 1_000_000;
+/// A wait of so many mean deviations is none by chance.
+const DEVIATIONS: u64 = 4;
 
-/// From the last byte of the request, or of the reply before it where they come
-/// one after the other, to the first byte of the reply, less the way to the server
-/// and back. None where it is too short to be told from the delay of the link.
-pub(crate) fn stall(exchange: &Exchange, reply_before: Option<u64>, path: &Path) -> Option<Stall> {
+/// How long replies of one flow took to begin, and how much that varied. The weights
+/// are those of RFC 6298 section 2.3.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Beginnings {
+    mean: u64,
+    /// Mean deviation from it; None before there were two.
+    deviation: Option<u64>,
+}
+
+impl Beginnings {
+    fn take(&mut self, ns: u64) {
+        if self.mean == 0 {
+            self.mean = ns;
+            return;
+        }
+        let deviation = self.mean.abs_diff(ns);
+        self.deviation = Some(
+            self.deviation
+                .map_or(deviation, |known| (known * 3 + deviation) / 4),
+        );
+        self.mean = (self.mean * 7 + ns) / 8;
+    }
+
+    /// What a wait must last to be one, ns: on a link as long as the way, or as no
+    /// delay of that link lasts by chance.
+    fn least_ns(&self, near: u64) -> u64 {
+        if near < LINK_NS {
+            return LEAST_NS;
+        }
+        let chance = self.deviation.map_or(near / 2, |known| DEVIATIONS * known);
+        chance.max(near / 4).min(near).max(LEAST_NS)
+    }
+}
+
+/// From `asked` on to the first byte of the reply, less the way to the server and back.
+/// None where it is too short to be told from the delay of the link.
+pub(crate) fn stall(
+    exchange: &Exchange,
+    asked: u64,
+    beginnings: &mut Beginnings,
+    path: &Path,
+) -> Option<Stall> {
     let reply = exchange.reply.as_ref()?;
     let direction = exchange.caller.opposite();
     let near = path.near(direction);
-    let asked = exchange.request.last_at_ns.max(reply_before.unwrap_or(0));
-    let from = asked.saturating_add(near);
-    let ns = reply.first_at_ns.checked_sub(from)?;
-    (ns >= LEAST_NS.max(near / 4)).then_some(Stall {
+    let taken = reply.first_at_ns.checked_sub(asked)?;
+    let least = beginnings.least_ns(near);
+    beginnings.take(taken);
+    let ns = taken.checked_sub(near).filter(|ns| *ns >= least)?;
+    Some(Stall {
         cause: Cause::ServerThinkTime,
         direction,
-        from,
+        from: asked + near,
         released: reply.first_at_ns,
         to: reply.first_at_ns,
         ns,

@@ -7,9 +7,17 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::stream::{Direction, Segment};
 
-/// A receiver whose application reads opens a closed window as soon as it runs:
-/// on a busy machine within a few ticks of its scheduler. From here on it does not read, ns.
-const NOT_READING_NS: u64 = 8_000_000;
+/// A receiver whose application reads opens an exhausted window as soon as that runs:
+/// on a busy machine within a few ticks of its scheduler, ns.
+const READS_WITHIN_NS: u64 = 5_000_000;
+
+/// A receiver that announces nothing for longer than this after its window has been
+/// filled is one whose application does not read, ns. (An application that read would
+/// have opened the window by more than half, which kernels announce at once: RFC 9293
+/// section 3.8.6.2.2.)
+pub(crate) fn not_reading_ns(half: &Half, path: &Path) -> u64 {
+    READS_WITHIN_NS + path.far(half.direction) / 2
+}
 
 /// The windows that a receiver offered.
 #[derive(Debug, Default)]
@@ -50,7 +58,7 @@ impl Windows {
         }
     }
 
-    /// It is closed now.
+    /// It is closed now, by what it says.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed_at.is_some()
     }
@@ -78,7 +86,10 @@ pub(crate) fn stall(half: &Half, gap: &Gap, path: &Path) -> Option<Stall> {
         return None;
     }
     let since = gap.before.at.saturating_sub(near);
-    let is_asleep = half.windows.closed_ns(since) >= NOT_READING_NS;
+    let silent = opened
+        .at
+        .saturating_sub(gap.before.at + path.far(half.direction));
+    let is_asleep = half.windows.closed_ns(since).max(silent) >= not_reading_ns(half, path);
     Some(Stall {
         cause: match half.direction {
             Direction::Reply if is_asleep => Cause::ClientNotReading,

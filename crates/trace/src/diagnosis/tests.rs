@@ -1,1 +1,0 @@
-//! Conversations told by hand, and what is found in them.

@@ -1,0 +1,252 @@
+//! Windows of TCP, of HTTP/2, and of congestion.
+
+use super::{causes, of};
+use crate::diagnosis::Cause;
+use crate::diagnosis::script::{C, Mark, S, Script};
+use crate::exchange::{Ending, Protocol, Unit};
+
+const SEGMENT: u64 = 1448;
+
+/// A request, and the first segments of its reply.
+fn begin(script: &mut Script, segments: u32) -> Mark {
+    let mark = script.mark();
+    script.data(C, 120, 50).burst(S, segments, 100);
+    mark
+}
+
+/// The rest is acknowledged after that time, as everything before it.
+fn end(script: &mut Script, mark: Mark, client_us: u64) {
+    let now = script.us - mark.us();
+    script
+        .ack(C, client_us)
+        .exchange(mark, (50, 50), Some((150, now)));
+}
+
+#[test]
+fn a_small_buffer_lets_out_a_window_per_round_trip() {
+    let mut script = Script::new();
+    script.window(C, 4 * SEGMENT).open(10, 13_800);
+    let mark = begin(&mut script, 4);
+    for _ in 0..5 {
+        script.ack(C, 13_800).burst(S, 4, 20);
+    }
+    end(&mut script, mark, 13_800);
+    let findings = script.findings();
+    assert_eq!(causes(&findings), [Cause::TcpWindowExhausted]);
+    let found = of(&findings, Cause::TcpWindowExhausted).expect("five waits in one exchange");
+    assert_eq!(found.occurrences, 1);
+    assert!(
+        (found.ms_total - 5.0 * 13.82).abs() < 1e-6,
+        "{}",
+        found.ms_total
+    );
+    assert_eq!(
+        found.test.as_ref().map(|test| test.axis.as_str()),
+        Some("client.tcp_window")
+    );
+}
+
+#[test]
+fn captured_at_the_receiver_the_window_was_offered_a_round_trip_before() {
+    let mut script = Script::new();
+    script.window(C, 4 * SEGMENT).open(13_800, 10);
+    let mark = script.mark();
+    script.data(C, 120, 50).burst(S, 4, 13_900).ack(C, 10);
+    for _ in 0..5 {
+        script.burst(S, 4, 13_830).ack(C, 10);
+    }
+    let now = script.us - mark.us();
+    script.exchange(mark, (50, 50), Some((13_950, now)));
+    let findings = script.findings();
+    assert_eq!(causes(&findings), [Cause::TcpWindowExhausted]);
+}
+
+#[test]
+fn a_window_that_stays_closed_is_of_a_client_that_does_not_read() {
+    let mut script = Script::new();
+    script.window(C, 4 * SEGMENT).open(10, 300);
+    let mark = begin(&mut script, 4);
+    script
+        .window(C, 0)
+        .ack(C, 300)
+        .window(C, 4 * SEGMENT)
+        .ack(C, 60_000)
+        .burst(S, 4, 20);
+    end(&mut script, mark, 13_800);
+    let findings = script.findings();
+    assert_eq!(causes(&findings), [Cause::ClientNotReading]);
+    assert!(
+        (findings[0].ms_total - 60.32).abs() < 1e-6,
+        "{}",
+        findings[0].ms_total
+    );
+}
+
+#[test]
+fn a_window_that_closes_for_a_moment_is_a_small_one() {
+    let mut script = Script::new();
+    script.window(C, 4 * SEGMENT).open(10, 5_000);
+    let mark = begin(&mut script, 4);
+    script
+        .window(C, 0)
+        .ack(C, 5_000)
+        .window(C, 4 * SEGMENT)
+        .ack(C, 300)
+        .burst(S, 4, 20);
+    end(&mut script, mark, 13_800);
+    assert_eq!(causes(&script.findings()), [Cause::TcpWindowExhausted]);
+}
+
+#[test]
+fn without_syns_windows_are_not_scaled_and_nothing_is_claimed() {
+    let mut script = Script::new();
+    script.window(C, 64).opening(false);
+    let mark = begin(&mut script, 4);
+    for _ in 0..5 {
+        script.ack(C, 13_800).burst(S, 4, 20);
+    }
+    end(&mut script, mark, 13_800);
+    let findings = script.findings();
+    assert!(
+        of(&findings, Cause::TcpWindowExhausted).is_none(),
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn flights_that_double_are_slow_start() {
+    let mut script = Script::new();
+    script.open(10, 13_800);
+    let mark = begin(&mut script, 10);
+    script
+        .ack(C, 13_800)
+        .burst(S, 20, 20)
+        .ack(C, 13_800)
+        .burst(S, 15, 20);
+    end(&mut script, mark, 13_800);
+    let findings = script.findings();
+    assert_eq!(causes(&findings), [Cause::SlowStart]);
+    assert!(
+        (findings[0].ms_total - 27.64).abs() < 1e-6,
+        "{}",
+        findings[0].ms_total
+    );
+}
+
+#[test]
+fn a_message_of_one_flight_meets_no_congestion_window() {
+    let mut script = Script::new();
+    script.open(10, 13_800);
+    for _ in 0..3 {
+        let mark = begin(&mut script, 10);
+        end(&mut script, mark, 13_800);
+        script.us += 20_000;
+    }
+    assert_eq!(causes(&script.findings()), []);
+}
+
+#[test]
+fn a_sender_that_computes_between_parts_is_not_congested() {
+    let mut script = Script::new();
+    script.open(10, 13_800);
+    let mark = begin(&mut script, 10);
+    script.ack(C, 13_800).burst(S, 20, 30_000);
+    end(&mut script, mark, 13_800);
+    assert_eq!(causes(&script.findings()), []);
+}
+
+#[test]
+fn after_a_pause_a_grown_window_begins_anew() {
+    let mut script = Script::new();
+    script.open(10, 13_800);
+    let mark = begin(&mut script, 10);
+    script
+        .ack(C, 13_800)
+        .burst(S, 20, 20)
+        .ack(C, 13_800)
+        .burst(S, 40, 20);
+    end(&mut script, mark, 13_800);
+    script.us += 900_000;
+    let mark = begin(&mut script, 10);
+    script
+        .ack(C, 13_800)
+        .burst(S, 20, 20)
+        .ack(C, 13_800)
+        .burst(S, 40, 20);
+    end(&mut script, mark, 13_800);
+    let findings = script.findings();
+    assert_eq!(causes(&findings), [Cause::IdleRestart, Cause::SlowStart]);
+    let idle = of(&findings, Cause::IdleRestart).expect("the second exchange");
+    assert_eq!(idle.examples[0].exchange, Some(1));
+}
+
+fn data(length: u32) -> Unit {
+    Unit::Http2 {
+        kind: 0,
+        stream: 1,
+        length,
+        window: None,
+    }
+}
+
+fn update(stream: u32, bytes: u32) -> Unit {
+    Unit::Http2 {
+        kind: 8,
+        stream,
+        length: 4,
+        window: Some(bytes),
+    }
+}
+
+fn settings(window: u32) -> Unit {
+    Unit::Http2 {
+        kind: 4,
+        stream: 0,
+        length: 6,
+        window: Some(window),
+    }
+}
+
+/// A reply in frames of 1,000 bytes, each sent once the window is opened.
+fn h2_call(window: u32, frames: u32, update_us: u64) -> Vec<crate::diagnosis::Finding> {
+    let mut script = Script::new();
+    script.open(10, 2_500);
+    script.frame(C, settings(window), 30, 20);
+    let mark = script.mark();
+    script.data(C, 120, 50).frame(S, data(1_000), 1_009, 100);
+    for _ in 1..frames {
+        script
+            .frame(C, update(1, 1_000), 13, update_us)
+            .frame(S, data(1_000), 1_009, 40);
+    }
+    let now = script.us - mark.us();
+    script.exchange_as(
+        mark,
+        (50, 50),
+        Some((150, now)),
+        Protocol::Http2,
+        Ending::Framed,
+    );
+    script.findings()
+}
+
+#[test]
+fn data_that_waits_for_each_update_has_used_up_the_window() {
+    let findings = h2_call(1_000, 4, 2_600);
+    assert_eq!(causes(&findings), [Cause::H2WindowExhausted]);
+    assert!(
+        (findings[0].ms_total - 3.0 * 2.64).abs() < 1e-6,
+        "{}",
+        findings[0].ms_total
+    );
+    let test = findings[0].test.as_ref().expect("a switch");
+    assert_eq!(
+        (test.axis.as_str(), test.value.as_str()),
+        ("client.h2_window", "engine")
+    );
+}
+
+#[test]
+fn updates_that_come_before_they_are_needed_hold_nothing_up() {
+    assert_eq!(causes(&h2_call(65_535, 4, 2_600)), []);
+}

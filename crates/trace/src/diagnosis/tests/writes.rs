@@ -1,0 +1,213 @@
+//! nagle-delayed-ack and split-writes.
+
+use super::{causes, of};
+use crate::diagnosis::Cause;
+use crate::diagnosis::script::{C, S, Script};
+
+/// Head and body of a reply in two segments, the second after the acknowledgment of
+/// the first, which came after that time; then the answer after `answer_us`.
+fn held_reply(script: &mut Script, delay_us: u64, answer_us: u64) {
+    held_reply_far(script, [100, 20], delay_us, answer_us);
+}
+
+/// The same where the server answers after `way_us[0]` and the client after `way_us[1]`.
+fn held_reply_far(script: &mut Script, way_us: [u64; 2], delay_us: u64, answer_us: u64) {
+    let mark = script.mark();
+    let [server_us, client_us] = way_us;
+    script.data(C, 120, client_us + 50).data(S, 109, server_us);
+    script
+        .ack(C, delay_us)
+        .data(S, 211, answer_us)
+        .ack(C, client_us);
+    let first = client_us + 50 + server_us;
+    let times = (first, first + delay_us + answer_us);
+    script.exchange(mark, (client_us + 50, client_us + 50), Some(times));
+}
+
+#[test]
+fn the_first_exchange_is_acknowledged_at_once_and_does_not_stall() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    held_reply(&mut script, 30, 20);
+    for _ in 0..9 {
+        held_reply(&mut script, 43_000, 25);
+    }
+    let findings = script.findings();
+    let nagle = of(&findings, Cause::NagleDelayedAck).expect("nine stalls");
+    assert_eq!((nagle.occurrences, nagle.exchanges), (9, 9));
+    assert!(
+        (nagle.ms_total - 9.0 * 43.025).abs() < 0.01,
+        "{}",
+        nagle.ms_total
+    );
+    assert!((nagle.ms_median - 43.025).abs() < 0.1);
+    assert!(nagle.examples.iter().all(|one| one.exchange != Some(0)));
+    assert_eq!(nagle.examples[0].packets, [10, 11, 12]);
+    let test = nagle.test.as_ref().expect("a switch");
+    assert_eq!(
+        (test.axis.as_str(), test.value.as_str()),
+        ("server.nagle", "off")
+    );
+    let split = of(&findings, Cause::SplitWrites).expect("the pattern of all ten");
+    assert_eq!(split.occurrences, 10);
+    assert!(
+        split.ms_total < 0.1,
+        "the stalls are charged once: {}",
+        split.ms_total
+    );
+}
+
+#[test]
+fn every_second_exchange_stalls_on_veth() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    for round in 0..10 {
+        held_reply(&mut script, if round % 2 == 1 { 41_000 } else { 20 }, 30);
+    }
+    let findings = script.findings();
+    let nagle = of(&findings, Cause::NagleDelayedAck).expect("five stalls");
+    let exchanges: Vec<_> = nagle
+        .examples
+        .iter()
+        .filter_map(|one| one.exchange)
+        .collect();
+    assert_eq!(exchanges, [1, 3, 5, 7, 9]);
+}
+
+#[test]
+fn captured_at_the_receiver_the_answer_comes_a_round_trip_after_the_acknowledgment() {
+    let mut script = Script::new();
+    script.open(13_800, 10);
+    held_reply_far(&mut script, [13_900, 20], 41_000, 13_900);
+    held_reply_far(&mut script, [13_900, 20], 41_000, 14_500);
+    let findings = script.findings();
+    let nagle = of(&findings, Cause::NagleDelayedAck).expect("two stalls");
+    assert_eq!(nagle.occurrences, 2);
+    assert!((nagle.ms_total - 110.4).abs() < 0.01, "{}", nagle.ms_total);
+}
+
+#[test]
+fn captured_at_the_sender_the_delay_is_beyond_the_round_trip() {
+    let mut script = Script::new();
+    script.open(20, 13_800);
+    held_reply_far(&mut script, [60, 13_850], 13_800 + 41_000, 40);
+    let findings = script.findings();
+    assert_eq!(
+        of(&findings, Cause::NagleDelayedAck).map(|one| one.occurrences),
+        Some(1)
+    );
+}
+
+#[test]
+fn a_round_trip_alone_is_no_delayed_acknowledgment() {
+    let mut script = Script::new();
+    script.open(20, 60_000);
+    held_reply_far(&mut script, [60, 61_000], 61_000, 40);
+    let findings = script.findings();
+    assert_eq!(causes(&findings), [Cause::SplitWrites]);
+}
+
+#[test]
+fn a_server_that_computes_for_longer_than_the_acknowledgment_is_delayed_is_not_held() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    for _ in 0..5 {
+        held_reply(&mut script, 41_000, 9_000);
+    }
+    assert_eq!(causes(&script.findings()), []);
+}
+
+#[test]
+fn requests_are_held_too() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    for _ in 0..4 {
+        let mark = script.mark();
+        script.data(C, 150, 50).ack(S, 42_000).data(C, 300, 20);
+        script.data(S, 200, 60).ack(C, 10);
+        script.exchange(mark, (50, 42_070), Some((42_130, 42_130)));
+    }
+    let findings = script.findings();
+    let nagle = of(&findings, Cause::NagleDelayedAck).expect("four stalls");
+    assert_eq!(
+        nagle.test.as_ref().map(|test| test.axis.as_str()),
+        Some("client.nagle")
+    );
+    assert_eq!(nagle.occurrences, 4);
+}
+
+#[test]
+fn a_next_request_after_a_late_reply_is_not_held() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    for _ in 0..4 {
+        let mark = script.mark();
+        // The server takes 41 ms; its kernel acknowledges after 40.
+        script.data(C, 150, 50).ack(S, 40_000).data(S, 200, 1_000);
+        script.exchange(mark, (50, 50), Some((41_050, 41_050)));
+    }
+    assert_eq!(causes(&script.findings()), [Cause::ServerThinkTime]);
+}
+
+#[test]
+fn of_one_direction_no_acknowledgment_is_seen_and_nothing_is_claimed() {
+    let mut script = Script::new();
+    script.opening(true).hide(C);
+    for _ in 0..5 {
+        held_reply(&mut script, 43_000, 25);
+    }
+    assert_eq!(causes(&script.findings()), []);
+}
+
+#[test]
+fn one_segment_is_one_write() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    for _ in 0..5 {
+        let mark = script.mark();
+        script.data(C, 120, 50).data(S, 320, 100).ack(C, 40_000);
+        script.exchange(mark, (50, 50), Some((150, 150)));
+    }
+    assert_eq!(causes(&script.findings()), []);
+}
+
+#[test]
+fn a_large_message_that_begins_in_full_segments_is_not_split() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    let mark = script.mark();
+    script.data(C, 120, 50).burst(S, 5, 100).data(S, 700, 10);
+    script.exchange(mark, (50, 50), Some((150, 200)));
+    assert_eq!(causes(&script.findings()), []);
+}
+
+#[test]
+fn a_head_alone_before_a_large_body_is_split() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    let mark = script.mark();
+    script.data(C, 120, 50).data(S, 140, 100).burst(S, 5, 15);
+    script.exchange(mark, (50, 50), Some((150, 205)));
+    let findings = script.findings();
+    let split = of(&findings, Cause::SplitWrites).expect("a small first segment");
+    assert_eq!(
+        split.test.as_ref().map(|test| test.axis.as_str()),
+        Some("server.writes")
+    );
+    assert!((split.ms_total - 0.015).abs() < 1e-6);
+}
+
+#[test]
+fn a_connection_whose_messages_cannot_be_read_shows_its_stalls_too() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    for _ in 0..3 {
+        script.data(C, 120, 50).data(S, 109, 100);
+        script.ack(C, 43_000).data(S, 211, 25).ack(C, 20);
+    }
+    script.closed();
+    let findings = script.findings();
+    let nagle = of(&findings, Cause::NagleDelayedAck).expect("three stalls");
+    assert_eq!((nagle.occurrences, nagle.exchanges), (3, 0));
+    assert!(nagle.examples.iter().all(|one| one.exchange.is_none()));
+}
