@@ -1,7 +1,11 @@
 //! Where the bytes go: packets by what they are for, payload by layer.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+use wirelab_wire::giop::Kind as GiopKind;
+
+use crate::exchange::Unit;
 use crate::layer::{Kind, Layer};
 use crate::packet::Flags;
 use crate::stream::{Segment, SegmentKind};
@@ -120,6 +124,56 @@ fn is_repeated(segment: &Segment) -> bool {
     )
 }
 
+/// Units of protocols that are told apart.
+const UNITS: [&str; 23] = [
+    "h2-data",
+    "h2-headers",
+    "h2-priority",
+    "h2-rst-stream",
+    "h2-settings",
+    "h2-push-promise",
+    "h2-ping",
+    "h2-goaway",
+    "h2-window-update",
+    "h2-continuation",
+    "h2-other",
+    "giop-request",
+    "giop-reply",
+    "giop-cancel-request",
+    "giop-locate-request",
+    "giop-locate-reply",
+    "giop-close-connection",
+    "giop-message-error",
+    "giop-fragment",
+    "http-request",
+    "http-reply",
+    "raw-message",
+    "tls-record",
+];
+
+/// The place of a unit in [`UNITS`].
+fn place(unit: Unit) -> usize {
+    match unit {
+        Unit::Http2 { kind, .. } => usize::from(kind.min(10)),
+        Unit::Giop(kind) => {
+            11 + match kind {
+                GiopKind::Request => 0,
+                GiopKind::Reply => 1,
+                GiopKind::CancelRequest => 2,
+                GiopKind::LocateRequest => 3,
+                GiopKind::LocateReply => 4,
+                GiopKind::CloseConnection => 5,
+                GiopKind::MessageError => 6,
+                GiopKind::Fragment => 7,
+            }
+        }
+        Unit::HttpRequest => 19,
+        Unit::HttpReply(_) => 20,
+        Unit::Raw => 21,
+        Unit::Tls(_) => 22,
+    }
+}
+
 /// What one direction sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
@@ -127,6 +181,7 @@ pub struct Account {
     pub classes: Classes,
     /// Payload bytes by [`Kind`], each byte of the stream once.
     pub layers: [u64; Kind::ALL.len()],
+    units: [u64; UNITS.len()],
     /// Bytes of `layers` that came in segments which count as sent again: the
     /// capture lacks their first sending, or it was not delivered.
     layered_in_repeats: u64,
@@ -137,6 +192,7 @@ impl Default for Account {
         Account {
             classes: Classes::default(),
             layers: [0; Kind::ALL.len()],
+            units: [0; UNITS.len()],
             layered_in_repeats: 0,
         }
     }
@@ -158,10 +214,26 @@ impl Account {
         }
     }
 
+    /// A unit of its protocol.
+    #[inline]
+    pub fn unit(&mut self, unit: Unit) {
+        self.units[place(unit)] += 1;
+    }
+
+    /// How many units there were, by kind; kinds without any are left out.
+    pub fn units(&self) -> BTreeMap<String, u64> {
+        let known = UNITS.into_iter().zip(self.units);
+        let seen = known.filter(|(_, count)| *count > 0);
+        seen.map(|(name, count)| (name.to_owned(), count)).collect()
+    }
+
     /// Adds another direction, or another connection.
     pub fn add(&mut self, other: &Account) {
         self.classes.add(&other.classes);
         for (own, others) in self.layers.iter_mut().zip(other.layers) {
+            *own += others;
+        }
+        for (own, others) in self.units.iter_mut().zip(other.units) {
             *own += others;
         }
         self.layered_in_repeats += other.layered_in_repeats;
@@ -183,19 +255,5 @@ impl Account {
     pub fn unread_bytes(&self) -> u64 {
         let layered: u64 = self.layers.iter().sum();
         (self.payload_bytes()).saturating_sub(layered + self.repeated_bytes())
-    }
-
-    /// Protocol overhead, message bytes, and bytes that are neither.
-    pub fn sums(&self) -> [u64; 3] {
-        let mut sums = [0; 3];
-        for (kind, bytes) in Kind::ALL.into_iter().zip(self.layers) {
-            let place = match kind {
-                Kind::Message => 1,
-                kind if kind.is_overhead() => 0,
-                _ => 2,
-            };
-            sums[place] += bytes;
-        }
-        sums
     }
 }

@@ -174,6 +174,7 @@ impl<D: Exchanges> Exchanges for Found<D> {
     }
 
     fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
+        self.accounts[carrier.direction as usize].unit(unit);
         self.diagnosis.unit(flow, unit, carrier);
     }
 }

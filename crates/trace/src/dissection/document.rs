@@ -177,6 +177,9 @@ pub struct Direction {
     pub retransmitted: Class,
     /// Where the payload went. The sums of all that it holds is `all.payload_bytes`.
     pub payload: Payload,
+    /// Units of protocols by kind: `http-request`, `h2-headers`, `giop-reply`,
+    /// `raw-message`, `tls-record`, …; kinds without any are left out.
+    pub units: BTreeMap<String, u64>,
 }
 
 /// Packets of one class.
@@ -477,6 +480,7 @@ impl From<&Account> for Direction {
             data: data.into(),
             retransmitted: retransmitted.into(),
             payload: account.into(),
+            units: account.units(),
         }
     }
 }
