@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +37,7 @@ class Case:
     ports: frozenset[int]
     """The client's: other flows are none of its calls."""
     slow_ports: frozenset[int]
-    """Where the server paused before a send, on connections of which no exchanges are told."""
+    """Where the server was busy for long, on connections of which no exchanges are told."""
 
     @property
     def name(self) -> str:
@@ -105,17 +104,18 @@ def read(folder: Path) -> Case:
         frozenset((one.port, each.ordinal) for one in talk.connections for each in one.exchanges),
         frozenset(one.port for one in talk.connections),
         frozenset(
-            one.port for one in talk.connections if not one.exchanges and _paused(one.server)
+            one.port
+            for one in talk.connections
+            if not one.exchanges and _was_busy(server, one.server)
         ),
     )
 
 
-def _paused(server: Endpoint) -> bool:
-    """Longer than the least think time passed between a receive and the next send."""
-    taken = [one.ended for one in server.receives]
-    for send in server.sends:
-        place = bisect_right(taken, send.at)
-        if place and send.at - taken[place - 1] > THINK_MS.least_ms * NS_PER_MS:
+def _was_busy(server: Process, endpoint: Endpoint) -> bool:
+    """After a receive, longer than the least think time passed before the server waited."""
+    for receive in endpoint.receives:
+        waits = server.waiting.next_start(receive.ended)
+        if waits is not None and waits - receive.ended > THINK_MS.least_ms * NS_PER_MS:
             return True
     return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -98,6 +98,11 @@ class Spans:
         place = bisect_right(self._starts, at) - 1
         return min(self._spans[place][1], at) if place >= 0 else None
 
+    def next_start(self, at: int) -> int | None:
+        """When the first span from that moment on begins."""
+        place = bisect_left(self._starts, at)
+        return self._starts[place] if place < len(self._starts) else None
+
     def within(self, start: int, end: int) -> int:
         """How much of the time from start to end they cover, ns."""
         first = max(0, bisect_right(self._starts, start) - 1)
@@ -170,8 +175,12 @@ class _Reader:
         endpoint = self.endpoints.get(ends)
         if endpoint is None:
             endpoint = self.endpoints[ends] = Endpoint(ends)
-        for early in self._early.pop(descriptor, []):
-            _apply(endpoint, early)
+        early = self._early.pop(descriptor, [])
+        if call.listener is not None:
+            # An accepted socket has the options of the one that it was accepted on.
+            early = self._early.get(call.listener, [])
+        for one in early:
+            _apply(endpoint, one)
         _apply(endpoint, call)
 
 

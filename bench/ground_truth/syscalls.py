@@ -30,6 +30,7 @@ _UNFINISHED = re.compile(r"(.*?) *<unfinished \.\.\.>$")
 _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)")
 _CALL = re.compile(r"(\w+)\((.*)\) += (-?\d+|\?)(.*?)(?: <(\d+)\.(\d{6,9})>)?$")
 _SOCKET = re.compile(r"(\d+)<TCP(?:v6)?:\[(.*?)\]>")
+_DESCRIPTOR = re.compile(r"(\d+)<TCP")
 _ERROR = re.compile(r" (E[A-Z0-9]+)\b")
 _BUFFER = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?, (?:iov_len=)?(\d+)')
 _PEER = re.compile(r"sin_port=htons\((\d+)\), sin_addr=inet_addr\(\"([\d.]+)\"\)")
@@ -60,6 +61,8 @@ class Call:
     """What the buffers began with, as far as the log shows it."""
     words: str = ""
     """The arguments, of calls without a buffer."""
+    listener: int | None = None
+    """Of accept(2): the socket that listens."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,8 @@ def _call(words: str, at: int, seen: int) -> Call | None:
     if seconds is not None:
         ended = at + int(seconds) * 1_000_000_000 + int(fraction.ljust(9, "0"))
     error = _ERROR.match(rest)
-    socket = _SOCKET.match(result + rest if name.startswith("accept") else arguments)
+    first = _DESCRIPTOR.match(arguments) if name.startswith("accept") else None
+    socket = _SOCKET.match(result + rest if first else arguments)
     lengths, prefix = _buffers(arguments) if name in SENDS | RECEIVES else ((), b"")
     return Call(
         name,
@@ -126,6 +130,7 @@ def _call(words: str, at: int, seen: int) -> Call | None:
         lengths,
         prefix,
         arguments if name in ("connect", "setsockopt", "shutdown") else "",
+        int(first[1]) if first else None,
     )
 
 

@@ -75,6 +75,19 @@ def test_the_calls_of_a_connection_are_its_bytes_in_and_out() -> None:
     assert endpoint.closed_at is not None
 
 
+def test_an_accepted_socket_inherits_the_options_of_its_listener() -> None:
+    accepted = f"11<TCP:[{FAR}->{NEAR}]>"
+    log = f"""\
+17 {AT}.000000000 setsockopt(9<TCP:[77]>, SOL_SOCKET, SO_RCVBUF, [4096], 4) = 0 <0.000010>
+17 {AT}.100000000 accept4(9<TCP:[{FAR}]>, {{sa_family=AF_INET, sin_port=htons(40682), \
+sin_addr=inet_addr("127.0.0.1")}}, [128 => 16], SOCK_CLOEXEC) = {accepted} <0.000020>
+17 {AT}.200000000 recvfrom({accepted}, "abc", 8192, 0, NULL, NULL) = 3 <0.000005>
+"""
+    (endpoint,) = Process.of(events(log.splitlines())).endpoints.values()
+    assert endpoint.receive_buffer == 4_096
+    assert endpoint.ends == (FAR, NEAR)
+
+
 def test_waiting_and_stopped_times_are_measured() -> None:
     process = Process.of(events(LOG.splitlines()))
     start = AT * 10**9
