@@ -150,7 +150,7 @@ fn trial(name: &str, stack: Value, operation: &str) -> Option<(Value, Tap, Strin
     let service = Service::start(
         "transfer",
         &served,
-        &json!({"store": {"hello_bytes": 3000}}),
+        &json!({"store": {"hello_bytes": 20_000}}),
     );
     let address = service.address();
     let port = address.rsplit(':').next().expect("a port").to_owned();
