@@ -161,10 +161,8 @@ class OnConsole:
         left = time_left(self._left.seconds(time.monotonic() - self._began))
         width = max(20, self._console.width - 1)
         failed = f", {self._failed} failed" if self._failed else ""
-        first = Text(
-            f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left}",
-            style="bold",
-        )
+        done = f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left}"
+        first = Text(done[:width], style="bold")
         second = Text(f"{self._words} · {self._phase}"[:width], style="dim")
         self._line.show(Text("\n").join((first, second)))
 

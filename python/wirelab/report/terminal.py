@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
+from textwrap import fill
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -139,7 +140,8 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Text]:
     told.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
     told.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
-    return [Text(line, style="dim") for line in (*told, *_marked(trials))]
+    folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*told, *_marked(trials)))
+    return [Text(line, style="dim") for line in folded]
 
 
 def _marked(trials: Sequence[Trial]) -> list[str]:
