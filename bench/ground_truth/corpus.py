@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from typing import Any
 from bench.ground_truth import conversations, labels, syscalls
 from bench.ground_truth.capturing import CAPTURE, CASE, CLIENT_LOG, SERVER_LOG
 from bench.ground_truth.circumstances import Circumstances, Drop
-from bench.ground_truth.endpoints import Endpoint, Process
+from bench.ground_truth.conversations import Connection, Conversation
+from bench.ground_truth.endpoints import Process
 from bench.ground_truth.occurrence import NS_PER_MS, THINK, Key, Occurrence
 from bench.ground_truth.pauses import THINK_MS
 from bench.ground_truth.places import UNSTEADY
@@ -37,7 +39,7 @@ class Case:
     ports: frozenset[int]
     """The client's: other flows are none of its calls."""
     slow_ports: frozenset[int]
-    """Where the server was busy for long, on connections of which no exchanges are told."""
+    """Where the server may have been slow, on connections of which no exchanges are told."""
 
     @property
     def name(self) -> str:
@@ -94,7 +96,8 @@ def read(folder: Path) -> Case:
         is_http2="grpc@" in stack or "transport=http/2" in stack,
         is_serial="in_flight=" not in stack,
     )
-    found = labels.occurrences(talk, circumstances(case))
+    around = circumstances(case)
+    found = labels.occurrences(talk, around)
     (folder / LABELS).write_text(_written(found))
     return Case(
         folder,
@@ -106,16 +109,23 @@ def read(folder: Path) -> Case:
         frozenset(
             one.port
             for one in talk.connections
-            if not one.exchanges and _was_busy(server, one.server)
+            if not one.exchanges and _may_have_thought(talk, one, around)
         ),
     )
 
 
-def _was_busy(server: Process, endpoint: Endpoint) -> bool:
-    """After a receive, longer than the least think time passed before the server waited."""
-    for receive in endpoint.receives:
-        waits = server.waiting.next_start(receive.ended)
-        if waits is not None and waits - receive.ended > THINK_MS.least_ms * NS_PER_MS:
+def _may_have_thought(talk: Conversation, connection: Connection, around: Circumstances) -> bool:
+    """For longer than the least think time the server did not wait after a receive, or
+    something that was sent to it lay about, or the link kept it back."""
+    least = int(THINK_MS.least_ms * NS_PER_MS)
+    starts = [one.start for one in connection.client.sends]
+    for receive in connection.server.receives:
+        waits = talk.server.waiting.next_start(receive.ended)
+        if waits is not None and waits - receive.ended > least:
+            return True
+        sent = connection.client.sends[bisect_right(starts, receive.end - 1) - 1]
+        late = receive.ended - sent.ended - around.one_way_ns
+        if around.is_steady and late > least:
             return True
     return False
 

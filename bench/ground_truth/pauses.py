@@ -20,6 +20,8 @@ from bench.ground_truth.occurrence import NAGLE, NOT_READING, THINK, Bound, Occu
 
 NAGLE_MS = Bound(10.0, 20.0)
 THINK_MS = Bound(2.0, 5.0)
+CLEAR_SHARE = 0.5
+"""Of a round trip: less may be taken for the link's variation."""
 NOT_READING_MS = Bound(5.0, 20.0)
 SEGMENTS_OF_A_SMALL_MESSAGE = 8
 """Nagle's algorithm holds back less than a segment; a larger message may wait for other
@@ -88,7 +90,8 @@ def server_think_time(talk: Conversation, around: Circumstances) -> Iterator[Occ
             for ns, is_sure in ((thought, True), (thought + late, False)):
                 found = THINK_MS.judge(THINK, connection.port, exchange.ordinal, ns, exchange.ns)
                 if found is not None:
-                    certain = found.is_certain and is_sure
+                    is_clear = ns >= CLEAR_SHARE * around.rtt_ns
+                    certain = found.is_certain and is_sure and is_clear
                     yield Occurrence(THINK, found.port, found.ordinal, found.ms, certain)
                     break
 
