@@ -12,7 +12,7 @@ use crate::interface::{Shown, Traffic};
 use crate::namespace::Pair;
 use crate::profile::Profile;
 use crate::ready;
-use crate::{capabilities, netem, tun, veth};
+use crate::{capabilities, netem, scheduling, tun, veth};
 
 /// What lies between the two namespaces.
 #[derive(Debug)]
@@ -37,6 +37,7 @@ impl Carrier {
             });
         }
         capabilities::check_tun()?;
+        scheduling::check(&config.cores)?;
         let (client, server) = (tun::create(&pair.client)?, tun::create(&pair.server)?);
         let failed = || LinkError::while_("starting the emulator");
         let alarm = Arc::new(Bell::new().map_err(failed())?);

@@ -232,17 +232,20 @@ fn run(mut lanes: Vec<Lane>, orders: &Receiver<Order>, bell: &Bell) -> io::Resul
     polled.push(readable(bell.as_raw_fd()));
     let mut cpu_from_ns = thread_cpu_ns();
     loop {
-        match orders.try_recv() {
-            Err(TryRecvError::Disconnected) => return Ok(()),
-            Err(TryRecvError::Empty) => {}
-            Ok(Order::Begin(shape)) => {
-                begin(&mut lanes, &shape);
-                cpu_from_ns = thread_cpu_ns();
-            }
-            Ok(Order::Report(to)) => {
-                let cpu_ns = thread_cpu_ns() - cpu_from_ns;
-                // Who asked may have given up.
-                let _ = to.send(report(&lanes, cpu_ns));
+        // All of them: one ring of the bell may stand for several.
+        loop {
+            match orders.try_recv() {
+                Err(TryRecvError::Disconnected) => return Ok(()),
+                Err(TryRecvError::Empty) => break,
+                Ok(Order::Begin(shape)) => {
+                    begin(&mut lanes, &shape);
+                    cpu_from_ns = thread_cpu_ns();
+                }
+                Ok(Order::Report(to)) => {
+                    let cpu_ns = thread_cpu_ns() - cpu_from_ns;
+                    // Who asked may have given up.
+                    let _ = to.send(report(&lanes, cpu_ns));
+                }
             }
         }
         let mut more = false;

@@ -10,6 +10,9 @@ pub enum LinkError {
     /// What was asked for cannot be had here.
     #[error("refused: {0}")]
     Refused(#[from] Refusal),
+    /// It was told to stop before it was ready.
+    #[error("stopped before it was ready")]
+    Stopped,
     /// The machine did something else than it was told.
     #[error("{doing}: {error}")]
     Machine {

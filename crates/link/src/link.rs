@@ -11,7 +11,7 @@ use crate::driver::choose;
 use crate::ended::{Ended, Ways};
 use crate::error::LinkError;
 use crate::interface::{self, CLIENT, INTERFACE, MTU, SERVER, Shown, Traffic};
-use crate::measuring;
+use crate::measuring::{self, Stop};
 use crate::namespace::{self, Namespace, Pair};
 use crate::profile::{Profile, ProfileDocument};
 use crate::ready::{CongestionSeen, End, Measured, Ready};
@@ -38,6 +38,15 @@ impl Link {
     /// [`LinkError::Refused`] when the configuration, the privileges or the
     /// kernel do not allow it, [`LinkError::Machine`] when something failed.
     pub fn start(config: &LinkConfig) -> Result<Self, LinkError> {
+        Link::start_unless(config, &|| false)
+    }
+
+    /// The same, given up as soon as `stop` says so: measuring a slow link
+    /// takes its time.
+    ///
+    /// # Errors
+    /// As [`Link::start`], and [`LinkError::Stopped`].
+    pub fn start_unless(config: &LinkConfig, stop: &dyn Fn() -> bool) -> Result<Self, LinkError> {
         let profile = config.check()?;
         capabilities::check_namespaces()?;
         let swept = namespace::sweep()?;
@@ -49,7 +58,7 @@ impl Link {
         let driver = choose(config, &profile, || netem::works_in(&pair.client))?;
         let carrier = Carrier::join(driver, &pair, config)?;
         let congestion = prepare(&carrier, &pair, config)?;
-        let measured = measure(&carrier, &pair, config, &profile, seed)?;
+        let measured = measure(&carrier, &pair, config, &profile, seed, Stop(stop))?;
         carrier.arm(&profile, seed, config)?;
         let from = carrier::traffic(&pair)?;
         let ready = Ready {
@@ -93,6 +102,29 @@ impl Link {
         self.carrier.report(&self.pair, &self.from, seconds)
     }
 
+    /// Runs `inside` on a thread in the client's namespace. Sockets that it
+    /// makes stay there, wherever they are used.
+    ///
+    /// # Errors
+    /// What `inside` returned, or that the namespace cannot be entered.
+    pub fn in_client<T: Send>(
+        &self,
+        inside: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        self.pair.client.enter(inside)
+    }
+
+    /// The same in the server's namespace.
+    ///
+    /// # Errors
+    /// As [`Link::in_client`].
+    pub fn in_server<T: Send>(
+        &self,
+        inside: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        self.pair.server.enter(inside)
+    }
+
     /// Rings when it is broken.
     pub(crate) fn alarm(&self) -> Option<&Bell> {
         self.carrier.alarm()
@@ -125,11 +157,15 @@ fn measure(
     config: &LinkConfig,
     profile: &Profile,
     seed: u64,
+    stop: Stop,
 ) -> Result<Measured, LinkError> {
-    let failed = || LinkError::while_("measuring the link");
-    let base_rtt_ms = measuring::base_rtt_ms(pair).map_err(failed())?;
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::Interrupted => LinkError::Stopped,
+        _ => LinkError::while_("measuring the link")(error),
+    };
+    let base_rtt_ms = measuring::base_rtt_ms(pair, stop).map_err(failed)?;
     carrier.lay(pair, profile, seed)?;
-    measuring::measure(pair, profile, base_rtt_ms, config.measure).map_err(failed())
+    measuring::measure(pair, profile, base_rtt_ms, config.measure, stop).map_err(failed)
 }
 
 fn end(namespace: &Namespace, address: String) -> End {

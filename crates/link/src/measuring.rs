@@ -26,6 +26,23 @@ const LOSS_EVERY_MS: f64 = 0.1;
 /// Time that the machine itself may take for an answer, milliseconds.
 const GRACE_MS: f64 = 500.0;
 
+/// Whether measuring is to be given up.
+#[derive(Clone, Copy)]
+pub(crate) struct Stop<'a>(pub(crate) &'a dyn Fn() -> bool);
+
+impl Stop<'_> {
+    /// How often somebody who waits looks, nanoseconds.
+    const EVERY_NS: u64 = 50_000_000;
+
+    /// An error of kind [`io::ErrorKind::Interrupted`] when it is.
+    fn check(self) -> io::Result<()> {
+        match (self.0)() {
+            true => Err(io::ErrorKind::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+}
+
 /// What the profile says of an echo.
 pub(crate) fn nominal(profile: &Profile) -> Nominal {
     let ways = [Way::Forward, Way::Backward].map(|way| profile.direction(way));
@@ -41,13 +58,13 @@ pub(crate) fn nominal(profile: &Profile) -> Nominal {
 }
 
 /// Median round trip of a link that has no profile yet, milliseconds.
-pub(crate) fn base_rtt_ms(pair: &Pair) -> io::Result<f64> {
+pub(crate) fn base_rtt_ms(pair: &Pair, stop: Stop) -> io::Result<f64> {
     let pings = Pings {
         count: BASE_PINGS,
         every_ms: PING_EVERY_MS,
         wait_ms: GRACE_MS,
     };
-    let echoes = pings.send(pair)?;
+    let echoes = pings.send(pair, stop)?;
     Ok(rtt(&echoes.rtt_ms).p50)
 }
 
@@ -57,15 +74,19 @@ pub(crate) fn measure(
     profile: &Profile,
     base_rtt_ms: f64,
     asked: Measure,
+    stop: Stop,
 ) -> io::Result<Measured> {
     let rtt_ms = rtt(&pings(profile, asked.pings, PING_EVERY_MS)
-        .send(pair)?
+        .send(pair, stop)?
         .rtt_ms);
     let loss_percent = match asked.loss_packets {
         0 => None,
-        count => Some(loss(pair, profile, count)?),
+        count => Some(loss(pair, profile, count, stop)?),
     };
-    let rate_kbit = asked.rate.then(|| rate::both(pair, profile)).transpose()?;
+    let rate_kbit = asked
+        .rate
+        .then(|| rate::both(pair, profile, stop))
+        .transpose()?;
     Ok(Measured {
         base_rtt_ms,
         rtt_ms,
@@ -90,8 +111,8 @@ fn pings(profile: &Profile, count: u32, least_ms: f64) -> Pings {
     }
 }
 
-fn loss(pair: &Pair, profile: &Profile, count: u32) -> io::Result<LossMeasured> {
-    let echoes = pings(profile, count, LOSS_EVERY_MS).send(pair)?;
+fn loss(pair: &Pair, profile: &Profile, count: u32, stop: Stop) -> io::Result<LossMeasured> {
+    let echoes = pings(profile, count, LOSS_EVERY_MS).send(pair, stop)?;
     let (sent, arrived) = (echoes.rtt_ms.len(), echoes.arrived);
     let returned = echoes.rtt_ms.iter().flatten().count();
     Ok(LossMeasured {

@@ -29,6 +29,8 @@ pub(crate) struct Orders {
     input: File,
     signals: File,
     heard: Vec<u8>,
+    /// Whether the order to stop has been heard already.
+    stopped: bool,
 }
 
 impl Orders {
@@ -46,6 +48,7 @@ impl Orders {
             input: unsafe { File::from_raw_fd(input) },
             signals: signals()?,
             heard: Vec::new(),
+            stopped: false,
         })
     }
 
@@ -54,6 +57,9 @@ impl Orders {
         loop {
             if let Some(line) = self.line() {
                 return Ok(Order::Line(line));
+            }
+            if self.stopped {
+                return Ok(Order::Stop);
             }
             let mut polled = vec![
                 readable(self.signals.as_raw_fd()),
@@ -71,6 +77,25 @@ impl Orders {
                 return Ok(Order::Stop);
             }
         }
+    }
+
+    /// Whether the order to stop has been given. Does not wait; lines are kept
+    /// for later.
+    pub(crate) fn stopped(&mut self) -> io::Result<bool> {
+        let mut polled = [
+            readable(self.signals.as_raw_fd()),
+            readable(self.input.as_raw_fd()),
+        ];
+        if !self.stopped {
+            wait(&mut polled, Some(0))?;
+        }
+        if polled[0].revents != 0 {
+            self.stopped = self.signal()? == Order::Stop;
+        }
+        if polled[1].revents != 0 {
+            self.stopped |= !self.hear()?;
+        }
+        Ok(self.stopped)
     }
 
     fn line(&mut self) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The life of a link's process: configured, ready, stopped.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -32,7 +33,7 @@ const STATS: &str = "stats";
 #[must_use]
 pub fn link_from_stdin(profile: Option<String>) -> ExitCode {
     match run(profile) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) | Err(LinkError::Stopped) => ExitCode::SUCCESS,
         Err(LinkError::Refused(refusal)) => {
             eprintln!("wirelab: refused: {refusal}");
             match print(&Refused { refused: refusal }) {
@@ -58,7 +59,10 @@ fn run(profile: Option<String>) -> Result<(), LinkError> {
             _ => LinkConfig::parse("")?,
         },
     };
-    let link = Link::start(&config)?;
+    let listening = RefCell::new(&mut orders);
+    // Standard input that cannot be read is an order to stop, too.
+    let stopped = || listening.borrow_mut().stopped().unwrap_or(true);
+    let link = Link::start_unless(&config, &stopped)?;
     print(link.ready())?;
     serve(&link, &mut orders)?;
     let ended = link.report();

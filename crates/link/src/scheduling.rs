@@ -3,6 +3,8 @@
 use std::io;
 use std::mem;
 
+use crate::refusal::Refusal;
+
 /// Lowest real-time priority: above every ordinary thread, below the kernel's.
 const PRIORITY: libc::c_int = 1;
 
@@ -20,6 +22,30 @@ pub(crate) fn go_first() -> bool {
     };
     // SAFETY: the parameters live; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
+}
+
+/// Refuses cores on which this process may not run.
+pub(crate) fn check(cores: &[usize]) -> Result<(), Refusal> {
+    let allowed = allowed();
+    match cores.iter().find(|core| !allowed.contains(core)) {
+        None => Ok(()),
+        Some(core) => Err(Refusal::new(
+            "cores",
+            format!("this process may not run on core {core}"),
+            format!("use of {allowed:?}, or none"),
+        )),
+    }
+}
+
+fn allowed() -> Vec<usize> {
+    // SAFETY: an all-zero cpu_set_t is valid, and the call fills it.
+    unsafe {
+        let mut set: libc::cpu_set_t = mem::zeroed();
+        libc::sched_getaffinity(0, mem::size_of::<libc::cpu_set_t>(), &mut set);
+        (0..libc::CPU_SETSIZE as usize)
+            .filter(|core| libc::CPU_ISSET(*core, &set))
+            .collect()
+    }
 }
 
 /// Binds the calling thread to one core.

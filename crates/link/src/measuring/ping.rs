@@ -9,6 +9,7 @@ use crate::clock::{ms_to_ns, now_ns};
 use crate::namespace::Pair;
 use crate::scheduling;
 
+use super::Stop;
 use super::echo::{Echo, number};
 use super::sockets::{Ends, HEADER_BYTES, PROBE_BYTES};
 
@@ -32,17 +33,18 @@ pub(super) struct Echoes {
 }
 
 impl Pings {
-    pub(super) fn send(&self, pair: &Pair) -> io::Result<Echoes> {
+    pub(super) fn send(&self, pair: &Pair, stop: Stop) -> io::Result<Echoes> {
         let Ends { client, server } = Ends::open(pair)?;
         let echo = Echo::start(server)?;
-        let rtt_ms = self.exchange(&client)?;
+        let rtt_ms = self.exchange(&client, stop);
+        let arrived = echo.stop()?;
         Ok(Echoes {
-            rtt_ms,
-            arrived: echo.stop()?,
+            rtt_ms: rtt_ms?,
+            arrived,
         })
     }
 
-    fn exchange(&self, socket: &UdpSocket) -> io::Result<Vec<Option<f64>>> {
+    fn exchange(&self, socket: &UdpSocket, stop: Stop) -> io::Result<Vec<Option<f64>>> {
         scheduling::sharpen_timers();
         socket.set_nonblocking(true)?;
         let mut flights = Flights::new(self.count);
@@ -54,6 +56,7 @@ impl Pings {
                 true => start + sent as u64 * every,
                 false => flights.sent_ns.last().unwrap_or(&start) + patience,
             };
+            stop.check()?;
             let now = now_ns();
             if now >= next && sent == self.count || flights.all_back() {
                 return Ok(flights.rtt_ms);
@@ -61,7 +64,8 @@ impl Pings {
             if now >= next {
                 flights.launch(socket)?;
             } else {
-                wait(&mut [readable(socket.as_raw_fd())], Some(next - now))?;
+                let at_most = (next - now).min(Stop::EVERY_NS);
+                wait(&mut [readable(socket.as_raw_fd())], Some(at_most))?;
             }
             flights.land(socket)?;
         }

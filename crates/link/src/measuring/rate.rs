@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::UdpSocket;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use crate::interface::MTU;
 use crate::namespace::Pair;
 use crate::profile::{Direction, Profile};
 
+use super::Stop;
 use super::sockets::{Ends, HEADER_BYTES, PROBE_BYTES};
 
 /// How long a train of packets is, milliseconds: with a rate, and without.
@@ -28,20 +30,21 @@ const PRESSURE: f64 = 1.15;
 const SILENCE_MS: f64 = 400.0;
 
 /// Measures both directions, one after the other, kbit/s of IP packets.
-pub(super) fn both(pair: &Pair, profile: &Profile) -> io::Result<Ways<f64>> {
+pub(super) fn both(pair: &Pair, profile: &Profile, stop: Stop) -> io::Result<Ways<f64>> {
     let Ends { client, server } = Ends::open(pair)?;
     Ok(Ways {
-        forward: one(&client, &server, &profile.forward)?,
-        backward: one(&server, &client, &profile.backward)?,
+        forward: one(&client, &server, &profile.forward, stop)?,
+        backward: one(&server, &client, &profile.backward, stop)?,
     })
 }
 
-fn one(from: &UdpSocket, to: &UdpSocket, direction: &Direction) -> io::Result<f64> {
+fn one(from: &UdpSocket, to: &UdpSocket, direction: &Direction, stop: Stop) -> io::Result<f64> {
     let train = Train::of(direction);
-    to.set_read_timeout(Some(train.silence))?;
+    let given_up = AtomicBool::new(false);
     thread::scope(|scope| {
-        let sender = scope.spawn(|| train.send(from));
-        let kbit = receive(to);
+        let sender = scope.spawn(|| train.send(from, &given_up));
+        let kbit = receive(to, train.silence, stop);
+        given_up.store(kbit.is_err(), Ordering::Relaxed);
         let panicked = |_| Err(io::Error::other("the sender panicked"));
         sender.join().unwrap_or_else(panicked)?;
         kbit
@@ -82,15 +85,16 @@ impl Train {
         }
     }
 
-    fn send(&self, socket: &UdpSocket) -> io::Result<()> {
+    fn send(&self, socket: &UdpSocket, given_up: &AtomicBool) -> io::Result<()> {
         let packet = vec![0; self.bytes - HEADER_BYTES];
         let start = now_ns();
         let mut number = 0;
-        while now_ns() < start + self.for_ns {
+        while now_ns() < start + self.for_ns && !given_up.load(Ordering::Relaxed) {
             let due = start + number * self.every_ns;
             let early = due.saturating_sub(now_ns());
             if early > 0 {
-                wait(&mut [], Some(early))?;
+                wait(&mut [], Some(early.min(Stop::EVERY_NS)))?;
+                continue;
             }
             match socket.send(&packet) {
                 // The device's queue is full: lost like any other.
@@ -104,10 +108,11 @@ impl Train {
 }
 
 /// Bits after the first packet over the time since it, until silence.
-fn receive(socket: &UdpSocket) -> io::Result<f64> {
+fn receive(socket: &UdpSocket, silence: Duration, stop: Stop) -> io::Result<f64> {
+    socket.set_read_timeout(Some(Duration::from_nanos(Stop::EVERY_NS)))?;
     let mut packet = [0; MTU as usize];
-    let (mut first_ns, mut last_ns, mut bytes) = (None, 0, 0);
-    loop {
+    let (mut first_ns, mut last_ns, mut bytes) = (None, now_ns(), 0);
+    while now_ns() - last_ns < silence.as_nanos() as u64 {
         match socket.recv(&mut packet) {
             Ok(length) => {
                 last_ns = now_ns();
@@ -116,7 +121,7 @@ fn receive(socket: &UdpSocket) -> io::Result<f64> {
                     Some(_) => bytes += length + HEADER_BYTES,
                 }
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => stop.check()?,
             Err(error) => return Err(error),
         }
     }

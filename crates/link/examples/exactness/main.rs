@@ -1,0 +1,167 @@
+//! How exact the emulator is on this machine: round trips, echoes under load,
+//! rates, losses, throughput, each beside what was asked, as JSON lines and a
+//! table. Run it as root on an idle machine:
+//!
+//! `cargo run --release -p wirelab-link --example exactness [CORE…]`
+//!
+//! The cores are the emulator's; without, the kernel places it.
+
+mod flood;
+mod row;
+
+use std::env;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use wirelab_link::{Link, LinkConfig, LinkError};
+
+use row::Row;
+
+/// Tries of everything that a busy machine disturbs; the best one counts, and
+/// all are printed.
+const TRIES: usize = 5;
+
+fn main() -> ExitCode {
+    let cores: Result<Vec<usize>, _> = env::args().skip(1).map(|core| core.parse()).collect();
+    let Ok(cores) = cores else {
+        eprintln!("exactness: cores are numbers");
+        return ExitCode::from(2);
+    };
+    match rows(&cores) {
+        Ok(rows) => row::print(&rows),
+        Err(error) => {
+            eprintln!("exactness: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn rows(cores: &[usize]) -> Result<Vec<Row>, LinkError> {
+    let mut rows = Vec::new();
+    for (ms, pings) in [(2.5, 400), (13.8, 400), (850.0, 60)] {
+        rows.push(round_trip(cores, ms, pings)?);
+    }
+    for ms in [2.5, 13.8] {
+        rows.push(under_load(cores, ms)?);
+    }
+    for kbit in [26.8, 1_000.0, 100_000.0, 1_000_000.0] {
+        rows.push(rate(cores, kbit)?);
+    }
+    for percent in [0.5, 2.9, 10.0] {
+        rows.push(loss(cores, percent)?);
+    }
+    for ms in [0.0, 0.5] {
+        rows.push(throughput(cores, ms)?);
+    }
+    rows.push(packets(cores)?);
+    Ok(rows)
+}
+
+/// A link of the emulator with this direction both ways.
+fn link(cores: &[usize], both: Value, measure: Value) -> Result<Link, LinkError> {
+    let config = json!({
+        "profile": {"name": "exactness", "both": both},
+        "driver": "emulator", "cores": cores, "measure": measure, "seed": 20_261_122,
+    });
+    Link::start(&LinkConfig::parse(&config.to_string())?)
+}
+
+fn tries(mut one: impl FnMut() -> Result<f64, LinkError>) -> Result<Vec<f64>, LinkError> {
+    (0..TRIES).map(|_| one()).collect()
+}
+
+fn round_trip(cores: &[usize], ms: f64, pings: u32) -> Result<Row, LinkError> {
+    let found = tries(|| {
+        let link = link(
+            cores,
+            json!({"delay_ms": ms / 2.0}),
+            json!({"pings": pings}),
+        )?;
+        Ok(link.ready().measured.rtt_ms.p50 - ms)
+    })?;
+    Ok(Row::at_most(
+        format!("RTT {ms} ms: p50 above nominal, ms"),
+        found,
+        0.4,
+    ))
+}
+
+fn under_load(cores: &[usize], ms: f64) -> Result<Row, LinkError> {
+    let found = tries(|| {
+        let link = link(cores, json!({"delay_ms": ms / 2.0}), json!({"pings": 10}))?;
+        let p99 = flood::echo_p99_ms(&link, 10_000.0, 20_000).map_err(machine)?;
+        Ok(p99 - ms)
+    })?;
+    let name = format!("RTT {ms} ms at 10,000 echoes/s: p99 above nominal, ms");
+    Ok(Row::at_most(name, found, 0.8))
+}
+
+fn rate(cores: &[usize], kbit: f64) -> Result<Row, LinkError> {
+    let both = json!({"rate_kbit": kbit, "queue_bytes": 1_000_000, "delay_ms": 1});
+    let found = tries(|| {
+        let link = link(cores, both.clone(), json!({"pings": 5, "rate": true}))?;
+        let rates = link.ready().measured.rate_kbit;
+        let off = |measured: f64| 100.0 * (measured / kbit - 1.0);
+        Ok(rates.map_or(f64::NAN, |rates| {
+            off(rates.forward).abs().max(off(rates.backward).abs())
+        }))
+    })?;
+    Ok(Row::at_most(
+        format!("rate {kbit} kbit/s: off by, %"),
+        found,
+        3.0,
+    ))
+}
+
+/// Whether the nominal loss lies in the 99.9 % interval of what was measured:
+/// 0 inside, else how far outside, percent points.
+fn loss(cores: &[usize], percent: f64) -> Result<Row, LinkError> {
+    let both = json!({"delay_ms": 1, "loss": {"kind": "random", "percent": percent}});
+    let found = tries(|| {
+        let link = link(
+            cores,
+            both.clone(),
+            json!({"pings": 5, "loss_packets": 5_000}),
+        )?;
+        let measured = link.ready().measured.loss_percent.as_ref();
+        let out =
+            |way: &wirelab_link::Proportion| (way.low - percent).max(percent - way.high).max(0.0);
+        Ok(measured.map_or(f64::NAN, |loss| out(&loss.forward).max(out(&loss.backward))))
+    })?;
+    Ok(Row::at_most(
+        format!("loss {percent} %: outside of its 99.9 % interval by, %"),
+        found,
+        0.0,
+    ))
+}
+
+fn throughput(cores: &[usize], ms: f64) -> Result<Row, LinkError> {
+    let found = tries(|| {
+        let link = link(cores, json!({"delay_ms": ms / 2.0}), json!({"pings": 5}))?;
+        flood::tcp_gbit(&link, 1.0).map_err(machine)
+    })?;
+    Ok(Row::at_least(
+        format!("TCP at RTT {ms} ms, Gbit/s"),
+        found,
+        1.5,
+    ))
+}
+
+fn packets(cores: &[usize]) -> Result<Row, LinkError> {
+    let found = tries(|| {
+        let link = link(cores, json!({"delay_ms": 0.5}), json!({"pings": 5}))?;
+        flood::udp_packets_per_s(&link, 1.0).map_err(machine)
+    })?;
+    Ok(Row::at_least(
+        "packets/s of 84 B delivered".into(),
+        found,
+        150_000.0,
+    ))
+}
+
+fn machine(error: std::io::Error) -> LinkError {
+    LinkError::Machine {
+        doing: "flooding the link".into(),
+        error,
+    }
+}

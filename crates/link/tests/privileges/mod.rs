@@ -1,0 +1,29 @@
+//! What the tests of links need from the machine.
+
+use std::fs::OpenOptions;
+use std::process::Command;
+
+/// Whether this is root.
+pub fn root() -> bool {
+    // SAFETY: takes nothing, gives a number.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// True, with a printed reason, when the machine gives no links.
+pub fn missing() -> bool {
+    let tun = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun");
+    let reason = if !root() {
+        "not root"
+    } else if tun.is_err() {
+        "/dev/net/tun cannot be opened"
+    } else if Command::new("ip").arg("-V").output().is_err() {
+        "the command ip (iproute2) is missing"
+    } else {
+        return false;
+    };
+    eprintln!("skipped: {reason}");
+    true
+}
