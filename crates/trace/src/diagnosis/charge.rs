@@ -19,7 +19,7 @@ const THINK_SHARE: u64 = 20;
 /// A shorter wait matters where it is a large part of the exchange, ns.
 const MATTERS_RELATIVELY_NS: u64 = 100_000;
 /// One in so many parts.
-const LARGE_SHARE: u64 = 4;
+const LARGE_SHARE: u64 = 3;
 
 /// The occurrences of one exchange, one per cause.
 pub(crate) fn occurrences(id: FlowId, flow: &mut Flow, exchange: &Exchange) -> Vec<Occurrence> {

@@ -86,7 +86,10 @@ pub(crate) fn stall(half: &mut Half, gap: &Gap, path: &Path) -> Option<Stall> {
     let answer = gap.after.at.checked_sub(release.at)?;
     let is_prompt = answer.abs_diff(near) <= path.slack(half.direction)
         && gap.ns() <= 2 * round_trip + ACKNOWLEDGED_WITHIN_NS;
-    if gap.before.is_small || flight < 2 * full || !is_prompt {
+    // Nagle's algorithm, too, holds back what is small behind what is small.
+    let is_small = gap.before.is_small || gap.after.is_small;
+    let least = if is_small { INITIAL_SEGMENTS - 2 } else { 2 };
+    if flight < least * full || !is_prompt {
         return None;
     }
     Some(Stall {

@@ -12,27 +12,28 @@ const LINK_NS: u64 = 1_000_000;
 /// A wait of so many mean deviations is none by chance.
 const DEVIATIONS: u64 = 4;
 
-/// How long replies of one flow took to begin, and how much that varied. The weights
-/// are those of RFC 6298 section 2.3.
+/// How long replies of one flow took to begin, and how much that varied.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Beginnings {
     mean: u64,
-    /// Mean deviation from it; None before there were two.
+    /// Mean deviation from it; None before the first.
     deviation: Option<u64>,
 }
 
 impl Beginnings {
-    fn take(&mut self, ns: u64) {
-        if self.mean == 0 {
-            self.mean = ns;
-            return;
+    /// Weights as in RFC 6298 section 2.3, but slow in both, as replies are few. Until
+    /// replies have shown better, a link is taken to vary by an eighth of its delay.
+    fn take(&mut self, ns: u64, near: u64) {
+        match &mut self.deviation {
+            None => {
+                self.mean = ns;
+                self.deviation = Some(near / 8);
+            }
+            Some(deviation) => {
+                *deviation = (*deviation * 7 + self.mean.abs_diff(ns)) / 8;
+                self.mean = (self.mean * 7 + ns) / 8;
+            }
         }
-        let deviation = self.mean.abs_diff(ns);
-        self.deviation = Some(
-            self.deviation
-                .map_or(deviation, |known| (known * 3 + deviation) / 4),
-        );
-        self.mean = (self.mean * 7 + ns) / 8;
     }
 
     /// What a wait must last to be one, ns: on a link as long as the way, or as no
@@ -41,7 +42,7 @@ impl Beginnings {
         if near < LINK_NS {
             return LEAST_NS;
         }
-        let chance = self.deviation.map_or(near / 2, |known| DEVIATIONS * known);
+        let chance = DEVIATIONS * self.deviation.unwrap_or(near / 8);
         chance.max(near / 4).min(near).max(LEAST_NS)
     }
 }
@@ -59,7 +60,7 @@ pub(crate) fn stall(
     let near = path.near(direction);
     let taken = reply.first_at_ns.checked_sub(asked)?;
     let least = beginnings.least_ns(near);
-    beginnings.take(taken);
+    beginnings.take(taken, near);
     let ns = taken.checked_sub(near).filter(|ns| *ns >= least)?;
     Some(Stall {
         cause: Cause::ServerThinkTime,

@@ -16,7 +16,7 @@ const MISSING_MAX: u16 = 1024;
 /// TCP_RTO_MIN; RFC 6298 has 1 s), ns.
 const TIMEOUT_MIN_NS: u64 = 190_000_000;
 /// Steps by one before a missing number is believed, per step of another kind.
-const BELIEVED_AFTER: u32 = 4;
+const BELIEVED_AFTER: u32 = 2;
 
 /// When a packet passed, and its number.
 type At = (u64, u64);
@@ -84,7 +84,8 @@ impl Numbers {
     }
 
     fn are_believed(&self) -> bool {
-        self.counted > 0 && self.counted >= self.uncounted.saturating_mul(BELIEVED_AFTER)
+        let others = self.uncounted.saturating_sub(1); // the one in question aside
+        self.counted > others.saturating_mul(BELIEVED_AFTER)
     }
 
     /// The newest packet shows that one before it is missing.

@@ -89,7 +89,8 @@ pub(crate) fn stall(half: &Half, gap: &Gap, path: &Path) -> Option<Stall> {
     let silent = opened
         .at
         .saturating_sub(gap.before.at + path.far(half.direction));
-    let is_asleep = half.windows.closed_ns(since).max(silent) >= not_reading_ns(half, path);
+    let silent = half.windows.closed_ns(since).max(silent);
+    let is_asleep = silent >= not_reading_ns(half, path) && silent >= gap.ns() / 2;
     Some(Stall {
         cause: match half.direction {
             Direction::Reply if is_asleep => Cause::ClientNotReading,
