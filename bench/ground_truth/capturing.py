@@ -144,8 +144,10 @@ class Maker:
 
 
 def vantage(recipe: Recipe, place: Place) -> End:
-    """The end at which packets are captured: every third time the server's."""
-    return place.server if recipe.index % 3 == 1 else place.client
+    """The end at which packets are captured: every third time the server's, but not where a
+    SYN is lost on its way there: no packet there tells of it."""
+    unseen = any(drop["match"] == "syn" and drop["direction"] == "forward" for drop in recipe.drops)
+    return place.server if recipe.index % 3 == 1 and not unseen else place.client
 
 
 def plan_of(recipe: Recipe, stack: Stack, where: Json) -> Json:
