@@ -1,7 +1,7 @@
 //! Documents as tokens (codec token-xml), in both directions of one connection.
 
 use wirelab_contract::Call as Typed;
-use wirelab_wire::codec::{Codec, Form, request_document};
+use wirelab_wire::codec::{Codec, Form, append_request_tokens, request_document};
 use wirelab_wire::token_xml::{Decoder, Document, Encoder};
 
 use crate::plan::TokenSource;
@@ -38,11 +38,13 @@ impl DocumentSource {
 
     /// The tokens of a call's request.
     pub(crate) fn write(self, call: &Typed, tokens: &mut Tokens, out: &mut Vec<u8>) {
-        let document = match self.0 {
-            TokenSource::Message => direct(call),
-            TokenSource::Text => parse(&text(call)),
-        };
-        tokens.encoder.encode(&document, out);
+        let encoder = &mut tokens.encoder;
+        match self.0 {
+            TokenSource::Message => {
+                append_request_tokens(call, encoder, out).expect("the workload was checked");
+            }
+            TokenSource::Text => encoder.encode(&parse(&text(call)), out),
+        }
     }
 }
 

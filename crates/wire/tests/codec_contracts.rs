@@ -18,7 +18,9 @@ use wirelab_contract::{
     UnaryVisitor, ops,
 };
 use wirelab_wire::cdr::ByteOrder;
-use wirelab_wire::codec::{Codec, Expected, Form, Mismatch, request_document};
+use wirelab_wire::codec::{
+    Codec, Expected, Form, Mismatch, append_request_tokens, request_document,
+};
 use wirelab_wire::soap::{self, Fault, FaultCode, Version};
 use wirelab_wire::token_xml::{Decoder, Document, Encoder};
 use wirelab_wire::xml;
@@ -399,6 +401,20 @@ fn later_documents_of_a_connection_take_fewer_tokens() {
         assert!(expected.check_error_document(&document).is_err());
     }
     assert!(sizes[1] < sizes[0] && sizes[2] < sizes[0], "{sizes:?}");
+}
+
+/// On one connection, so that the caches are compared too.
+#[test]
+fn the_tokens_of_a_request_are_those_of_its_document() {
+    let (mut direct, mut by_document) = (Encoder::new(), Encoder::new());
+    for call in calls().into_iter().chain(calls()) {
+        let (mut tokens, mut expected) = (Vec::new(), Vec::new());
+        append_request_tokens(&call, &mut direct, &mut tokens).unwrap();
+        by_document.encode(&request_document(&call).unwrap(), &mut expected);
+        assert_eq!(tokens, expected, "{}", call.operation());
+    }
+    let stream = workload::call(Operation::Download, 1, 1, 0).unwrap();
+    assert!(append_request_tokens(&stream, &mut direct, &mut Vec::new()).is_err());
 }
 
 #[test]

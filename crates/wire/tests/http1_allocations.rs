@@ -128,6 +128,8 @@ fn a_large_text_is_judged_without_a_copy_of_it() {
             Codec::Protobuf => [&b"\x0A\xC0\x8D\xB7\x01"[..], text.as_bytes()].concat(),
             other => Form::from(other).write_reply::<ops::Hello>(&HelloReply { text }),
         };
+        // What is made once for the life of the process does not count.
+        expected.check(&body).unwrap();
         let (_, bytes) = allocated_by(|| expected.check(&body).unwrap());
         assert!(bytes < 2_000, "{codec}: {bytes} bytes");
     }

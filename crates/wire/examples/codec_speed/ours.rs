@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use wirelab_contract::{Call, Message, MessageVisitor, Operation, Unary, UnaryVisitor};
 use wirelab_wire::codec::{Codec, Form};
-use wirelab_wire::token_xml::{Decoder, Document, Encoder};
+use wirelab_wire::token_xml::{Decoder, Encoder};
 
 use crate::rounds::RoundTrip;
 
@@ -55,10 +55,7 @@ impl MessageVisitor for Kept {
         let mut out = Vec::new();
         Box::new(move || {
             out.clear();
-            encoder.encode(
-                &Document::of_request(operation, black_box(&message)),
-                &mut out,
-            );
+            encoder.encode_request(operation, black_box(&message), &mut out);
             let document = decoder.decode(black_box(&out));
             let document = document.expect("what was written is read");
             let read = document.read_request::<M>(operation);

@@ -10,7 +10,7 @@ use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, json, protobuf, tokens};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, Answer, Envelope, Style, UsernameToken, Version};
-use crate::token_xml::Document;
+use crate::token_xml::{Document, Encoder};
 use crate::xml;
 
 /// A codec, with what its bytes depend on beside it.
@@ -354,8 +354,7 @@ impl MessageVisitor for AppendRequest<'_> {
 
     fn visit<M: Message>(self, message: &M) {
         if self.form.codec == Codec::TokenXml {
-            let document = Document::of_request(self.operation, message);
-            return self.out.extend(tokens::first(&document));
+            return Encoder::new().encode_request(self.operation, message, self.out);
         }
         match self.form.envelope() {
             Some(form) => {

@@ -23,4 +23,4 @@ pub use expected::Expected;
 pub use form::Form;
 pub use mismatch::Mismatch;
 pub use names::{Codec, UnknownCodec, Unsupported};
-pub use tokens::request_document;
+pub use tokens::{append_request_tokens, request_document};

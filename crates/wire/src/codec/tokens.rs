@@ -33,6 +33,42 @@ impl MessageVisitor for RequestDocument {
     }
 }
 
+/// Appends the tokens of a request by a connection's [`Encoder`]: those of
+/// [`request_document`], without making the document.
+///
+/// # Errors
+/// When the operation is one of streams.
+pub fn append_request_tokens(
+    call: &Call,
+    encoder: &mut Encoder,
+    out: &mut Vec<u8>,
+) -> Result<(), Unsupported> {
+    let operation = call.operation();
+    Codec::TokenXml.require(operation)?;
+    call.visit(AppendTokens {
+        operation,
+        encoder,
+        out,
+    })
+    .expect("what is no stream is one message");
+    Ok(())
+}
+
+struct AppendTokens<'a> {
+    operation: Operation,
+    encoder: &'a mut Encoder,
+    out: &'a mut Vec<u8>,
+}
+
+impl MessageVisitor for AppendTokens<'_> {
+    type Output = ();
+
+    fn visit<M: Message>(self, message: &M) {
+        self.encoder
+            .encode_request(self.operation, message, self.out);
+    }
+}
+
 /// The first message of a connection.
 pub(super) fn first(document: &Document) -> Vec<u8> {
     let mut out = Vec::new();

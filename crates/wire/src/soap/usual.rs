@@ -37,7 +37,7 @@ impl Beginning {
         ];
         let forms = forms.map(|(version, style)| Form::new(version, style));
         let known = forms.into_iter().flatten();
-        known.map(|form| Beginning::read(form)).collect()
+        known.map(Beginning::read).collect()
     }
 
     fn read(form: Form) -> Self {

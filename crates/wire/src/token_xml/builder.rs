@@ -9,11 +9,20 @@ use super::atom::Atom;
 use super::document::{Document, Item};
 
 /// Takes a document piece by piece.
-#[derive(Default)]
 pub(super) struct Builder {
     document: Document,
     /// Room for the characters of a number.
     scratch: Vec<u8>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            // As many as a message of one kilobyte has.
+            document: Document::with_room(128),
+            scratch: Vec::new(),
+        }
+    }
 }
 
 impl Builder {
@@ -36,35 +45,42 @@ impl Builder {
 }
 
 impl Sink for Builder {
+    #[inline]
     fn open(&mut self, name: &str) {
         let name = self.document.keep(name);
         self.push(Item::Open(name));
     }
 
+    #[inline]
     fn attribute(&mut self, name: &str, value: &str) {
         let name = self.document.keep(name);
         self.push(Item::Attribute(name));
         self.value(value);
     }
 
+    #[inline]
     fn text(&mut self, text: &str) {
         if !text.is_empty() {
             self.value(text);
         }
     }
 
+    #[inline]
     fn plain(&mut self, text: &str) {
         self.text(text);
     }
 
+    #[inline]
     fn integer(&mut self, value: i64) {
         self.push(Item::Atom(Atom::Int(value)));
     }
 
+    #[inline]
     fn boolean(&mut self, value: bool) {
         self.push(Item::Atom(Atom::Bool(value)));
     }
 
+    #[inline]
     fn double(&mut self, value: f64) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
@@ -73,6 +89,7 @@ impl Sink for Builder {
         self.scratch = scratch;
     }
 
+    #[inline]
     fn close(&mut self, _: &str) {
         self.push(Item::Close);
     }

@@ -5,21 +5,35 @@
 //! hand goes round, passes over each entry that was used since it last came
 //! by, and replaces the first that was not.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 /// How large a cache is, and what it holds from the start.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// Numbers 0 and up; never given up.
     pub(super) fixed: &'static [&'static str],
+    /// The numbers of those, made once.
+    pub(super) numbers: OnceLock<Numbers<&'static str>>,
     /// Entries beyond those.
     pub(super) entries: usize,
 }
 
+/// From texts to numbers.
+type Numbers<T> = HashMap<T, usize, BuildHasherDefault<WordHasher>>;
+
+impl Plan {
+    fn number(&self, text: &str) -> Option<usize> {
+        let made = || (0..).zip(self.fixed).map(|(n, text)| (*text, n)).collect();
+        self.numbers.get_or_init(made).get(text).copied()
+    }
+}
+
 /// Names of elements and attributes: those of SOAP are there from the start.
-pub(super) const NAMES: Plan = Plan {
+pub(super) static NAMES: Plan = Plan {
+    numbers: OnceLock::new(),
     fixed: &[
         "soapenv:Envelope",
         "xmlns:soapenv",
@@ -56,7 +70,8 @@ pub(super) const NAMES: Plan = Plan {
 };
 
 /// Texts and values of attributes.
-pub(super) const TEXTS: Plan = Plan {
+pub(super) static TEXTS: Plan = Plan {
+    numbers: OnceLock::new(),
     fixed: &[
         "http://schemas.xmlsoap.org/soap/envelope/",
         "http://schemas.xmlsoap.org/soap/encoding/",
@@ -90,15 +105,34 @@ pub(super) struct Cache<P> {
 
 #[derive(Debug)]
 struct Entry<P> {
-    text: Cow<'static, str>,
+    text: Text,
     used: bool,
     note: P,
+}
+
+/// The text of an entry.
+#[derive(Debug, Clone)]
+pub(super) enum Text {
+    Fixed(&'static str),
+    Sent(Arc<str>),
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        match self {
+            Text::Fixed(text) => text,
+            Text::Sent(text) => text,
+        }
+    }
 }
 
 impl<P: Clone> Cache<P> {
     pub(super) fn new(plan: &'static Plan, note: P) -> Self {
         let fixed = plan.fixed.iter().map(|text| Entry {
-            text: Cow::Borrowed(*text),
+            text: Text::Fixed(text),
             used: true,
             note: note.clone(),
         });
@@ -110,6 +144,7 @@ impl<P: Clone> Cache<P> {
     }
 
     /// The text of a number, which counts as used from now on, and its note.
+    #[inline]
     pub(super) fn used(&mut self, number: usize) -> Option<(&str, &mut P)> {
         let entry = self.entries.get_mut(number)?;
         entry.used = true;
@@ -117,9 +152,9 @@ impl<P: Clone> Cache<P> {
     }
 
     /// Enters a text. Returns its number and the text that was given up.
-    pub(super) fn insert(&mut self, text: &str, note: P) -> (usize, Option<Cow<'static, str>>) {
+    pub(super) fn insert(&mut self, text: Arc<str>, note: P) -> (usize, Option<Text>) {
         let new = Entry {
-            text: Cow::Owned(text.to_owned()),
+            text: Text::Sent(text),
             used: false,
             note,
         };
@@ -146,37 +181,65 @@ impl<P: Clone> Cache<P> {
 }
 
 /// The sender's side: also from texts to numbers.
+///
+/// Messages resemble each other: what followed a text last time is looked at
+/// first.
 #[derive(Debug)]
 pub(super) struct Index {
-    cache: Cache<()>,
-    numbers: HashMap<Cow<'static, str>, usize, BuildHasherDefault<WordHasher>>,
+    /// Each with the number that followed it last time.
+    cache: Cache<usize>,
+    /// Of the texts that are not fixed.
+    numbers: Numbers<Arc<str>>,
+    /// The number that came last.
+    last: usize,
 }
 
 impl Index {
     pub(super) fn new(plan: &'static Plan) -> Self {
-        let numbered = plan.fixed.iter().enumerate();
         Index {
-            cache: Cache::new(plan, ()),
-            numbers: numbered
-                .map(|(n, text)| (Cow::Borrowed(*text), n))
-                .collect(),
+            cache: Cache::new(plan, 0),
+            numbers: Numbers::default(),
+            last: 0,
         }
     }
 
     /// The number of a text, which counts as used from now on.
+    #[inline]
     pub(super) fn find(&mut self, text: &str) -> Option<usize> {
-        let number = *self.numbers.get(text)?;
+        let entries = &mut self.cache.entries;
+        let next = entries[self.last].note;
+        if let Some(entry) = entries.get_mut(next)
+            && *entry.text == *text
+        {
+            entry.used = true;
+            self.last = next;
+            return Some(next);
+        }
+        self.search(text)
+    }
+
+    fn search(&mut self, text: &str) -> Option<usize> {
+        let sent = self.numbers.get(text).copied();
+        let number = sent.or_else(|| self.cache.plan.number(text))?;
         self.cache.used(number);
+        self.follow(number);
         Some(number)
     }
 
     /// Enters a text that [`Index::find`] did not find.
     pub(super) fn insert(&mut self, text: &str) {
-        let (number, given_up) = self.cache.insert(text, ());
+        let text: Arc<str> = text.into();
+        let (number, given_up) = self.cache.insert(text.clone(), 0);
         if let Some(old) = given_up {
-            self.numbers.remove(&old);
+            self.numbers.remove(&*old);
         }
-        self.numbers.insert(Cow::Owned(text.to_owned()), number);
+        self.numbers.insert(text, number);
+        self.follow(number);
+    }
+
+    fn follow(&mut self, number: usize) {
+        self.cache.entries[self.last].note = number;
+        self.last = number;
     }
 }
 
@@ -188,13 +251,27 @@ pub(super) struct WordHasher(u64);
 /// 2^64 divided by the golden ratio, odd.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
+impl WordHasher {
+    #[inline]
+    fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(MIX);
+    }
+}
+
 impl Hasher for WordHasher {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 = (self.0.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(MIX);
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.mix(u64::from_le_bytes(*word));
         }
+        let rest = rest.iter().rev();
+        self.mix(rest.fold(0, |word, byte| word << 8 | u64::from(*byte)));
+    }
+
+    #[inline]
+    fn write_u8(&mut self, byte: u8) {
+        self.mix(byte.into());
     }
 
     fn finish(&self) -> u64 {
@@ -206,7 +283,8 @@ impl Hasher for WordHasher {
 mod tests {
     use super::*;
 
-    const SMALL: Plan = Plan {
+    static SMALL: Plan = Plan {
+        numbers: OnceLock::new(),
         fixed: &["fixed"],
         entries: 3,
     };
@@ -218,10 +296,7 @@ mod tests {
             assert_eq!(index.find(text), None);
             index.insert(text);
         }
-        assert_eq!(
-            ["fixed", "a", "b", "c"].map(|t| index.numbers[t]),
-            [0, 1, 2, 3]
-        );
+        assert_eq!(["a", "b", "c"].map(|text| index.numbers[text]), [1, 2, 3]);
         assert_eq!(index.find("a"), Some(1));
         index.insert("d");
         assert_eq!(index.find("b"), None, "the first that was not used");
@@ -247,10 +322,10 @@ mod tests {
                 Some(number) => assert_eq!(receiver.used(number).unwrap().0, text),
                 None => {
                     sender.insert(&text);
-                    receiver.insert(&text, ());
+                    receiver.insert(text.into(), ());
                 }
             }
         }
-        assert_eq!(sender.numbers.len(), 4);
+        assert_eq!(sender.numbers.len(), 3);
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::xml::scope::Scope;
-use crate::xml::source::{DEPTH_MAX, Element, Source, Step, Text, marks};
+use crate::xml::source::{DEPTH_MAX, Element, Source, Step, Text, joined_text, marks};
 use crate::xml::{Error, ErrorKind};
 
 use super::atom::Atom;
@@ -32,24 +32,26 @@ impl<'de> Cursor<'de> {
         }
     }
 
-    fn open(&mut self, name: Span) -> Result<Step<'de>, Error> {
+    #[inline]
+    fn open(&mut self, name: Span) -> Result<Element<'de>, Error> {
         let offset = self.at - 1;
         if self.depth >= DEPTH_MAX {
             return Err(Error::limit(offset, "elements within elements", DEPTH_MAX));
         }
         self.depth += 1;
         let marked = self.pass_attributes()?;
-        let (namespace, local) = self.scope.element(self.document.text(name), offset)?;
-        Ok(Step::Open(Element {
-            namespace,
+        let (prefix, local) = parts(self.document.text(name));
+        Ok(Element {
+            namespace: self.scope.of_element(prefix, offset)?,
             local,
             marked,
             offset,
-        }))
+        })
     }
 
     /// Goes behind the attributes, and takes those that declare namespaces.
     /// Returns whether one of the others says something of the element's value.
+    #[inline]
     fn pass_attributes(&mut self) -> Result<bool, Error> {
         let begin = self.at;
         let mut marked = false;
@@ -73,6 +75,13 @@ impl<'de> Cursor<'de> {
         self.scope.declare(prefix, namespace, self.depth, self.at)
     }
 
+    #[inline]
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.scope.leave(self.depth);
+    }
+
+    #[inline]
     fn value(&self, at: usize) -> Option<Text<'de>> {
         match *self.document.items.get(at)? {
             Item::Text(text) => Some(Text::Str(Cow::Borrowed(self.document.text(text)))),
@@ -84,17 +93,26 @@ impl<'de> Cursor<'de> {
     }
 }
 
+/// Prefix and local part of a name, which is known to be one.
+#[inline]
+fn parts(name: &str) -> (&str, &str) {
+    match name.bytes().position(|byte| byte == b':') {
+        None => ("", name),
+        Some(at) => (&name[..at], &name[at + 1..]),
+    }
+}
+
 impl<'de> Source<'de> for Cursor<'de> {
+    #[inline]
     fn step(&mut self) -> Result<Step<'de>, Error> {
         let Some(item) = self.document.items.get(self.at) else {
             return Err(Error::new(self.at, ErrorKind::Truncated));
         };
         self.at += 1;
         match item {
-            Item::Open(name) => self.open(*name),
+            Item::Open(name) => self.open(*name).map(Step::Open),
             Item::Close => {
-                self.depth -= 1;
-                self.scope.leave(self.depth);
+                self.close();
                 Ok(Step::Close)
             }
             Item::Attribute(_) => Err(Error::syntax(self.at - 1, "an attribute in a text")),
@@ -103,6 +121,44 @@ impl<'de> Source<'de> for Cursor<'de> {
                 None => unreachable!("texts and atoms have values"),
             },
         }
+    }
+
+    #[inline]
+    fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
+        loop {
+            let offset = self.at;
+            match self.document.items.get(offset) {
+                Some(Item::Open(name)) => {
+                    self.at += 1;
+                    return self.open(*name).map(Some);
+                }
+                Some(Item::Close) => {
+                    self.at += 1;
+                    self.close();
+                    return Ok(None);
+                }
+                _ => match self.step()? {
+                    Step::Text(text) if text.is_blank() => {}
+                    _ => return Err(Error::new(offset, ErrorKind::UnexpectedText)),
+                },
+            }
+        }
+    }
+
+    #[inline]
+    fn text(&mut self) -> Result<Text<'de>, Error> {
+        let rest = self.document.items.get(self.at..).unwrap_or_default();
+        let (text, items) = match rest {
+            [Item::Close, ..] => (Some(Text::Str(Cow::Borrowed(""))), 1),
+            [_, Item::Close, ..] => (self.value(self.at), 2),
+            _ => (None, 0),
+        };
+        let Some(text) = text else {
+            return joined_text(self);
+        };
+        self.at += items;
+        self.close();
+        Ok(text)
     }
 
     fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error> {

@@ -70,10 +70,10 @@ impl Decoder {
         let mut reading = Reading {
             decoder: self,
             input: Input::new(tokens),
-            document: Document::default(),
+            document: Document::with_room(tokens.len()),
             expanded: 0,
             state: State::Prolog,
-            open: Vec::with_capacity(8),
+            depth: 0,
             attributes: 0,
         };
         let read = reading.run();
@@ -106,8 +106,8 @@ struct Reading<'r> {
     /// Bytes that the document so far takes as XML, about.
     expanded: usize,
     state: State,
-    /// Lengths of the names of the open elements.
-    open: Vec<usize>,
+    /// Open elements.
+    depth: usize,
     /// Attributes of the element that has just begun.
     attributes: usize,
 }
@@ -124,12 +124,13 @@ impl Reading<'_> {
             if self.expanded > EXPANDED_BYTES_MAX {
                 return Err(self.limit("bytes as XML", EXPANDED_BYTES_MAX));
             }
-            if self.open.is_empty() {
+            if self.depth == 0 {
                 return self.input.end();
             }
         }
     }
 
+    #[inline]
     fn token(&mut self, byte: u8) -> Result<(), Error> {
         match byte {
             token::CLOSE => self.close(),
@@ -165,22 +166,23 @@ impl Reading<'_> {
         }
     }
 
+    #[inline]
     fn element(&mut self, name: Span) -> Result<(), Error> {
         if self.state == State::Value {
             return Err(self.misplaced("an attribute without a value"));
         }
-        if self.open.len() >= DEPTH_MAX {
+        if self.depth >= DEPTH_MAX {
             return Err(self.limit("elements within elements", DEPTH_MAX));
         }
-        let length = self.document.text(name).len();
-        self.open.push(length);
-        self.expanded += 2 * length + 5;
+        self.depth += 1;
+        self.expanded += 2 * name.bytes() + 5;
         self.attributes = 0;
         self.state = State::Tag;
         self.document.items.push(Item::Open(name));
         Ok(())
     }
 
+    #[inline]
     fn attribute(&mut self, name: Span) -> Result<(), Error> {
         if self.state != State::Tag {
             return Err(self.misplaced("an attribute behind the begin of its element"));
@@ -192,7 +194,7 @@ impl Reading<'_> {
             return Err(self.misplaced("an attribute stands twice"));
         }
         self.attributes += 1;
-        self.expanded += self.document.text(name).len() + 4;
+        self.expanded += name.bytes() + 4;
         self.state = State::Value;
         self.document.items.push(Item::Attribute(name));
         Ok(())
@@ -207,6 +209,7 @@ impl Reading<'_> {
         own.iter().any(twin)
     }
 
+    #[inline]
     fn value(&mut self, item: Item) -> Result<(), Error> {
         self.state = match self.state {
             State::Value => State::Tag,
@@ -215,27 +218,24 @@ impl Reading<'_> {
             State::AfterText => return Err(self.misplaced("a text behind a text")),
         };
         self.expanded += match item {
-            Item::Text(text) => self.document.text(text).len(),
+            Item::Text(text) => text.bytes(),
             _ => 20,
         };
-        if self.state == State::AfterText && self.is_empty(&item) {
+        if self.state == State::AfterText && matches!(item, Item::Text(text) if text.bytes() == 0) {
             return Err(self.misplaced("an empty text"));
         }
         self.document.items.push(item);
         Ok(())
     }
 
-    fn is_empty(&self, item: &Item) -> bool {
-        matches!(item, Item::Text(text) if self.document.text(*text).is_empty())
-    }
-
+    #[inline]
     fn close(&mut self) -> Result<(), Error> {
         match self.state {
             State::Prolog => return Err(self.misplaced("an end before the root element")),
             State::Value => return Err(self.misplaced("an attribute without a value")),
             State::Tag | State::Content | State::AfterText => {}
         }
-        self.open.pop();
+        self.depth -= 1;
         self.state = State::Content;
         self.document.items.push(Item::Close);
         Ok(())
@@ -248,7 +248,7 @@ impl Reading<'_> {
         }
         let span = self.document.keep(name);
         let place = Some((self.decoder.documents, span));
-        self.decoder.names.insert(name, place);
+        self.decoder.names.insert(name.into(), place);
         Ok(span)
     }
 
@@ -257,6 +257,7 @@ impl Reading<'_> {
         self.name(number.saturating_add(token::NEAR as u64))
     }
 
+    #[inline]
     fn name(&mut self, number: u64) -> Result<Span, Error> {
         let names = &mut self.decoder.names;
         placed(names, number, self.decoder.documents, &mut self.document).ok_or_else(|| {
@@ -272,7 +273,7 @@ impl Reading<'_> {
         self.prove_text(text)?;
         let span = self.document.keep(text);
         let place = Some((self.decoder.documents, span));
-        self.decoder.texts.insert(text, place);
+        self.decoder.texts.insert(text.into(), place);
         Ok(Item::Text(span))
     }
 
@@ -294,6 +295,7 @@ impl Reading<'_> {
         self.text(number.saturating_add(token::NEAR as u64))
     }
 
+    #[inline]
     fn text(&mut self, number: u64) -> Result<Item, Error> {
         let texts = &mut self.decoder.texts;
         let span = placed(texts, number, self.decoder.documents, &mut self.document);
@@ -330,6 +332,7 @@ impl Reading<'_> {
 
 /// Where the text of a number lies in the document. It is copied there once,
 /// however often it occurs, so that a document of few bytes stays small.
+#[inline]
 fn placed(
     cache: &mut Cache<Place>,
     number: u64,

@@ -18,6 +18,16 @@ pub(super) struct Span {
     length: u32,
 }
 
+impl Span {
+    #[inline]
+    pub(super) fn bytes(self) -> usize {
+        self.length as usize
+    }
+}
+
+/// Items that a document has room for from its begin, at most.
+const ROOM_ITEMS_MAX: usize = 256;
+
 /// One item of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
@@ -45,6 +55,15 @@ pub struct Document {
 }
 
 impl Document {
+    /// An empty one with room for about as many items.
+    pub(super) fn with_room(items: usize) -> Self {
+        let items = items.min(ROOM_ITEMS_MAX);
+        Document {
+            items: Vec::with_capacity(items),
+            characters: String::with_capacity(4 * items),
+        }
+    }
+
     /// The envelope of a request, made without its text.
     #[must_use]
     pub fn of_request<M: Message>(operation: Operation, message: &M) -> Self {
@@ -136,12 +155,14 @@ impl Document {
         self.items.len()
     }
 
+    #[inline]
     pub(super) fn text(&self, span: Span) -> &str {
         let start = span.start as usize;
         &self.characters[start..start + span.length as usize]
     }
 
     /// Keeps characters.
+    #[inline]
     pub(super) fn keep(&mut self, text: &str) -> Span {
         let span = Span {
             start: self.characters.len() as u32,

@@ -1,9 +1,15 @@
 //! Tokens from documents.
 
+use wirelab_contract::{Message, Operation};
+
+use crate::soap::Form;
+use crate::soap::writing::request_into;
+
 use super::atom::Atom;
 use super::cache::{Index, NAMES, TEXTS};
 use super::document::{Document, Item};
 use super::token;
+use super::token_sink::TokenSink;
 
 /// The sending end of one connection in one direction.
 ///
@@ -44,7 +50,23 @@ impl Encoder {
         }
     }
 
-    fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
+    /// Appends the tokens of a request's envelope: those of
+    /// [`Document::of_request`], without making the document.
+    ///
+    /// # Panics
+    /// When `message` is not of the profile in contracts/README.md.
+    pub fn encode_request<M: Message>(
+        &mut self,
+        operation: Operation,
+        message: &M,
+        out: &mut Vec<u8>,
+    ) {
+        let mut sink = TokenSink::new(self, out);
+        request_into(Form::PLAIN, operation, message, None, &mut sink);
+    }
+
+    #[inline]
+    pub(super) fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
         match self.names.find(name) {
             Some(number) => write_near(number, tokens.near, tokens.far, out),
             None => {
@@ -55,7 +77,8 @@ impl Encoder {
         }
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+    #[inline]
+    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
         let cached = token::CACHED_BYTES.contains(&text.len());
         match cached.then(|| self.texts.find(text)).flatten() {
             Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
@@ -72,19 +95,19 @@ impl Encoder {
     }
 }
 
-struct NameTokens {
+pub(super) struct NameTokens {
     new: u8,
     near: u8,
     far: u8,
 }
 
-const ELEMENT: NameTokens = NameTokens {
+pub(super) const ELEMENT: NameTokens = NameTokens {
     new: token::NEW_ELEMENT,
     near: token::NEAR_ELEMENT,
     far: token::FAR_ELEMENT,
 };
 
-const ATTRIBUTE: NameTokens = NameTokens {
+pub(super) const ATTRIBUTE: NameTokens = NameTokens {
     new: token::NEW_ATTRIBUTE,
     near: token::NEAR_ATTRIBUTE,
     far: token::FAR_ATTRIBUTE,
@@ -104,7 +127,8 @@ fn write_characters(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn write_atom(atom: Atom, out: &mut Vec<u8>) {
+#[inline]
+pub(super) fn write_atom(atom: Atom, out: &mut Vec<u8>) {
     let (kind, value) = match atom {
         Atom::Bool(false) => return out.push(token::FALSE),
         Atom::Bool(true) => return out.push(token::TRUE),

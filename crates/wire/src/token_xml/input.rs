@@ -19,6 +19,7 @@ impl<'i> Input<'i> {
         }
     }
 
+    #[inline]
     pub(super) fn begin_token(&mut self) {
         self.token = self.at;
     }
@@ -29,6 +30,7 @@ impl<'i> Input<'i> {
         Error { offset, kind }
     }
 
+    #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, Error> {
         let byte = self.bytes.get(self.at).copied();
         self.at += 1;
@@ -36,6 +38,7 @@ impl<'i> Input<'i> {
     }
 
     /// A number of at most 64 bits in its shortest form.
+    #[inline]
     pub(super) fn number(&mut self) -> Result<u64, Error> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {

@@ -21,6 +21,7 @@ mod encoder;
 mod error;
 mod input;
 mod token;
+mod token_sink;
 
 pub use atom::Atom;
 pub(crate) use cursor::Cursor;

@@ -104,17 +104,6 @@ impl<'de> Scope<'de> {
         self.default = self.find("").unwrap_or_default();
     }
 
-    /// Namespace and local part of an element's name.
-    #[inline]
-    pub(crate) fn element(
-        &self,
-        name: &'de str,
-        offset: usize,
-    ) -> Result<(&'de str, &'de str), Error> {
-        let (prefix, local) = parts(name, offset)?;
-        Ok((self.of_element(prefix, offset)?, local))
-    }
-
     /// The namespace of an element whose name has that prefix.
     #[inline]
     pub(crate) fn of_element(&self, prefix: &str, offset: usize) -> Result<&'de str, Error> {

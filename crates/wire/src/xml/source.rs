@@ -139,19 +139,7 @@ pub(crate) trait Source<'de> {
     /// # Errors
     /// When an element stands in it.
     fn text(&mut self) -> Result<Text<'de>, Error> {
-        let mut whole: Option<Text<'de>> = None;
-        loop {
-            match self.step()? {
-                Step::Close => return Ok(whole.unwrap_or(Text::Str(Cow::Borrowed("")))),
-                Step::Open(element) => return Err(element.unexpected("text")),
-                Step::Text(next) => {
-                    whole = Some(match whole {
-                        None => next,
-                        Some(before) => joined(before, next),
-                    });
-                }
-            }
-        }
+        joined_text(self)
     }
 
     /// Passes over the rest of the open element; the element ends.
@@ -165,6 +153,25 @@ pub(crate) trait Source<'de> {
             }
         }
         Ok(())
+    }
+}
+
+/// [`Source::text`], piece by piece.
+pub(crate) fn joined_text<'de, S: Source<'de> + ?Sized>(
+    source: &mut S,
+) -> Result<Text<'de>, Error> {
+    let mut whole: Option<Text<'de>> = None;
+    loop {
+        match source.step()? {
+            Step::Close => return Ok(whole.unwrap_or(Text::Str(Cow::Borrowed("")))),
+            Step::Open(element) => return Err(element.unexpected("text")),
+            Step::Text(next) => {
+                whole = Some(match whole {
+                    None => next,
+                    Some(before) => joined(before, next),
+                });
+            }
+        }
     }
 }
 
