@@ -255,7 +255,8 @@ def _watched(lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder
         raise TrialFailed(f"{death} in mid-trial, after {group['ok']} good calls")
     observer.finish()
     (folder / "metrics-after.txt").write_text(observer.text_after, encoding="utf-8")
-    scene.link.settle()
+    if planned.cell.capture != NO_CAPTURE:
+        scene.link.settle()
     return Measured(outcome, observer.findings(group), captures=scene.captures.finish())
 
 

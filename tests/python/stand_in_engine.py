@@ -7,7 +7,6 @@ It measures nothing: its figures only have the right shape.
 
 from __future__ import annotations
 
-import contextlib
 import http.server
 import json
 import os
@@ -151,7 +150,8 @@ def link() -> int:
     if "link-refuses" in WORDS:
         say(refused={"option": "profile", "message": "not permitted", "remedy": "run as root"})
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: sys.stdin.close())
+    # The end of its input is enough: the signal could come in the middle of cleaning up.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     ends = {"client": f"wl-{os.getpid()}-c", "server": f"wl-{os.getpid()}-s"}
     for name in ends.values():
         subprocess.run(["ip", "netns", "add", name], check=True)
@@ -174,8 +174,7 @@ def link() -> int:
     if "link-dies" in WORDS and config["measure"]["pings"] > 1:
         time.sleep(SECONDS / 2)
         os.kill(os.getpid(), signal.SIGKILL)
-    with contextlib.suppress(ValueError):
-        sys.stdin.read()
+    sys.stdin.read()
     for name in ends.values():
         subprocess.run(["ip", "netns", "delete", name], check=True)
     say(link={"lateness_us": {"p50": 9.0, "p99": 20.0, "max": 30.0, "n": 9}, "cpu_s": 0.1})
@@ -196,7 +195,32 @@ def capture() -> int:
     return 0
 
 
-VERBS = {"drive": drive, "serve": serve, "verify": verify, "link": link, "capture": capture}
+def dissect() -> int:
+    """``wirelab-engine dissect``: of a file in which nothing is."""
+    counts = {"count": 0, "opened": 0, "closed": 0, "reused": 0}
+    used = {"used": 0, "used_once": 0, "in_flight_max": 0}
+    kinds = ("requests_joined", "requests_split", "replies_joined", "replies_split")
+    writes = dict.fromkeys(kinds, 0)
+    some: dict[str, Any] = {"count": 0, "latency_us": {}, "writes": writes, "connections": used}
+    say(
+        dissection=1,
+        capture={"damaged": None},
+        flows=counts,
+        accounting={"total": {"retransmitted": {"packets": 0}}, "per_exchange": None},
+        exchanges={**some, "by_name": []},
+        findings=[],
+    )
+    return 0
+
+
+VERBS = {
+    "drive": drive,
+    "serve": serve,
+    "verify": verify,
+    "link": link,
+    "capture": capture,
+    "dissect": dissect,
+}
 
 if __name__ == "__main__":
     sys.exit(VERBS[sys.argv[1]]())
