@@ -53,7 +53,7 @@ fn connect(link: &Link) -> (TcpStream, TcpStream, Duration) {
 fn there_and_back(link: &Link, bytes: usize) {
     let (mut client, server, _) = connect(link);
     let sent: Vec<u8> = (0..bytes as u32)
-        .map(|number| (number * 7 >> 3) as u8)
+        .map(|number| ((number * 7) >> 3) as u8)
         .collect();
     let mut back = vec![0; bytes];
     thread::scope(|scope| {
