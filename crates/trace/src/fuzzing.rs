@@ -3,6 +3,8 @@
 //!
 //! Not for users of this crate; `tests/fuzz` and `/fuzz` call it.
 
+mod conversations;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
@@ -10,6 +12,8 @@ use crate::flow::{Flows, Limits};
 use crate::packet::{Flags, Packet};
 use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::{read, read_within};
+
+pub use conversations::fuzz_conversations;
 
 /// Small enough that inputs of a fuzzer reach them.
 const TIGHT: Limits = Limits {

@@ -1,6 +1,7 @@
 //! The search of `crates/wire/tests/fuzz`, for captures and connections: each
 //! for a second, or for WIRELAB_FUZZ_SECONDS.
 
+mod conversations;
 #[path = "../../../wire/tests/fuzz/corpus.rs"]
 mod corpus;
 #[path = "../../../wire/tests/fuzz/memory.rs"]
@@ -13,11 +14,16 @@ mod seeds;
 
 use wirelab_trace::fuzzing;
 
-const TARGETS: [&str; 2] = ["capture", "flows"];
+const TARGETS: [&str; 3] = ["capture", "conversations", "flows"];
 
 #[test]
 fn capture() {
     run::fuzz("capture", fuzzing::fuzz_capture);
+}
+
+#[test]
+fn conversations() {
+    run::fuzz("conversations", fuzzing::fuzz_conversations);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #[allow(dead_code)] // The other tests use more of it.
 mod frames;
 
+use crate::conversations::conversations;
 use frames::{ACK, Blocks, Captured, FIN, SYN, Segment, pcap, pcapng, reply, request, spaced};
 
 /// An input of the corpus.
@@ -26,7 +27,14 @@ pub fn all() -> Vec<Seed> {
         name: name.to_owned(),
         bytes,
     };
-    captures.chain(scripts).map(named).collect()
+    let conversations = conversations()
+        .into_iter()
+        .map(|(name, bytes)| ("conversations", name, bytes));
+    captures
+        .chain(scripts)
+        .chain(conversations)
+        .map(named)
+        .collect()
 }
 
 fn conversation() -> Vec<Segment> {

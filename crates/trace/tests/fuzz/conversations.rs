@@ -1,0 +1,152 @@
+//! Conversations in every protocol, as `fuzz_conversations` reads them.
+
+use wirelab_wire::http2::frame::{PREFACE, flag, kind, put};
+use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
+
+/// A side and what it says.
+type Said = (u8, Vec<u8>);
+
+const C: u8 = 0;
+const S: u8 = 1;
+/// FIN of a side.
+const FIN: u8 = 6 << 1;
+/// Captured packets hold 25 bytes of payload from here on.
+const SNAP: u8 = 7 << 1 | 5 << 4;
+/// What follows is lost.
+const LOST: u8 = 4 << 1;
+
+/// Seeds by name.
+pub fn conversations() -> Vec<(&'static str, Vec<u8>)> {
+    let scripts = [
+        ("http", http()),
+        ("http-to-the-end", until_close()),
+        ("http-snapped", [vec![(SNAP, vec![])], http()].concat()),
+        ("http-with-holes", holes()),
+        ("grpc", grpc()),
+        ("giop", giop()),
+        ("raw", raw()),
+        ("tls", tls()),
+        ("unknown", unknown()),
+    ];
+    scripts.map(|(name, said)| (name, script(&said))).into()
+}
+
+fn script(said: &[Said]) -> Vec<u8> {
+    let piece = |(action, words): &Said| [&[*action, words.len() as u8], &words[..]].concat();
+    said.iter().flat_map(piece).collect()
+}
+
+fn said(side: u8, words: &[u8]) -> Said {
+    (side, words.to_vec())
+}
+
+fn http() -> Vec<Said> {
+    vec![
+        said(C, b"GET /a?b HTTP/1.1\r\nHost: a\r\n\r\n"),
+        said(S, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"),
+        said(S, b"hello"),
+        said(
+            C,
+            b"POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        ),
+        said(
+            S,
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+        ),
+        (C | FIN, vec![]),
+        (S | FIN, vec![]),
+    ]
+}
+
+fn until_close() -> Vec<Said> {
+    vec![
+        said(C, b"GET / HTTP/1.0\r\n\r\n"),
+        said(S, b"HTTP/1.0 200 OK\r\n\r\nto the end"),
+        (S | FIN, vec![]),
+    ]
+}
+
+fn holes() -> Vec<Said> {
+    vec![
+        said(C, b"GET / HTTP/1.1\r\n\r\n"),
+        said(S, b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n"),
+        said(S | LOST, &[1; 20]),
+        said(S, &[1; 30]),
+        said(C | LOST, b"GET / HTTP/1.1\r\n\r\n"),
+        said(S, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        said(C, b"GET / HTTP/1.1\r\n\r\n"),
+    ]
+}
+
+fn grpc() -> Vec<Said> {
+    let mut encoder = Encoder::new(4096, Huffman::NotLonger);
+    let mut block = |fields: &[(&str, &str)]| {
+        let mut out = Vec::new();
+        for (name, value) in fields {
+            encoder.field(
+                name.as_bytes(),
+                value.as_bytes(),
+                Indexing::Incremental,
+                &mut out,
+            );
+        }
+        out
+    };
+    let request = block(&[
+        (":method", "POST"),
+        (":path", "/a.B/C"),
+        ("content-type", "application/grpc"),
+    ]);
+    let reply = block(&[(":status", "200"), ("content-type", "application/grpc")]);
+    let trailers = block(&[("grpc-status", "0")]);
+    let (last, whole) = (flag::END_STREAM, flag::END_HEADERS);
+    let mut asked = PREFACE.to_vec();
+    put(&mut asked, kind::SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]);
+    put(&mut asked, kind::HEADERS, whole, 1, &request);
+    put(&mut asked, kind::DATA, last, 1, b"\0\0\0\0\x03abc");
+    let mut answered = Vec::new();
+    put(&mut answered, kind::SETTINGS, 0, 0, &[]);
+    put(&mut answered, kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
+    put(&mut answered, kind::HEADERS, whole, 1, &reply);
+    put(
+        &mut answered,
+        kind::DATA,
+        flag::PADDED,
+        1,
+        b"\x02\0\0\0\0\x03abc\0\0",
+    );
+    put(&mut answered, kind::HEADERS, whole | last, 1, &trailers);
+    put(&mut answered, kind::GOAWAY, 0, 0, &[0; 8]);
+    vec![said(C, &asked), said(S, &answered), (C | FIN, vec![])]
+}
+
+fn giop() -> Vec<Said> {
+    let request =
+        b"GIOP\x01\x02\x00\x00\x00\x00\x00\x28\0\0\0\x05\x03\0\0\0\0\0\0\0\0\0\0\x01k\0\0\0\
+        \0\0\0\x03hi\0\0\0\0\0\0\0\0\0\0abcd";
+    let reply = b"GIOP\x01\x02\x00\x01\0\0\0\x10\0\0\0\x05\0\0\0\0\0\0\0\0abcd";
+    let close = b"GIOP\x01\x02\x00\x05\0\0\0\0";
+    vec![said(C, request), said(S, reply), said(S, close)]
+}
+
+fn raw() -> Vec<Said> {
+    vec![
+        said(C, b"4\n<a/>3\nabc"),
+        said(S, b"4\n<b/>0\n"),
+        said(C, b"2\nab"),
+    ]
+}
+
+fn tls() -> Vec<Said> {
+    let hello = b"\x16\x03\x01\0\x04abcd";
+    let data = b"\x17\x03\x03\0\x04abcd";
+    vec![said(C, hello), said(S, hello), said(C, data), said(S, data)]
+}
+
+fn unknown() -> Vec<Said> {
+    vec![
+        said(S, b"220 mail.example ESMTP ready and waiting\r\n"),
+        said(C, b"ehlo client.example\r\n"),
+        said(S, b"250 mail.example\r\n"),
+    ]
+}
