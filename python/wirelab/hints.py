@@ -62,7 +62,7 @@ def _unsteady(group: Json) -> str | None:
     if found.stationary is not False:
         return None
     warmed = float(group["warmup"]["seconds"])
-    longer = f"a --warmup longer than {warmed:.3g}s" if warmed else "--warmup 5s"
+    longer = f"a --warmup longer than {warmed:g}s" if warmed else "--warmup 5s"
     return (
         f"the rate was not steady over the window ({found.reason}): {longer} leaves the "
         "beginning out, which a service on a virtual machine needs for compiling"

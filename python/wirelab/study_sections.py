@@ -229,7 +229,7 @@ def _score(score: Score) -> str:
         return range_words(score.interval)
     scale, name = unit
     low, high = (scale * bound for bound in score.interval.bounds)
-    return f"{scale * score.interval.estimate:.3g} ({low:.3g} to {high:.3g}) {name}"
+    return f"{digits(scale * score.interval.estimate)} ({digits(low)} to {digits(high)}) {name}"
 
 
 def _capital(words: str) -> str:

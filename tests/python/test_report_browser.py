@@ -150,7 +150,7 @@ def seen_at(page: Path, width: int, tmp_path: Path) -> dict[str, Any]:
     return seen
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 390, 360])
 def test_layout(page: Path, width: int, tmp_path: Path) -> None:
     """Laptop and phone: nothing scrolls sideways, no clipped label, no text over text."""
     seen = seen_at(page, width, tmp_path)

@@ -93,7 +93,7 @@ def _show_client(result: Json) -> None:
     per_call = result["client_cpu_us_per_call"]
     cpu = "" if per_call is None else f", {per_call:.2f} us per call"
     _say(
-        f"  client: {result['client_cpu_s']:.3g} s CPU{cpu}, "
+        f"  client: {format_seconds(result['client_cpu_s'])} CPU{cpu}, "
         f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
         f"{counted(result['connections_opened'], 'connection')} opened"
     )

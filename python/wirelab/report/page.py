@@ -14,10 +14,11 @@ from markupsafe import Markup
 from wirelab import completeness
 from wirelab.errors import StorageError
 from wirelab.report import contents, label
-from wirelab.report.quantity import digits, plain
+from wirelab.report.quantity import plain
 from wirelab.report.section import Picture, Section
 from wirelab.report.source import Source
 from wirelab.run_directory import write_whole
+from wirelab.units import format_seconds
 
 NAME = "report.html"
 _WORD_MAX = 24
@@ -127,7 +128,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         *([("In every trial", ", ".join(everywhere))] if everywhere else []),
         (
             "Trials",
-            f"{there}, {_range(repeats)} per cell, {digits(seconds / 60.0)} min",
+            f"{there}, {_range(repeats)} per cell, {format_seconds(seconds)}",
         ),
         ("Measured", f"{_moment(started[0])} to {_moment(started[-1])}" if started else "—"),
         (

@@ -15,8 +15,8 @@ _SVG_ELEMENTS = frozenset(
 )
 _OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@import|expression\(|javascript:", re.IGNORECASE)
 
-PHONE = 46
-"""Characters of a table's row that fit into a window of 390 CSS pixels."""
+PHONE = 42
+"""Characters of a table's row that fit into a window of 360 CSS pixels."""
 _PADDING = 2
 _WRAPPED = 18
 """Characters at which wrapped text is still readable."""
