@@ -26,7 +26,6 @@ PINGING_S = 10.0
 """Pings before each trial take about so long at most."""
 LOSS_PACKETS = 1000
 SETTLE_S_MAX = 2.0
-SEED_MAX = 2**53
 
 Json = dict[str, Any]
 
@@ -96,21 +95,19 @@ class Link(Attendant):
         *,
         congestion: str,
         measure: Json,
-        seed: int = 0,
         driver: str = "auto",
         cores: tuple[int, ...],
         log: Path,
         interruption: Interruption,
     ) -> None:
-        """Makes it, and measures it as ``measure`` says; all chance of it follows from
-        ``seed``. Raises :class:`TrialFailed`, and :class:`Refused` where it cannot be had."""
+        """Makes it, and measures it as ``measure`` says. Raises :class:`TrialFailed`, and
+        :class:`Refused` where it cannot be had."""
         order = {
             "profile": profiles.document(profile),
             "driver": driver,
             "congestion": congestion,
             "cores": list(cores),
             "measure": measure,
-            "seed": seed % SEED_MAX,
         }
         self._cpu: list[Sample] = []
         # On SIGTERM it removes what it has made; SIGKILL would leave that behind.
@@ -181,7 +178,6 @@ def open_link(
     *,
     congestion: str,
     measure: Json,
-    seed: int,
     cores: tuple[int, ...],
     log: Path,
     interruption: Interruption,
@@ -193,7 +189,6 @@ def open_link(
         profile,
         congestion=congestion,
         measure=measure,
-        seed=seed,
         cores=cores,
         log=log,
         interruption=interruption,

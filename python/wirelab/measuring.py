@@ -186,7 +186,6 @@ def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Me
         planned.cell.link,
         congestion=planned.cell.stack.axes["congestion"],
         measure=links.measurement(lab.nominal.get(planned.cell.link, {})),
-        seed=planned.seed,
         cores=table.emulator,
         log=folder / "link.log",
         interruption=lab.interruption,

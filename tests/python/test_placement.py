@@ -25,6 +25,21 @@ def test_pinned_keeps_service_and_engine_apart(
     assert (table.service, table.engine, table.front) == (service, engine, front)
 
 
+def test_emulator_and_capture_are_on_spare_cores_and_told_where_they_are() -> None:
+    spare = placement.choose("pinned", (0, 1, 2, 3))
+    assert (spare.emulator, spare.capture) == ((2,), (3,))
+    assert placement.choose("pinned", (0, 1, 2)).capture == (2,)
+    none_spare = placement.choose("pinned", (0, 1))
+    assert none_spare.to_json(emulator=True)["emulator"] == "unpinned"
+    assert not {"emulator", "capture"} & set(none_spare.to_json())
+    named = Placement(service=(0,), engine=(1,), emulator=(1,), capture=(0,))
+    table = placement.choose(named, (0, 1)).to_json(emulator=True, capture=True)
+    assert (table["emulator"], table["capture"]) == ([1], [0])
+    assert placement.name(named) == "service 0, engine 1, emulator 1, capture 0"
+    with pytest.raises(UsageError, match="core 5"):
+        placement.choose(Placement(emulator=(5,)), (0, 1))
+
+
 def test_unpinned_gives_the_service_as_many_processors_as_there_are() -> None:
     table = placement.choose("unpinned", (0, 1, 2))
     assert table.processors() == 3

@@ -1,0 +1,61 @@
+"""What a report says of links: asked for beside measured, and nothing over loopback."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.python.synthetic_run import REST, World, point, trial
+from wirelab.report import links
+from wirelab.report.label import Names
+from wirelab.report.source import Source
+from wirelab.trial import Json, Trial
+
+
+def _trial(name: str, order: int, p50: float, **link: object) -> Trial:
+    at = replace(point(REST), link=name)
+    rates: Json = {"forward": 26.8, "backward": None}
+    found: Json = {
+        "driver": "emulator",
+        "congestion": {"client": "cubic", "server": "reno"},
+        "nominal": {"rtt_ms": 2.5, "loss_percent": 0.0, "rate_kbit": rates},
+        "measured": {"rtt_ms": {"p50": p50}, "rate_kbit": {"forward": 26.5, "backward": 9e5}},
+        "lateness_us": {"p99": 40.0 * order},
+        "cpu_window_s": 0.2,
+    }
+    return replace(trial(at, 0, order, World()), link={**found, **link})
+
+
+def _source(*trials: Trial) -> Source:
+    return Source(Path("run"), {}, trials)
+
+
+def test_what_was_measured_stands_below_what_was_asked_for() -> None:
+    (table,) = links.section(_source(_trial("wlan", 1, 2.6), _trial("wlan", 2, 2.71))).tables
+    (row,) = table.rows
+    shown = dict(zip(table.columns, row, strict=True))
+    assert shown["link"] == "wlan"
+    assert shown["congestion"] == "cubic / reno"
+    assert shown["round trip, ms"] == "2.50\n2.60 – 2.71"
+    assert shown["loss, %"] == "0"
+    assert shown["forward, kbit/s"] == "26.8\n26.5"
+    assert shown["late, µs"] == "40.0 – 80.0"
+    assert shown["CPU, %"] == "10.0"
+    assert shown["trials"] == "2"
+
+
+def test_bare_veth_has_no_emulator_and_loopback_no_row() -> None:
+    lan = _trial("lan", 1, 0.04, driver="veth", lateness_us=None)
+    (table,) = links.section(_source(lan, _trial("loopback", 2, 0.0))).tables
+    (row,) = table.rows
+    assert row[-3:] == ["—", "—", "1"]
+    assert not links.section(_source(_trial("loopback", 1, 0.0))).tables
+
+
+def test_loopback_is_named_only_beside_other_links() -> None:
+    loopback, wlan = point(REST), replace(point(REST), link="wlan")
+    assert "loopback" not in Names.of([loopback]).setting(loopback)
+    assert "link wlan" in Names.of([wlan]).everywhere
+    both = Names.of([loopback, wlan])
+    assert both.setting(loopback).endswith("link loopback")
+    assert both.setting(wlan).endswith("link wlan")
