@@ -19,6 +19,8 @@ mod error;
 pub(crate) mod escape;
 mod name;
 mod pair;
+#[cfg(test)]
+mod peer_tests;
 pub(crate) mod reader;
 mod reference;
 mod references;

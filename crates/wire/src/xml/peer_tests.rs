@@ -1,0 +1,284 @@
+//! Our scanner beside quick-xml's reader: both take a document as the same
+//! elements, attributes and texts, or neither takes it. Where we refuse what
+//! quick-xml takes, the reason is one of [`STRICTER`]; there is no document
+//! that only we take.
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::ResolveResult;
+use quick_xml::reader::NsReader;
+
+use super::error::Error;
+use super::scanner::Scanner;
+use super::source::{Source, Step};
+
+/// What both readers must see alike.
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Open {
+        namespace: String,
+        local: String,
+        /// Names as they are written, values.
+        attributes: Vec<(String, String)>,
+    },
+    /// Texts that follow each other are one.
+    Text(String),
+    Close,
+}
+
+/// Rules of XML 1.0, of Namespaces and of ours that quick-xml leaves to its
+/// users, by a part of our words for them.
+const STRICTER: &[&str] = &[
+    "is not allowed in XML 1.0",
+    "document type declarations are refused",
+    "the document ends too early",
+    "nothing may follow the root element",
+    "text before the root element",
+    "is not a name",
+    // Names of attributes are whatever stands before `=`, to quick-xml.
+    "an attribute without a value",
+    "bad character reference",
+    "XML declaration",
+    "]]> in text",
+    "< in an attribute",
+    "/ in a start tag",
+    "white space must stand before an attribute",
+    "an attribute stands twice",
+    "the prefixes xml and xmlns are reserved",
+    "a prefix must stand for a namespace",
+    "a namespace's name must be written without references",
+    "bad target of a processing instruction",
+    "declared as",
+    "is not declared",
+    ": at most ",
+];
+
+fn push_text(seen: &mut Vec<Seen>, text: &str) {
+    match seen.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Seen::Text(before)) => before.push_str(text),
+        _ => seen.push(Seen::Text(text.to_owned())),
+    }
+}
+
+fn ours(document: &[u8]) -> Result<Vec<Seen>, Error> {
+    let mut scanner = Scanner::new(document)?;
+    let (mut seen, mut depth) = (Vec::new(), 0);
+    loop {
+        match scanner.step()? {
+            Step::Open(element) => {
+                depth += 1;
+                let pairs = scanner.attributes();
+                let owned = |pair: Result<(&str, std::borrow::Cow<'_, str>), Error>| {
+                    pair.map(|(name, value)| (name.to_owned(), value.into_owned()))
+                };
+                seen.push(Seen::Open {
+                    namespace: element.namespace.to_owned(),
+                    local: element.local.to_owned(),
+                    attributes: pairs.map(owned).collect::<Result<_, _>>()?,
+                });
+            }
+            Step::Text(text) => push_text(&mut seen, &text.into_str()),
+            Step::Close => {
+                depth -= 1;
+                seen.push(Seen::Close);
+            }
+        }
+        if depth == 0 {
+            scanner.finish()?;
+            return Ok(seen);
+        }
+    }
+}
+
+/// What quick-xml sees; `Err` says what it refuses, or what its reader left
+/// out that any of its users has to add.
+fn peers(document: &[u8]) -> Result<Vec<Seen>, String> {
+    let text = std::str::from_utf8(document).map_err(|error| error.to_string())?;
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let mut reader = NsReader::from_str(text);
+    reader.config_mut().check_comments = true;
+    let mut seen = Vec::new();
+    loop {
+        match reader.read_event().map_err(|error| error.to_string())? {
+            Event::Start(tag) => seen.push(opened(&reader, &tag)?),
+            Event::Empty(tag) => seen.extend([opened(&reader, &tag)?, Seen::Close]),
+            Event::End(_) => seen.push(Seen::Close),
+            Event::Text(text) => push_text(&mut seen, &text.xml10_content()),
+            Event::CData(text) => push_text(&mut seen, &text.xml10_content()),
+            Event::GeneralRef(name) => {
+                let resolved = match name.resolve_char_ref().map_err(|e| e.to_string())? {
+                    Some(character) => character.to_string(),
+                    None => resolve_predefined_entity(&name)
+                        .ok_or("an entity that is not defined")?
+                        .to_owned(),
+                };
+                push_text(&mut seen, &resolved);
+            }
+            Event::Decl(_) | Event::PI(_) | Event::Comment(_) | Event::DocType(_) => {}
+            Event::Eof => break,
+        }
+    }
+    // White space outside the root.
+    let blank = |seen: &Seen| matches!(seen, Seen::Text(text) if text.trim_matches([' ', '\t', '\n', '\r']).is_empty());
+    if seen.first().is_some_and(blank) {
+        seen.remove(0);
+    }
+    if seen.last().is_some_and(blank) {
+        seen.pop();
+    }
+    Ok(seen)
+}
+
+fn opened(reader: &NsReader<&[u8]>, tag: &BytesStart<'_>) -> Result<Seen, String> {
+    let (namespace, local) = reader.resolver().resolve_element(tag.name());
+    let mut attributes = Vec::new();
+    for attribute in tag.attributes() {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        let value = attribute
+            .normalized_value(quick_xml::XmlVersion::Implicit1_0)
+            .map_err(|error| error.to_string())?;
+        attributes.push((attribute.key.into_inner().to_owned(), value.into_owned()));
+    }
+    Ok(Seen::Open {
+        namespace: match namespace {
+            ResolveResult::Bound(namespace) => namespace.into_inner().to_owned(),
+            ResolveResult::Unbound => String::new(),
+            ResolveResult::Unknown(prefix) => return Err(format!("{prefix:?} is not declared")),
+        },
+        local: local.into_inner().to_owned(),
+        attributes,
+    })
+}
+
+/// Compares both readers. Returns whether the document was taken.
+fn compare(document: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(document);
+    match (ours(document), peers(document)) {
+        (Ok(ours), peers) => {
+            assert_eq!(Ok(ours), peers, "{text}");
+            true
+        }
+        (Err(_), Err(_)) => false,
+        (Err(error), Ok(_)) => {
+            let said = error.to_string();
+            let listed = STRICTER.iter().any(|rule| said.contains(rule));
+            assert!(listed, "only quick-xml takes {text:?}; we say {said}");
+            false
+        }
+    }
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["a", "records", "x:b", "y:c-1", "xml:d", "ü", "item"])
+        .prop_map(str::to_owned)
+}
+
+fn attribute() -> impl Strategy<Value = String> {
+    let declared = prop::sample::select(vec![
+        " xmlns='urn:a'",
+        " xmlns:x=\"urn:a\"",
+        " xmlns:y = 'urn:b'",
+        " xmlns=''",
+        "\n\txmlns:x='urn:b'",
+    ]);
+    let value = prop::sample::select(vec!["", "1", "a&amp;b", "a\tb\r\nc", "&#65;", "'", "ü>"]);
+    let other = (name(), value).prop_map(|(name, value)| format!(" {name}=\"{value}\""));
+    prop_oneof![2 => declared.prop_map(str::to_owned), 1 => other]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "plain text of some length that goes past one word",
+        " ",
+        "a\r\nb\rc",
+        "&lt;&#x20AC;&apos;",
+        "<![CDATA[<a>&amp;]] ]]>",
+        "<!-- - -->",
+        "<?target data?>",
+        "ü😀",
+        ">",
+        "1",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn element() -> impl Strategy<Value = String> {
+    let written = |name: &str, attributes: &[String], content: &str| {
+        format!("<{name}{}>{content}</{name}>", attributes.concat())
+    };
+    let attributes = || prop::collection::vec(attribute(), 0..3);
+    let empty =
+        (name(), attributes()).prop_map(|(name, list)| format!("<{name}{} />", list.concat()));
+    prop_oneof![text(), empty].prop_recursive(5, 40, 6, move |inner| {
+        let content = prop::collection::vec(inner, 0..6);
+        // Repeated, so that the same tag comes again, within other scopes too.
+        (name(), attributes(), content, 1_usize..3).prop_map(move |(name, list, content, times)| {
+            written(&name, &list, &content.concat()).repeat(times)
+        })
+    })
+}
+
+fn document() -> impl Strategy<Value = String> {
+    let begin = prop::sample::select(vec![
+        "",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+        "<?xml version='1.0'?>\n",
+        "\u{FEFF}",
+        " <!-- a -->",
+    ]);
+    let end = prop::sample::select(vec!["", "\n", "<!-- b -->", "<?p?> "]);
+    let content = prop::collection::vec(element(), 0..4);
+    (begin, prop::collection::vec(attribute(), 0..2), content, end).prop_map(
+        |(begin, attributes, content, end)| {
+            let declared = "xmlns:x='urn:a' xmlns:y='urn:c'";
+            let (attributes, content) = (attributes.concat(), content.concat());
+            format!("{begin}<root {declared}><r{attributes}>{content}</r></root>{end}")
+        },
+    )
+}
+
+/// One byte or one piece changed, anywhere.
+fn mutated() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop::sample::select(vec![
+        "<", ">", "/", "&", ";", "'", "\"", "=", " ", "]]>", "<!--", "-->", "<![CDATA[", "<?", "?>",
+        "</", "xmlns", ":", "<!DOCTYPE a>", "&#0;", "&a;", "\u{1}", "\r", "--", "a",
+    ]);
+    let change = (any::<prop::sample::Index>(), piece, 0_usize..4);
+    (document(), prop::collection::vec(change, 1..4)).prop_map(|(document, changes)| {
+        let mut bytes = document.into_bytes();
+        for (at, piece, removed) in changes {
+            let at = at.index(bytes.len() + 1);
+            let end = (at + removed).min(bytes.len());
+            bytes.splice(at..end, piece.bytes());
+        }
+        bytes
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn generated_documents_are_seen_alike(document in document()) {
+        compare(document.as_bytes());
+    }
+
+    #[test]
+    fn mutated_documents_are_seen_alike_or_refused(document in mutated()) {
+        compare(&document);
+    }
+}
+
+/// The generator makes documents that are taken, not only refusals.
+#[test]
+fn most_generated_documents_are_taken() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut documents =
+        std::iter::from_fn(|| document().new_tree(&mut runner).ok()).map(|tree| tree.current());
+    let taken = documents.by_ref().take(500).filter(|text| compare(text.as_bytes()));
+    let taken = taken.count();
+    assert!(taken > 250, "{taken} of 500");
+}
