@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bench.ground_truth.places import Place
-from bench.ground_truth.recipes import Recipe, Stops
+from bench.ground_truth.recipes import Recipe
+from bench.ground_truth.stopping import stopping
 from bench.ground_truth.tracing import strace
 from wirelab import engine_binary
 from wirelab.captures import Capture
 from wirelab.contact import Appointment
 from wirelab.errors import TrialFailed
 from wirelab.interruption import Interruption
-from wirelab.links import End
 from wirelab.processes import POLL_S, Child
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
@@ -72,9 +68,9 @@ class Maker:
         self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path
     ) -> Json:
         port = int(service.ready.address.rpartition(":")[2])
-        side = vantage(recipe, place)
+        side = place.server if recipe.is_at_server else place.client
         with Capture(
-            "client" if side is place.client else "server",
+            "server" if recipe.is_at_server else "client",
             side,
             folder / CAPTURE,
             port=port,
@@ -100,15 +96,12 @@ class Maker:
             *(str(engine_binary.find()), "drive"),
         ]
         child = Child(command, log=folder / "client.log", namespace=place.client.namespace)
-        over = threading.Event()
         try:
             child.say(json.dumps(plan).encode() + b"\n")
-            if recipe.stops is not None:
-                threading.Thread(target=stop_and_go, args=(child, recipe.stops, over)).start()
             child.close_input()
-            return self._outcome(child)
+            with stopping(child, recipe.stops):
+                return self._outcome(child)
         finally:
-            over.set()
             child.kill()
 
     def _outcome(self, child: Child) -> Json:
@@ -121,8 +114,7 @@ class Maker:
             event = json.loads(line) if line else {}
             if event.get("event") == "result":
                 child.wait(2.0)
-                group: Json = event["groups"][0]
-                return group
+                return {**event["groups"][0], "profile": event["profile"]}
             if event.get("event") == "error":
                 raise TrialFailed(f"the engine refused the plan: {event.get('message')}")
         raise TrialFailed(f"the engine went on for more than {CALLS_S_MAX:.0f} s")
@@ -136,18 +128,12 @@ class Maker:
                 "rtt_ns": place.rtt_ns,
                 "segment_bytes": place.segment_bytes,
             },
-            "vantage": "client" if vantage(recipe, place) is place.client else "server",
+            "vantage": "server" if recipe.is_at_server else "client",
             "address": service.ready.address,
             "calls": outcome["calls_whole_run"],
             "errors": outcome["errors"],
+            "profile": outcome["profile"],
         }
-
-
-def vantage(recipe: Recipe, place: Place) -> End:
-    """The end at which packets are captured: every third time the server's, but not where a
-    SYN is lost on its way there: no packet there tells of it."""
-    unseen = any(drop["match"] == "syn" and drop["direction"] == "forward" for drop in recipe.drops)
-    return place.server if recipe.index % 3 == 1 and not unseen else place.client
 
 
 def plan_of(recipe: Recipe, stack: Stack, where: Json) -> Json:
@@ -169,28 +155,6 @@ def plan_of(recipe: Recipe, stack: Stack, where: Json) -> Json:
         "drain_s": 10.0,
     }
     return {"threads": 1, "progress_ms": 0, "groups": [group]}
-
-
-def stop_and_go(child: Child, stops: Stops, over: threading.Event) -> None:
-    """Stops the traced process again and again, until over; the last word is SIGCONT."""
-    wait_s = stops.first_ms / 1e3
-    while not over.wait(wait_s):
-        pid = traced(child.pid)
-        if pid is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGSTOP)
-                over.wait(stops.for_ms / 1e3)
-                os.kill(pid, signal.SIGCONT)
-        wait_s = (stops.every_ms - stops.for_ms) / 1e3
-
-
-def traced(strace_pid: int) -> int | None:
-    """The process that this strace started; None when there is none."""
-    try:
-        children = Path(f"/proc/{strace_pid}/task/{strace_pid}/children").read_text().split()
-    except OSError:
-        return None
-    return int(children[0]) if children else None
 
 
 def late_server(folder: Path, accept_after_ms: int) -> tuple[str, ...]:

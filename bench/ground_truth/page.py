@@ -59,10 +59,12 @@ def _replaced(page: str, name: str, lines: list[str]) -> str:
 
 def _where(about: Json, cases: list[Case]) -> list[str]:
     facts = about["machine"]
+    profiles = " and ".join(sorted({case.case["profile"] for case in cases}))
     words = (
         f"Taken on {about['taken'][:10]} at revision {facts['revision']}: {facts['processor']},"
         f" {len(facts['cores'])} cores, Linux {facts['kernel']}; {len(cases)} captures,"
         f" {sum(len(case.exchanges) for case in cases):,} exchanges of known truth."
+        f" Engine and Rust services: {profiles} build."
     )
     return [words]
 

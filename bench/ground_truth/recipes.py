@@ -53,9 +53,16 @@ class Recipe:
     drops: tuple[Json, ...] = ()
     """Of the link's script (docs/reference/process.md, a link is a process)."""
 
+    vantage: str = ""
+    """The end at which packets are captured; by itself every third time the server's."""
+
     @property
     def name(self) -> str:
         return f"{self.aim}-{self.index:03}"
+
+    @property
+    def is_at_server(self) -> bool:
+        return (self.vantage or ("server" if self.index % 3 == 1 else "client")) == "server"
 
     def to_json(self) -> Json:
         return asdict(self)
@@ -175,6 +182,8 @@ def _syn(index: int, dice: Dice) -> Json:
         "bytes": 200,
         "calls": 3,
         "drops": ({"direction": direction, "match": "syn", "nth": dice.choice((1, 2))},),
+        # Of a SYN that was lost on its way, the server's end sees nothing.
+        "vantage": "client" if direction == "forward" else "",
     }
 
 

