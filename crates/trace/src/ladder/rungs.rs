@@ -96,10 +96,9 @@ fn delay(step: &Step, before: &[(Phase, &Step)]) -> Option<u64> {
     if step.kind != SegmentKind::Acknowledgment {
         return None;
     }
-    let (_, last) = before.iter().rfind(|(_, earlier)| {
-        earlier.direction != step.direction && earlier.bytes > 0
-            || earlier.direction == step.direction
-    })?;
+    let (_, last) = before
+        .iter()
+        .rfind(|(_, earlier)| earlier.direction == step.direction || earlier.bytes > 0)?;
     let is_payload = last.direction != step.direction;
     is_payload.then(|| step.at_ns.saturating_sub(last.at_ns))
 }

@@ -245,7 +245,8 @@ pub(super) fn name(parts: [&str; 2]) -> Box<str> {
     for part in [first, blank, second] {
         let room = NAME_BYTES_MAX - text.len();
         if part.len() > room {
-            text.push_str(&part[..part.floor_char_boundary(room)]);
+            let end = (0..=room).rfind(|at| part.is_char_boundary(*at));
+            text.push_str(&part[..end.unwrap_or(0)]);
             text.push('…');
             break;
         }

@@ -301,8 +301,9 @@ impl Http1 {
         listener: &mut impl Exchanges,
     ) {
         let place = if side == 0 {
-            let call = calls.youngest();
-            call.map(|call| call.request_done = true);
+            if let Some(call) = calls.youngest() {
+                call.request_done = true;
+            }
             // A reply that was complete before its request.
             Some(0)
         } else if self.answers {

@@ -441,11 +441,11 @@ fn window(head: FrameHead, payload: &[u8]) -> Option<u32> {
         return Some(u32::from_be_bytes(raw) & (u32::MAX >> 1));
     }
     let (settings, _) = payload.as_chunks::<6>();
-    let windows = settings.iter().filter_map(|&[a, b, c, d, e, f]| {
+    let mut windows = settings.iter().rev().filter_map(|&[a, b, c, d, e, f]| {
         let is_window = u16::from_be_bytes([a, b]) == setting::INITIAL_WINDOW_SIZE;
         is_window.then(|| u32::from_be_bytes([c, d, e, f]))
     });
-    windows.last()
+    windows.next()
 }
 
 fn layer_of(frame: u8) -> Kind {

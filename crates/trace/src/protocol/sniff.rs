@@ -159,7 +159,7 @@ fn fulfils_rules(head: FrameHead) -> bool {
         _ => 0,
     };
     let length = match head.kind {
-        kind::SETTINGS => head.length % 6 == 0 && (head.length == 0 || head.flags == 0),
+        kind::SETTINGS => head.length.is_multiple_of(6) && (head.length == 0 || head.flags == 0),
         kind::PING => head.length == 8,
         kind::WINDOW_UPDATE | kind::RST_STREAM => head.length == 4,
         kind::PRIORITY => head.length == 5,
