@@ -37,6 +37,8 @@ class Wanted:
     """Size of a chunk in streams, bytes."""
     placement: str | None = None
     """``pinned`` or ``unpinned``."""
+    capture: str | None = None
+    """``none``, ``client``, ``server`` or ``both``."""
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> Wanted:
@@ -82,6 +84,7 @@ class Wanted:
             "link": point.link,
             "chunk": point.options.get("chunk_bytes"),
             "placement": point.options.get("placement", "pinned"),
+            "capture": point.options.get("capture", "none"),
         }
         named = {name: getattr(self, name) for name in found}
         return point.stack == self.stack and all(
@@ -95,7 +98,7 @@ class Wanted:
         if len(found) > 1:
             raise UsageError(
                 f"{self} names {len(found)} cells of this run",
-                "name its users, link, chunk or placement too",
+                "name its users, link, chunk, placement or capture too",
             )
         return found[0] if found else None
 
@@ -106,7 +109,8 @@ class Wanted:
         named = {name: value for name, value in loads.items() if value is not None}
         parts += [level_words(named)] if named else []
         parts += [f"chunks of {format_bytes(self.chunk)}"] if self.chunk is not None else []
-        return ", ".join([*parts, *filter(None, (self.link, self.placement))])
+        parts += [*filter(None, (self.link, self.placement))]
+        return ", ".join([*parts, f"capture {self.capture}"] if self.capture else parts)
 
 
 PROPERTIES = tuple(field.name for field in fields(Wanted))

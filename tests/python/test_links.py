@@ -23,6 +23,7 @@ from wirelab.interruption import Interruption
 from wirelab.planning import PlannedTrial
 from wirelab.progress import Silent
 from wirelab.running import Run
+from wirelab.wanted import Wanted
 
 TEXT = """\
 name: small
@@ -145,6 +146,10 @@ def test_captures_are_an_ablation_when_there_are_several() -> None:
     trials = _trials(TEXT + "capture: [none, both]\n")
     assert {trial.cell.point.options["capture"] for trial in trials} == {"none", "both"}
     assert len(trials) == 4
+    named = Wanted("rest@rust", capture="both")
+    found = [trial.cell.point for trial in trials if named.matches(trial.cell.point)]
+    assert {point.options["capture"] for point in found} == {"both"}
+    assert str(named) == "rest@rust, Hello, capture both"
 
 
 def test_without_privileges_links_are_refused_before_the_first_trial(
