@@ -19,7 +19,7 @@ def lines(document: Json) -> Iterator[str]:
     """What was found first, then what it rests on."""
     yield from _capture(document["capture"], document["flows"], document["exchanges"])
     yield ""
-    yield from _findings(document["findings"], document["exchanges"]["count"])
+    yield from _findings(document["findings"])
     yield ""
     yield from _calls(document["exchanges"]["by_name"])
     yield ""
@@ -56,19 +56,13 @@ def _capture(capture: Json, flows: Json, exchanges: Json) -> Iterator[str]:
             yield from _wrapped("! " + words.format(capture[name]), "  ")
 
 
-def _findings(findings: Sequence[Json], exchanges: int) -> Iterator[str]:
+def _findings(findings: Sequence[Json]) -> Iterator[str]:
     if not findings:
         yield "Nothing found that cost time."
         return
     yield "What cost time"
     for finding in findings:
-        total = quantity(finding["ms_total"] * 1e6, "ns")
-        median = quantity(finding["ms_median"] * 1e6, "ns")
-        yield from _wrapped(
-            f"• {finding['cause']}: {finding['exchanges']:,} of {exchanges:,} exchanges, "
-            f"{total} in all, {median} in the median. {finding['words']}",
-            "  ",
-        )
+        yield from _wrapped(f"• {finding['cause']}. {finding['words']}", "  ")
         where = "; ".join(_place(place) for place in finding["where"][:3])
         if where:
             yield from _wrapped(f"  packets {where}", "  ")
