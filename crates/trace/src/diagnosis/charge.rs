@@ -53,7 +53,9 @@ pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
     } else {
         0
     };
-    until.saturating_sub(exchange.request.first_at_ns) + opening
+    until
+        .saturating_sub(exchange.request.first_at_ns)
+        .saturating_add(opening)
 }
 
 /// All stalls that held up bytes of the exchange, and those of the exchange as such.

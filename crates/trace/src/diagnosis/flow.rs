@@ -11,6 +11,12 @@ use crate::exchange::{Exchange, Protocol};
 use crate::packet::Flags;
 use crate::stream::{Direction, Opening, Segment};
 
+/// Later than any capture, ns since the Unix epoch.
+const TIME_MAX: u64 = 1 << 62;
+
+/// Behind the end of any stream, with room for sums, bytes.
+const OFFSET_MAX: u64 = 1 << 56;
+
 /// What is known of one connection.
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -23,6 +29,7 @@ pub(crate) struct Flow {
     pub(crate) ends: [Option<At>; 2],
     /// The first FIN or RST, ns.
     pub(crate) closed_at: Option<u64>,
+    now: u64,
     /// Exchanges told.
     pub(crate) exchanges: u64,
     /// How long replies took to begin.
@@ -54,6 +61,7 @@ impl Flow {
             handshake: Handshake::default(),
             ends: [None; 2],
             closed_at: None,
+            now: 0,
             exchanges: 0,
             beginnings: Beginnings::default(),
             waiting: Stalls::default(),
@@ -62,8 +70,19 @@ impl Flow {
         }
     }
 
+    /// The same in a time that never goes back, as that of a capture may, and that
+    /// leaves room for sums.
+    fn paced(&mut self, segment: &Segment) -> Segment {
+        self.now = segment.at_ns.clamp(self.now, TIME_MAX);
+        Segment {
+            at_ns: self.now,
+            ..*segment
+        }
+    }
+
     /// One segment, whichever way it goes.
     pub(crate) fn segment(&mut self, segment: &Segment) {
+        let segment = &self.paced(segment);
         self.handshake.take(segment, &mut self.path);
         if segment.flags.has(Flags::SYN) && self.handshake.is_whole() {
             self.halves
@@ -99,6 +118,7 @@ impl Flow {
 
     /// A frame of HTTP/2.
     pub(crate) fn frame(&mut self, frame: Frame, carrier: &Segment) {
+        let carrier = &self.paced(carrier);
         if !self.is_followed {
             return;
         }
@@ -113,7 +133,7 @@ impl Flow {
 
     /// The capture lacks bytes of a direction: what windows held is not known any more.
     pub(crate) fn lacks(&mut self, direction: Direction, end: u64) {
-        self.halves[direction as usize].lacks(end);
+        self.halves[direction as usize].lacks(end.min(OFFSET_MAX));
         self.is_followed = false;
     }
 

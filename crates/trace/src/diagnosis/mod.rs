@@ -251,7 +251,9 @@ impl Exchanges for Diagnosis {
         };
         let occurrences = charge::occurrences(exchange.flow, flow, exchange);
         self.exchanges += 1;
-        self.latency_ns += charge::taken_ns(flow, exchange);
+        self.latency_ns = self
+            .latency_ns
+            .saturating_add(charge::taken_ns(flow, exchange));
         flow.told(exchange);
         for occurrence in occurrences {
             self.count(occurrence);

@@ -16,7 +16,7 @@ impl Path {
     /// after that long.
     pub(crate) fn answered(&mut self, direction: Direction, ns: u64) {
         let shortest = &mut self.to[direction.opposite() as usize];
-        *shortest = Some(shortest.map_or(ns, |known| known.min(ns)));
+        *shortest = Some(shortest.unwrap_or(LONGEST_NS).min(ns));
     }
 
     /// Takes what another flow between the same hosts has shown, where it is shorter.
@@ -57,6 +57,8 @@ impl Path {
     }
 }
 
+/// No round trip is longer: an hour, ns.
+const LONGEST_NS: u64 = 3_600_000_000_000;
 /// A kernel answers a packet in tens of microseconds, on a busy machine in this, ns.
 const KERNEL_ANSWERS_NS: u64 = 1_000_000;
 

@@ -48,7 +48,7 @@ impl Joint {
 /// The joint behind the segment in which the message begins, if that is small, ends
 /// inside the message, and its sender had more at hand.
 pub(crate) fn joint(half: &Half, extent: &Extent, path: &Path) -> Option<Joint> {
-    if extent.end - extent.start > extent.bytes() {
+    if extent.end.saturating_sub(extent.start) > extent.bytes() {
         return None; // other messages lie between its parts
     }
     half.joints.iter().copied().find(|joint| {

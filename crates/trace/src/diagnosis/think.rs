@@ -12,6 +12,9 @@ const LINK_NS: u64 = 1_000_000;
 /// A wait of so many mean deviations is none by chance.
 const DEVIATIONS: u64 = 4;
 
+/// Whatever takes longer than a day counts as a day, ns.
+const LONGEST_NS: u64 = 86_400_000_000_000;
+
 /// How long replies of one flow took to begin, and how much that varied.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Beginnings {
@@ -24,6 +27,7 @@ impl Beginnings {
     /// Weights as in RFC 6298 section 2.3, but slow in both, as replies are few. Until
     /// replies have shown better, a link is taken to vary by an eighth of its delay.
     fn take(&mut self, ns: u64, near: u64) {
+        let ns = ns.min(LONGEST_NS);
         match &mut self.deviation {
             None => {
                 self.mean = ns;

@@ -1,5 +1,6 @@
 //! Conversations told by hand, and what is found in them.
 
+mod anything;
 mod openings;
 mod repetitions;
 mod waits;

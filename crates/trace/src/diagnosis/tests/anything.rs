@@ -1,0 +1,140 @@
+//! Whatever a capture tells, the diagnosis ends with figures that can be.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::diagnosis::Diagnosis;
+use crate::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
+use crate::packet::Flags;
+use crate::stream::{Closing, Direction, Observer, Opening, Segment, SegmentKind};
+
+const FLOWS: u32 = 3;
+
+fn direction() -> impl Strategy<Value = Direction> {
+    prop_oneof![Just(Direction::Request), Just(Direction::Reply)]
+}
+
+/// Small numbers that meet, and large ones.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![0..20u64, 0..3_000_000_000u64, Just(u64::MAX)]
+}
+
+prop_compose! {
+    fn segment()(
+        at in number(), direction in direction(), flags in 0..32u8, offset in 0..9_000u64,
+        bytes in 0..3_000u32, acknowledged in 0..12_000u64, window in 0..8_000u64,
+        identification in proptest::option::of(0..20u16), reports_duplicate: bool,
+    ) -> Segment {
+        Segment {
+            packet: 1, at_ns: at, direction, kind: SegmentKind::Acknowledgment,
+            flags: Flags(flags), offset, bytes, acknowledged, window, header_bytes: 66,
+            link_header_bytes: 14, ip_header_bytes: 20, identification, reports_duplicate,
+        }
+    }
+}
+
+prop_compose! {
+    fn extent()(first in number(), last in number(), start in 0..9_000u64, end in 0..9_000u64) -> Extent {
+        Extent {
+            first_packet: 1, first_at_ns: first, last_packet: 2, last_at_ns: last, start, end,
+            message_bytes: end, overhead_bytes: 0, segments: 1,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Event {
+    Open(bool),
+    Segment(Segment),
+    Frame(u8, u32, u32, Segment),
+    Exchange(Extent, Option<Extent>, bool),
+    Gap(Direction, u64),
+    Close,
+}
+
+fn event() -> impl Strategy<Value = (u32, Event)> {
+    let event = prop_oneof![
+        1 => any::<bool>().prop_map(Event::Open),
+        12 => segment().prop_map(Event::Segment),
+        3 => (0..10u8, 0..3u32, any::<u32>(), segment())
+            .prop_map(|(kind, stream, length, carrier)| Event::Frame(kind, stream, length, carrier)),
+        3 => (extent(), proptest::option::of(extent()), any::<bool>())
+            .prop_map(|(request, reply, until)| Event::Exchange(request, reply, until)),
+        1 => (direction(), number()).prop_map(|(way, end)| Event::Gap(way, end)),
+        1 => Just(Event::Close),
+    ];
+    (0..FLOWS, event)
+}
+
+fn tell(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
+    match event {
+        Event::Open(from_syn) => {
+            let end = "10.0.0.1:1".parse().expect("an address");
+            let mss = [Some(0), None];
+            diagnosis.opened(
+                flow,
+                &Opening {
+                    client: end,
+                    server: end,
+                    from_syn: *from_syn,
+                    mss,
+                },
+            );
+        }
+        Event::Segment(segment) => diagnosis.segment(flow, segment),
+        Event::Frame(kind, stream, length, carrier) => {
+            let window = Some(*length);
+            let unit = Unit::Http2 {
+                kind: *kind,
+                stream: *stream,
+                length: *length,
+                window,
+            };
+            diagnosis.unit(flow, unit, carrier);
+        }
+        Event::Exchange(request, reply, until) => diagnosis.exchange(&Exchange {
+            flow,
+            ordinal,
+            protocol: if *until {
+                Protocol::Http1
+            } else {
+                Protocol::Http2
+            },
+            caller: Direction::Request,
+            name: "".into(),
+            status: None,
+            stream: 1,
+            request: *request,
+            reply: *reply,
+            ending: if *until {
+                Ending::UntilClose
+            } else {
+                Ending::Framed
+            },
+            closed_by_server: false,
+        }),
+        Event::Gap(way, end) => diagnosis.gap(flow, *way, 0, *end),
+        Event::Close => diagnosis.closed(flow, 0, Closing::Orderly),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn figures_can_be(events in vec(event(), 1..200)) {
+        let mut diagnosis = Diagnosis::default();
+        for flow in 0..FLOWS {
+            tell(&mut diagnosis, flow, &Event::Open(true), 0);
+        }
+        for (ordinal, (flow, event)) in events.iter().enumerate() {
+            tell(&mut diagnosis, *flow, event, ordinal as u64);
+        }
+        for finding in diagnosis.findings() {
+            prop_assert!(finding.occurrences >= finding.exchanges);
+            prop_assert!(finding.examples.len() as u64 <= finding.occurrences);
+            prop_assert!(finding.ms_total >= 0.0 && finding.ms_total.is_finite());
+            prop_assert!((0.0..=1.0).contains(&finding.share_of_latency));
+        }
+    }
+}
