@@ -117,6 +117,8 @@ class OnConsole:
         self._total = self._done = self._failed = 0
         self._words = self._phase = ""
         self._began = time.monotonic()
+        self.told: set[str] = set()
+        """Trials whose failure was told, by id."""
 
     def begin(self, planned: Sequence[float], finished: int) -> None:
         self._left = TimeLeft(planned)
@@ -148,6 +150,7 @@ class OnConsole:
         self._done += 1
         self._failed += trial.status == "failed"
         if trial.status == "failed":
+            self.told.add(trial.id)
             self.note(f"failed: {trial.id}: {plain(trial.reason)}")
         elif not self._console.is_terminal:
             rate = trial.result.get("rate_per_s", 0.0)

@@ -227,6 +227,36 @@ def test_of_a_retry_that_was_cut_short_the_failed_trial_stays(
     assert names == {second, f"{second}.failed-1", f"{second}.unfinished-1"}
 
 
+def test_a_failure_is_told_once_and_the_remedy_with_it(
+    tmp_path: Path, stand_in: Misbehave, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When it happens; a report that is made later tells it itself."""
+    stand_in("service-fails")
+    (tmp_path / "x.yaml").write_text(TEXT)
+    words = [str(tmp_path / "x.yaml"), "--out", str(tmp_path / "run")]
+    assert main(["run", *words]) == 1
+    shown = capsys.readouterr()
+    assert (shown.err.count("failed: "), shown.out.count("failed: ")) == (4, 0)
+    assert "--retry-failed, with the same --out" in shown.out
+    assert main(["report", str(tmp_path / "run")]) == 1
+    assert capsys.readouterr().out.count("failed: ") == 3
+    assert main(["run", words[0], "--retry-failed"]) == 2
+    assert "name its directory: --out DIR" in " ".join(capsys.readouterr().err.split())
+    stand_in()
+    assert main(["run", *words, "--retry-failed"]) == 0
+    assert "! 4 trials failed and were measured again" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = _run(tmp_path / "run")
+    missing = tmp_path / "nowhere" / "x.svg"
+    assert main(["report", str(run.folder), "--picture", str(missing)]) == 2
+    assert "there is no folder" in " ".join(capsys.readouterr().err.split())
+    assert not missing.parent.exists()
+    assert not (run.folder / "report.html").exists(), "refused before any work"
+
+
 @pytest.mark.usefixtures("stand_in")
 def test_a_report_of_an_unfinished_run_says_how_much_of_it_is_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

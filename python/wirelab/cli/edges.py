@@ -12,7 +12,8 @@ from typing import ParamSpec
 import typer
 from rich.console import Console
 
-from wirelab.errors import EXIT_INTERRUPTED, EXIT_LAB, WirelabError
+from wirelab.errors import EXIT_INTERRUPTED, EXIT_LAB, EXIT_STORAGE, WirelabError
+from wirelab.journal import FULL
 
 P = ParamSpec("P")
 
@@ -52,7 +53,9 @@ def told(command: Callable[P, int]) -> Callable[P, None]:
 
 def _code(command: Callable[[], int]) -> int:
     try:
-        return command()
+        code = command()
+        sys.stdout.flush()
+        return code
     except WirelabError as error:
         err.print(folded(f"wirelab: {error}", err.width), style="red", markup=False, soft_wrap=True)
         return error.exit_code
@@ -60,6 +63,17 @@ def _code(command: Callable[[], int]) -> int:
         err.print("wirelab: interrupted", style="red")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone; keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         return EXIT_LAB
+    except OSError as error:
+        where = error.filename or "standard output or a file"
+        said = f"wirelab: {where} cannot be written or read: {error.strerror}"
+        err.print(folded(said, err.width), style="red", markup=False, soft_wrap=True)
+        _silence()
+        return EXIT_STORAGE if error.errno in FULL else EXIT_LAB
+
+
+def _silence() -> None:
+    """What is left in the buffer of standard output, which nobody takes, is not to be
+    complained of when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ takes a second, and `wirelab drive` needs neither.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,16 @@ from wirelab.plain import plain
 
 if TYPE_CHECKING:
     from wirelab.running import Run
+    from wirelab.trial import Trial
 
 RETRY = "--retry-failed, with the same --out, measures failed trials again"
 FAILED_MAX = 3
 """Failed trials that are named one by one."""
 
 
-def show(run: Run, *, as_json: bool) -> int:
-    """Prints the run's results and writes its report; returns the exit code."""
+def show(run: Run, *, as_json: bool, told: Collection[str] = ()) -> int:
+    """Prints the run's results and writes its report; returns the exit code. ``told`` are
+    trials, by id, whose failure was shown when it happened."""
     from wirelab import report
 
     page = report.write(run.folder)
@@ -32,7 +35,7 @@ def show(run: Run, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps(_summary(run, page, threshold), indent=1))
     else:
-        _print(run, page, threshold)
+        _print(run, page, threshold, [trial for trial in run.failed if trial.id not in told])
     return EXIT_FAILED if run.failed or not run.trials else EXIT_OK
 
 
@@ -67,7 +70,7 @@ def accept_picture(file: Path) -> None:
         )
 
 
-def _print(run: Run, page: Path, threshold: float) -> None:
+def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:
     from wirelab import report
 
     for sentence in run.incomplete:
@@ -75,10 +78,10 @@ def _print(run: Run, page: Path, threshold: float) -> None:
     out.print(report.terminal_table(run.trials))
     for sentence in report.sentences(run.trials, threshold):
         point(sentence)
-    for trial in run.failed[:FAILED_MAX]:
+    for trial in failed[:FAILED_MAX]:
         point(f"{trial.id}: {trial.reason}", "failed:")
-    if len(run.failed) > FAILED_MAX:
-        out.print(f"and {len(run.failed) - FAILED_MAX} more, all in the report under Checks")
+    if len(failed) > FAILED_MAX:
+        out.print(f"and {len(failed) - FAILED_MAX} more, all in the report under Checks")
     if run.failed:
         out.print(RETRY)
     there = completeness.count(run.trials, run.planned)

@@ -97,15 +97,16 @@ def _run(
     folder = directory or default_directory(experiment.name)
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}", markup=False, soft_wrap=True)
+    progress = OnConsole(err)
     finished = running.run(
         experiment,
         folder,
         source=source,
-        progress=OnConsole(err),
+        progress=progress,
         unverified=unverified,
         retry_failed=retry_failed,
     )
-    return results.show(finished, as_json=as_json)
+    return results.show(finished, as_json=as_json, told=progress.told)
 
 
 def accept_retry(retry_failed: bool, directory: Path | None) -> None:
