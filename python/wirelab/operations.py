@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from wirelab.spelling import did_you_mean
+from wirelab.units import format_bytes
 
 CONTRACTS = ("transfer", "charging", "calendar")
 """The contracts that services may serve."""
@@ -92,9 +93,11 @@ STREAMING_BINDINGS = ("grpc",)
 
 
 def words(name: str, size: str) -> str:
-    """``Hello 150 kB``; the name alone where the requests have one size."""
+    """``Hello 150 kB``; the name alone where the requests have one size, or the contract's own."""
     operation = OPERATIONS.get(name)
     is_sized = operation.is_sized if operation else name not in _SEQUENCE_NAMES
+    if operation and operation.size_default == 0 and size == format_bytes(0):
+        return name
     return f"{name} {size}" if is_sized else name
 
 

@@ -31,7 +31,8 @@ _FOUND = (
 _SHOWN = (
     "One exchange of each stack, with its connection's set-up and tear-down where they were "
     "captured. Packets stand at equal distances; the time since the one before is beside each, "
-    "in colour where it is more than a fifth of the whole."
+    "in colour where it is more than a fifth of the exchange. Between set-up, exchange and "
+    "tear-down the connection may have carried other exchanges."
 )
 _GAPS = (
     "Mean and standard deviation of the time since the packet before, over all exchanges with "

@@ -19,7 +19,9 @@ LAYERS_MAX = 30
 """Characters of what a packet carries that fit beside it."""
 _INK, _SOFT, _WAIT = "#1b1b1b", "#5a5a5a", "#D55E00"
 _WAIT_SHARE = 0.2
-"""A gap of more than this share of the whole is set in colour: that is where time went."""
+"""A gap of more than this share of the exchange is set in colour: that is where time went."""
+EXCHANGE = "exchange"
+"""The phase of a packet between set-up and tear-down of its connection."""
 
 
 def picture(document: Json, title: str) -> Picture | None:
@@ -60,7 +62,8 @@ def _is_request(rung: Json) -> bool:
 
 def _svg(rungs: Sequence[Json]) -> str:
     height = TOP + ROW * len(rungs) + 8
-    whole = max(rung["at_us"] for rung in rungs) or 1.0
+    own = [rung["at_us"] for rung in rungs if rung["phase"] == EXCHANGE]
+    wait_us = _WAIT_SHARE * (max(own) - min(own)) if own else 0.0
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
@@ -71,7 +74,8 @@ def _svg(rungs: Sequence[Json]) -> str:
         *(_line(x, 20, x, height - 4, "#999999") for x in (CLIENT, SERVER)),
     ]
     for place, rung in enumerate(rungs):
-        lines += _packet(rung, TOP + ROW * place, rung["gap_us"] > _WAIT_SHARE * whole)
+        inside = place > 0 and rung["phase"] == rungs[place - 1]["phase"] == EXCHANGE
+        lines += _packet(rung, TOP + ROW * place, inside and rung["gap_us"] > wait_us)
     return "".join([*lines, "</svg>"])
 
 
@@ -89,7 +93,7 @@ def _packet(rung: Json, top: int, is_wait: bool) -> list[str]:
         f'<polygon points="{head}" fill="{_INK}"/>',
         _text((CLIENT + SERVER) // 2, y - 2, words, anchor="middle"),
         _text(SERVER + 8, y, _cut(told), colour=_INK, title=told),
-        *([] if rung["phase"] == "exchange" else
+        *([] if rung["phase"] == EXCHANGE else
           [_text(SERVER + 8, y + 11, rung["phase"].replace("-", " "), colour=_SOFT)]),
     ]  # fmt: skip
 
