@@ -269,7 +269,7 @@ def test_the_head_of_a_page_tells_what_all_trials_share(tmp_path: Path) -> None:
 def test_the_main_picture_stands_alone(hostile_run: Path, tmp_path: Path) -> None:
     """One SVG document with title and legend, which runs and loads nothing."""
     every = trials(World())
-    file = tmp_path / "docs" / "picture.svg"
+    file = tmp_path / "picture.svg"
     folder = write_run(tmp_path / "run", every, about="Which <one> is faster?")
     assert main(["report", str(folder), "--picture", str(file)]) == 0
     svg = file.read_text(encoding="utf-8")
