@@ -26,10 +26,18 @@ const NEAR: usize = 64;
 /// end of the bytes where there is none.
 #[inline]
 pub(super) fn special(bytes: &[u8], at: usize) -> usize {
-    let near = special_within(bytes, at, at.saturating_add(NEAR).min(bytes.len()));
-    near.unwrap_or_else(|at| far_special(bytes, at))
+    let rest = bytes.get(at..).unwrap_or_default();
+    let (words, _) = rest[..rest.len().min(NEAR)].as_chunks();
+    for (n, word) in words.iter().enumerate() {
+        let found = specials(u64::from_le_bytes(*word));
+        if found != 0 {
+            return at + 8 * n + found.trailing_zeros() as usize / 8;
+        }
+    }
+    far_special(bytes, at + 8 * words.len())
 }
 
+/// The same beyond the first words.
 fn far_special(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     // Without a branch for each byte, so that it runs over many at a time.
@@ -39,28 +47,17 @@ fn far_special(bytes: &[u8], at: usize) -> usize {
             .fold(false, |any, byte| any | is_special(*byte))
     };
     let plain = rest.chunks_exact(NEAR).take_while(none).count() * NEAR;
-    special_within(bytes, at + plain, bytes.len()).unwrap_or(bytes.len())
+    let found = rest[plain..].iter().position(|byte| is_special(*byte));
+    found.map_or(bytes.len(), |found| at + plain + found)
 }
 
-/// The first one that begins before `end`; without one, where the search may
-/// go on.
+/// The high bits of those bytes of a word that are special, from the lowest
+/// on; others above may be set too.
 #[inline]
-fn special_within(bytes: &[u8], at: usize, end: usize) -> Result<usize, usize> {
-    let mut at = at;
-    while at < end
-        && let Some(word) = word(bytes, at)
-    {
-        // `<` and `>` differ in one bit.
-        let angles = zeros((word | all(0x02)) ^ all(b'>'));
-        let found = angles | zeros(word ^ all(b'&')) | zeros(word ^ all(b'\r'));
-        if found != 0 {
-            return Ok(at + found.trailing_zeros() as usize / 8);
-        }
-        at += 8;
-    }
-    let last = bytes.get(at..end).unwrap_or_default();
-    let found = last.iter().position(|byte| is_special(*byte));
-    found.map_or(Err(at.max(end)), |found| Ok(at + found))
+fn specials(word: u64) -> u64 {
+    // `<` and `>` differ in one bit.
+    let angles = zeros((word | all(0x02)) ^ all(b'>'));
+    angles | zeros(word ^ all(b'&')) | zeros(word ^ all(b'\r'))
 }
 
 #[inline]

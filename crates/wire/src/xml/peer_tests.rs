@@ -231,20 +231,47 @@ fn document() -> impl Strategy<Value = String> {
     ]);
     let end = prop::sample::select(vec!["", "\n", "<!-- b -->", "<?p?> "]);
     let content = prop::collection::vec(element(), 0..4);
-    (begin, prop::collection::vec(attribute(), 0..2), content, end).prop_map(
-        |(begin, attributes, content, end)| {
+    (
+        begin,
+        prop::collection::vec(attribute(), 0..2),
+        content,
+        end,
+    )
+        .prop_map(|(begin, attributes, content, end)| {
             let declared = "xmlns:x='urn:a' xmlns:y='urn:c'";
             let (attributes, content) = (attributes.concat(), content.concat());
             format!("{begin}<root {declared}><r{attributes}>{content}</r></root>{end}")
-        },
-    )
+        })
 }
 
 /// One byte or one piece changed, anywhere.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
-        "<", ">", "/", "&", ";", "'", "\"", "=", " ", "]]>", "<!--", "-->", "<![CDATA[", "<?", "?>",
-        "</", "xmlns", ":", "<!DOCTYPE a>", "&#0;", "&a;", "\u{1}", "\r", "--", "a",
+        "<",
+        ">",
+        "/",
+        "&",
+        ";",
+        "'",
+        "\"",
+        "=",
+        " ",
+        "]]>",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "<?",
+        "?>",
+        "</",
+        "xmlns",
+        ":",
+        "<!DOCTYPE a>",
+        "&#0;",
+        "&a;",
+        "\u{1}",
+        "\r",
+        "--",
+        "a",
     ]);
     let change = (any::<prop::sample::Index>(), piece, 0_usize..4);
     (document(), prop::collection::vec(change, 1..4)).prop_map(|(document, changes)| {
@@ -278,7 +305,10 @@ fn most_generated_documents_are_taken() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut documents =
         std::iter::from_fn(|| document().new_tree(&mut runner).ok()).map(|tree| tree.current());
-    let taken = documents.by_ref().take(500).filter(|text| compare(text.as_bytes()));
+    let taken = documents
+        .by_ref()
+        .take(500)
+        .filter(|text| compare(text.as_bytes()));
     let taken = taken.count();
     assert!(taken > 250, "{taken} of 500");
 }

@@ -33,10 +33,26 @@ pub(super) fn integer<I: FromStr + TryFrom<i64>>(
         Text::Int(number) => I::try_from(*number).map_err(|_| wrong(expected, &number.to_string())),
         Text::Bool(value) => Err(wrong(expected, &value.to_string())),
         Text::Str(text) => {
-            let number = text.parse().or_else(|_| chars::trimmed(text).parse());
+            let small = few_digits(text.as_bytes()).and_then(|n| I::try_from(n).ok());
+            if let Some(number) = small {
+                return Ok(number);
+            }
+            let number = chars::trimmed(text).parse();
             number.map_err(|_| wrong(expected, text))
         }
     }
+}
+
+/// The number that nothing but a few digits write, as most numbers are.
+#[inline]
+fn few_digits(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || text.len() > 9 {
+        return None;
+    }
+    text.iter().try_fold(0, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then(|| number * 10 + i64::from(digit))
+    })
 }
 
 /// xsd:double (section 3.2.5).
