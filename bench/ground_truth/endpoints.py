@@ -9,6 +9,14 @@ from dataclasses import dataclass, field
 
 from bench.ground_truth.syscalls import RECEIVES, SENDS, WAITS, Call, Ends, Stop
 
+_SPEC = re.compile(r"\{tv_sec=(\d+), tv_nsec=(\d+)\}")
+_MS = re.compile(r"\], \d+, (-?\d+)")
+WAIT_NS_MIN = 100_000
+"""A shorter wait found something at once: it was there before."""
+FOREVER_NS = 10**18
+OVERRUN_NS = 1_000_000
+"""A wait that goes on for longer than its own limit and this was none: the process was not
+given a processor."""
 _VALUE = re.compile(r"(TCP_NODELAY|SO_RCVBUF), \[(\d+)\]")
 
 
@@ -120,7 +128,9 @@ class Process:
 
     endpoints: dict[Ends, Endpoint]
     waiting: Spans
-    """Some thread of it sat in epoll_wait(2) or the like."""
+    """Some thread of it slept in epoll_wait(2) or the like."""
+    asking: Spans
+    """Some thread of it was in such a call, if only to find that something was there."""
     stopped: Spans
     """It was stopped by SIGSTOP."""
 
@@ -130,7 +140,9 @@ class Process:
         reader = _Reader()
         for event in events:
             reader.take(event)
-        return cls(reader.endpoints, Spans(reader.waits), Spans(reader.stops()))
+        return cls(
+            reader.endpoints, Spans(reader.waits), Spans(reader.asked), Spans(reader.stops())
+        )
 
 
 class _Reader:
@@ -140,6 +152,7 @@ class _Reader:
     def __init__(self) -> None:
         self.endpoints: dict[Ends, Endpoint] = {}
         self.waits: list[tuple[int, int]] = []
+        self.asked: list[tuple[int, int]] = []
         self._early: dict[int, list[Call]] = {}
         self._stops: list[Stop] = []
 
@@ -147,7 +160,10 @@ class _Reader:
         if isinstance(event, Stop):
             self._stops.append(event)
         elif event.name in WAITS:
-            self.waits.append((event.at, event.ended))
+            self.asked.append((event.at, event.ended))
+            end = min(event.ended, event.at + _limit(event.words) + OVERRUN_NS)
+            if end - event.at >= WAIT_NS_MIN:
+                self.waits.append((event.at, end))
         elif event.descriptor is not None and event.ends is None:
             self._unnamed(event.descriptor, event)
         elif event.descriptor is not None and event.ends is not None:
@@ -182,6 +198,16 @@ class _Reader:
         for one in early:
             _apply(endpoint, one)
         _apply(endpoint, call)
+
+
+def _limit(words: str) -> int:
+    """How long the call may wait at most, ns."""
+    if spec := _SPEC.search(words):
+        return int(spec[1]) * 1_000_000_000 + int(spec[2])
+    found = _MS.search(words)
+    if found is None or int(found[1]) < 0:
+        return FOREVER_NS
+    return int(found[1]) * 1_000_000
 
 
 def _apply(endpoint: Endpoint, call: Call) -> None:

@@ -16,12 +16,21 @@ from bench.ground_truth.conversations import (
     Message,
 )
 from bench.ground_truth.endpoints import Endpoint, Transfer
-from bench.ground_truth.occurrence import NAGLE, NOT_READING, THINK, Bound, Occurrence
+from bench.ground_truth.occurrence import (
+    NAGLE,
+    NOT_READING,
+    NS_PER_MS,
+    THINK,
+    Bound,
+    Occurrence,
+)
 
 NAGLE_MS = Bound(10.0, 20.0)
 THINK_MS = Bound(2.0, 5.0)
 CLEAR_SHARE = 0.5
 """Of a round trip: less may be taken for the link's variation."""
+FULL_SHARE = 0.6
+"""Of SO_RCVBUF: the kernel keeps some for its own needs, and doubles the figure for them."""
 NOT_READING_MS = Bound(5.0, 20.0)
 SEGMENTS_OF_A_SMALL_MESSAGE = 8
 """Nagle's algorithm holds back less than a segment; a larger message may wait for other
@@ -118,7 +127,7 @@ def _thought(talk: Conversation, exchange: Exchange, around: Circumstances) -> i
 
 
 def client_not_reading(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
-    """The client neither called recv() nor waited to, while bytes of the reply lay in its
+    """The client neither called recv() nor waited to, while bytes of the reply filled its
     socket, and more came once it had taken them: its window had closed. A pause during which
     the rest of the reply fits into the socket's buffer delays no packet and is no occurrence
     that a capture could show; it is not counted either way."""
@@ -126,40 +135,42 @@ def client_not_reading(talk: Conversation, around: Circumstances) -> Iterator[Oc
         for exchange in connection.exchanges:
             if exchange.reply is None:
                 continue
-            idle, seen = _longest_idle(talk, connection.client, exchange.reply, around)
-            found = NOT_READING_MS.judge(
-                NOT_READING, connection.port, exchange.ordinal, idle, exchange.ns
-            )
-            if found is not None:
-                certain = found.is_certain and seen
-                yield Occurrence(found.cause, found.port, found.ordinal, found.ms, certain)
+            for idle, seen in _idle(talk, connection.client, exchange.reply, around):
+                found = NOT_READING_MS.judge(
+                    NOT_READING, connection.port, exchange.ordinal, idle, exchange.ns
+                )
+                if found is not None:
+                    certain = found.is_certain and seen
+                    yield Occurrence(found.cause, found.port, found.ordinal, found.ms, certain)
 
 
-def _longest_idle(
+def _idle(
     talk: Conversation, client: Endpoint, reply: Message, around: Circumstances
-) -> tuple[int, bool]:
-    """The longest that bytes of the reply were not asked for, and whether its sender
+) -> Iterator[tuple[int, bool]]:
+    """How long bytes of the reply were not asked for, each time, ns, and whether its sender
     noticed: more was received after the client had first found its socket empty."""
-    longest, seen = 0, False
     for before, taken in zip((None, *reply.receives), reply.receives, strict=False):
-        sent = next((one for one in reply.sends if one.start <= taken.start < one.end), None)
-        if sent is None:
-            continue
+        sent = next((one for one in reply.sends if one.end > taken.start), reply.sends[-1])
         since = max(sent.ended + around.one_way_ns, before.ended if before else 0)
         if taken.at <= since:
             continue
         # While it waited, nothing was there; but a stop does not end the call.
         stopped = talk.client.stopped.within(since, taken.at)
         idle = max(stopped, taken.at - max(since, talk.client.waiting.last_end(taken.at) or 0))
-        if idle > longest:
-            longest, seen = idle, _came_more(talk, reply, taken)
-    return longest, seen
+        if idle > NOT_READING_MS.least_ms * NS_PER_MS:
+            yield idle, _was_full(client, taken) and _came_more(talk, reply, taken)
+
+
+def _was_full(client: Endpoint, taken: Transfer) -> bool:
+    """What was taken was about as much as the socket holds. How much that is where the kernel
+    chooses, no call tells."""
+    buffer = client.receive_buffer
+    return buffer is not None and taken.bytes >= FULL_SHARE * buffer
 
 
 def _came_more(talk: Conversation, reply: Message, first: Transfer) -> bool:
     """After this receive the client waited, and got more of the reply."""
     later = [one for one in reply.receives if one.at >= first.at]
     return any(
-        talk.client.waiting.within(one.ended, following.at) > 0
-        for one, following in pairwise(later)
+        talk.client.asking.within(one.ended, following.at) > 0 for one, following in pairwise(later)
     )

@@ -106,7 +106,7 @@ def _compare(total: Score, case: Case, cause: str, findings: list[Finding]) -> s
     tally = total.tallies[cause]
     sure, either = case.truth(cause)
     found = {one.key: one for one in findings if not case.is_open(cause, one.key)}
-    truths = {one.key: one for one in case.occurrences if one.cause == cause}
+    truths = {one.key: one for one in case.occurrences if one.cause == cause and one.is_certain}
     missed = sure - found.keys()
     false = found.keys() - sure - either
     tally.right += len(sure & found.keys())

@@ -25,6 +25,8 @@ WAITS = frozenset(
     ("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6")
 )
 
+WORDED = WAITS | {"connect", "setsockopt", "shutdown"}
+
 _LINE = re.compile(r"(\d+) +(\d+)\.(\d{9}) (.*)")
 _UNFINISHED = re.compile(r"(.*?) *<unfinished \.\.\.>$")
 _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)")
@@ -129,7 +131,7 @@ def _call(words: str, at: int, seen: int) -> Call | None:
         _ends(socket[2]) if socket else None,
         lengths,
         prefix,
-        arguments if name in ("connect", "setsockopt", "shutdown") else "",
+        arguments if name in WORDED else "",
         int(first[1]) if first else None,
     )
 

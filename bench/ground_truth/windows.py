@@ -87,11 +87,9 @@ def silences(
 def _given(sender: Endpoint, message: Message, taken: Transfer) -> tuple[Transfer, bool]:
     """The send that handed over the first byte of a receive, and whether the kernel had
     refused it before."""
-    place = next(
-        number
-        for number, one in enumerate(message.sends)
-        if one.start <= taken.start < one.end or number + 1 == len(message.sends)
-    )
+    last = len(message.sends) - 1
+    places = (number for number, one in enumerate(message.sends) if one.end > taken.start)
+    place = next(places, last)
     given = message.sends[place]
     if place == 0:
         return given, False

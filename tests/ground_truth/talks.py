@@ -44,8 +44,8 @@ def talk(
     """Both wait all the time, except the client while it is stopped, and the server while
     it is busy."""
     return put_together(
-        Process({client.ends: client}, _waits(stopped), _spans(stopped)),
-        Process({server.ends: server}, _waits(busy), Spans([])),
+        Process({client.ends: client}, _waits(stopped), _waits(stopped), _spans(stopped)),
+        Process({server.ends: server}, _waits(busy), _waits(busy), Spans([])),
         is_http2=is_http2,
         is_serial=True,
     )

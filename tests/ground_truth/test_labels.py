@@ -155,9 +155,10 @@ def test_rounds_no_larger_than_a_small_receive_buffer_are_its_fault() -> None:
 
 
 def stopped_client(size: int) -> Conversation:
-    """A client that is stopped for 60 ms, with so many bytes to come after it has emptied
-    its socket."""
+    """A client that is stopped for 60 ms with a full socket, and so many bytes to come after
+    it has emptied that."""
     near = client([(1.0, 100)], [(2.0, 9_000), (63.0, 60_000), (64.0, size)])
+    near.receive_buffer = 60_000
     far = server([(1.6, 9_000, HEAD), (1.7, 60_000 + size)], [(1.5, 100)])
     return talk(near, far, stopped=(2.5, 62.9))
 
@@ -207,6 +208,7 @@ def two_connections(replies: tuple[bytes, bytes]) -> Conversation:
         Process(
             {**whole.client.endpoints, **added.client.endpoints},
             whole.client.waiting,
+            whole.client.asking,
             whole.client.stopped,
         ),
         whole.server,

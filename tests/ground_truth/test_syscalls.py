@@ -88,6 +88,19 @@ sin_addr=inet_addr("127.0.0.1")}}, [128 => 16], SOCK_CLOEXEC) = {accepted} <0.00
     assert endpoint.ends == (FAR, NEAR)
 
 
+def test_a_wait_beyond_its_own_limit_is_a_process_that_did_not_run() -> None:
+    log = f"""\
+17 {AT}.000000000 epoll_pwait2(4<anon_inode:[eventpoll]>, [], 512, \
+{{tv_sec=0, tv_nsec=2000000}}, NULL, 8) = 0 <0.121833>
+17 {AT}.200000000 epoll_wait(4<anon_inode:[eventpoll]>, [], 512, -1) = 0 <0.050000>
+17 {AT}.300000000 epoll_wait(4<anon_inode:[eventpoll]>, [{{events=EPOLLIN}}], 512, 9) = 1 <0.000009>
+"""
+    process = Process.of(events(log.splitlines()))
+    start = AT * 10**9
+    assert process.waiting.within(start, start + 150_000 * US) == 3_000 * US
+    assert process.waiting.within(start + 150_000 * US, start + 10**9) == 50_000 * US
+
+
 def test_waiting_and_stopped_times_are_measured() -> None:
     process = Process.of(events(LOG.splitlines()))
     start = AT * 10**9
