@@ -3,6 +3,7 @@
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::flow::Flow;
 use crate::diagnosis::occurrence::Occurrence;
+use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::diagnosis::{nagle, split, think, until_close};
 use crate::exchange::{Exchange, Extent, Protocol};
@@ -62,7 +63,7 @@ pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
 fn met(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     let mut stalls: Vec<Stall> = flow
         .stalls()
-        .filter(|stall| is_judged(flow, stall) && concerns(stall, exchange))
+        .filter(|stall| is_judged(flow, stall) && concerns(stall, exchange, &flow.path))
         .map(|stall| clipped(*stall, exchange))
         .collect();
     if exchange.ordinal == 0 {
@@ -109,14 +110,19 @@ fn extent(exchange: &Exchange, direction: Direction) -> Option<&Extent> {
 
 /// Bytes of the exchange came late. A congestion window holds back the rest of a
 /// message, not its beginning, which may have come whenever its sender had it.
-fn concerns(stall: &Stall, exchange: &Exchange) -> bool {
+fn concerns(stall: &Stall, exchange: &Exchange, path: &Path) -> bool {
     let Some(extent) = extent(exchange, stall.direction) else {
         return false;
     };
-    let needs_beginning = matches!(stall.cause, Cause::SlowStart | Cause::IdleRestart);
-    stall.late.0 < extent.end
+    let begins = stall.late.0 <= extent.start;
+    let is_of_it = match stall.cause {
+        Cause::SlowStart | Cause::IdleRestart => !begins,
+        Cause::NagleDelayedAck => !begins || nagle::is_at_once(stall, path),
+        _ => true,
+    };
+    is_of_it
+        && stall.late.0 < extent.end
         && stall.late.1 > extent.start
-        && (!needs_beginning || stall.late.0 > extent.start)
         && stall.stream.is_none_or(|stream| stream == exchange.stream)
 }
 

@@ -10,6 +10,9 @@ use crate::diagnosis::stall::Stall;
 /// allows up to 500 ms.
 const DELAY_MIN_NS: u64 = 20_000_000;
 
+/// A kernel that has something to send does so within this, ns.
+const AT_ONCE_NS: u64 = 300_000;
+
 /// The gap, if it may be one: a small segment came after a packet that did nothing
 /// but acknowledge all before it. [`is_delayed`] decides, once round trips are known.
 pub(crate) fn stall(half: &Half, gap: &Gap) -> Option<Stall> {
@@ -31,6 +34,13 @@ pub(crate) fn stall(half: &Half, gap: &Gap) -> Option<Stall> {
         stream: None,
         packets: [gap.before.packet, answer.packet, gap.after.packet],
     })
+}
+
+/// The same where a new message begins in what came late. Its sender may have had
+/// nothing to send before, so only a kernel's own promptness tells, ns.
+pub(crate) fn is_at_once(stall: &Stall, path: &Path) -> bool {
+    let near = path.near(stall.direction);
+    stall.to.saturating_sub(stall.released) <= near + (near / 8).max(AT_ONCE_NS)
 }
 
 /// The acknowledgment was delayed, and what came late came at once after it: no

@@ -4,7 +4,8 @@ use crate::diagnosis::half::{Gap, Half};
 use crate::diagnosis::path::Path;
 use crate::exchange::Extent;
 
-/// Whoever computes for longer between two writes had not the second at hand, ns.
+/// Whoever computes for longer between two writes had not the second at hand, ns;
+/// behind a slow link, which draws packets apart, an eighth of its round trip.
 const AT_HAND_NS: u64 = 2_000_000;
 
 /// A small segment, and the next of the same sender.
@@ -37,8 +38,9 @@ impl Joint {
     /// The second segment came at once; or, where Nagle's algorithm held it back, at
     /// once after the acknowledgment of the first.
     fn was_at_hand(&self, half: &Half, path: &Path) -> bool {
-        let answer_ns = path.near(half.direction) + path.slack(half.direction);
-        self.to - self.from <= AT_HAND_NS
+        let near = path.near(half.direction);
+        let answer_ns = near + path.slack(half.direction);
+        self.to - self.from <= AT_HAND_NS.max(near / 8)
             || self
                 .answered
                 .is_some_and(|at| (at..=at + answer_ns).contains(&self.to))
