@@ -110,7 +110,7 @@ ground-truth: setup ## the diagnosis beside captures of known causes: precision 
 
 fuzz: ## search every parser for inputs that it cannot bear, FUZZ_SECONDS each (600)
 	@.ci/need rust
-	WIRELAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p wirelab-wire --locked --release --test fuzz
+	WIRELAB_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p wirelab-wire -p wirelab-trace --locked --release --test fuzz
 
 clean: ## remove everything that was built
 	rm -rf target .venv $(TOOLS) .cache .mypy_cache .ruff_cache .pytest_cache bench/out
