@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from wirelab import captures, clockprobe, engine_binary, links, machine, placement
+from wirelab import captures, clockprobe, engine_binary, links, machine, open_files, placement
 from wirelab.drive import Amount, Call, drive_stack
 from wirelab.errors import WirelabError
 from wirelab.interruption import Interruption
@@ -89,13 +88,13 @@ def _cores() -> Finding:
 
 
 def _files() -> Finding:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    found = f"{soft:,} open files (hard limit {hard:,})"
-    if soft >= FILES_ENOUGH:
-        return Finding("connections", "yes", found)
-    return Finding(
-        "connections", "limited", found, f"about {max(0, soft - 100):,} connections per process"
-    )
+    allowed = open_files.limit()
+    if allowed is None or allowed >= FILES_ENOUGH:
+        number = "any number of" if allowed is None else f"{allowed:,}"
+        return Finding("connections", "yes", f"{number} open files")
+    room = max(0, allowed - open_files.SPARE)
+    means = f"about {room:,} connections per process"
+    return Finding("connections", "limited", f"{allowed:,} open files", means)
 
 
 def _governor() -> Finding:

@@ -6,7 +6,9 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from wirelab import doctor as findings
 from wirelab import machine
@@ -52,7 +54,7 @@ def _show(found: list[findings.Finding]) -> None:
     for finding in found:
         said = finding.found + (f"\n→ {finding.means}" if finding.means else "")
         ability = f"[{STYLES[finding.ability]}]{finding.ability}[/]"
-        table.add_row(finding.name, ability, said)
+        table.add_row(finding.name, ability, Text(said))
     out.print(table)
 
 
@@ -67,7 +69,7 @@ def _truths(as_json: bool) -> list[Truth]:
             done.append(truth)
             console = err if as_json else out
             word = "[green]holds[/]" if truth.passed else "[red]FAILS[/]"
-            console.print(f"{word} {truth.name}: {truth.reason}")
+            console.print(f"{word} {escape(truth.name)}: {escape(truth.reason)}")
     return done
 
 
