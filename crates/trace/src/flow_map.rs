@@ -56,4 +56,11 @@ impl<T> FlowMap<T> {
     pub(crate) fn remove(&mut self, flow: FlowId) -> Option<T> {
         self.0.remove(&flow)
     }
+
+    /// All connections, in order.
+    pub(crate) fn ids(&self) -> Vec<FlowId> {
+        let mut ids: Vec<FlowId> = self.0.keys().copied().collect();
+        ids.sort_unstable();
+        ids
+    }
 }

@@ -56,6 +56,14 @@ impl Announced {
         true
     }
 
+    /// Nobody will ask what was known before `at`, except what held then.
+    pub(crate) fn forget_before(&mut self, at: u64) {
+        while self.ring.get(1).is_some_and(|second| second.at <= at) {
+            self.ring.pop_front();
+            self.forgotten = true;
+        }
+    }
+
     /// Everything below this offset may be sent.
     pub(crate) fn limit(&self) -> u64 {
         self.ring.back().map_or(0, |last| last.limit)
@@ -122,6 +130,18 @@ mod tests {
         assert!(announced.take(&acknowledgment(10, 0, 1000)));
         assert!(!announced.take(&acknowledgment(20, 0, 10)));
         assert_eq!(announced.allowing(900).map(|one| one.at), Some(10));
+    }
+
+    #[test]
+    fn what_held_at_a_time_outlives_what_came_before_it() {
+        let mut announced = Announced::default();
+        for at in [10, 20, 30] {
+            announced.take(&acknowledgment(at, at, 100));
+        }
+        announced.forget_before(25);
+        assert_eq!(announced.acknowledged_at(25), Some(20));
+        assert_eq!(announced.acknowledged_at(15), None);
+        assert_eq!(announced.acknowledging(21).map(|one| one.at), Some(30));
     }
 
     #[test]

@@ -203,6 +203,10 @@ impl Half {
             None => self.followed(after, asked, path, stalls),
         }
         self.remember(after, segment.bytes);
+        // The next silence is after this segment, and its sender knew what was
+        // announced a way to it before.
+        let known = after.at.saturating_sub(2 * path.near(self.direction));
+        self.announced.forget_before(known);
     }
 
     fn followed(

@@ -45,6 +45,7 @@ pub use finding::{Finding, Test, Where};
 pub use occurrence::Occurrence;
 
 use crate::exchange::{Exchange, Exchanges, Unit};
+use crate::flow_map::FlowMap;
 use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use flow::Flow;
 use h2_window::Frame;
@@ -70,7 +71,7 @@ struct Hosts {
 /// Listens to flows and exchanges, and says what cost time.
 #[derive(Debug)]
 pub struct Diagnosis {
-    flows: HashMap<FlowId, Flow>,
+    flows: FlowMap<Flow>,
     leaving: VecDeque<FlowId>,
     hosts: HashMap<(IpAddr, IpAddr), Hosts>,
     reuse: Reuse,
@@ -89,7 +90,7 @@ impl Diagnosis {
     /// `examples`: occurrences that each finding names, the longest.
     pub fn new(examples: usize) -> Diagnosis {
         Diagnosis {
-            flows: HashMap::new(),
+            flows: FlowMap::default(),
             leaving: VecDeque::new(),
             hosts: HashMap::new(),
             reuse: Reuse::default(),
@@ -101,9 +102,7 @@ impl Diagnosis {
 
     /// All findings, those that took most time first. Call it after the last packet.
     pub fn findings(mut self) -> Vec<Finding> {
-        let mut open: Vec<FlowId> = self.flows.keys().copied().collect();
-        open.sort_unstable();
-        for id in open {
+        for id in self.flows.ids() {
             self.settle(id);
         }
         let (exchanges, latency_ns) = (self.exchanges, self.latency_ns);
@@ -122,7 +121,7 @@ impl Diagnosis {
 
     /// Nothing more comes of a flow.
     fn settle(&mut self, id: FlowId) {
-        let Some(flow) = self.flows.remove(&id) else {
+        let Some(flow) = self.flows.remove(id) else {
             return;
         };
         if flow.exchanges == 0 {
@@ -217,7 +216,7 @@ impl Observer for Diagnosis {
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
-        if let Some(flow) = self.flows.get_mut(&flow) {
+        if let Some(flow) = self.flows.get_mut(flow) {
             flow.segment(segment);
         }
     }
@@ -225,13 +224,13 @@ impl Observer for Diagnosis {
     fn bytes(&mut self, _flow: FlowId, _offset: u64, _bytes: &[u8], _carrier: &Segment) {}
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
-        if let Some(flow) = self.flows.get_mut(&flow) {
+        if let Some(flow) = self.flows.get_mut(flow) {
             flow.lacks(direction, offset.saturating_add(bytes));
         }
     }
 
     fn closed(&mut self, flow: FlowId, _at_ns: u64, _closing: Closing) {
-        if let Some(known) = self.flows.get(&flow) {
+        if let Some(known) = self.flows.get(flow) {
             let (pair, common) = (hosts(&known.opening), Hosts::of(known));
             self.remember(pair, common);
         }
@@ -246,7 +245,7 @@ impl Observer for Diagnosis {
 
 impl Exchanges for Diagnosis {
     fn exchange(&mut self, exchange: &Exchange) {
-        let Some(flow) = self.flows.get_mut(&exchange.flow) else {
+        let Some(flow) = self.flows.get_mut(exchange.flow) else {
             return;
         };
         let occurrences = charge::occurrences(exchange.flow, flow, exchange);
@@ -267,7 +266,7 @@ impl Exchanges for Diagnosis {
             length,
             window,
         } = unit
-            && let Some(flow) = self.flows.get_mut(&flow)
+            && let Some(flow) = self.flows.get_mut(flow)
         {
             flow.frame(
                 Frame {
