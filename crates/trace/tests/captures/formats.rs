@@ -21,8 +21,11 @@ fn frames() -> Vec<Captured> {
     spaced(&segments)
 }
 
-/// Time, length on the wire and link type of each frame, and the damage.
-fn records(bytes: &[u8]) -> (Vec<(u64, u32, u16)>, Option<(u64, String)>) {
+/// Time, length on the wire and link type.
+type Seen = (u64, u32, u16);
+
+/// All frames, and the damage: where and what.
+fn records(bytes: &[u8]) -> (Vec<Seen>, Option<(u64, String)>) {
     let mut reader = Reader::new(bytes).expect("a capture");
     let mut records = Vec::new();
     while let Some(record) = reader.next().expect("memory") {

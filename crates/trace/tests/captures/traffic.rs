@@ -99,14 +99,14 @@ pub struct Call {
     pub request_bytes: usize,
     pub reply_bytes: usize,
     pub rounds: usize,
-    pub end: End,
+    pub end: EndedBy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    ByClient,
-    ByServer,
-    ByReset,
+pub enum EndedBy {
+    Client,
+    Server,
+    Reset,
 }
 
 /// A server that answers each call as that asks; ends with its namespace's test.
@@ -148,7 +148,7 @@ pub fn pattern(bytes: usize) -> Vec<u8> {
 pub fn call(address: &str, port: u16, call: Call) {
     let mut stream = TcpStream::connect((address, port)).expect("the server");
     for round in 1..=call.rounds {
-        let close = call.end == End::ByServer && round == call.rounds;
+        let close = call.end == EndedBy::Server && round == call.rounds;
         let mut request = (call.request_bytes as u32).to_be_bytes().to_vec();
         request.extend((call.reply_bytes as u32).to_be_bytes());
         request.push(u8::from(close));
@@ -159,9 +159,9 @@ pub fn call(address: &str, port: u16, call: Call) {
         assert_eq!(reply, pattern(call.reply_bytes));
     }
     match call.end {
-        End::ByClient => stream.shutdown(Shutdown::Write).expect("connected"),
-        End::ByServer => {}
-        End::ByReset => {
+        EndedBy::Client => stream.shutdown(Shutdown::Write).expect("connected"),
+        EndedBy::Server => {}
+        EndedBy::Reset => {
             reset_on_close(&stream);
             return;
         }
@@ -198,7 +198,11 @@ pub fn mix(address: &str, port: u16) -> Vec<Call> {
         (3_000, 5),
         (400_000, 400_000),
     ];
-    let ends = [(1, End::ByClient), (2, End::ByServer), (5, End::ByReset)];
+    let ends = [
+        (1, EndedBy::Client),
+        (2, EndedBy::Server),
+        (5, EndedBy::Reset),
+    ];
     let of = |(request_bytes, reply_bytes)| {
         ends.map(|(rounds, end)| Call {
             request_bytes,

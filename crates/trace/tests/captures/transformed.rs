@@ -52,14 +52,16 @@ fn every_transformation_is_judged_alike() {
     for format in ["pcap", "nsecpcap", "pcapng"] {
         let option = format!("-F{format}");
         let (summary, _) = agree(&edited(&folder, &original, format, &[&option]));
-        assert_eq!(summary.flows, whole.flows, "{format}");
+        // Microseconds may change what is judged by time, for Wireshark too.
+        assert_eq!(summary.flows.flows, whole.flows.flows, "{format}");
+        assert_eq!(summary.flows.stream_bytes, whole.flows.stream_bytes);
     }
     let (shifted, _) = agree(&edited(&folder, &original, "shifted", &["-t-3600.25"]));
     assert_eq!(shifted.flows, whole.flows);
     let (cut, _) = agree(&edited(&folder, &original, "cut", &["-s100"]));
     assert_eq!(
         cut.flows.gap_bytes + cut.flows.stream_bytes,
-        cut.flows.payload_bytes
+        whole.flows.stream_bytes
     );
     let from_7th: Vec<String> = (1..7).map(|number| number.to_string()).collect();
     let words: Vec<&str> = from_7th.iter().map(String::as_str).collect();
