@@ -120,7 +120,19 @@ def _option(key: str, value: Any) -> str:
 def _beside_word(key: str, value: Any) -> str:
     if key.endswith("_bytes") and isinstance(value, int):
         return plain(f"{key.removesuffix('_bytes')} {size(value)}")
-    return plain(f"{key.replace('_', ' ')} {value}")
+    return plain(f"{key.replace('_', ' ')} {_value(value)}")
+
+
+def _value(value: Any) -> str:
+    """``delay_us=100, wrong: every=10 what=content`` for switches of a service."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    return ", ".join(
+        f"{name}: {' '.join(f'{k}={v}' for k, v in inner.items())}"
+        if isinstance(inner, Mapping)
+        else f"{name}={inner}"
+        for name, inner in value.items()
+    )
 
 
 def _stacks(references: Iterable[str]) -> dict[str, str]:
