@@ -1,0 +1,162 @@
+//! How fast a capture is read: `cargo run --release -p wirelab-trace --example
+//! read_speed [-- --packets N] [--connections N] [--tshark]`.
+//!
+//! Writes a synthetic capture of a few million packets to a temporary file,
+//! reads it with connections, reassembly and an observer that counts, and
+//! prints packets per second and the peak of memory as one JSON line. With
+//! --tshark also what tshark needs for the first 100,000 of them, and the ratio.
+
+mod synthetic;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use wirelab_trace::Summary;
+use wirelab_trace::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+
+/// tshark reads no more than these: it is slow, and its memory grows.
+const TSHARK_PACKETS: u64 = 100_000;
+
+/// Does so little that the reading is measured, and enough that nothing is left out.
+#[derive(Default)]
+struct Counter {
+    segments: u64,
+    bytes: u64,
+    gaps: u64,
+    closed: u64,
+}
+
+impl Observer for Counter {
+    fn opened(&mut self, _flow: FlowId, _opening: &Opening) {}
+    fn segment(&mut self, _flow: FlowId, _segment: &Segment) {
+        self.segments += 1;
+    }
+    fn bytes(&mut self, _flow: FlowId, _offset: u64, bytes: &[u8], _carrier: &Segment) {
+        self.bytes += bytes.len() as u64;
+    }
+    fn gap(&mut self, _flow: FlowId, _direction: Direction, _offset: u64, _bytes: u64) {
+        self.gaps += 1;
+    }
+    fn closed(&mut self, _flow: FlowId, _at_ns: u64, _closing: Closing) {
+        self.closed += 1;
+    }
+}
+
+/// A file that ends with this.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Temporary {
+        let name = format!("wirelab-{}-{name}", std::process::id());
+        Temporary(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_file(&self.0) {
+            eprintln!("{}: {error}", self.0.display());
+        }
+    }
+}
+
+fn number(arguments: &[String], option: &str, default: u64) -> u64 {
+    let at = arguments.iter().position(|word| word == option);
+    let value = at.and_then(|at| arguments.get(at + 1));
+    value.map_or(default, |text| {
+        text.parse().expect("a number behind the option")
+    })
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let packets = number(&arguments, "--packets", 4_000_000);
+    let connections = number(&arguments, "--connections", 64);
+    let file = Temporary::new("read-speed.pcapng");
+    let file_bytes = synthetic::write(&file.0, packets, connections).expect("a temporary file");
+    // Once for the page cache; the fastest of the others, as the machine is shared.
+    let mut runs: Vec<f64> = (0..4).map(|_| read(&file.0, packets)).skip(1).collect();
+    runs.sort_by(f64::total_cmp);
+    let cpu_begun = cpu_s();
+    read(&file.0, packets);
+    let cpu = cpu_s() - cpu_begun;
+    let mut report = json!({
+        "packets": packets,
+        "connections": connections,
+        "file_bytes": file_bytes,
+        "seconds": runs,
+        "packets_per_second": (packets as f64 / runs[0]).round(),
+        "packets_per_cpu_second": (packets as f64 / cpu).round(),
+        "megabytes_per_second": (file_bytes as f64 / runs[0] / 1e6).round(),
+        "peak_memory_bytes": peak_memory_bytes(),
+    });
+    if arguments.iter().any(|word| word == "--tshark") {
+        report["tshark"] = beside_tshark(packets as f64 / runs[0], connections);
+    }
+    println!("{report}");
+}
+
+/// Seconds for the whole file.
+fn read(path: &Path, packets: u64) -> f64 {
+    let mut counter = Counter::default();
+    let begun = Instant::now();
+    let summary: Summary = wirelab_trace::read_file(path, &mut counter).expect("a capture");
+    let seconds = begun.elapsed().as_secs_f64();
+    assert_eq!((summary.packets, counter.segments), (packets, packets));
+    assert_eq!(counter.bytes, summary.flows.payload_bytes);
+    assert_eq!((counter.gaps, counter.closed), (0, summary.flows.flows));
+    seconds
+}
+
+fn beside_tshark(ours: f64, connections: u64) -> Value {
+    let file = Temporary::new("tshark.pcapng");
+    synthetic::write(&file.0, TSHARK_PACKETS, connections).expect("a temporary file");
+    let begun = Instant::now();
+    let words = [
+        "-n",
+        "-T",
+        "fields",
+        "-e",
+        "tcp.stream",
+        "-e",
+        "tcp.analysis.retransmission",
+        "-r",
+    ];
+    let output = Command::new("tshark").args(words).arg(&file.0).output();
+    let output = output.expect("tshark (apt-get install tshark)");
+    let seconds = begun.elapsed().as_secs_f64();
+    let lines = output.stdout.split(|byte| *byte == b'\n').count() as u64 - 1;
+    assert_eq!((lines, output.status.success()), (TSHARK_PACKETS, true));
+    let theirs = TSHARK_PACKETS as f64 / seconds;
+    json!({
+        "packets": TSHARK_PACKETS,
+        "seconds": seconds,
+        "packets_per_second": theirs.round(),
+        "ratio": (ours / theirs * 10.0).round() / 10.0,
+    })
+}
+
+/// CPU time of this process so far, its part in the kernel included: what
+/// others take of a shared machine does not count.
+fn cpu_s() -> f64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the kernel writes one timespec.
+    let done = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    assert_eq!(done, 0);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// The most that this process held, with the parts of libraries and its stack.
+fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1024)
+}
