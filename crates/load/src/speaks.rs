@@ -109,7 +109,6 @@ fn raw(stack: &Stack) -> Result<Speaks, Fault> {
         one_way: stack.reply == Reply::OneWay,
         pipeline: stack.connection.in_flight.0,
         split_writes: stack.writes == Writes::Split,
-        tokens: None,
     };
     raw::Raw::new(options).map_err(|error| refused(&error))?;
     Ok(Speaks::Raw(options))

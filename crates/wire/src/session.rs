@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use crate::cdr::ByteOrder;
-use crate::token_xml::Document;
 
 /// Names one call on one session; chosen by the user of the session and
 /// handed back in every event. Free for reuse once the call has ended.
@@ -30,8 +29,6 @@ pub struct Request {
     /// The body as it goes on the wire (encoded, compressed, gRPC-framed; in
     /// GIOP the arguments in the session's byte order).
     pub body: Arc<[u8]>,
-    /// The document that a raw session with tokens encodes anew for every send.
-    pub document: Option<Arc<Document>>,
 }
 
 /// `content-encoding` or `grpc-encoding` of a message.
@@ -169,9 +166,6 @@ pub trait Replies {
     fn head(&mut self, call: CallId, head: &Head);
     /// The next bytes of the body, without transfer framing.
     fn body(&mut self, call: CallId, chunk: &[u8]);
-    /// The body as a document, from a raw session with tokens; in place of
-    /// [`Replies::body`], unless the reply is wanted by way of its text.
-    fn document(&mut self, _call: CallId, _document: &Document) {}
     /// The reply is complete.
     fn end(&mut self, call: CallId, end: End);
     /// The reply will never be complete.

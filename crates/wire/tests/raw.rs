@@ -50,6 +50,15 @@ fn request(content: &[u8]) -> Arc<Request> {
     })
 }
 
+#[test]
+fn contents_that_no_peer_accepts_are_not_sent() {
+    use wirelab_wire::raw::{RequestError, check_request};
+    assert_eq!(check_request(&request(b"no XML")), Ok(()));
+    let long = request(&vec![b' '; CONTENT_BYTES_MAX + 1]);
+    let refused = check_request(&long);
+    assert_eq!(refused, Err(RequestError::TooLong(CONTENT_BYTES_MAX + 1)));
+}
+
 fn pipeline(pipeline: u32) -> Options {
     Options {
         pipeline,
@@ -306,131 +315,5 @@ proptest! {
         prop_assert_eq!(&found[..], &contents[..found.len()]);
         prop_assert_eq!(found.len(), contents.len());
         prop_assert!(deframer.is_idle());
-    }
-}
-
-/// Tokens: the second document of a connection is shorter than the first, and
-/// only the ends that saw the first understand it.
-mod tokens {
-    use super::*;
-    use wirelab_wire::raw::{RequestError, Tokens, check_request, check_tokens};
-    use wirelab_wire::token_xml::{Decoder, Document, Encoder};
-
-    const TEXT: &[u8] =
-        br#"<?xml version="1.0" encoding="UTF-8"?><booking><owner>somebody</owner></booking>"#;
-
-    fn both() -> Arc<Request> {
-        Arc::new(Request {
-            body: Arc::from(TEXT),
-            document: Some(Arc::new(Document::parse(TEXT).unwrap())),
-            ..Request::default()
-        })
-    }
-
-    /// Texts and documents that came.
-    #[derive(Default)]
-    struct Heard(Vec<Vec<u8>>, Vec<Document>);
-
-    impl wirelab_wire::Replies for Heard {
-        fn first(&mut self, _: CallId) {}
-        fn head(&mut self, _: CallId, head: &Head) {
-            assert_eq!((head.status, head.content_length), (200, None));
-        }
-        fn body(&mut self, _: CallId, chunk: &[u8]) {
-            self.0.push(chunk.to_vec());
-        }
-        fn document(&mut self, _: CallId, document: &Document) {
-            self.1.push(document.clone());
-        }
-        fn end(&mut self, _: CallId, _: wirelab_wire::End) {}
-        fn failed(&mut self, call: CallId, failure: Failure) {
-            panic!("call {call}: {failure}");
-        }
-    }
-
-    /// Two calls; what was sent, decoded, and what was heard of echoes.
-    fn two_calls(tokens: Tokens) -> (Vec<usize>, Heard) {
-        let mut session = Raw::new(Options {
-            tokens: Some(tokens),
-            ..pipeline(1)
-        })
-        .unwrap();
-        let (mut server, mut decoder, mut encoder) =
-            (Deframer::new(), Decoder::new(), Encoder::new());
-        let (mut lengths, mut heard) = (Vec::new(), Heard::default());
-        for _ in 0..2 {
-            check_tokens(&both(), tokens).unwrap();
-            session.send(0, &both());
-            let mut out = Vec::new();
-            while session.pump(&mut out) {}
-            let content = server.next(&mut &out[..]).unwrap().unwrap();
-            lengths.push(content.len());
-            let document = decoder.decode(&content).unwrap();
-            assert_eq!(document, Document::parse(TEXT).unwrap());
-            let (mut echo, mut reply) = (Vec::new(), Vec::new());
-            encoder.encode(&document, &mut echo);
-            write(&echo, &mut reply);
-            for byte in reply {
-                session.receive(&[byte], &mut heard).unwrap();
-            }
-        }
-        (lengths, heard)
-    }
-
-    #[test]
-    fn documents_are_encoded_for_every_send_and_replies_handed_on() {
-        let (lengths, heard) = two_calls(Tokens::Direct);
-        assert!(
-            lengths[1] < lengths[0] && lengths[0] < TEXT.len(),
-            "{lengths:?}"
-        );
-        assert!(heard.0.is_empty());
-        assert_eq!(
-            heard.1,
-            [
-                Document::parse(TEXT).unwrap(),
-                Document::parse(TEXT).unwrap()
-            ]
-        );
-    }
-
-    #[test]
-    fn by_way_of_text_texts_go_in_and_out() {
-        let (lengths, heard) = two_calls(Tokens::ByWayOfText);
-        assert_eq!(lengths, two_calls(Tokens::Direct).0, "the same tokens");
-        assert!(heard.1.is_empty());
-        assert_eq!(heard.0, [TEXT, TEXT]);
-    }
-
-    #[test]
-    fn replies_that_are_no_tokens_and_requests_without_them_are_refused() {
-        let options = Options {
-            tokens: Some(Tokens::Direct),
-            ..pipeline(1)
-        };
-        let mut wire = Wire {
-            session: Raw::new(options).unwrap(),
-            notes: Notes::default(),
-        };
-        wire.session.send(0, &both());
-        while wire.session.pump(&mut Vec::new()) {}
-        let error = wire.receive(b"3\n\xFF\xFF\xFF").unwrap_err();
-        assert!(error.rule.contains("tokens"), "{error}");
-        assert_eq!(
-            wire.events().last(),
-            Some(&failed(0, Failure::Protocol(error)))
-        );
-
-        let bare = request(b"no XML");
-        assert_eq!(check_request(&bare), Ok(()));
-        assert_eq!(
-            check_tokens(&bare, Tokens::Direct),
-            Err(RequestError::NoDocument)
-        );
-        let refused = check_tokens(&bare, Tokens::ByWayOfText);
-        assert!(
-            matches!(refused, Err(RequestError::NotXml(_))),
-            "{refused:?}"
-        );
     }
 }

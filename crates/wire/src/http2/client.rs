@@ -242,7 +242,6 @@ mod tests {
             authority: "localhost".into(),
             fields: Vec::new(),
             body: Arc::new([]),
-            ..Request::default()
         });
         let mut client = Client::new(Options::default());
         client.next_id = STREAM_MAX - 2;

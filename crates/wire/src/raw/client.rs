@@ -6,22 +6,18 @@ use std::sync::Arc;
 use super::frames::{Frames, Piece};
 use super::options::{Options, OptionsError};
 use super::prefix::Prefix;
-use super::tokens::Coder;
 use crate::ProtocolError;
 use crate::excerpt::excerpt;
 use crate::outbox::Outbox;
 use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
 
-/// One raw connection's client side. [`Request::body`] is sent as it is, unless
-/// [`Options::tokens`] are asked for; every request must pass
-/// [`super::check_request`] or [`super::check_tokens`]. A reply's head has
-/// status 200 and the content's length, unless that is tokens': what it says
-/// is the codec's matter.
+/// One raw connection's client side. [`Request::body`] is sent as it is; every
+/// request must pass [`super::check_request`]. A reply's head has status 200
+/// and the content's length; what it says is the codec's matter.
 #[derive(Debug)]
 pub struct Raw {
     options: Options,
     outbox: Outbox<Prefix>,
-    coder: Option<Coder>,
     /// Calls that have not ended, in the order of their requests.
     awaited: VecDeque<CallId>,
     frames: Frames,
@@ -46,7 +42,6 @@ impl Raw {
         Ok(Raw {
             options,
             outbox: Outbox::new(options.split_writes),
-            coder: options.tokens.map(Coder::new),
             awaited: VecDeque::new(),
             frames: Frames::default(),
             processed: 0,
@@ -102,11 +97,8 @@ impl Raw {
             match self.frames.next(&mut rest)? {
                 None => return Ok(()),
                 Some(Piece::Start(length)) => self.head(call, length, replies),
-                Some(Piece::Content(bytes)) => match &mut self.coder {
-                    Some(coder) => coder.keep(bytes),
-                    None => replies.body(call, bytes),
-                },
-                Some(Piece::End) => self.complete(replies)?,
+                Some(Piece::Content(bytes)) => replies.body(call, bytes),
+                Some(Piece::End) => self.complete(replies),
             }
         }
         Ok(())
@@ -115,7 +107,7 @@ impl Raw {
     fn head(&self, call: CallId, length: usize, replies: &mut impl Replies) {
         let head = Head {
             status: 200,
-            content_length: self.coder.is_none().then_some(length as u64),
+            content_length: Some(length as u64),
             ..Head::default()
         };
         replies.head(call, &head);
@@ -133,20 +125,15 @@ impl Raw {
     }
 
     /// The reply under way is complete.
-    fn complete(&mut self, replies: &mut impl Replies) -> Result<(), ProtocolError> {
-        let Some(call) = self.awaited.front().copied() else {
-            return Ok(());
+    fn complete(&mut self, replies: &mut impl Replies) {
+        let Some(call) = self.awaited.pop_front() else {
+            return;
         };
-        if let Some(coder) = &mut self.coder {
-            coder.decode(call, replies)?;
-        }
         self.first_told = false;
-        self.awaited.pop_front();
         // A reply that overtakes its own request: the rest is still sent.
         self.outbox.disown(call);
         replies.end(call, End::default());
         self.closing |= self.options.close;
-        Ok(())
     }
 
     fn break_off(&mut self, error: &ProtocolError, replies: &mut impl Replies) {
@@ -180,10 +167,7 @@ impl Session for Raw {
         debug_assert!(self.capacity() > 0, "send beyond capacity");
         self.used = true;
         self.awaited.push_back(call);
-        let content = match &mut self.coder {
-            Some(coder) => coder.encode(request),
-            None => Arc::clone(&request.body),
-        };
+        let content = Arc::clone(&request.body);
         self.outbox
             .push(Some(call), Prefix::new(content.len()), content);
     }

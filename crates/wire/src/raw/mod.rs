@@ -11,14 +11,12 @@ mod frames;
 mod options;
 mod prefix;
 pub mod report;
-mod tokens;
 
 pub use client::Raw;
 pub use deframer::Deframer;
 pub use frames::{Frames, Piece};
-pub use options::{Options, OptionsError, RequestError, check_request, check_tokens};
+pub use options::{Options, OptionsError, RequestError, check_request};
 pub use prefix::{Prefix, write};
-pub use tokens::Tokens;
 
 /// Content of a message at most, 128 MiB: 64 MiB of data in base64, and room
 /// for the tags of 100,000 records.

@@ -1,9 +1,7 @@
 //! How a raw connection is used, and what it can carry.
 
 use super::CONTENT_BYTES_MAX;
-use super::tokens::Tokens;
 use crate::session::Request;
-use crate::token_xml::Document;
 
 /// How a raw connection is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +14,6 @@ pub struct Options {
     pub pipeline: u32,
     /// Length and content in two sends.
     pub split_writes: bool,
-    /// Contents are tokens, which depend on all that the connection carried
-    /// before; None: contents are [`Request::body`] as it is.
-    pub tokens: Option<Tokens>,
 }
 
 impl Default for Options {
@@ -28,7 +23,6 @@ impl Default for Options {
             one_way: false,
             pipeline: 1,
             split_writes: false,
-            tokens: None,
         }
     }
 }
@@ -60,12 +54,6 @@ pub enum RequestError {
     /// More than a peer of this kind accepts.
     #[error("{0} bytes of content; {CONTENT_BYTES_MAX} at most")]
     TooLong(usize),
-    /// Tokens are made of a document.
-    #[error("tokens are made of a document, and the request has none; set its document")]
-    NoDocument,
-    /// Tokens by way of text are made of an XML text.
-    #[error("tokens by way of text are made of an XML text, and the body is none: {0}")]
-    NotXml(String),
 }
 
 /// Checks that a request can be sent as it is; [`super::Raw`] expects that of
@@ -77,21 +65,5 @@ pub fn check_request(request: &Request) -> Result<(), RequestError> {
     match request.body.len() {
         length if length > CONTENT_BYTES_MAX => Err(RequestError::TooLong(length)),
         _ => Ok(()),
-    }
-}
-
-/// Checks that a request can be sent as tokens; [`super::Raw`] expects that of
-/// every request when [`Options::tokens`] are asked for.
-///
-/// # Errors
-/// When it lacks what its tokens are made of.
-pub fn check_tokens(request: &Request, tokens: Tokens) -> Result<(), RequestError> {
-    match tokens {
-        Tokens::Direct if request.document.is_some() => Ok(()),
-        Tokens::Direct => Err(RequestError::NoDocument),
-        Tokens::ByWayOfText => match Document::parse(&request.body) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(RequestError::NotXml(error.to_string())),
-        },
     }
 }

@@ -70,7 +70,6 @@ impl WithRequest for MakeRequest<'_> {
             authority: String::new(),
             fields: Vec::new(),
             body: packed.expect("a small message can be compressed").into(),
-            ..Request::default()
         })
     }
 }
