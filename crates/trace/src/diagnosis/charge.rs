@@ -186,7 +186,7 @@ fn share_out(stalls: Vec<Stall>) -> Vec<Share> {
         let free = (stall.to - stall.from) - overlap(&covered, stall.from, stall.to);
         let ns = stall.ns.min(free);
         cover(&mut covered, stall.from, stall.to);
-        let packets = stall.packets.into_iter().filter(|packet| *packet > 0);
+        let packets = stall.named_packets();
         match shares.last_mut().filter(|share| share.cause == stall.cause) {
             Some(share) => {
                 share.ns += ns;

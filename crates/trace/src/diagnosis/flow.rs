@@ -7,7 +7,7 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::{Stall, Stalls};
 use crate::diagnosis::think::Beginnings;
 use crate::diagnosis::unseen::Numbers;
-use crate::exchange::{Exchange, Protocol};
+use crate::exchange::{Ending, Exchange, Protocol};
 use crate::packet::Flags;
 use crate::stream::{Direction, Opening, Segment};
 
@@ -32,9 +32,13 @@ pub(crate) struct Flow {
     now: u64,
     /// Exchanges told.
     pub(crate) exchanges: u64,
+    /// Of those, whose messages the capture has.
+    pub(crate) read: u64,
+    /// TLS is spoken.
+    pub(crate) is_encrypted: bool,
     /// How long replies took to begin.
     pub(crate) beginnings: Beginnings,
-    waiting: Stalls,
+    pub(crate) waiting: Stalls,
     flow_control: Option<Box<FlowControl>>,
     /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
     is_followed: bool,
@@ -63,6 +67,8 @@ impl Flow {
             closed_at: None,
             now: 0,
             exchanges: 0,
+            read: 0,
+            is_encrypted: false,
             beginnings: Beginnings::default(),
             waiting: Stalls::default(),
             flow_control: None,
@@ -149,10 +155,22 @@ impl Flow {
         self.reply_at.filter(|_| one_by_one)
     }
 
-    /// An exchange has been told: what ended before it began is not asked for again,
-    /// except where calls overtake each other.
-    pub(crate) fn told(&mut self, exchange: &Exchange) {
+    /// Its messages cannot be read, as far as is known.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.read == 0 && (self.exchanges > 0 || self.is_encrypted)
+    }
+
+    /// An exchange is told; false where the capture lacks what it was.
+    pub(crate) fn told(&mut self, exchange: &Exchange) -> bool {
         self.exchanges += 1;
+        let is_read = exchange.ending != Ending::Unseen || exchange.reply.is_some();
+        self.read += u64::from(is_read);
+        is_read
+    }
+
+    /// What ended before an exchange that is over began is not asked for again, except
+    /// where calls overtake each other.
+    pub(crate) fn outlived(&mut self, exchange: &Exchange) {
         self.reply_at = exchange.reply.as_ref().map(|reply| reply.last_at_ns);
         if exchange.protocol != Protocol::Http2 && exchange.protocol != Protocol::Giop {
             self.waiting.forget_before(exchange.request.first_at_ns);

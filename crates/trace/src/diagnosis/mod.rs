@@ -32,6 +32,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod think;
+mod unread;
 mod unseen;
 mod until_close;
 mod window;
@@ -58,6 +59,8 @@ use unseen::Numbers;
 pub const EXAMPLES: usize = 8;
 /// Closed flows that are kept: what is told of a packet may come in any order.
 const LEAVING: usize = 256;
+/// Stalls of a connection whose messages cannot be read that are kept before they are told.
+const UNREAD_MAX: usize = 128;
 /// Pairs of hosts that are remembered.
 const HOSTS: usize = 1024;
 
@@ -124,8 +127,9 @@ impl Diagnosis {
         let Some(flow) = self.flows.remove(id) else {
             return;
         };
-        if flow.exchanges == 0 {
-            for occurrence in unread(id, &flow) {
+        if flow.read == 0 {
+            let opening = flow.handshake.repeated();
+            for occurrence in unread::occurrences(id, flow.stalls().chain(&opening), &flow.path) {
                 self.count(occurrence);
             }
         }
@@ -183,32 +187,6 @@ fn opening_of(id: FlowId, flow: &Flow) -> Occurrence {
     }
 }
 
-/// Of a connection without exchanges, encrypted or of an unknown protocol, what
-/// segments alone show.
-fn unread(id: FlowId, flow: &Flow) -> Vec<Occurrence> {
-    let judged = |stall: &stall::Stall| {
-        stall.cause.needs_no_message()
-            && (stall.cause != Cause::NagleDelayedAck || nagle::is_delayed(stall, &flow.path))
-    };
-    let stalls = flow.stalls().copied().filter(judged);
-    stalls
-        .chain(flow.handshake.repeated())
-        .filter(|stall| charge::matters_alone(stall))
-        .map(|stall| Occurrence {
-            cause: stall.cause,
-            flow: id,
-            exchange: None,
-            direction: stall.direction,
-            packets: stall
-                .packets
-                .into_iter()
-                .filter(|packet| *packet > 0)
-                .collect(),
-            ns: stall.ns,
-        })
-        .collect()
-}
-
 impl Observer for Diagnosis {
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
         let Hosts { path, manners } = self.hosts.get(&hosts(opening)).copied().unwrap_or_default();
@@ -216,8 +194,16 @@ impl Observer for Diagnosis {
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
-        if let Some(flow) = self.flows.get_mut(flow) {
-            flow.segment(segment);
+        let Some(known) = self.flows.get_mut(flow) else {
+            return;
+        };
+        known.segment(segment);
+        if known.is_unread() && known.waiting.len() > UNREAD_MAX {
+            let stalls = std::mem::take(&mut known.waiting);
+            let path = known.path;
+            for occurrence in unread::occurrences(flow, stalls.iter(), &path) {
+                self.count(occurrence);
+            }
         }
     }
 
@@ -248,35 +234,41 @@ impl Exchanges for Diagnosis {
         let Some(flow) = self.flows.get_mut(exchange.flow) else {
             return;
         };
-        let occurrences = charge::occurrences(exchange.flow, flow, exchange);
         self.exchanges += 1;
+        if !flow.told(exchange) {
+            return;
+        }
+        let occurrences = charge::occurrences(exchange.flow, flow, exchange);
         self.latency_ns = self
             .latency_ns
             .saturating_add(charge::taken_ns(flow, exchange));
-        flow.told(exchange);
+        flow.outlived(exchange);
         for occurrence in occurrences {
             self.count(occurrence);
         }
     }
 
     fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
-        if let Unit::Http2 {
-            kind,
-            stream,
-            length,
-            window,
-        } = unit
-            && let Some(flow) = self.flows.get_mut(flow)
-        {
-            flow.frame(
-                Frame {
+        let Some(flow) = self.flows.get_mut(flow) else {
+            return;
+        };
+        match unit {
+            Unit::Http2 {
+                kind,
+                stream,
+                length,
+                window,
+            } => {
+                let frame = Frame {
                     kind,
                     stream,
                     length,
                     window,
-                },
-                carrier,
-            );
+                };
+                flow.frame(frame, carrier);
+            }
+            Unit::Tls(_) => flow.is_encrypted = true,
+            _ => {}
         }
     }
 }

@@ -33,6 +33,11 @@ pub(crate) struct Stall {
 }
 
 impl Stall {
+    /// Those of its packets that there are.
+    pub(crate) fn named_packets(&self) -> impl Iterator<Item = u64> + use<> {
+        self.packets.into_iter().filter(|packet| *packet > 0)
+    }
+
     fn continues(&self, other: &Stall) -> bool {
         (self.cause, self.direction, self.stream) == (other.cause, other.direction, other.stream)
     }
@@ -71,6 +76,11 @@ impl Stalls {
         if self.ring.back().is_some_and(is_newest) {
             self.ring.pop_back();
         }
+    }
+
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.ring.len()
     }
 
     /// All that wait.

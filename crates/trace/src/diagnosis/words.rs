@@ -61,10 +61,12 @@ fn how_long(figures: &Figures) -> String {
         share,
         ..
     } = *figures;
-    let share = share * 100.0;
-    format!(
-        "That took {ms_median:.3} ms (median), {ms_total:.1} ms in all, {share:.1} % of the time of all exchanges."
-    )
+    let part = if share > 0.0 {
+        format!(", {:.1} % of the time of all exchanges", share * 100.0)
+    } else {
+        String::new()
+    };
+    format!("That took {ms_median:.3} ms (median), {ms_total:.1} ms in all{part}.")
 }
 
 /// The axis to flip, where the lab has one.

@@ -3,6 +3,7 @@
 use super::{causes, of};
 use crate::diagnosis::Cause;
 use crate::diagnosis::script::{C, S, Script};
+use crate::exchange::{Ending, Protocol};
 
 /// Head and body of a reply in two segments, the second after the acknowledgment of
 /// the first, which came after that time; then the answer after `answer_us`.
@@ -210,4 +211,25 @@ fn a_connection_whose_messages_cannot_be_read_shows_its_stalls_too() {
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("three stalls");
     assert_eq!((nagle.occurrences, nagle.exchanges), (3, 0));
     assert!(nagle.examples.iter().all(|one| one.exchange.is_none()));
+}
+
+#[test]
+fn a_capture_that_cuts_messages_off_shows_stalls_without_exchanges() {
+    let mut script = Script::new();
+    script.open(20, 10);
+    for _ in 0..300 {
+        let mark = script.mark();
+        script.data(C, 120, 50).data(S, 109, 100);
+        script.ack(C, 43_000).data(S, 211, 25).ack(C, 20);
+        script.exchange_as(mark, (50, 50), None, Protocol::Http1, Ending::Unseen);
+    }
+    script.closed();
+    let findings = script.findings();
+    assert_eq!(causes(&findings), [Cause::NagleDelayedAck]);
+    assert_eq!((findings[0].occurrences, findings[0].exchanges), (300, 0));
+    assert!(
+        findings[0].words.starts_with("300 times"),
+        "{}",
+        findings[0].words
+    );
 }
