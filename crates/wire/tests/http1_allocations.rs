@@ -80,7 +80,6 @@ fn a_call_whose_reply_comes_whole_allocates_nothing() {
         authority: "localhost".into(),
         fields: vec![],
         body: Arc::from(&b"body"[..]),
-        ..Request::default()
     });
     let reply =
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nhello";

@@ -168,7 +168,6 @@ fn request(id: u32, method: &str, path: &str, body: Vec<u8>) -> Arc<Request> {
             ("accept".into(), "*/*".into()),
         ],
         body: body.into(),
-        ..Request::default()
     })
 }
 

@@ -74,7 +74,6 @@ pub fn get(id: u32) -> Request {
         authority: "localhost:80".into(),
         fields: vec![("accept".into(), "text/plain".into())],
         body: Arc::from([]),
-        ..Request::default()
     }
 }
 

@@ -271,7 +271,6 @@ pub fn request(id: u32, method: &str, fields: &[(&str, &str)], body: &[u8]) -> A
             .map(|&(name, value)| (name.into(), value.into()))
             .collect(),
         body: body.into(),
-        ..Request::default()
     })
 }
 
