@@ -45,13 +45,15 @@ class Exchange:
     ordinal: int
     request: Message
     reply: Message | None
+    begun: int
+    """When its first send was made, or, of the first on a connection, connect()."""
 
     @property
     def ns(self) -> int:
-        """From the first send of the request to the last receive of the reply."""
+        """From its beginning to the last receive of the reply."""
         receives = (self.reply or self.request).receives
         until = receives[-1].ended if receives else self.request.sends[-1].ended
-        return until - self.request.sends[0].at
+        return until - self.begun
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,9 @@ def _exchanges(client: Endpoint, server: Endpoint, is_http2: bool) -> Iterator[E
             if since is not None and send.at >= since and (until is None or send.at < until)
         ]
         reply = Message(tuple(own), _taken(client.receives, own)) if own else None
-        yield Exchange(ordinal, request, reply)
+        opening = client.connect if ordinal == 0 else None
+        begun = opening.at if opening is not None else sends[0].at
+        yield Exchange(ordinal, request, reply, begun)
 
 
 def _requests(client: Endpoint, is_http2: bool) -> list[tuple[Transfer, ...]]:

@@ -107,6 +107,10 @@ def rounds(talk: Conversation, around: Circumstances) -> Iterator[Occurrence]:
             for direction, message in _messages(exchange):
                 if message.bytes <= around.segment_bytes:
                     continue
+                for cause in _possible(connection, direction, message, around):
+                    yield Occurrence(
+                        cause, connection.port, exchange.ordinal, 0.0, is_certain=False
+                    )
                 judged = _judged(talk, connection, direction, message, around)
                 for cause, ns, is_sure in judged:
                     found = WINDOW_MS.judge(
@@ -154,6 +158,30 @@ def _judged(
             yield TCP_WINDOW, total, False
 
 
+def _possible(
+    connection: Connection, direction: str, message: Message, around: Circumstances
+) -> Iterator[str]:
+    """Causes that are there whatever the receives show, which come late where the receiver
+    is busy: the message is larger than that window."""
+    sender, receiver = connection.sides(direction)
+    window = receiver.receive_buffer
+    if window is not None and window < message.bytes:
+        yield TCP_WINDOW
+    initial = INITIAL_WINDOW_SEGMENTS * around.segment_bytes
+    if message.bytes <= initial or around.rtt_ns < ROUND_TRIP_MS_MIN * NS_PER_MS:
+        return
+    if message.start <= 2 * initial:
+        yield SLOW_START
+    elif _pause(sender, message) >= IDLE_MIN_NS + around.rtt_ns:
+        yield IDLE_RESTART
+
+
+def _pause(sender: Endpoint, message: Message) -> int:
+    """Since the sender's last send before the message, ns; 0 where that is its first."""
+    earlier = [one for one in sender.sends if one.end <= message.start]
+    return message.sends[0].at - earlier[-1].ended if earlier else 0
+
+
 def silent_until(message: Message) -> int:
     """When the last byte of a message was taken."""
     return message.receives[-1].ended if message.receives else message.sends[-1].ended
@@ -180,13 +208,14 @@ def _blame(
     largest = max(one.before for one in silent)
     window = receiver.receive_buffer
     # The kernel doubles SO_RCVBUF, for its own needs among others (socket(7)).
-    if window is not None and window < message.bytes and largest <= 2 * window:
+    if window is not None and window < message.bytes:
         # Beyond doubt where the window is too small for slow start to begin with.
-        return TCP_WINDOW, window < initial
-    earlier = [one for one in sender.sends if one.end <= message.start]
-    if not earlier or message.start <= 2 * initial:
+        if window < initial or largest <= 2 * window:
+            return TCP_WINDOW, window < initial
+        return SLOW_START, False
+    pause = _pause(sender, message)
+    if not pause or message.start <= 2 * initial:
         return SLOW_START, True
-    pause = message.sends[0].at - earlier[-1].ended
     if pause >= IDLE_MIN_NS + around.rtt_ns:
         return IDLE_RESTART, pause >= 2 * (IDLE_MIN_NS + around.rtt_ns)
     return SLOW_START, False

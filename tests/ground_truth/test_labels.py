@@ -151,7 +151,8 @@ def test_rounds_no_larger_than_a_small_receive_buffer_are_its_fault() -> None:
     near = client([(10.0, 100)], sizes)
     near.receive_buffer = 4_096
     far = server([(20.1, 6 * 4_096)], [(20.0, 100)])
-    assert found(talk(near, far), link(rtt_ms=20.0)) == {causes.TCP_WINDOW: True}
+    told = found(talk(near, far), link(rtt_ms=20.0))
+    assert [cause for cause, certain in told.items() if certain] == [causes.TCP_WINDOW]
 
 
 def stopped_client(size: int) -> Conversation:
@@ -187,8 +188,7 @@ def test_data_that_waited_for_window_update_starved() -> None:
         [(1.9, 100), (31.9, 13)],
     )
     told = found(talk(near, far, is_http2=True), link(rtt_ms=20.0))
-    assert told[causes.H2_WINDOW]
-    assert causes.SLOW_START not in told
+    assert [cause for cause, certain in told.items() if certain] == [causes.H2_WINDOW]
 
 
 def two_connections(replies: tuple[bytes, bytes]) -> Conversation:
