@@ -22,12 +22,29 @@ const MATTERS_RELATIVELY_NS: u64 = 100_000;
 /// One in so many parts.
 const LARGE_SHARE: u64 = 3;
 
-/// The occurrences of one exchange, one per cause.
-pub(crate) fn occurrences(id: FlowId, flow: &mut Flow, exchange: &Exchange) -> Vec<Occurrence> {
+/// A time that is charged to one cause. The times of one exchange do not overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charge {
+    /// Why.
+    pub cause: Cause,
+    /// Nanoseconds since the Unix epoch.
+    pub from_ns: u64,
+    /// Nanoseconds since the Unix epoch.
+    pub to_ns: u64,
+}
+
+/// The occurrences of one exchange, one per cause, and when their times were.
+pub(crate) fn occurrences(
+    id: FlowId,
+    flow: &mut Flow,
+    exchange: &Exchange,
+    charges: &mut Vec<Charge>,
+) -> Vec<Occurrence> {
     let length = taken_ns(flow, exchange);
     share_out(met(flow, exchange))
         .into_iter()
         .filter(|share| matters(share, length))
+        .inspect(|share| charges.extend(share.charges()))
         .map(|share| Occurrence {
             cause: share.cause,
             flow: id,
@@ -175,7 +192,20 @@ struct Share {
     cause: Cause,
     direction: Direction,
     ns: u64,
+    /// When that was.
+    times: Vec<(u64, u64)>,
     packets: Vec<u64>,
+}
+
+impl Share {
+    fn charges(&self) -> impl Iterator<Item = Charge> {
+        let times = self.times.iter().filter(|(from, to)| from < to);
+        times.map(|&(from_ns, to_ns)| Charge {
+            cause: self.cause,
+            from_ns,
+            to_ns,
+        })
+    }
 }
 
 /// Charges every moment once: to the first cause in order whose stall covers it.
@@ -183,19 +213,21 @@ fn share_out(stalls: Vec<Stall>) -> Vec<Share> {
     let mut covered: Vec<(u64, u64)> = Vec::new();
     let mut shares: Vec<Share> = Vec::new();
     for stall in stalls {
-        let free = (stall.to - stall.from) - overlap(&covered, stall.from, stall.to);
-        let ns = stall.ns.min(free);
+        let times = last_of(uncovered(&covered, stall.from, stall.to), stall.ns);
+        let ns = length(&times);
         cover(&mut covered, stall.from, stall.to);
         let packets = stall.named_packets();
         match shares.last_mut().filter(|share| share.cause == stall.cause) {
             Some(share) => {
                 share.ns += ns;
+                share.times.extend(times);
                 share.packets.extend(packets);
             }
             None => shares.push(Share {
                 cause: stall.cause,
                 direction: stall.direction,
                 ns,
+                times,
                 packets: packets.collect(),
             }),
         }
@@ -208,12 +240,38 @@ fn share_out(stalls: Vec<Stall>) -> Vec<Share> {
     shares
 }
 
-/// How much of a time is in times that do not overlap each other.
-fn overlap(covered: &[(u64, u64)], from: u64, to: u64) -> u64 {
-    covered
-        .iter()
-        .map(|(start, end)| (*end).min(to).saturating_sub((*start).max(from)))
-        .sum()
+/// What of a time is in none of the times that do not overlap each other.
+fn uncovered(covered: &[(u64, u64)], from: u64, to: u64) -> Vec<(u64, u64)> {
+    let mut covered = covered.to_vec();
+    covered.sort_unstable();
+    let mut free = Vec::new();
+    let mut since = from;
+    for (start, end) in covered {
+        if start.min(to) > since {
+            free.push((since, start.min(to)));
+        }
+        since = since.max(end);
+    }
+    if to > since {
+        free.push((since, to));
+    }
+    free
+}
+
+/// The last so many nanoseconds of some times: what came late came at their end.
+fn last_of(mut times: Vec<(u64, u64)>, ns: u64) -> Vec<(u64, u64)> {
+    let mut over = length(&times).saturating_sub(ns);
+    for (from, to) in &mut times {
+        let cut = over.min(*to - *from);
+        *from += cut;
+        over -= cut;
+    }
+    times
+}
+
+/// Of times that do not overlap each other, ns.
+fn length(times: &[(u64, u64)]) -> u64 {
+    times.iter().map(|(from, to)| to - from).sum()
 }
 
 /// Adds a time, and keeps the times apart from each other.
@@ -248,5 +306,29 @@ pub(crate) fn matters_alone(stall: &Stall) -> bool {
     match stall.cause {
         Cause::SynRetransmission | Cause::DataRetransmission => stall.ns > 0,
         _ => stall.ns >= MATTERS_NS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_charged_before_is_not_charged_again() {
+        let covered = [(20, 30), (0, 5), (90, 200)];
+        let free = uncovered(&covered, 3, 100);
+        assert_eq!(free, [(5, 20), (30, 90)]);
+        assert_eq!(length(&free), 75);
+        assert_eq!(uncovered(&covered, 91, 95), []);
+        assert_eq!(uncovered(&covered, 40, 40), []);
+    }
+
+    #[test]
+    fn of_a_longer_time_the_end_is_charged() {
+        let times = vec![(5, 20), (30, 90)];
+        assert_eq!(last_of(times.clone(), 70), [(10, 20), (30, 90)]);
+        assert_eq!(last_of(times.clone(), 10), [(20, 20), (80, 90)]);
+        assert_eq!(last_of(times.clone(), 75), times);
+        assert_eq!(last_of(times.clone(), 1_000), times);
     }
 }

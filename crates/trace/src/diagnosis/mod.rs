@@ -42,6 +42,7 @@ use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
 pub use cause::Cause;
+pub use charge::Charge;
 pub use finding::{Finding, Test, Where};
 pub use occurrence::Occurrence;
 
@@ -81,6 +82,7 @@ pub struct Diagnosis {
     tallies: Vec<Tally>,
     exchanges: u64,
     latency_ns: u64,
+    charged: Vec<Charge>,
 }
 
 impl Default for Diagnosis {
@@ -100,7 +102,13 @@ impl Diagnosis {
             tallies: Cause::ALL.map(|cause| Tally::new(cause, examples)).into(),
             exchanges: 0,
             latency_ns: 0,
+            charged: Vec::new(),
         }
+    }
+
+    /// What the exchange that was told last is charged for.
+    pub fn charged(&self) -> &[Charge] {
+        &self.charged
     }
 
     /// All findings, those that took most time first. Call it after the last packet.
@@ -231,6 +239,7 @@ impl Observer for Diagnosis {
 
 impl Exchanges for Diagnosis {
     fn exchange(&mut self, exchange: &Exchange) {
+        self.charged.clear();
         let Some(flow) = self.flows.get_mut(exchange.flow) else {
             return;
         };
@@ -238,7 +247,7 @@ impl Exchanges for Diagnosis {
         if !flow.told(exchange) {
             return;
         }
-        let occurrences = charge::occurrences(exchange.flow, flow, exchange);
+        let occurrences = charge::occurrences(exchange.flow, flow, exchange, &mut self.charged);
         self.latency_ns = self
             .latency_ns
             .saturating_add(charge::taken_ns(flow, exchange));
