@@ -339,6 +339,17 @@ CaptureChoice = Literal["none", "client", "server", "both"]
 NO_CAPTURE: CaptureChoice = "none"
 
 
+class Place(Model):
+    """One point of a matrix: a stack, and places in the experiment's lists, from 0."""
+
+    stack: Reference
+    message: int = Field(0, ge=0)
+    load: int = Field(0, ge=0)
+    link: int = Field(0, ge=0)
+    placement: int = Field(0, ge=0)
+    capture: int = Field(0, ge=0)
+
+
 class Experiment(Model):
     """A matrix of services, axes, messages, loads, links and placements, with repeats."""
 
@@ -349,6 +360,9 @@ class Experiment(Model):
     services: tuple[Reference, ...] = Field(min_length=1, description="stack references")
     axes: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="axis: [values], multiplied with the services"
+    )
+    only: tuple[Place, ...] | None = Field(
+        None, min_length=1, description="of the matrix, these points and no others"
     )
     skip_illegal: bool = Field(
         False, description="leave out combinations that cannot exist, and list them"
@@ -382,6 +396,12 @@ class Experiment(Model):
     faults: Faults = Faults()
     findings: Any = Field(None, description="what a study claims; checked by its own code")
     ladders: Any = Field(None, description="paths from stack to stack; checked by `explain`")
+    test_findings: bool = Field(
+        False, description="test what is found in the packets by intervention, after the run"
+    )
+    interventions: Any = Field(
+        None, description="findings under test and their predictions; `dissect --test` writes them"
+    )
 
     @field_validator("axes", mode="before")
     @classmethod
@@ -411,9 +431,38 @@ class Experiment(Model):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _only_of_the_matrix(self) -> Experiment:
+        for index, place in enumerate(self.only or ()):
+            if place.stack not in self.services or self.axes:
+                raise ValueError(f"only[{index}].stack must be one of services, without axes")
+            for key, listed in self._lists().items():
+                if getattr(place, key) >= len(listed):
+                    raise ValueError(f"only[{index}].{key}: there are {len(listed)}, from 0")
+        return self
+
+    @model_validator(mode="after")
+    def _packets_to_test(self) -> Experiment:
+        if self.test_findings and set(self.capture) == {NO_CAPTURE}:
+            raise ValueError("test_findings needs packets: add `capture: client`")
+        return self
+
+    def _lists(self) -> dict[str, tuple[Any, ...]]:
+        """By the key of a :class:`Place`."""
+        return {
+            "message": self.messages,
+            "load": self.loads,
+            "link": self.links,
+            "placement": self.placement,
+            "capture": self.capture,
+        }
+
     def digest(self) -> str:
         """SHA-256 of everything that shapes the trials; comments and layout do not."""
-        content = self.model_dump(mode="json", exclude={"about", "findings", "ladders"})
+        told = {"about", "findings", "ladders", "test_findings", "interventions"}
+        content = self.model_dump(
+            mode="json", exclude=told | ({"only"} if not self.only else set())
+        )
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

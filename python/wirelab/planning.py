@@ -12,7 +12,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
@@ -25,6 +25,7 @@ from wirelab.experiment import (
     Experiment,
     Load,
     Message,
+    Place,
     PlacementChoice,
 )
 from wirelab.manifests import Catalogue
@@ -109,6 +110,21 @@ def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
 
 
 def _combinations(experiment: Experiment) -> Iterator[Combination]:
+    return _matrix(experiment) if experiment.only is None else _only(experiment, experiment.only)
+
+
+def _only(experiment: Experiment, places: Iterable[Place]) -> Iterator[Combination]:
+    for place in places:
+        around = (
+            experiment.placement[place.placement],
+            experiment.links[place.link],
+            experiment.capture[place.capture],
+        )
+        message, load = experiment.messages[place.message], experiment.loads[place.load]
+        yield place.stack, {}, message, load, around
+
+
+def _matrix(experiment: Experiment) -> Iterator[Combination]:
     around = product(experiment.placement, experiment.links, experiment.capture)
     return product(
         experiment.services,

@@ -1,0 +1,155 @@
+"""Which findings of a run are tested, and how; and which are not, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from wirelab import planning
+from wirelab.errors import StackError, UsageError
+from wirelab.experiment import CaptureChoice, Experiment
+from wirelab.intervention.claims import captured, claims, switch
+from wirelab.intervention.derived import Matrix
+from wirelab.intervention.flips import LINK, CannotTest, flip
+from wirelab.intervention.record import Claim, Interventions, Planned, Together, Untested
+from wirelab.manifests import Catalogue
+from wirelab.planning import Cell
+from wirelab.spelling import did_you_mean
+from wirelab.statistics import Cell as Measured
+from wirelab.statistics import cells, point_key
+from wirelab.trial import Trial
+
+MINIMUM_SHARE = 0.05
+"""Share of the time of a call from which on a finding is worth a test."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cell of a run whose packets were captured: as it was planned, and as it was measured."""
+
+    cell: Cell
+    measured: Measured
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is to be tested, and the points that this needs."""
+
+    record: Interventions
+    matrix: Matrix
+
+
+def propose(
+    experiment: Experiment,
+    catalogue: Catalogue,
+    trials: Iterable[Trial],
+    causes: Collection[str] = (),
+) -> Proposal:
+    """Every finding of the trials, tested or with the reason why not. With ``causes`` only
+    those, whatever they cost. Raises :class:`UsageError` where no trial captured, or none
+    shows one of ``causes``."""
+    found = _found(experiment, catalogue, trials)
+    _accept(causes, found)
+    matrix = Matrix(experiment, catalogue, _side(found))
+    parts = [_of_cell(one, matrix, causes) for one in found]
+    record = Interventions(
+        minimum_share=MINIMUM_SHARE,
+        tests=tuple(test for tests, _ in parts for test in tests),
+        untested=tuple(left for _, untested in parts for left in untested),
+    )
+    together = tuple(_together(record.tests, found, matrix))
+    return Proposal(record.model_copy(update={"together": together}), matrix)
+
+
+def _found(experiment: Experiment, catalogue: Catalogue, trials: Iterable[Trial]) -> list[Found]:
+    """Each point once: an ablation of captures is one point here."""
+    planned = {
+        point_key(t.cell.point): t.cell for t in planning.schedule(experiment, catalogue).trials
+    }
+    found: dict[str, Found] = {}
+    for measured in cells(trials):
+        cell = planned.get(point_key(measured.point))
+        if cell is None or not captured(measured):
+            continue
+        options = {**measured.point.options, "capture": ""}
+        found.setdefault(point_key(replace(measured.point, options=options)), Found(cell, measured))
+    if not found:
+        raise UsageError(
+            "no trial of this run captured packets, so nothing was found in them",
+            "run the experiment again with `capture: client`",
+        )
+    return list(found.values())
+
+
+def _accept(causes: Collection[str], found: Sequence[Found]) -> None:
+    known = dict.fromkeys(claim.cause for one in found for claim in claims(one.measured))
+    for cause in causes:
+        if cause not in known:
+            remedy = did_you_mean(cause, known) if known else "nothing was found in its packets"
+            raise UsageError(f"--cause {cause}: this run has no such finding", remedy)
+
+
+def _side(found: Sequence[Found]) -> CaptureChoice:
+    return "server" if all(one.cell.capture == "server" for one in found) else "client"
+
+
+def _of_cell(
+    one: Found, matrix: Matrix, causes: Collection[str]
+) -> tuple[list[Planned], list[Untested]]:
+    tests, untested = [], []
+    for claim in claims(one.measured):
+        if causes and claim.cause not in causes:
+            continue
+        try:
+            if claim.share < MINIMUM_SHARE and not causes:
+                raise CannotTest(_too_small(claim))
+            tests.append(_planned(one, claim, matrix))
+        except CannotTest as reason:
+            spot = matrix.spot(one.cell, one.cell.stack, one.cell.link)
+            untested.append(Untested(claim=claim, before=spot, reason=str(reason)))
+    return tests, untested
+
+
+def _too_small(claim: Claim) -> str:
+    return (
+        f"it takes less than the {100 * MINIMUM_SHARE:g} % of the time of a call that are worth "
+        f"a test; `--cause {claim.cause}` tests it all the same"
+    )
+
+
+def _planned(one: Found, claim: Claim, matrix: Matrix) -> Planned:
+    cell = one.cell
+    change = flip(claim.cause, switch(one.measured, claim.cause), cell)
+    refusal = matrix.refusal(cell, change.stack, change.link)
+    if refusal:
+        raise CannotTest(refusal)
+    return Planned(
+        claim=claim,
+        axis=change.axis,
+        was=change.was,
+        becomes=change.becomes,
+        before=matrix.add(cell, cell.stack, cell.link),
+        after=matrix.add(cell, change.stack, change.link),
+    )
+
+
+def _together(
+    tests: Sequence[Planned], found: Sequence[Found], matrix: Matrix
+) -> Iterator[Together]:
+    """Where several switches of a cell are flipped one by one, all of them at once, too; but
+    not where they exclude each other."""
+    for one in found:
+        before = matrix.spot(one.cell, one.cell.stack, one.cell.link)
+        changes = {test.axis: test for test in tests if test.before == before}
+        if len(changes) < 2:
+            continue
+        link = matrix.link(changes[LINK].becomes) if LINK in changes else one.cell.link
+        axes = {axis: test.becomes for axis, test in changes.items() if axis != LINK}
+        try:
+            stack = one.cell.stack.with_axes(axes)
+        except StackError:
+            continue
+        if not matrix.refusal(one.cell, stack, link):
+            told = tuple(test.change for test in changes.values())
+            after = matrix.add(one.cell, stack, link)
+            yield Together(changes=told, before=before, after=after)

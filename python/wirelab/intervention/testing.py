@@ -1,0 +1,117 @@
+"""The test of a run's findings: propose, run as an experiment, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from wirelab import (
+    documents,
+    experiment_file,
+    journal,
+    manifests,
+    run_directory,
+    running,
+)
+from wirelab.errors import RunDirectoryError, UsageError
+from wirelab.intervention.proposal import propose
+from wirelab.intervention.record import Interventions
+from wirelab.progress import Progress
+
+if TYPE_CHECKING:
+    from wirelab.intervention.outcome import Outcome
+
+FOLDER = "tests"
+"""Where a run keeps the test of its findings."""
+REPEATS = 4
+KEY = "interventions"
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What became of a test."""
+
+    folder: Path | None
+    """The run directory of the test; None where nothing could be tested."""
+    outcome: Outcome
+    failed: bool = False
+    """True where a trial measured nothing."""
+
+
+def intervene(
+    folder: Path,
+    *,
+    repeats: int = REPEATS,
+    causes: Collection[str] = (),
+    out: Path | None = None,
+    progress: Progress | None = None,
+    unverified: bool = False,
+) -> Intervention:
+    """Tests what was found in the packets of a run; goes on where an earlier test stopped.
+
+    Raises :class:`UsageError` where the run holds nothing to test, and what
+    :func:`wirelab.running.run` raises."""
+    from wirelab.intervention.outcome import judge
+
+    text = _source(folder)
+    experiment = experiment_file.parse(text, str(folder / run_directory.EXPERIMENT))
+    trials = running.read(folder).trials
+    proposal = propose(experiment, manifests.load(), trials, causes)
+    if not proposal.record.tests:
+        return Intervention(None, judge(proposal.record, ()))
+    written = documents.read(text, experiment.name).values
+    source = proposal.matrix.text(written, proposal.record, repeats)
+    target = out or folder / FOLDER
+    run = running.run(
+        experiment_file.parse(source, "the test"),
+        target,
+        source=source,
+        progress=progress,
+        unverified=unverified,
+    )
+    outcome = read(target)
+    assert outcome is not None  # its manifest was written by running.run
+    return Intervention(target, outcome, bool(run.failed))
+
+
+def read(folder: Path) -> Outcome | None:
+    """What the test in a run directory says: of that run itself where it is one, else of its
+    own folder :data:`FOLDER`. None where nothing was tested."""
+    from wirelab.intervention.outcome import judge
+
+    for place in (folder, folder / FOLDER):
+        if not (place / run_directory.MANIFEST).exists():
+            continue
+        recorded = _recorded(place)
+        if recorded is not None:
+            return judge(recorded, journal.read(place / journal.NAME).trials)
+    return None
+
+
+def _recorded(folder: Path) -> Interventions | None:
+    manifest = run_directory.read_manifest(folder)
+    given: Any = (manifest.get("experiment") or {}).get(KEY)
+    if given is None:
+        return None
+    try:
+        return Interventions.model_validate(given)
+    except ValidationError as error:
+        raise RunDirectoryError(
+            f"{folder}: the manifest's {KEY} cannot be read: {error.errors()[0]['msg']}",
+            "they are written by `wirelab dissect RUN --test`; restore the file",
+        ) from error
+
+
+def _source(folder: Path) -> str:
+    run_directory.read_manifest(folder)
+    try:
+        return (folder / run_directory.EXPERIMENT).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{folder / run_directory.EXPERIMENT} cannot be read: {error.strerror}",
+            "a test needs the experiment that was run",
+        ) from error
