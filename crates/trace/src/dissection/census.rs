@@ -17,7 +17,7 @@ const OTHERS: &str = "(others)";
 
 /// Latencies in nanoseconds, to three digits.
 #[derive(Debug)]
-struct Latencies(Histogram<u64>);
+pub(super) struct Latencies(Histogram<u64>);
 
 impl Default for Latencies {
     fn default() -> Self {
@@ -29,12 +29,12 @@ impl Latencies {
     /// The longest that is told apart: a day.
     const NS_MAX: u64 = 86_400_000_000_000;
 
-    fn record(&mut self, ns: u64) {
+    pub(super) fn record(&mut self, ns: u64) {
         // A histogram that resizes itself takes every value.
         let _ = self.0.record(ns.min(Latencies::NS_MAX));
     }
 
-    fn quantiles(&self) -> Option<Quantiles> {
+    pub(super) fn quantiles(&self) -> Option<Quantiles> {
         let us = |ns: u64| ns as f64 / 1e3;
         (!self.0.is_empty()).then(|| Quantiles {
             p50: us(self.0.value_at_quantile(0.5)),

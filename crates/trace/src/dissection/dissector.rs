@@ -3,6 +3,7 @@
 use super::census::Census;
 use super::connections::Ledger;
 use super::document::{Accounting, Capture, Dissection, PerExchange, VERSION};
+use super::load::Clerk;
 use crate::account::Account;
 use crate::exchange::{Exchange, Exchanges, Unit};
 use crate::flow_map::FlowMap;
@@ -49,6 +50,7 @@ struct Found<D> {
     census: Census,
     ledger: Ledger,
     ladders: Ladders,
+    clerk: Clerk,
     diagnosis: D,
 }
 
@@ -62,6 +64,7 @@ impl<D: Observer + Exchanges> Dissector<D> {
                 census: Census::default(),
                 ledger: Ledger::new(options.flows),
                 ladders: Ladders::new(options.timeline),
+                clerk: Clerk::default(),
                 diagnosis,
             },
             protocols: Protocols::default(),
@@ -84,6 +87,7 @@ impl<D: Observer + Exchanges> Dissector<D> {
             flows,
             accounting: accounting(&found.accounts, exchanges),
             exchanges: found.census.document(connections),
+            load: found.clerk.document(),
             findings: Vec::new(),
             timeline: timeline.unwrap_or_default(),
             timeline_of,
@@ -103,6 +107,7 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
         self.found.chosen.insert(flow, ());
         self.found.ledger.opened(flow, opening);
         self.found.ladders.opened(flow);
+        self.found.clerk.opened(flow);
         self.found.diagnosis.opened(flow, opening);
         self.protocols.opened(flow, opening);
     }
@@ -114,6 +119,7 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
         }
         found.accounts[segment.direction as usize].segment(segment);
         found.ledger.segment(flow, segment);
+        found.clerk.segment(flow, segment);
         found.ladders.segment(flow, segment);
         found.diagnosis.segment(flow, segment);
         self.protocols.segment(flow, segment, found);
@@ -139,9 +145,11 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
     fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing) {
         if self.found.chosen.remove(flow).is_some() {
             let (protocol, _) = self.protocols.of(flow);
+            self.found.clerk.at(at_ns);
             self.protocols.closed(flow, closing, &mut self.found);
             self.found.ledger.closed(flow, protocol, closing);
             self.found.ladders.closed(flow);
+            self.found.clerk.closed(flow);
             self.found.diagnosis.closed(flow, at_ns, closing);
         }
     }
@@ -158,12 +166,14 @@ impl<D: Exchanges> Exchanges for Found<D> {
     fn begun(&mut self, flow: FlowId, carrier: &Segment) {
         self.ledger.begun(flow);
         self.ladders.begun(flow, carrier);
+        self.clerk.begun(flow, carrier);
         self.diagnosis.begun(flow, carrier);
     }
 
     fn concluded(&mut self, flow: FlowId, ordinal: u64) {
         self.ledger.concluded(flow);
         self.ladders.concluded(flow);
+        self.clerk.concluded(flow, ordinal);
         self.diagnosis.concluded(flow, ordinal);
     }
 

@@ -8,6 +8,7 @@ mod census;
 mod connections;
 mod dissector;
 mod document;
+mod load;
 
 pub use dissector::{Dissector, Options};
 pub use document::*;

@@ -6,6 +6,7 @@ mod hostile;
 mod http1;
 mod http2;
 mod ladders;
+mod load;
 mod others;
 mod sums;
 mod tape;

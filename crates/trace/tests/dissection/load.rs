@@ -1,0 +1,110 @@
+//! When requests began, how many were under way, and whether they waited for replies.
+
+use wirelab_trace::dissection::Load;
+
+use crate::tape::{C, S, Tape};
+
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// Latencies in microseconds that vary, by a rule.
+fn latencies() -> impl Iterator<Item = u64> {
+    (0..40_u64).map(|n| 200 + n * n * 37 % 1_500)
+}
+
+fn load(tape: &Tape) -> Load {
+    tape.play().dissection.load
+}
+
+/// `waits` tells how long the client waits after a reply that took so long.
+fn serial(waits: impl Fn(u64) -> u64) -> Load {
+    let mut tape = Tape::new();
+    for latency in latencies() {
+        tape.say(C, GET).wait(latency).say(S, REPLY);
+        tape.wait(waits(latency));
+    }
+    load(&tape)
+}
+
+#[test]
+fn one_who_waits_for_replies_is_told_from_one_who_keeps_time() {
+    let closed = serial(|_| 50);
+    assert!(closed.coupling.unwrap().correlation > 0.95, "{closed:?}");
+    assert!(closed.gap_us.unwrap().variation > 0.3);
+
+    let constant = serial(|latency| 5_000 - latency);
+    assert!(constant.gap_us.unwrap().variation < 1e-9, "{constant:?}");
+    assert!(constant.coupling.is_none(), "gaps that never vary");
+    let concurrency = constant.concurrency.unwrap();
+    assert!(concurrency.idle_share > 0.5 && concurrency.max == 1);
+}
+
+#[test]
+fn concurrency_rate_and_latency_are_littles() {
+    let load = serial(|_| 300);
+    let latency = latencies().sum::<u64>() as f64 / 40.0 + 100.0;
+    assert!((load.latency_mean_us.unwrap() - latency).abs() < 1e-6);
+    let gap = latency + 300.0 + 100.0;
+    assert!((load.gap_us.unwrap().mean - gap).abs() / gap < 0.05);
+    assert_eq!((load.requests, load.connections_open_max), (40, 1));
+    let turnaround = load.turnaround_us.unwrap();
+    assert!((turnaround.p50 - 400.0).abs() < 1.0, "{turnaround:?}");
+}
+
+#[test]
+fn a_pause_is_told_by_whether_replies_were_outstanding() {
+    let mut tape = Tape::new();
+    tape.say(C, GET).wait(70_000).say(S, REPLY);
+    tape.say(C, GET).say(S, REPLY).wait(30_000);
+    tape.say(C, GET).say(S, REPLY);
+    let load = load(&tape);
+    let (waiting, resting) = (load.pause_waiting.unwrap(), load.pause_resting.unwrap());
+    assert_eq!((waiting.us, waiting.packet), (70_100.0, 6));
+    assert_eq!((resting.us, resting.packet), (30_100.0, 8));
+}
+
+#[test]
+fn requests_of_a_pipeline_are_under_way_together() {
+    let mut tape = Tape::new();
+    tape.say(C, GET).say(C, GET).say(C, GET);
+    tape.say(S, REPLY).say(S, REPLY).say(S, REPLY);
+    let concurrency = load(&tape).concurrency.unwrap();
+    assert_eq!(concurrency.max, 3);
+    assert!((concurrency.mean - 1.8).abs() < 1e-9, "{concurrency:?}");
+    assert!(
+        (concurrency.full_share - 0.2).abs() < 1e-9,
+        "{concurrency:?}"
+    );
+}
+
+#[test]
+fn a_connection_per_call_is_timed_from_its_syn() {
+    let mut tape = Tape::new();
+    for call in 0..5 {
+        if call > 0 {
+            tape.again();
+        }
+        tape.say(C, GET).say(S, REPLY).close(C);
+    }
+    let load = load(&tape);
+    assert!(load.turnaround_us.is_none() && load.coupling.is_none());
+    assert_eq!(load.connect_us.unwrap().n, 5);
+    assert!((load.connect_us.unwrap().p50 - 300.0).abs() < 1.0);
+    assert_eq!(load.connections_open_max, 1);
+}
+
+#[test]
+fn a_request_that_is_never_answered_is_under_way_to_the_end_of_its_connection() {
+    let mut tape = Tape::new();
+    tape.say(C, GET).wait(10_000).reset(S);
+    let load = load(&tape);
+    assert!((load.latency_mean_us.unwrap() - 10_100.0).abs() < 1e-6);
+    assert!(load.per_s.is_none() && load.gap_us.is_none());
+}
+
+#[test]
+fn without_requests_there_is_no_load() {
+    let load = load(&Tape::new());
+    assert_eq!(load.requests, 0);
+    assert!(load.concurrency.is_none() && load.latency_mean_us.is_none());
+}
