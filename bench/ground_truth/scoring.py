@@ -112,7 +112,8 @@ def _compare(total: Score, case: Case, cause: str, findings: list[Finding]) -> s
     tally.right += len(sure & found.keys())
     tally.missed += len(missed)
     tally.false += len(false)
-    tally.either += len(either & found.keys())
+    is_open = {one.key for one in findings} - found.keys()
+    tally.either += len(either & found.keys()) + len(is_open)
     tally.captures += bool(sure)
     total.disagreements += [_missed(case, truths[key]) for key in sorted(missed)]
     total.disagreements += [_false(case, found[key]) for key in sorted(false)]

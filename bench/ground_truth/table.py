@@ -24,12 +24,23 @@ def rows(total: Score) -> Iterator[tuple[str, ...]]:
             str(tally.right),
             str(tally.false),
             str(tally.missed),
+            str(tally.either),
             share(tally.precision),
             share(tally.recall),
         )
 
 
-HEAD = ("cause", "captures", "occurrences", "found", "false", "missed", "precision", "recall")
+HEAD = (
+    "cause",
+    "captures",
+    "occurrences",
+    "found",
+    "false",
+    "missed",
+    "either",
+    "precision",
+    "recall",
+)
 
 
 def share(interval: Interval | None) -> str:
@@ -45,7 +56,7 @@ def text(total: Score) -> str:
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
     table = "\n".join(
         "  ".join(
-            cell.ljust(width) if column in (0, 6, 7) else cell.rjust(width)
+            cell.ljust(width) if column in (0, 7, 8) else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
