@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wirelab import dissection, run_directory
-from wirelab.cli.edges import out, told
+from wirelab.cli.edges import err, out, told
 from wirelab.dissection import Look
-from wirelab.errors import EXIT_OK, UsageError
+from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.interruption import Interruption
 from wirelab.scratch import Scratch
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Options of a test."""
+
+    repeats: int | None
+    causes: Sequence[str]
+    out: Path | None
+    unverified: bool
 
 
 @told
@@ -33,9 +45,44 @@ def dissect(
     svg: Annotated[
         Path | None, typer.Option(help="Write that exchange as a drawing.", metavar="FILE")
     ] = None,
+    test: Annotated[
+        bool,
+        typer.Option(
+            "--test", help="Flip the switch that each finding of a RUN blames, and run again."
+        ),
+    ] = False,
+    repeats: Annotated[
+        int | None,
+        typer.Option(min=2, max=1000, help="With --test: trials per cell. [default: 4]"),
+    ] = None,
+    cause: Annotated[
+        list[str] | None,
+        typer.Option(help="With --test: only that finding, however small. May be repeated."),
+    ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="With --test: its run directory; an unfinished test in it goes on. "
+            "[default: RUN/tests]",
+        ),
+    ] = None,
+    unverified: Annotated[
+        bool,
+        typer.Option(
+            "--unverified", help="With --test: run services too that did not pass `verify`."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole document.")] = False,
 ) -> int:
     """Say of a capture what its packets cost, and what they waited for."""
+    if test:
+        asked = Asked(repeats, cause or [], directory, unverified)
+        return _test(what, asked, as_json=as_json)
+    _only_with_test(
+        {"--repeats": repeats, "--cause": cause, "--out": directory, "--unverified": unverified}
+    )
     look = Look(port=port, timeline=timeline)
     with Interruption() as interruption, Scratch() as scratch:
         log = scratch.folder / "dissect.log"
@@ -51,6 +98,41 @@ def dissect(
     for document in documents:
         _show(document, many=len(documents) > 1)
     return EXIT_OK
+
+
+def _test(what: Path, asked: Asked, *, as_json: bool) -> int:
+    from wirelab import intervention, report
+    from wirelab.progress import OnConsole
+    from wirelab.report import tested
+
+    if what.is_file():
+        raise UsageError(
+            f"--test: {what} is a capture, which nobody can run again",
+            "name the folder of a run; `wirelab run FILE` makes one, with `capture: client`",
+        )
+    made = intervention.intervene(
+        what,
+        repeats=asked.repeats or intervention.REPEATS,
+        causes=asked.causes,
+        out=asked.out,
+        unverified=asked.unverified,
+        progress=OnConsole(err),
+    )
+    pages = [report.write(folder) for folder in (what, made.folder) if folder is not None]
+    if as_json:
+        print(json.dumps(made.to_json(), indent=1))
+    else:
+        for line in tested.lines(made.outcome):
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
+        for page in pages:
+            out.print(f"Report: {page}", markup=False, soft_wrap=True)
+    return EXIT_FAILED if made.failed else EXIT_OK
+
+
+def _only_with_test(given: dict[str, object]) -> None:
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} belongs to --test", "add --test, or leave it out")
 
 
 def _captures(what: Path) -> list[Path]:

@@ -71,13 +71,17 @@ def accept_picture(file: Path) -> None:
 
 
 def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:
-    from wirelab import report
+    from wirelab import intervention, report
+    from wirelab.report import tested
 
     for sentence in run.incomplete:
         point(sentence, "!", style="yellow")
     out.print(report.terminal_table(run.trials))
     for sentence in report.sentences(run.trials, threshold):
         point(sentence)
+    outcome = intervention.read(run.folder)
+    for line in tested.lines(outcome) if outcome else ():
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
     for trial in failed[:FAILED_MAX]:
         point(f"{trial.id}: {trial.reason}", "failed:")
     if len(failed) > FAILED_MAX:
@@ -90,8 +94,9 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
 
 
 def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
-    from wirelab import report
+    from wirelab import intervention, report
 
+    outcome = intervention.read(run.folder)
     return {
         "directory": str(run.folder),
         "report": str(page),
@@ -102,4 +107,5 @@ def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
         "failed": [{"id": trial.id, "reason": trial.reason} for trial in run.failed],
         "skipped": list(run.skipped),
         **report.to_json(run.trials, threshold),
+        **({"findings_tested": outcome.to_json()} if outcome else {}),
     }

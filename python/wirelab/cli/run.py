@@ -12,6 +12,7 @@ from wirelab import experiment_file
 from wirelab.cli import results
 from wirelab.cli.edges import err, told
 from wirelab.errors import UsageError
+from wirelab.experiment import NO_CAPTURE
 from wirelab.progress import OnConsole
 
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
@@ -42,10 +43,23 @@ def run(
     directory: Out = None,
     unverified: Unverified = False,
     retry_failed: RetryFailed = False,
+    test_findings: Annotated[
+        bool,
+        typer.Option(
+            "--test-findings", help="Then test what its packets show, as `dissect --test` does."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run an experiment, or go on with it where it was interrupted."""
-    return _run(file, directory, as_json, unverified=unverified, retry_failed=retry_failed)
+    return _run(
+        file,
+        directory,
+        as_json,
+        unverified=unverified,
+        retry_failed=retry_failed,
+        test_findings=test_findings,
+    )
 
 
 @told
@@ -89,11 +103,15 @@ def _run(
     *,
     unverified: bool = False,
     retry_failed: bool = False,
+    test_findings: bool = False,
 ) -> int:
-    from wirelab import running
+    from wirelab import intervention, running
 
     accept_retry(retry_failed, directory)
     experiment = experiment_file.load(file)
+    test_findings = test_findings or experiment.test_findings
+    if test_findings and set(experiment.capture) == {NO_CAPTURE}:
+        raise UsageError(f"--test-findings: {file} captures nothing", "add `capture: client`")
     folder = directory or default_directory(experiment.name)
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}", markup=False, soft_wrap=True)
@@ -106,6 +124,11 @@ def _run(
         unverified=unverified,
         retry_failed=retry_failed,
     )
+    if test_findings:
+        try:
+            intervention.intervene(folder, progress=progress, unverified=unverified)
+        except UsageError as error:  # what was measured is shown all the same
+            progress.note(f"nothing was tested: {error.message}")
     return results.show(finished, as_json=as_json, told=progress.told)
 
 

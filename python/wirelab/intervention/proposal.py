@@ -10,7 +10,7 @@ from wirelab.errors import StackError, UsageError
 from wirelab.experiment import CaptureChoice, Experiment
 from wirelab.intervention.claims import captured, claims, switch
 from wirelab.intervention.derived import Matrix
-from wirelab.intervention.flips import LINK, CannotTest, flip
+from wirelab.intervention.flips import LINK, CannotTest, Flip, flip
 from wirelab.intervention.record import Claim, Interventions, Planned, Together, Untested
 from wirelab.manifests import Catalogue
 from wirelab.planning import Cell
@@ -96,17 +96,23 @@ def _side(found: Sequence[Found]) -> CaptureChoice:
 def _of_cell(
     one: Found, matrix: Matrix, causes: Collection[str]
 ) -> tuple[list[Planned], list[Untested]]:
-    tests, untested = [], []
+    tests: list[Planned] = []
+    untested: list[Untested] = []
+    before = matrix.spot(one.cell, one.cell.stack, one.cell.link)
     for claim in claims(one.measured):
         if causes and claim.cause not in causes:
             continue
         try:
-            if claim.share < MINIMUM_SHARE and not causes:
-                raise CannotTest(_too_small(claim))
-            tests.append(_planned(one, claim, matrix))
+            change = _change(one, claim, matrix)
         except CannotTest as reason:
-            spot = matrix.spot(one.cell, one.cell.stack, one.cell.link)
-            untested.append(Untested(claim=claim, before=spot, reason=str(reason)))
+            left = Untested(claim=claim, before=before, reason=str(reason), possible=False)
+            untested.append(left)
+            continue
+        if claim.share < MINIMUM_SHARE and not causes:
+            left = Untested(claim=claim, before=before, reason=_too_small(claim), possible=True)
+            untested.append(left)
+        else:
+            tests.append(_planned(one, claim, change, matrix))
     return tests, untested
 
 
@@ -117,19 +123,23 @@ def _too_small(claim: Claim) -> str:
     )
 
 
-def _planned(one: Found, claim: Claim, matrix: Matrix) -> Planned:
-    cell = one.cell
-    change = flip(claim.cause, switch(one.measured, claim.cause), cell)
-    refusal = matrix.refusal(cell, change.stack, change.link)
+def _change(one: Found, claim: Claim, matrix: Matrix) -> Flip:
+    """Raises :class:`CannotTest`."""
+    change = flip(claim.cause, switch(one.measured, claim.cause), one.cell)
+    refusal = matrix.refusal(one.cell, change.stack, change.link)
     if refusal:
         raise CannotTest(refusal)
+    return change
+
+
+def _planned(one: Found, claim: Claim, change: Flip, matrix: Matrix) -> Planned:
     return Planned(
         claim=claim,
         axis=change.axis,
         was=change.was,
         becomes=change.becomes,
-        before=matrix.add(cell, cell.stack, cell.link),
-        after=matrix.add(cell, change.stack, change.link),
+        before=matrix.add(one.cell, one.cell.stack, one.cell.link),
+        after=matrix.add(one.cell, change.stack, change.link),
     )
 
 

@@ -79,6 +79,12 @@ class Untested(Model):
     claim: Claim
     before: Spot
     reason: str
+    possible: bool = Field(description="it could be tested, and was not worth it")
+
+    @property
+    def words(self) -> str:
+        """Why it was not tested."""
+        return self.reason if self.possible else f"cannot be tested here, because {self.reason}"
 
 
 class Interventions(Model):

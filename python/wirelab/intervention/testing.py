@@ -21,6 +21,7 @@ from wirelab.errors import RunDirectoryError, UsageError
 from wirelab.intervention.proposal import propose
 from wirelab.intervention.record import Interventions
 from wirelab.progress import Progress
+from wirelab.trial import Trial
 
 if TYPE_CHECKING:
     from wirelab.intervention.outcome import Outcome
@@ -38,8 +39,16 @@ class Intervention:
     folder: Path | None
     """The run directory of the test; None where nothing could be tested."""
     outcome: Outcome
-    failed: bool = False
-    """True where a trial measured nothing."""
+    failed: tuple[Trial, ...] = ()
+    """Trials that measured nothing."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "directory": str(self.folder) if self.folder else None,
+            "failed": [{"id": trial.id, "reason": trial.reason} for trial in self.failed],
+            **self.outcome.to_json(),
+        }
 
 
 def intervene(
@@ -75,7 +84,7 @@ def intervene(
     )
     outcome = read(target)
     assert outcome is not None  # its manifest was written by running.run
-    return Intervention(target, outcome, bool(run.failed))
+    return Intervention(target, outcome, run.failed)
 
 
 def read(folder: Path) -> Outcome | None:

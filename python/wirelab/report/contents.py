@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from wirelab import completeness
-from wirelab.report import engine_tax, links, packets, panels, tables, traffic
+from wirelab.report import engine_tax, links, packets, panels, tables, tested, traffic
 from wirelab.report.distribution import UnreadableHistogram
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
@@ -63,6 +63,7 @@ def after(source: Source) -> list[Section]:
         _costs(source),
         traffic.section(source),
         packets.section(source),
+        tested.section(source),
         _comparisons(source),
         _distributions(source),
         _checks(source),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from wirelab.report import timeline
+from wirelab.report import tested, timeline
 from wirelab.report.quantity import NONE, digits, quantity
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
@@ -25,8 +25,8 @@ _BYTES = (
 )
 _FOUND = (
     "What the packets say cost time, with the milliseconds of all its occurrences in one trial. "
-    "A test names the change that should take the cause away; only a trial with that change "
-    "proves it."
+    "A test names the change that should take the cause away; only trials with that change "
+    "prove it (`wirelab dissect RUN --test`), and their verdict stands beside it."
 )
 _SHOWN = (
     "One exchange of each stack, with its connection's set-up and tear-down where they were "
@@ -83,12 +83,14 @@ def _mean(trials: list[Trial], name: str) -> str:
 
 
 def _findings(source: Source, cells: list[Cell]) -> Table:
-    columns = ["stack", "cause", "exchanges", "time of all", "median", "test"]
+    columns = ["stack", "cause", "exchanges", "time of all", "median", "test", "verdict"]
     rows = []
     for cell in cells:
         trial = _captured(cell)[0]
         for finding in trial.wire["findings"]:
-            rows.append([_name(source, cell), *_finding(finding, trial.wire["exchanges"])])
+            verdict = tested.verdict(source, cell.point, finding["cause"])
+            shown = _finding(finding, trial.wire["exchanges"])
+            rows.append([_name(source, cell), *shown, verdict])
     return Table(columns, rows, "Findings, first trial of each cell", (3, 4))
 
 

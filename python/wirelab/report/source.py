@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wirelab import completeness, journal
+from wirelab import completeness, intervention, journal
+from wirelab.intervention.outcome import Outcome
 from wirelab.report.label import Names
 from wirelab.report.legend import Entry
 from wirelab.report.palette import look
@@ -63,6 +64,11 @@ class Source:
     def cells(self) -> list[Cell]:
         """In reading order."""
         return cells(self.trials)
+
+    @cached_property
+    def tested(self) -> Outcome | None:
+        """What became of the findings in the packets; None where none was tested."""
+        return intervention.read(self.folder)
 
     @cached_property
     def names(self) -> Names:

@@ -1,0 +1,192 @@
+"""Findings tested: what was predicted beside what was found, on the page and in a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from wirelab.intervention.outcome import TOLERANCE, Joint, Outcome, Tested
+from wirelab.intervention.record import Claim, Spot, Untested
+from wirelab.report.label import Names
+from wirelab.report.quantity import NONE, digits, plain, quantity
+from wirelab.report.section import Section, Table
+from wirelab.report.source import Source
+from wirelab.statistics import Interval
+from wirelab.trial import Point
+
+WIDTH = 80
+
+_TOLD = (
+    "Each finding was taken at its word: its cell was run again as it was and with the one switch "
+    "flipped that the finding blames, side by side on fresh processes. Predicted is the time that "
+    "the packets of the run charge to the cause, per call; found is how much shorter calls were "
+    "with the switch flipped, with the 95 % interval over whole trials. A prediction held where "
+    "the interval excludes zero, also by Holm's method among all findings tested, and holds a "
+    f"value within {100 * TOLERANCE:g} % of the prediction, and the occurrences are gone."
+)
+_JOINTLY = (
+    "All switches of a cell flipped at once. The interaction is what went beyond the sum of the "
+    "single switches: below zero where several switches take away the same time."
+)
+_UNTESTED = "Findings without a test are no proven causes, whatever they cost."
+
+
+def verdict(source: Source, point: Point, cause: str) -> str:
+    """What a table of findings may say of one of them: ``not tested`` without a test."""
+    tested = source.tested.of(point, cause) if source.tested is not None else None
+    return tested.verdict if tested is not None else "not tested"
+
+
+def section(source: Source) -> Section:
+    """Empty where nothing was tested."""
+    outcome = source.tested
+    if outcome is None:
+        return Section("Findings tested")
+    names = source.names
+    columns = ["cell", "cause", "flipped", "predicted", "found", "occurrences", "verdict"]
+    rows = [_row(names, one) for one in outcome.tested]
+    parts = [
+        Section("Switches together", (_JOINTLY,), (_joint_table(names, outcome),)),
+        Section("Findings not tested", (_UNTESTED,), (_untested_table(names, outcome),)),
+    ]
+    return Section(
+        "Findings tested",
+        (_TOLD,),
+        (Table(columns, rows, "", (3, 4)),),
+        sections=[part for part in parts if part.tables[0].rows],
+    )
+
+
+def lines(outcome: Outcome) -> Iterator[str]:
+    """For a terminal of 80 columns."""
+    names = Names.of(spot.point for spot in _spots(outcome))
+    if outcome.tested:
+        yield "Findings tested"
+        everywhere = ", ".join(names.everywhere)
+        yield from _wrapped(f"  In every cell: {everywhere}.", "    ") if everywhere else ()
+    for one in outcome.tested:
+        yield from _block(names, one)
+    for joint in outcome.together:
+        yield from _joint_lines(names, joint)
+    groups = _grouped(outcome.record.untested)
+    if groups:
+        yield "Not tested"
+    for (cause, reason), left in groups.items():
+        share = _share(max(one.claim.share for one in left))
+        cells = f"{len(left)} cell{'s' if len(left) > 1 else ''}"
+        yield from _wrapped(f"• {cause} in {cells}, {share} of a call's time: {reason}", "  ")
+
+
+def _block(names: Names, one: Tested) -> Iterator[str]:
+    planned, claim = one.planned, one.planned.claim
+    yield from _wrapped(f"• {claim.cause}, {planned.change}: {one.verdict}: {one.reason}", "  ")
+    yield from _wrapped("  " + _cell(names, planned.before), "  ")
+    rates = one.occurrences
+    left = f"; occurrences per call {digits(rates[0])}, then {digits(rates[1])}" if rates else ""
+    yield from _wrapped(
+        f"  predicted {_ms(claim.ms_per_call)} less per call ({_of(claim)})", "    "
+    )
+    yield from _wrapped(f"  found     {_found(one.found)}{left}", "    ")
+
+
+def _joint_lines(names: Names, joint: Joint) -> Iterator[str]:
+    yield from _wrapped(f"• {' and '.join(joint.planned.changes)} together", "  ")
+    yield from _wrapped("  " + _cell(names, joint.planned.before), "  ")
+    yield from _wrapped(
+        f"  found     {_found(joint.found)}; beyond the single switches "
+        f"{_found(joint.interaction)}",
+        "    ",
+    )
+
+
+def _row(names: Names, one: Tested) -> list[str]:
+    planned, claim = one.planned, one.planned.claim
+    rates = one.occurrences
+    return [
+        _cell(names, planned.before),
+        claim.cause,
+        f"{planned.change}\n(was {planned.was})",
+        f"{_ms(claim.ms_per_call)}\n{_of(claim)}",
+        _ms_interval(one.found, "\n"),
+        f"{digits(rates[0])} → {digits(rates[1])}" if rates else NONE,
+        f"{one.verdict}: {one.reason}",
+    ]
+
+
+def _joint_table(names: Names, outcome: Outcome) -> Table:
+    rows = [
+        [
+            _cell(names, joint.planned.before),
+            "\n".join(joint.planned.changes),
+            _ms_interval(joint.found, "\n"),
+            _ms_interval(joint.interaction, "\n"),
+        ]
+        for joint in outcome.together
+    ]
+    return Table(["cell", "flipped", "found", "interaction"], rows, "", (2, 3))
+
+
+def _untested_table(names: Names, outcome: Outcome) -> Table:
+    rows = [
+        [
+            _cell(names, one.before),
+            one.claim.cause,
+            _ms(one.claim.ms_per_call),
+            _share(one.claim.share),
+            one.words,
+        ]
+        for one in outcome.record.untested
+    ]
+    return Table(["cell", "cause", "per call", "of a call", "why"], rows, "", (2, 3))
+
+
+def _spots(outcome: Outcome) -> list[Spot]:
+    found = [one.planned.before for one in outcome.tested]
+    return [*found, *(one.before for one in outcome.record.untested)]
+
+
+def _grouped(untested: Iterable[Untested]) -> dict[tuple[str, str], list[Untested]]:
+    groups: dict[tuple[str, str], list[Untested]] = {}
+    for one in untested:
+        groups.setdefault((one.claim.cause, one.words), []).append(one)
+    return groups
+
+
+def _cell(names: Names, spot: Spot) -> str:
+    point = spot.point
+    return f"{names.stacks.get(spot.stack, plain(spot.stack))}, {names.setting(point)}"
+
+
+def _of(claim: Claim) -> str:
+    return f"{_share(claim.share)} of a call"
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _found(interval: Interval | None) -> str:
+    return _ms_interval(interval, " ")
+
+
+def _ms_interval(interval: Interval | None, between: str) -> str:
+    """``41.5 ms (95 %: 37.1 ms to 45.9 ms)``."""
+    if interval is None:
+        return NONE
+    if interval.bounds is None:
+        return f"{_ms(interval.estimate)}{between}(no interval: {interval.reason})"
+    low, high = interval.bounds
+    return f"{_ms(interval.estimate)}{between}(95 %: {_ms(low)} to {_ms(high)})"
+
+
+def _ms(value: float) -> str:
+    """Milliseconds in the unit that reads best; a time that grew has its minus."""
+    if abs(value) < 5e-7:
+        return "0 ms"
+    return f"{'−' if value < 0 else ''}{quantity(abs(value) * 1e6, 'ns')}"
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
