@@ -1,13 +1,17 @@
 //! `dissect`: a capture in, what it says out.
 
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use wirelab_trace::diagnosis::{Diagnosis, EXAMPLES};
 use wirelab_trace::dissection::{Dissection, Dissector, Options};
+use wirelab_trace::exchange::Exchanges;
 use wirelab_trace::read_file;
+use wirelab_trace::reconciliation::{CallLog, LogError, Reconciler};
+use wirelab_trace::stream::Observer;
 
 /// What to read, and what to tell of it.
 #[derive(Args)]
@@ -27,6 +31,9 @@ pub(crate) struct Arguments {
     /// Connections to list.
     #[arg(long, value_name = "N", default_value_t = 64)]
     flows: usize,
+    /// The engine's log of calls (plan: call_log), to lay each call beside its packets.
+    #[arg(long, value_name = "LOG")]
+    calls: Option<PathBuf>,
     /// Name every occurrence of each finding, not the longest few.
     #[arg(long)]
     all_findings: bool,
@@ -35,12 +42,8 @@ pub(crate) struct Arguments {
 pub(crate) fn dissect(arguments: &Arguments) -> ExitCode {
     let dissection = match read(arguments) {
         Ok(dissection) => dissection,
-        Err(error) => {
-            let remedy = "name a pcap or pcapng file, or - for standard input";
-            eprintln!(
-                "wirelab-engine: {}: {error}; {remedy}",
-                arguments.file.display()
-            );
+        Err(words) => {
+            eprintln!("wirelab-engine: {words}");
             return ExitCode::from(2);
         }
     };
@@ -53,23 +56,51 @@ pub(crate) fn dissect(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn read(arguments: &Arguments) -> Result<Dissection, wirelab_trace::file::Error> {
-    let options = Options {
-        port: arguments.port,
-        timeline: arguments.timeline,
-        flows: arguments.flows,
-    };
+/// What the capture says; or the file that cannot be read, why, and what to do.
+fn read(arguments: &Arguments) -> Result<Dissection, String> {
     let examples = if arguments.all_findings {
         usize::MAX
     } else {
         EXAMPLES
     };
-    let mut dissector = Dissector::new(options, Diagnosis::new(examples));
-    let summary = read_file(&arguments.file, &mut dissector)?;
-    let file = arguments.file.display().to_string();
-    let (mut dissection, diagnosis) = dissector.finish(&file, &summary);
+    let diagnosis = Diagnosis::new(examples);
+    let Some(log) = &arguments.calls else {
+        let (mut dissection, diagnosis) = told_to(diagnosis, arguments)?;
+        dissection.findings = diagnosis.findings();
+        return Ok(dissection);
+    };
+    let calls = calls(log).map_err(|error| {
+        let remedy = "name the file that the plan named as call_log";
+        format!("--calls {}: {error}; {remedy}", log.display())
+    })?;
+    let (mut dissection, reconciler) = told_to(Reconciler::new(calls, diagnosis), arguments)?;
+    let (reconciliation, diagnosis) = reconciler.finish();
+    dissection.reconciliation = Some(reconciliation);
     dissection.findings = diagnosis.findings();
     Ok(dissection)
+}
+
+fn calls(log: &Path) -> Result<CallLog<File>, LogError> {
+    CallLog::new(File::open(log)?)
+}
+
+/// Reads the capture on behalf of `listener`, and gives it back.
+fn told_to<D: Observer + Exchanges>(
+    listener: D,
+    arguments: &Arguments,
+) -> Result<(Dissection, D), String> {
+    let options = Options {
+        port: arguments.port,
+        timeline: arguments.timeline,
+        flows: arguments.flows,
+    };
+    let file = arguments.file.display().to_string();
+    let mut dissector = Dissector::new(options, listener);
+    let summary = read_file(&arguments.file, &mut dissector).map_err(|error| {
+        let remedy = "name a pcap or pcapng file, or - for standard input";
+        format!("{file}: {error}; {remedy}")
+    })?;
+    Ok(dissector.finish(&file, &summary))
 }
 
 fn print(dissection: &Dissection, line: bool) -> io::Result<()> {

@@ -93,6 +93,7 @@ impl<D: Observer + Exchanges> Dissector<D> {
             timeline_of,
             interarrival,
             interarrival_of,
+            reconciliation: None,
         };
         (dissection, found.diagnosis)
     }

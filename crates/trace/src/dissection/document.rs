@@ -13,6 +13,7 @@ use crate::account::{Account, Classes, Packets};
 use crate::diagnosis::Finding;
 use crate::exchange::{Ending, Protocol};
 use crate::layer::Kind;
+use crate::reconciliation::Reconciliation;
 
 /// Its version.
 pub const VERSION: u32 = 1;
@@ -47,6 +48,8 @@ pub struct Dissection {
     pub interarrival: Vec<Position>,
     /// Which exchanges those are.
     pub interarrival_of: InterarrivalOf,
+    /// Where each call's time went; null without a log of calls.
+    pub reconciliation: Option<Reconciliation>,
 }
 
 /// What a file holds.

@@ -1,0 +1,116 @@
+//! What is known of the capture's connections.
+
+use std::collections::VecDeque;
+
+use super::log::Place;
+use super::sums::Times;
+use crate::dissection::Quantiles;
+use crate::flow_map::FlowMap;
+use crate::packet::Flags;
+use crate::stream::{Direction, FlowId, Opening, Segment};
+
+/// Closed connections that are remembered: calls may still come.
+const CLOSED_MAX: usize = 1 << 14;
+
+/// One connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// By who sends there: the port that asks where requests go that way.
+    ports: [u16; 2],
+    /// What an exchange's number lacks of its call's; None while it is not known
+    /// which is which, for the capture lacks requests.
+    pub(super) behind: Option<u64>,
+    /// The connection of the engine, once a call is known to be on it.
+    pub(super) place: Option<Place>,
+    /// The server has sent payload.
+    pub(super) is_answered: bool,
+    shake: Shake,
+}
+
+/// How far the handshake has come; when its last packet passed, ns.
+#[derive(Debug, Clone, Copy)]
+enum Shake {
+    Nothing,
+    Asked(u64),
+    Answered(u64),
+    Over,
+}
+
+impl Known {
+    /// The client's port.
+    pub(super) fn port(&self, caller: Direction) -> u16 {
+        self.ports[caller as usize]
+    }
+}
+
+/// All connections.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    flows: FlowMap<Known>,
+    closed: VecDeque<FlowId>,
+    to_server: Times,
+    to_client: Times,
+}
+
+impl Flows {
+    pub(super) fn opened(&mut self, flow: FlowId, opening: &Opening) {
+        let known = Known {
+            ports: [opening.client.port(), opening.server.port()],
+            behind: opening.from_syn.then_some(0),
+            place: None,
+            is_answered: false,
+            shake: Shake::Nothing,
+        };
+        self.flows.insert(flow, known);
+    }
+
+    pub(super) fn get(&self, flow: FlowId) -> Option<&Known> {
+        self.flows.get(flow)
+    }
+
+    pub(super) fn get_mut(&mut self, flow: FlowId) -> Option<&mut Known> {
+        self.flows.get_mut(flow)
+    }
+
+    pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        let Some(known) = self.flows.get_mut(flow) else {
+            return;
+        };
+        let is_syn = segment.flags.has(Flags::SYN);
+        let asks = segment.direction == Direction::Request;
+        known.is_answered |= !asks && segment.bytes > 0;
+        let at = segment.at_ns;
+        known.shake = match (known.shake, is_syn, asks) {
+            (Shake::Over, ..) => return,
+            (Shake::Nothing, true, true) => Shake::Asked(at),
+            (Shake::Asked(since), true, false) => {
+                self.to_server.add(since_ns(since, at));
+                Shake::Answered(at)
+            }
+            (Shake::Answered(since), false, true) => {
+                self.to_client.add(since_ns(since, at));
+                Shake::Over
+            }
+            // One that was repeated answers nobody knows which.
+            _ => Shake::Over,
+        };
+    }
+
+    pub(super) fn closed(&mut self, flow: FlowId) {
+        self.closed.push_back(flow);
+        if self.closed.len() > CLOSED_MAX
+            && let Some(oldest) = self.closed.pop_front()
+        {
+            self.flows.remove(oldest);
+        }
+    }
+
+    /// To the server and to the client.
+    pub(super) fn handshakes(&self) -> [Option<Quantiles>; 2] {
+        [&self.to_server, &self.to_client].map(Times::quantiles)
+    }
+}
+
+fn since_ns(since: u64, at: u64) -> i64 {
+    at.saturating_sub(since).min(i64::MAX as u64) as i64
+}

@@ -1,0 +1,292 @@
+//! Which exchange is which call.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::document::{Calls, ClockBounds, Exchanges, Handshakes, Reconciliation, StallSums};
+use super::flows::{Flows, Known};
+use super::log::{Call, TIME_MAX};
+use super::phases::{Parts, Seen, is_stall, within};
+use super::sums::{Signed, Sums};
+use super::waiting::Waiting;
+use crate::diagnosis::{Cause, Charge};
+use crate::exchange::{Ending, Exchange, Extent};
+use crate::stream::{Direction, FlowId, Segment};
+
+/// By so much the stamps of a call and of its packets may contradict each other and
+/// be of one exchange, ns: a stamp may be read late. Ports are not used again so soon.
+const CONTRADICTION_MAX_NS: u64 = 100_000_000;
+
+/// An exchange that waits for its call, as far as it matters then.
+#[derive(Debug)]
+struct Packets {
+    flow: FlowId,
+    port: u16,
+    ordinal: u64,
+    request: Seen,
+    reply: Option<Seen>,
+    /// It is over as it should be; or, where its call is well too, it was a one-way call.
+    is_whole: bool,
+    charges: Box<[Charge]>,
+}
+
+impl Packets {
+    /// When the last packet passed, ns.
+    fn last(&self) -> u64 {
+        self.reply.map_or(self.request.1, |reply| reply.1)
+    }
+}
+
+/// Calls and exchanges, and what came of laying them side by side.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    pub(super) flows: Flows,
+    calls: Waiting<Call>,
+    exchanges: Waiting<Packets>,
+    /// When the first and the last packet were captured, ns.
+    seen: Option<Seen>,
+    /// Ports of clients of encrypted connections.
+    encrypted: HashSet<u16>,
+    counts: (Calls, Exchanges),
+    all: Sums,
+    operations: BTreeMap<usize, Sums>,
+    stalls: BTreeMap<Cause, (u64, u64)>,
+    /// How long after its write the first packet of a call passed, and how long
+    /// before its first byte was read that byte's packet, ns.
+    clock: [Signed; 2],
+}
+
+impl Pairs {
+    /// A packet passed.
+    #[inline]
+    pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        let (first, last) = self.seen.unwrap_or((segment.at_ns, segment.at_ns));
+        self.seen = Some((first.min(segment.at_ns), last.max(segment.at_ns)));
+        self.flows.segment(flow, segment);
+    }
+
+    /// The capture lacks bytes: requests may be among them.
+    pub(super) fn gap(&mut self, flow: FlowId, direction: Direction) {
+        if let Some(known) = self.flows.get_mut(flow)
+            && direction == Direction::Request
+        {
+            known.behind = None;
+        }
+    }
+
+    /// Nobody can tell exchanges there.
+    pub(super) fn is_encrypted(&mut self, flow: FlowId) {
+        if let Some(known) = self.flows.get(flow) {
+            self.encrypted.insert(known.port(Direction::Request));
+        }
+    }
+
+    /// The next call of the log.
+    pub(super) fn call(&mut self, call: Call) {
+        self.counts.0.logged += 1;
+        if call.port == 0 {
+            self.counts.0.without_port += 1;
+            return;
+        }
+        let counts = &mut self.counts.0;
+        self.calls.push(call.port, call, |_| counts.given_up += 1);
+        let waits = self.exchanges.of(call.port).position(|packets| {
+            let known = self.flows.get(packets.flow);
+            suits(&call, packets, known)
+        });
+        let found = waits.and_then(|waits| {
+            let packets = self.exchanges.of(call.port).nth(waits)?;
+            Some((waits, self.place_of(packets)?))
+        });
+        if let Some((waits, place)) = found
+            && let Some(packets) = self.exchanges.take(call.port, waits)
+        {
+            self.pair(packets, place);
+        }
+    }
+
+    /// The next exchange of the capture, and what it is charged for.
+    pub(super) fn exchange(&mut self, exchange: &Exchange, charges: &[Charge]) {
+        self.counts.1.seen += 1;
+        let Some(known) = self.flows.get(exchange.flow) else {
+            self.counts.1.unmatched += 1;
+            return;
+        };
+        let packets = packets(exchange, known, charges);
+        match self.place_of(&packets) {
+            Some(place) => self.pair(packets, place),
+            None => {
+                let counts = &mut self.counts.1;
+                let gone = |_| counts.given_up += 1;
+                self.exchanges.push(packets.port, packets, gone);
+            }
+        }
+    }
+
+    /// Lays an exchange beside the call at that place among those of its port.
+    fn pair(&mut self, packets: Packets, place: usize) {
+        let Some(call) = self.calls.take(packets.port, place) else {
+            return;
+        };
+        if let Some(known) = self.flows.get_mut(packets.flow) {
+            known.place = Some(call.place);
+            known.behind = call.ordinal.checked_sub(packets.ordinal);
+        }
+        self.lay(&call, &packets);
+    }
+
+    /// Where among the waiting calls of its port that of an exchange is.
+    fn place_of(&self, packets: &Packets) -> Option<usize> {
+        let known = self.flows.get(packets.flow);
+        let calls = self.calls.of(packets.port).enumerate();
+        let mut suiting = calls.filter(|(_, call)| suits(call, packets, known));
+        if known.is_some_and(|known| known.behind.is_some()) {
+            // The same number twice: the port was used again.
+            return suiting
+                .min_by_key(|(_, call)| call.sent.abs_diff(packets.request.0))
+                .map(|(place, _)| place);
+        }
+        let (place, _) = suiting.next()?;
+        suiting.next().is_none().then_some(place)
+    }
+
+    fn lay(&mut self, call: &Call, packets: &Packets) {
+        let is_one_way = packets.reply.is_none() && call.ok;
+        if !packets.is_whole || packets.reply.is_none() && !is_one_way {
+            self.counts.0.unanswered += 1;
+            self.counts.1.unanswered += 1;
+            return;
+        }
+        self.counts.0.matched += 1;
+        self.counts.1.matched += 1;
+        let parts = Parts::new(call, packets.request, packets.reply, &packets.charges);
+        self.all.add(&parts);
+        self.operations
+            .entry(call.operation)
+            .or_default()
+            .add(&parts);
+        self.compare_clocks(call, packets);
+        self.count_stalls(call, &packets.charges);
+    }
+
+    fn compare_clocks(&mut self, call: &Call, packets: &Packets) {
+        let [write, read] = &mut self.clock;
+        write.add(packets.request.0 as i64 - call.sent as i64);
+        if let Some(((first, _), read_at)) = packets.reply.zip(call.first_byte) {
+            read.add(read_at as i64 - first as i64);
+        }
+    }
+
+    fn count_stalls(&mut self, call: &Call, charges: &[Charge]) {
+        let mut met: BTreeMap<Cause, u64> = BTreeMap::new();
+        for charge in charges {
+            if let Some((from, to)) = within(call, charge) {
+                *met.entry(charge.cause).or_default() += to - from;
+            }
+        }
+        for (cause, ns) in met {
+            let (calls, sum) = self.stalls.entry(cause).or_default();
+            *calls += 1;
+            *sum = sum.saturating_add(ns);
+        }
+    }
+
+    /// Whoever still waits waits in vain.
+    pub(super) fn document<'a>(mut self, name: impl Fn(usize) -> &'a str) -> Reconciliation {
+        self.counts.1.unmatched += self.exchanges.rest().count() as u64;
+        for call in std::mem::take(&mut self.calls).rest() {
+            *self.left(&call) += 1;
+        }
+        let mut operations: Vec<_> = self.operations.iter().collect();
+        operations.sort_by_key(|(number, sums)| (std::cmp::Reverse(sums.count()), **number));
+        let documents = operations
+            .iter()
+            .map(|(number, sums)| sums.document(name(**number)));
+        let [to_server, to_client] = self.flows.handshakes();
+        Reconciliation {
+            all: (self.all.count() > 0).then(|| self.all.document("")),
+            operations: documents.collect(),
+            handshake_us: Handshakes {
+                to_server,
+                to_client,
+            },
+            clock_us: clock_bounds(&self.clock),
+            stalls: stall_sums(&self.stalls),
+            calls: self.counts.0,
+            exchanges: self.counts.1,
+        }
+    }
+
+    /// Why a call has found no exchange.
+    fn left(&mut self, call: &Call) -> &mut u64 {
+        let is_outside = self
+            .seen
+            .is_none_or(|(first, last)| call.done < first || call.sent > last);
+        let counts = &mut self.counts.0;
+        match is_outside {
+            true => &mut counts.outside,
+            false if self.encrypted.contains(&call.port) => &mut counts.encrypted,
+            false => &mut counts.unmatched,
+        }
+    }
+}
+
+/// By how much stamps of a call and of packets cannot be of one exchange, ns.
+fn contradiction(call: &Call, packets: &Packets) -> u64 {
+    let early = call.sent.saturating_sub(packets.request.0);
+    let late = packets.last().saturating_sub(call.done);
+    early.max(late)
+}
+
+/// The call may be that exchange.
+fn suits(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
+    let place = known.and_then(|known| known.place);
+    let behind = known.and_then(|known| known.behind);
+    let allowed = match behind {
+        Some(behind) if packets.ordinal.checked_add(behind) == Some(call.ordinal) => {
+            CONTRADICTION_MAX_NS
+        }
+        Some(_) => return false,
+        None => 0,
+    };
+    place.is_none_or(|place| place == call.place) && contradiction(call, packets) <= allowed
+}
+
+fn packets(exchange: &Exchange, known: &Known, charges: &[Charge]) -> Packets {
+    let times = |extent: &Extent| {
+        let [first, last] = [extent.first_at_ns, extent.last_at_ns];
+        (first.min(TIME_MAX), last.min(TIME_MAX))
+    };
+    let ended = matches!(exchange.ending, Ending::Framed | Ending::UntilClose);
+    let is_silent = exchange.reply.is_none() && !known.is_answered;
+    Packets {
+        flow: exchange.flow,
+        port: known.port(exchange.caller),
+        ordinal: exchange.ordinal,
+        request: times(&exchange.request),
+        reply: exchange.reply.as_ref().map(times),
+        is_whole: ended || is_silent,
+        charges: charges
+            .iter()
+            .filter(|charge| is_stall(charge.cause))
+            .copied()
+            .collect(),
+    }
+}
+
+fn clock_bounds([write, read]: &[Signed; 2]) -> Option<ClockBounds> {
+    Some(ClockBounds {
+        low: -(write.least_ns()? as f64) / 1e3,
+        high: read.least_ns()? as f64 / 1e3,
+    })
+}
+
+fn stall_sums(stalls: &BTreeMap<Cause, (u64, u64)>) -> Vec<StallSums> {
+    let sums = stalls.iter().map(|(cause, (calls, ns))| StallSums {
+        cause: *cause,
+        calls: *calls,
+        ms_total: *ns as f64 / 1e6,
+    });
+    let mut sums: Vec<StallSums> = sums.collect();
+    sums.sort_by(|one, other| other.ms_total.total_cmp(&one.ms_total));
+    sums
+}

@@ -1,0 +1,1 @@
+//! Logs and captures made by hand.
