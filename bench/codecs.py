@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench import examples
 from bench.bounds import Ratio
 from bench.process import BenchError, run_on_core
 from bench.races import CLIENT_CORE
@@ -52,7 +52,7 @@ def run(quick: bool = False) -> list[Timed]:
     Raises:
         BenchError: it cannot be built, or did not end well.
     """
-    command = [_build(), *(["--quick"] if quick else [])]
+    command = [examples.build("wirelab-wire", EXAMPLE), *(["--quick"] if quick else [])]
     finished = run_on_core(CLIENT_CORE, command)
     if finished.exit_code != 0:
         said = finished.errors.strip() or "nothing"
@@ -78,20 +78,3 @@ def timed(said: dict[str, Any], versions: dict[str, str]) -> list[Timed]:
 def versions(lock: str) -> dict[str, str]:
     """Version by crate, of a Cargo.lock."""
     return {package["name"]: package["version"] for package in tomllib.loads(lock)["package"]}
-
-
-def _build() -> str:
-    """Path of the program, built as the product is."""
-    command = [
-        *("cargo", "build", "--release", "--locked", "--message-format=json"),
-        *("-p", "wirelab-wire", "--example", EXAMPLE),
-    ]
-    try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        raise BenchError("cargo is not there: install Rust by rustup.rs") from error
-    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    built = [one["executable"] for one in told if one.get("executable")]
-    if done.returncode != 0 or not built:
-        raise BenchError(f"{' '.join(command)}: {done.stderr.strip().splitlines()[-1:]}")
-    return str(built[-1])

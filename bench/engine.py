@@ -88,7 +88,8 @@ def count(finished: Finished) -> Count:
     """What the engine counted in the whole run, as the CPU is the whole run's."""
     group = outcome(finished)
     ended = group["calls_whole_run"] - group["errors"]
-    return Count(ended, group["errors"], group["rate_per_s"], bytes_per_call(group))
+    p50_us = group["times"]["response"]["percentiles_ns"]["p50"] / 1e3 if ended else None
+    return Count(ended, group["errors"], group["rate_per_s"], bytes_per_call(group), p50_us)
 
 
 def bytes_per_call(group: dict[str, Any]) -> float:

@@ -12,7 +12,7 @@ from wirelab.callers import tool
 ROOT = Path(__file__).resolve().parent.parent
 GO_BIN = ROOT / ".cache/bin"
 GHZ = tool.GHZ.pin
-DEBIAN = {"wrk": "wrk", "h2load": "nghttp2-client", "ab": "apache2-utils"}
+DEBIAN = {"wrk": "wrk", "h2load": "nghttp2-client", "ab": "apache2-utils", "tshark": "tshark"}
 
 
 def find(program: str) -> str | None:

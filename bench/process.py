@@ -7,10 +7,12 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from wirelab import namespaces
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 SAMPLE_S = 0.02
@@ -19,6 +21,10 @@ LIMIT_S = 600.0
 
 class BenchError(Exception):
     """A figure that could not be taken; the message says which and why."""
+
+
+class NotHere(BenchError):
+    """A row that this machine cannot have; the message says what it lacks. No failure."""
 
 
 @dataclass(frozen=True)
@@ -70,21 +76,47 @@ def _peak_of(pid: int) -> Iterator[list[int]]:
         sampler.join()
 
 
+@contextmanager
+def placed(core: int | None, namespace: str | None) -> Iterator[Callable[[], None]]:
+    """What a child does between fork and exec: goes to its core (None: any), and into the network
+    namespace of that name."""
+    network = None if namespace is None else namespaces.opened(namespace)
+
+    def place() -> None:
+        if core is not None:
+            os.sched_setaffinity(0, {core})
+        if network is not None:
+            namespaces.enter(network)
+
+    try:
+        yield place
+    finally:
+        if network is not None:
+            os.close(network)
+
+
 def run_on_core(
-    core: int, command: Sequence[str], given: str = "", memory: bool = False
+    core: int | None,
+    command: Sequence[str],
+    given: str = "",
+    memory: bool = False,
+    namespace: str | None = None,
+    limit_s: float = LIMIT_S,
 ) -> Finished:
-    """Runs `command` pinned to `core` with `given` on its standard input.
+    """Runs `command` pinned to `core` (None: wherever the kernel puts it) with `given` on its
+    standard input, in the network namespace of that name.
 
     Memory is sampled only when asked for: the sampler costs CPU beside the
     processes that are measured.
 
     Raises:
-        BenchError: the program ran longer than LIMIT_S.
+        BenchError: the program ran longer than `limit_s`.
     """
     with (
         tempfile.TemporaryFile("w+") as stdin,
         tempfile.TemporaryFile("w+") as out,
         tempfile.TemporaryFile("w+") as err,
+        placed(core, namespace) as place,
     ):
         stdin.write(given)
         stdin.seek(0)
@@ -94,24 +126,24 @@ def run_on_core(
             stdin=stdin,
             stdout=out,
             stderr=err,
-            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+            preexec_fn=place,
         )
-        status, cpu_s, peak = _reap(process, memory)
+        status, cpu_s, peak = _reap(process, memory, limit_s)
         wall_s = time.monotonic() - start
         out.seek(0)
         err.seek(0)
-        if wall_s >= LIMIT_S:
-            raise BenchError(f"{command[0]} did not end within {LIMIT_S:.0f} s")
+        if wall_s >= limit_s:
+            raise BenchError(f"{command[0]} did not end within {limit_s:.0f} s")
         return Finished(tuple(command), status, out.read(), err.read(), wall_s, cpu_s, peak)
 
 
-def _reap(process: subprocess.Popen[bytes], memory: bool) -> tuple[int, float, int]:
+def _reap(process: subprocess.Popen[bytes], memory: bool, limit_s: float) -> tuple[int, float, int]:
     """Exit code, CPU seconds and peak memory; a process that hangs is killed.
 
     wait4 is called here and not Popen.wait, because it alone gives the usage
     of this one child.
     """
-    killer = threading.Timer(LIMIT_S, process.kill)
+    killer = threading.Timer(limit_s, process.kill)
     killer.start()
     try:
         if memory:

@@ -10,9 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench import codecs, tax
+from bench import codecs, marked, tax
 from bench.bounds import Ratio
-from bench.table import DISTURBED
 from wirelab.stacks import Stack
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,16 +21,6 @@ COMMAND = ".venv/bin/python -m bench.run --rows tax,codecs --publish"
 CODECS = "codecs"
 
 Json = dict[str, Any]
-
-
-def lacking(rows: list[str], quick: bool) -> str | None:
-    """Why a run of these rows cannot be published, with the remedy; None when it can."""
-    missing = [key for key in (*tax.STACKS, CODECS) if key not in rows]
-    if quick:
-        return "a quick run has no figures; leave --quick out"
-    if missing:
-        return f"rows {', '.join(missing)} are missing; use --rows tax,codecs"
-    return None
 
 
 def publish(document: Json) -> None:
@@ -135,28 +124,16 @@ def with_tables(page: str, data: Json) -> str:
         ValueError: the page lacks a marker.
     """
     for name, lines in (("where", _where(data)), ("tax", _tax(data)), ("codecs", _codecs(data))):
-        begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"
-        before, found, rest = page.partition(begin)
-        _, ended, after = rest.partition(end)
-        if not found or not ended:
-            raise ValueError(f"{PAGE.name} lacks {begin} or {end}")
-        page = before + "\n".join([begin, *lines, end]) + after
+        page = marked.replaced(page, name, lines)
     return page
 
 
 def _where(data: Json) -> list[str]:
-    at = data["machine"]
-    told = (
-        f"Taken on {data['taken'][:10]} at revision {at['revision']}: {at['processor']}, "
-        f"{len(at['cores'])} cores, Linux {at['kernel']}."
+    therefore = (
+        "which makes calls dearer, in some rows more than in others (last column). "
+        "Trust the ratios, whose sides took turns, before the microseconds."
     )
-    if data["others_share"] > DISTURBED:
-        told += (
-            f" The machine was not quiet: other work had {data['others_share']:.0%} of the two "
-            "cores, which makes calls dearer, in some rows more than in others (last column). "
-            "Trust the ratios, whose sides took turns, before the microseconds."
-        )
-    return [told]
+    return [marked.where(data, data["others_share"], therefore)]
 
 
 def _tax(data: Json) -> list[str]:

@@ -107,14 +107,14 @@ def warm_up(race: Race, service: Running) -> None:
     measure(_ours(race, service.address, "frame", {"duration_s": 0.5}), service)
 
 
-def measure(contender: Contender, service: Running) -> Reading:
-    """One run of one contender.
+def measure(contender: Contender, service: Running, namespace: str | None = None) -> Reading:
+    """One run of one contender, in the network namespace of that name.
 
     Raises:
         BenchError: it made no call, or some of its calls failed.
     """
     before, busy_before = service.cpu_s(), busy_s((SERVER_CORE, CLIENT_CORE))
-    finished = run_on_core(CLIENT_CORE, contender.command, contender.given)
+    finished = run_on_core(CLIENT_CORE, contender.command, contender.given, namespace=namespace)
     server_cpu_s = service.cpu_s() - before
     both_s = busy_s((SERVER_CORE, CLIENT_CORE)) - busy_before
     count = contender.count(finished)
@@ -133,6 +133,7 @@ def measure(contender: Contender, service: Running) -> Reading:
         finished.wall_s,
         both_s - finished.cpu_s - server_cpu_s,
         count.bytes_per_call,
+        count.p50_us,
     )
 
 

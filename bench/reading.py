@@ -17,6 +17,8 @@ class Count:
     rate_per_s: float
     bytes_per_call: float | None = None
     """Sent and received on the sockets; None from a tool that does not say."""
+    p50_us: float | None = None
+    """Median response time; None from a tool that was not asked."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Reading:
     """What else ran on the two cores while this was taken, interrupts and stolen time included."""
     bytes_per_call: float | None = None
     """As the tool counted them."""
+    p50_us: float | None = None
+    """As the tool found it."""
 
     @property
     def others_share(self) -> float:

@@ -7,8 +7,11 @@ from typing import Any
 
 from bench import table
 from bench.bounds import Ratio, Round
+from bench.captures import Ablation
 from bench.codecs import Timed
+from bench.links import Exactness
 from bench.memory import Weighed
+from bench.packets import Read
 from bench.races import Raced
 from bench.reading import Reading
 from bench.tax import Taxed
@@ -63,6 +66,48 @@ def codecs_row(every: list[Timed]) -> Row:
         "ratios": [_ratio(ratio) for ratio in ratios],
     }
     return Row("codecs", table.codec_lines(every), ratios, raw)
+
+
+def packets_row(read: Read) -> Row:
+    """Every pass of every program."""
+    raw = {
+        "packets": read.packets,
+        "others_share": read.others_share,
+        "rounds": [{name: asdict(one) for name, one in rnd.items()} for rnd in read.rounds],
+        "held": [asdict(one) for one in read.held],
+        "ratios": [_ratio(figure) for figure in read.figures],
+    }
+    return Row("packets", table.packets_lines(read), read.figures, raw)
+
+
+def links_row(exact: Exactness) -> Row:
+    """Every try of every promise."""
+    raw = {
+        "others_share": exact.others_share,
+        "ratios": [_ratio(figure) for figure in exact.figures],
+    }
+    return Row("links", table.links_lines(exact), exact.figures, raw)
+
+
+def capture_row(every: list[Ablation]) -> Row:
+    """Every reading of every round, and what each capture said."""
+    raw = {"ablations": [_ablation(one) for one in every]}
+    ratios = [ratio for one in every for ratio in one.ratios]
+    return Row("capture", table.capture_lines(every), ratios, raw)
+
+
+def _ablation(one: Ablation) -> dict[str, Any]:
+    return {
+        "stack": one.stack,
+        "link": one.link,
+        "packets_per_s": one.packets_per_s,
+        "capture_us": one.capture_us,
+        "drops": one.drops,
+        "others_share": one.others_share,
+        "captured": one.captured,
+        "rounds": [_round(rnd) for rnd in one.rounds],
+        "ratios": [_ratio(ratio) for ratio in one.ratios],
+    }
 
 
 def _round(rnd: Round) -> dict[str, Any]:

@@ -14,23 +14,35 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import codecs, machine, memory, publication, rows, table, tax
+from bench import captures, codecs, links, machine, memory, packets, pages, rows, table, tax
 from bench.bounds import MISSED
 from bench.install import find
-from bench.process import BenchError
+from bench.process import BenchError, NotHere
 from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
-from bench.record import Row, codecs_row, memory_row, race_row, tax_row
+from bench.record import (
+    Row,
+    capture_row,
+    codecs_row,
+    links_row,
+    memory_row,
+    packets_row,
+    race_row,
+    tax_row,
+)
 from bench.servers import ENGINE
 
 OUT = Path(__file__).resolve().parent / "out"
 MEMORY_KEYS = ("connections", "calls")
 CODECS_KEY = "codecs"
+NETWORK_KEYS = ("packets", "links", "capture")
+TSHARK = "tshark"
 
 
 @dataclass(frozen=True)
 class Scale:
     """How much is measured: pairs per race, and at most where those say too little, seconds
-    per run, seconds per run of a tax row, pairs and calls of the memory rows."""
+    per run, seconds per run of a tax row, pairs and calls of the memory rows, packets of the
+    capture that is read."""
 
     pairs: int
     pairs_max: int
@@ -38,12 +50,27 @@ class Scale:
     tax_s: float
     memory_pairs: int
     calls: tuple[int, int]
+    packets: int
 
 
 FULL = Scale(
-    pairs=6, pairs_max=20, seconds=2, tax_s=0.5, memory_pairs=3, calls=(1_000_000, 5_000_000)
+    pairs=6,
+    pairs_max=20,
+    seconds=2,
+    tax_s=0.5,
+    memory_pairs=3,
+    calls=(1_000_000, 5_000_000),
+    packets=2_000_000,
 )
-QUICK = Scale(pairs=1, pairs_max=1, seconds=1, tax_s=0.2, memory_pairs=1, calls=(20_000, 100_000))
+QUICK = Scale(
+    pairs=1,
+    pairs_max=1,
+    seconds=1,
+    tax_s=0.2,
+    memory_pairs=1,
+    calls=(20_000, 100_000),
+    packets=1_000_000,
+)
 
 
 def main() -> int:
@@ -56,12 +83,13 @@ def main() -> int:
         options = _options([race.key for race in races])
         scale = QUICK if options.quick else FULL
         wanted = [race for race in races if race.key in options.rows]
-        programs = _programs(wanted)
+        programs = _programs(wanted, options.rows)
         facts = machine.facts(_versions(wanted, programs))
-        done, failed = _take(_jobs(wanted, options.rows, programs, scale))
-    path = _save(options.out, done, failed, facts)
+        done, failed, skipped = _take(_jobs(wanted, options.rows, programs, scale))
+    path = _save(options.out, done, failed, skipped, facts)
     if options.publish:
-        publication.publish(json.loads(path.read_text()))
+        for undone in pages.publish(json.loads(path.read_text()), options.rows):
+            print(f"bench: {undone}", file=sys.stderr)
     return _verdict(done, failed, path, quick=options.quick)
 
 
@@ -75,7 +103,7 @@ def _missing() -> str | None:
 
 
 def _options(races: list[str]) -> argparse.Namespace:
-    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY]
+    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *NETWORK_KEYS]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
     parser.add_argument(
@@ -84,14 +112,15 @@ def _options(races: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--publish",
         action="store_true",
-        help="write the rows tax-* and codecs to the docs and to the data of reports",
+        help="write the rows tax-* and codecs to the docs and to the data of reports; the rows "
+        "capture and links to the docs",
     )
     parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
     options = parser.parse_args()
     options.rows = [key for part in options.rows.split(",") for key in _row_keys(part)]
     if unknown := [key for key in options.rows if key not in keys]:
         parser.error(f"--rows: no row {', '.join(unknown)}; there are {', '.join(keys)}")
-    if options.publish and (lacking := publication.lacking(options.rows, quick=options.quick)):
+    if options.publish and (lacking := pages.lacking(options.rows, quick=options.quick)):
         parser.error(f"--publish: {lacking}")
     return options
 
@@ -101,9 +130,10 @@ def _row_keys(part: str) -> list[str]:
     return list(tax.STACKS) if part == "tax" else [part]
 
 
-def _programs(races: list[Race]) -> dict[str, str]:
-    """Paths of the peers that the races need, as far as they could be had."""
+def _programs(races: list[Race], keys: list[str]) -> dict[str, str]:
+    """Paths of the peers that the rows need, as far as they could be had."""
     names = sorted({peer.program for race in races for peer in race.peers})
+    names += [TSHARK] if "packets" in keys else []
     found = {name: find(name) for name in names}
     return {name: path for name, path in found.items() if path is not None}
 
@@ -125,7 +155,18 @@ def _jobs(
         jobs[key] = partial(_tax_row, key, scale)
     if CODECS_KEY in keys:
         jobs[CODECS_KEY] = lambda: codecs_row(codecs.run(quick=scale is QUICK))
-    return jobs
+    return jobs | {
+        key: partial(_network_row, key, programs, scale) for key in NETWORK_KEYS if key in keys
+    }
+
+
+def _network_row(key: str, programs: dict[str, str], scale: Scale) -> Row:
+    """What the network's side of the lab promises, or costs."""
+    if key == "packets":
+        return packets_row(packets.run(scale.pairs, scale.packets, programs.get(TSHARK)))
+    if key == "links":
+        return links_row(links.run(quick=scale is QUICK))
+    return capture_row(captures.run(scale.pairs, scale.seconds))
 
 
 def _tax_row(key: str, scale: Scale) -> Row:
@@ -136,23 +177,37 @@ def _race_row(race: Race, programs: dict[str, str], scale: Scale) -> Row:
     return race_row(run_race(race, programs, scale.pairs, scale.pairs_max, scale.seconds))
 
 
-def _take(jobs: dict[str, Callable[[], Row]]) -> tuple[list[Row], dict[str, str]]:
-    """Takes the rows one by one; one that fails does not keep the others from running."""
+def _take(
+    jobs: dict[str, Callable[[], Row]],
+) -> tuple[list[Row], dict[str, str], dict[str, str]]:
+    """Takes the rows one by one: those that were taken, those that failed, and those that this
+    machine cannot have. None of them keeps the others from running."""
     done: list[Row] = []
     failed: dict[str, str] = {}
+    skipped: dict[str, str] = {}
     for key, job in jobs.items():
         try:
             row = job()
+        except NotHere as reason:
+            skipped[key] = str(reason)
+            print(f"\n{key}: left out: {reason}", flush=True)
+            continue
         except BenchError as error:
             failed[key] = str(error)
             print(f"\n{key}: not taken: {error}", flush=True)
             continue
         done.append(row)
         print("\n".join(row.lines), flush=True)
-    return done, failed
+    return done, failed, skipped
 
 
-def _save(out: Path | None, done: list[Row], failed: dict[str, str], facts: dict[str, Any]) -> Path:
+def _save(
+    out: Path | None,
+    done: list[Row],
+    failed: dict[str, str],
+    skipped: dict[str, str],
+    facts: dict[str, Any],
+) -> Path:
     """Writes every raw figure, with what it depends on."""
     taken = datetime.now(UTC)
     path = out or OUT / f"{taken:%Y%m%dT%H%M%SZ}.json"
@@ -162,18 +217,20 @@ def _save(out: Path | None, done: list[Row], failed: dict[str, str], facts: dict
         "machine": facts,
         "rows": {row.key: row.raw for row in done},
         "failed": failed,
+        "skipped": skipped,
     }
     path.write_text(json.dumps(document, indent=1) + "\n")
     return path
 
 
 def _versions(races: list[Race], programs: dict[str, str]) -> machine.Programs:
-    return {
+    peers = {
         peer.program: (programs[peer.program], peer.version)
         for race in races
         for peer in race.peers
         if peer.program in programs
     }
+    return peers | ({TSHARK: (programs[TSHARK], ("--version",))} if TSHARK in programs else {})
 
 
 def _verdict(done: list[Row], failed: dict[str, str], path: Path, quick: bool) -> int:

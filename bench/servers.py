@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from bench.process import BenchError, cpu_seconds
+from bench.process import BenchError, cpu_seconds, placed
 
 ENGINE = Path(__file__).resolve().parent.parent / ".venv/bin/wirelab-engine"
 
@@ -24,6 +23,7 @@ class Service:
     codec: str
     transport: str
     hello_bytes: int
+    address: str = "127.0.0.1"
 
     def configuration(self) -> dict[str, Any]:
         """The process contract's configuration (docs/reference/process.md)."""
@@ -36,7 +36,7 @@ class Service:
                 "transport": self.transport,
                 "security": "none",
             },
-            "listen": "127.0.0.1:0",
+            "listen": f"{self.address}:0",
             "metrics_listen": "127.0.0.1:0",
             "store": {"hello_bytes": self.hello_bytes},
             "socket": {"nagle": False, "writes": "joined"},
@@ -72,19 +72,21 @@ class Running:
 
 
 @contextmanager
-def running(service: Configured, core: int) -> Iterator[Running]:
-    """Starts `service` on `core`; the end of its standard input stops it.
+def running(service: Configured, core: int, namespace: str | None = None) -> Iterator[Running]:
+    """Starts `service` on `core`, in the network namespace of that name; the end of its
+    standard input stops it.
 
     Raises:
         BenchError: it refused its configuration or died before it was ready.
     """
-    process = subprocess.Popen(
-        [str(ENGINE), "serve"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, {core}),
-    )
+    with placed(core, namespace) as place:
+        process = subprocess.Popen(
+            [str(ENGINE), "serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=place,
+        )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

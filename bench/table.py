@@ -6,8 +6,11 @@ from collections import Counter
 from statistics import median
 
 from bench.bounds import Ratio
+from bench.captures import Ablation
 from bench.codecs import Timed
+from bench.links import Exactness
 from bench.memory import Weighed
+from bench.packets import Pass, Read
 from bench.races import Raced
 from bench.reading import Reading
 from bench.tax import Taxed
@@ -22,12 +25,14 @@ def race_lines(raced: Raced) -> list[str]:
     for name in raced.rounds[0]:
         lines.append(_contender_line(name, [rnd[name] for rnd in raced.rounds], raced.megabytes))
     lines += [ratio_line(ratio) for ratio in raced.ratios]
-    if raced.others_share > DISTURBED:
-        lines.append(
-            f"  disturbed: other work had {raced.others_share:.0%} of the two cores; "
-            "requests/s and what is bound by what say little"
-        )
-    return lines
+    return lines + _disturbed(raced.others_share, "requests/s and what is bound by what say little")
+
+
+def _disturbed(others_share: float, therefore: str) -> list[str]:
+    """What follows where too much of the cores went to others."""
+    if others_share <= DISTURBED:
+        return []
+    return [f"  disturbed: other work had {others_share:.0%} of the cores; {therefore}"]
 
 
 def _contender_line(name: str, readings: list[Reading], megabytes: float) -> str:
@@ -76,10 +81,47 @@ def codec_lines(every: list[Timed]) -> list[str]:
     return lines + [ratio_line(ratio) for timed in every for ratio in timed.ratios]
 
 
+def packets_lines(read: Read) -> list[str]:
+    """Every program's speed and memory, then the figures."""
+    lines = ["", f"A capture of {read.packets:,} packets, read on one core  [packets]"]
+    for name in read.rounds[0]:
+        speed = median(rnd[name].millions_per_s for rnd in read.rounds)
+        of = read.rounds[0][name].packets
+        lines.append(f"  {name:<24}{speed:>10.3f} M packets/s of a core, of {of:,}")
+    lines += [_held_line(one) for one in read.held]
+    lines += [ratio_line(figure) for figure in read.figures]
+    return lines + _disturbed(read.others_share, "CPU time counts, which is dearer then")
+
+
+def _held_line(one: Pass) -> str:
+    return f"  {one.reader:<24}{one.packets:>12,} packets{one.rss_peak_bytes / 1e6:>9.2f} MB peak"
+
+
+def links_lines(exact: Exactness) -> list[str]:
+    """Every promise beside its tries."""
+    lines = ["", "The links' emulator beside what it promises  [links]"]
+    lines += [ratio_line(figure) for figure in exact.figures]
+    return lines + _disturbed(exact.others_share, "what needs a prompt caller says little")
+
+
+def capture_lines(every: list[Ablation]) -> list[str]:
+    """What a capture did to each load, and what it cost itself."""
+    lines = ["", "A load under a capture over the same load without  [capture]"]
+    for one in every:
+        lines += [ratio_line(ratio) for ratio in one.ratios]
+        lines.append(
+            f"  {'captured':<24}{one.packets_per_s:>10,.0f} packets/s"
+            f"{one.capture_us:>10.2f} us CPU/packet{one.drops:>10,} drops"
+        )
+        lines += _disturbed(one.others_share, "the intervals tell how much these ratios say")
+    return lines
+
+
 def ratio_line(ratio: Ratio) -> str:
     """Median, its interval and verdict."""
     low, high = ratio.interval
+    label = f"{ratio.figure} / {ratio.peer}" if ratio.peer else ratio.figure
     return (
-        f"  {ratio.figure + ' / ' + ratio.peer:<46}{ratio.median:>7.3f}"
+        f"  {label:<46}{ratio.median:>7.3f}"
         f"  [{low:.3f} … {high:.3f}]  {ratio.wanted():<14}{ratio.verdict}"
     ).rstrip()

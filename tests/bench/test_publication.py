@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench import publication, tax
+from bench import pages, publication, tax
 from bench.bounds import MISSED
 from bench.run import FULL
 
@@ -86,9 +86,9 @@ def test_a_page_without_its_markers_is_refused() -> None:
 def test_a_quick_or_partial_run_is_not_published() -> None:
     """The remedy is named."""
     every = [*tax.STACKS, "codecs"]
-    assert publication.lacking(every, quick=False) is None
-    assert "--quick" in (publication.lacking(every, quick=True) or "")
-    assert "tax-iiop" in (publication.lacking(["codecs"], quick=False) or "")
+    assert pages.lacking(every, quick=False) is None
+    assert "--quick" in (pages.lacking(every, quick=True) or "")
+    assert "tax-iiop" in (pages.lacking(["codecs"], quick=False) or "")
     assert FULL.pairs >= 6, "fewer rounds have no 95 % interval"
 
 

@@ -1,0 +1,40 @@
+"""Pages of the docs of which parts are written by the bench."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bench.table import DISTURBED
+
+Json = dict[str, Any]
+
+
+def replaced(page: str, name: str, lines: Sequence[str]) -> str:
+    """The page with that part made anew.
+
+    Raises:
+        ValueError: the page lacks a marker.
+    """
+    begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"
+    before, found, rest = page.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise ValueError(f"the page lacks {begin} or {end}")
+    return before + "\n".join([begin, *lines, end]) + after
+
+
+def where(document: Json, others_share: float, therefore: str) -> str:
+    """When and on what a run was taken; where it was disturbed, by how much, and what follows
+    from that for its figures."""
+    at = document["machine"]
+    told = (
+        f"Taken on {document['taken'][:10]} at revision {at['revision']}: {at['processor']}, "
+        f"{len(at['cores'])} cores, Linux {at['kernel']}."
+    )
+    if others_share > DISTURBED:
+        told += (
+            f" The machine was not quiet: other work had {others_share:.0%} of the two cores, "
+            f"{therefore}"
+        )
+    return told
