@@ -73,16 +73,17 @@ def lines(outcome: Outcome) -> Iterator[str]:
         yield "Not tested"
     for (cause, reason), left in groups.items():
         share = _share(max(one.claim.share for one in left))
-        cells = f"{len(left)} cell{'s' if len(left) > 1 else ''}"
-        yield from _wrapped(f"• {cause} in {cells}, {share} of a call's time: {reason}", "  ")
+        cells = f"{len(left)} cells, up to" if len(left) > 1 else "1 cell,"
+        yield from _wrapped(f"• {cause} in {cells} {share} of a call's time: {reason}", "  ")
 
 
 def _block(names: Names, one: Tested) -> Iterator[str]:
     planned, claim = one.planned, one.planned.claim
-    yield from _wrapped(f"• {claim.cause}, {planned.change}: {one.verdict}: {one.reason}", "  ")
+    said = f"{one.verdict}. {_sentence(one.reason)}"
+    yield from _wrapped(f"• {claim.cause}, {planned.change}: {said}", "  ")
     yield from _wrapped("  " + _cell(names, planned.before), "  ")
     rates = one.occurrences
-    left = f"; occurrences per call {digits(rates[0])}, then {digits(rates[1])}" if rates else ""
+    left = f"; occurrences {digits(rates[0])} → {digits(rates[1])}" if rates else ""
     yield from _wrapped(
         f"  predicted {_ms(claim.ms_per_call)} less per call ({_of(claim)})", "    "
     )
@@ -155,6 +156,10 @@ def _grouped(untested: Iterable[Untested]) -> dict[tuple[str, str], list[Unteste
 def _cell(names: Names, spot: Spot) -> str:
     point = spot.point
     return f"{names.stacks.get(spot.stack, plain(spot.stack))}, {names.setting(point)}"
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _of(claim: Claim) -> str:
