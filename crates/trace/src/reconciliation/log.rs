@@ -185,3 +185,117 @@ fn number_of(name: &[u8], names: &mut Vec<String>) -> usize {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    const LINE: &str = "0,1,3,4711,9,Hello,100,107,108,190,200,1";
+
+    fn log(lines: &str) -> CallLog<Cursor<String>> {
+        CallLog::new(Cursor::new(format!("{HEAD}\n{lines}"))).expect("a log")
+    }
+
+    /// Calls and damaged lines.
+    fn counts(lines: &str) -> (usize, u64) {
+        let mut log = log(lines);
+        let calls = std::iter::from_fn(|| log.next()).count();
+        (calls, log.damaged)
+    }
+
+    #[test]
+    fn a_line_is_a_call() {
+        let mut log = log(&format!("{LINE}\n"));
+        let call = log.next().expect("a call");
+        let expected = Call {
+            place: Place {
+                group: 0,
+                thread: 1,
+                connection: 3,
+            },
+            port: 4711,
+            ordinal: 9,
+            operation: 0,
+            intended: 100,
+            sent: 107,
+            first_byte: Some(190),
+            done: 200,
+            ok: true,
+        };
+        assert_eq!(call, expected);
+        assert_eq!((log.next(), log.damaged, log.name(0)), (None, 0, "Hello"));
+    }
+
+    #[test]
+    fn the_last_line_needs_no_end_and_a_failed_call_no_reply() {
+        assert_eq!(counts(LINE), (1, 0));
+        assert_eq!(counts("0,1,3,4711,9,Hello,100,107,0,0,200,0\n"), (1, 0));
+    }
+
+    #[test]
+    fn what_is_no_call_is_counted_and_left_out() {
+        for damage in [
+            "",
+            ",,,,,,,,,,,",
+            "0,1,3,4711,9,Hello,100,107,108,190,200",
+            "0,1,3,4711,9,Hello,100,107,108,190,200,1,1",
+            "0,1,3,70000,9,Hello,100,107,108,190,200,1",
+            "0,1,3,4711,-9,Hello,100,107,108,190,200,1",
+            "0,1,3,4711,+9,Hello,100,107,108,190,200,1",
+            "0,1,3,4711,9,Hello,108,107,108,190,200,1",
+            "0,1,3,4711,9,Hello,100,107,108,190,106,1",
+            "0,1,3,4711,9,Hello,100,107,108,201,200,1",
+            "0,1,3,4711,9,Hello,0,0,0,0,200,1",
+            "0,1,3,4711,9,Hello,100,107,108,190,200,2",
+            "0,1,3,4711,9,Hello,100,107,108,190,99999999999999999999,1",
+            "0,1,3,4711,9,Hello,100,107,108,190,9000000000000000000,1",
+        ] {
+            assert_eq!(counts(&format!("{damage}\n{LINE}\n")), (1, 1), "{damage}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_takes_no_memory() {
+        let long = "9".repeat(1 << 20);
+        let mut log = log(&format!("{long}\n{LINE}\n{long}"));
+        assert!(log.next().is_some() && log.next().is_none());
+        assert_eq!(log.damaged, 2);
+        assert!(log.line.capacity() <= 4 * LINE_BYTES_MAX);
+    }
+
+    #[test]
+    fn too_many_names_are_one() {
+        let line = |number: usize| LINE.replace("Hello", &format!("Hello{number}"));
+        let lines: Vec<String> = (0..100).map(line).collect();
+        let mut log = log(&lines.join("\n"));
+        let calls: Vec<Call> = std::iter::from_fn(|| log.next()).collect();
+        assert_eq!((log.names.len(), calls.len()), (NAMES_MAX, 100));
+        assert_eq!(log.name(calls[31].operation), "Hello31");
+        assert_eq!(log.name(calls[32].operation), OTHERS);
+        assert_eq!(log.name(calls[99].operation), OTHERS);
+    }
+
+    #[test]
+    fn another_file_is_no_log() {
+        for text in ["", "a,b,c\n1,2,3\n", &HEAD[1..]] {
+            let error = CallLog::new(Cursor::new(text)).expect_err("no log");
+            assert!(matches!(error, LogError::Foreign), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fails_ends_the_log_and_is_told() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("the disk is gone"))
+            }
+        }
+        let text = format!("{HEAD}\n{LINE}\n");
+        let mut log = CallLog::new(Cursor::new(text).chain(Broken)).expect("a log");
+        assert!(log.next().is_some() && log.next().is_none());
+        assert_eq!(log.error.as_deref(), Some("the disk is gone"));
+    }
+}

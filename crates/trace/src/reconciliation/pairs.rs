@@ -30,9 +30,12 @@ struct Packets {
 }
 
 impl Packets {
-    /// When the last packet passed, ns.
-    fn last(&self) -> u64 {
-        self.reply.map_or(self.request.1, |reply| reply.1)
+    /// When the earliest and the latest packet passed, ns.
+    fn span(&self) -> Seen {
+        let [(first, other), reply] = [self.request, self.reply.unwrap_or(self.request)];
+        let stamps = [first, other, reply.0, reply.1];
+        let span = |(low, high): Seen, at: &u64| (low.min(*at), high.max(*at));
+        stamps.iter().fold((first, first), span)
     }
 }
 
@@ -89,18 +92,40 @@ impl Pairs {
         }
         let counts = &mut self.counts.0;
         self.calls.push(call.port, call, |_| counts.given_up += 1);
-        let waits = self.exchanges.of(call.port).position(|packets| {
-            let known = self.flows.get(packets.flow);
-            suits(&call, packets, known)
-        });
-        let found = waits.and_then(|waits| {
-            let packets = self.exchanges.of(call.port).nth(waits)?;
-            Some((waits, self.place_of(packets)?))
-        });
-        if let Some((waits, place)) = found
-            && let Some(packets) = self.exchanges.take(call.port, waits)
-        {
-            self.pair(packets, place);
+        let is_of_it = |packets: &Packets, known: Option<&Known>| {
+            is_numbered(known) && suits(&call, packets, known)
+        };
+        if let Some(packets) = self.waits(call.port, is_of_it) {
+            self.settle(packets);
+        }
+        // Calls are logged in the order of their ends, so that one which was sent
+        // later says that those which could have been the exchange are known.
+        let is_decided = |packets: &Packets, known: Option<&Known>| {
+            !is_numbered(known) && call.sent > packets.request.0
+        };
+        while let Some(packets) = self.waits(call.port, is_decided) {
+            self.settle(packets);
+        }
+    }
+
+    /// The first exchange of a port that waits for this.
+    fn waits(
+        &mut self,
+        port: u16,
+        is_it: impl Fn(&Packets, Option<&Known>) -> bool,
+    ) -> Option<Packets> {
+        let place = self
+            .exchanges
+            .of(port)
+            .position(|packets| is_it(packets, self.flows.get(packets.flow)))?;
+        self.exchanges.take(port, place)
+    }
+
+    /// Lays an exchange beside its call, or there is none.
+    fn settle(&mut self, packets: Packets) {
+        match self.place_of(&packets) {
+            Some(place) => self.pair(packets, place),
+            None => self.counts.1.unmatched += 1,
         }
     }
 
@@ -111,15 +136,14 @@ impl Pairs {
             self.counts.1.unmatched += 1;
             return;
         };
+        let is_numbered = is_numbered(Some(known));
         let packets = packets(exchange, known, charges);
-        match self.place_of(&packets) {
-            Some(place) => self.pair(packets, place),
-            None => {
-                let counts = &mut self.counts.1;
-                let gone = |_| counts.given_up += 1;
-                self.exchanges.push(packets.port, packets, gone);
-            }
+        if is_numbered && let Some(place) = self.place_of(&packets) {
+            return self.pair(packets, place);
         }
+        let counts = &mut self.counts.1;
+        self.exchanges
+            .push(packets.port, packets, |_| counts.given_up += 1);
     }
 
     /// Lays an exchange beside the call at that place among those of its port.
@@ -139,7 +163,7 @@ impl Pairs {
         let known = self.flows.get(packets.flow);
         let calls = self.calls.of(packets.port).enumerate();
         let mut suiting = calls.filter(|(_, call)| suits(call, packets, known));
-        if known.is_some_and(|known| known.behind.is_some()) {
+        if is_numbered(known) {
             // The same number twice: the port was used again.
             return suiting
                 .min_by_key(|(_, call)| call.sent.abs_diff(packets.request.0))
@@ -192,7 +216,9 @@ impl Pairs {
 
     /// Whoever still waits waits in vain.
     pub(super) fn document<'a>(mut self, name: impl Fn(usize) -> &'a str) -> Reconciliation {
-        self.counts.1.unmatched += self.exchanges.rest().count() as u64;
+        for packets in std::mem::take(&mut self.exchanges).rest() {
+            self.settle(packets);
+        }
         for call in std::mem::take(&mut self.calls).rest() {
             *self.left(&call) += 1;
         }
@@ -232,9 +258,14 @@ impl Pairs {
 
 /// By how much stamps of a call and of packets cannot be of one exchange, ns.
 fn contradiction(call: &Call, packets: &Packets) -> u64 {
-    let early = call.sent.saturating_sub(packets.request.0);
-    let late = packets.last().saturating_sub(call.done);
-    early.max(late)
+    let (first, last) = packets.span();
+    let early = call.sent.saturating_sub(first);
+    early.max(last.saturating_sub(call.done))
+}
+
+/// The numbers of its exchanges tell which calls they are.
+fn is_numbered(known: Option<&Known>) -> bool {
+    known.is_some_and(|known| known.behind.is_some())
 }
 
 /// The call may be that exchange.

@@ -140,3 +140,135 @@ fn overlap(times: &[Seen], from: u64, to: u64) -> u64 {
     let shared = |&(start, end): &Seen| end.min(to).saturating_sub(start.max(from));
     times.iter().map(shared).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::reconciliation::log::Place;
+
+    fn call(intended: u64, sent: u64, done: u64) -> Call {
+        Call {
+            place: Place {
+                group: 0,
+                thread: 0,
+                connection: 0,
+            },
+            port: 1,
+            ordinal: 0,
+            operation: 0,
+            intended,
+            sent,
+            first_byte: None,
+            done,
+            ok: true,
+        }
+    }
+
+    fn charge(cause: Cause, from_ns: u64, to_ns: u64) -> Charge {
+        Charge {
+            cause,
+            from_ns,
+            to_ns,
+        }
+    }
+
+    fn some(ns: [u64; 7]) -> [Option<u64>; PHASES] {
+        let mut all = [None; PHASES];
+        all.iter_mut()
+            .zip(ns)
+            .for_each(|(phase, ns)| *phase = Some(ns));
+        all
+    }
+
+    #[test]
+    fn every_part_is_the_time_between_its_own_stamps() {
+        let parts = Parts::new(&call(100, 107, 200), (110, 115), Some((160, 180)), &[]);
+        assert_eq!(parts.ns, some([7, 3, 5, 45, 0, 20, 20]));
+        assert_eq!((parts.response_ns, parts.residual_ns), (100, 0));
+    }
+
+    #[test]
+    fn a_call_without_a_reply_ends_with_its_report() {
+        let parts = Parts::new(&call(100, 107, 200), (110, 115), None, &[]);
+        let mut expected = some([7, 3, 5, 0, 0, 0, 0]);
+        for phase in [Phase::Server, Phase::ReplyOnWire, Phase::ClientRead] {
+            expected[phase as usize] = None;
+        }
+        expected[Phase::Report as usize] = Some(85);
+        assert_eq!((parts.ns, parts.residual_ns), (expected, 0));
+    }
+
+    #[test]
+    fn stalls_are_taken_from_the_phases_they_lie_in() {
+        let charges = [
+            charge(Cause::NagleDelayedAck, 112, 150),
+            charge(Cause::TcpWindowExhausted, 165, 175),
+            charge(Cause::ServerThinkTime, 150, 160),
+            charge(Cause::SplitWrites, 110, 112),
+        ];
+        let parts = Parts::new(&call(100, 107, 200), (110, 115), Some((160, 180)), &charges);
+        assert_eq!(parts.ns, some([7, 3, 2, 10, 48, 10, 20]));
+        assert_eq!(parts.residual_ns, 0);
+    }
+
+    #[test]
+    fn the_wait_for_the_end_of_the_connection_is_behind_the_reply() {
+        let charges = [charge(Cause::ReadUntilClose, 180, 195)];
+        let parts = Parts::new(&call(100, 107, 200), (110, 115), Some((160, 180)), &charges);
+        assert_eq!(parts.ns, some([7, 3, 5, 45, 15, 20, 5]));
+    }
+
+    #[test]
+    fn what_was_before_the_call_is_not_its_stall() {
+        let charges = [charge(Cause::SynRetransmission, 10, 104)];
+        let parts = Parts::new(&call(100, 107, 200), (110, 115), Some((160, 180)), &charges);
+        assert_eq!(parts.ns, some([3, 3, 5, 45, 4, 20, 20]));
+    }
+
+    #[test]
+    fn stamps_that_contradict_each_other_are_residual() {
+        // Captured 9 before it was written; answered 5 before it was whole.
+        let parts = Parts::new(&call(100, 107, 200), (98, 115), Some((110, 180)), &[]);
+        assert_eq!(parts.ns, some([7, 0, 17, 0, 0, 70, 20]));
+        assert_eq!(parts.residual_ns, 100 - 114);
+        // The clock of packets is ahead of the engine's.
+        let parts = Parts::new(&call(100, 107, 200), (150, 155), Some((210, 230)), &[]);
+        assert_eq!(parts.ns, some([7, 43, 5, 55, 0, 20, 0]));
+        assert_eq!(parts.residual_ns, -30);
+    }
+
+    proptest! {
+        /// Whatever the stamps are: the parts and the residual are the response time,
+        /// and where the stamps are in order there is no residual.
+        #[test]
+        fn nothing_is_lost_or_counted_twice(
+            stamps in proptest::array::uniform7(0u64..1_000),
+            in_order in any::<bool>(),
+            has_reply in any::<bool>(),
+            edges in proptest::collection::btree_set(0u64..1_000, 0..10),
+        ) {
+            let mut stamps = stamps;
+            if in_order {
+                stamps.sort_unstable();
+            } else {
+                let mut own = [stamps[0], stamps[1], stamps[6]];
+                own.sort_unstable();
+                [stamps[0], stamps[1], stamps[6]] = own;
+            }
+            let edges: Vec<u64> = edges.into_iter().collect();
+            let charges: Vec<Charge> = edges
+                .chunks_exact(2)
+                .map(|pair| charge(Cause::SlowStart, pair[0], pair[1]))
+                .collect();
+            let [intended, sent, p1, p2, q1, q2, done] = stamps;
+            let reply = has_reply.then_some((q1, q2));
+            let parts = Parts::new(&call(intended, sent, done), (p1, p2), reply, &charges);
+            let sum: u64 = parts.ns.iter().flatten().sum();
+            prop_assert_eq!(parts.response_ns, done - intended);
+            prop_assert_eq!(sum as i64 + parts.residual_ns, parts.response_ns as i64);
+            prop_assert!(!in_order || parts.residual_ns == 0);
+        }
+    }
+}
