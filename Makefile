@@ -102,7 +102,7 @@ fresh: setup
 audit: setup
 	.ci/audit
 
-bench: setup ## the engine beside wrk, h2load, ab and ghz: ratios, saved as JSON
+bench: setup ## the engine beside wrk, h2load, ab and ghz; reading beside tshark; links, captures
 	$(BIN)/python -m bench.run
 
 ground-truth: setup ## the diagnosis beside captures of known causes: precision and recall (25 minutes, root)

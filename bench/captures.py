@@ -78,7 +78,9 @@ class Ablation:
     @property
     def capture_us(self) -> float:
         """CPU of the capture's process per packet, microseconds; median."""
-        return median(float(one["cpu_s"]) / max(one["packets"], 1) * 1e6 for one in self.captured)
+        return median(
+            float(one["cpu_s"]) / max(int(one["packets"]), 1) * 1e6 for one in self.captured
+        )
 
     @property
     def packets_per_s(self) -> float:
@@ -92,7 +94,7 @@ class Ablation:
         return median(one.others_share for rnd in self.rounds for one in rnd.values())
 
 
-def run(pairs: int, seconds: int) -> list[Ablation]:
+def run(pairs: int, seconds: float) -> list[Ablation]:
     """Every stack over every link, `pairs` rounds each; every second round begins with the
     capture.
 
@@ -110,13 +112,13 @@ def run(pairs: int, seconds: int) -> list[Ablation]:
         raise BenchError(str(error)) from error
 
 
-def _ablation(stack: Stack, name: str, pairs: int, seconds: int) -> Ablation:
+def _ablation(stack: Stack, name: str, pairs: int, seconds: float) -> Ablation:
     rounds: list[dict[str, Reading]] = []
     captured: list[Json] = []
     with _link(name) as link:
         service = replace(stack.service, address=link.server.address)
         with running(service, SERVER_CORE, link.server.namespace) as served:
-            contender = _contender(stack, served, {"duration_s": float(seconds)})
+            contender = _contender(stack, served, {"duration_s": seconds})
             measure(contender, served, link.client.namespace)
             for number in range(pairs):
                 rnd, one = _round(contender, served, link, number)

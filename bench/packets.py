@@ -82,7 +82,7 @@ def run(pairs: int, packets: int, tshark: str | None) -> Read:
     with tempfile.TemporaryDirectory() as scratch:
         long = _written(example, Path(scratch) / "long.pcapng", packets)
         short = _written(example, Path(scratch) / "short.pcapng", packets // SHORTER)
-        field = _field(example, long, tshark)
+        field = readers(example, long, tshark)
         for reader in field:
             _pass(reader, _share(reader, packets))
         rounds = [_round(field, number, packets) for number in range(pairs)]
@@ -90,9 +90,9 @@ def run(pairs: int, packets: int, tshark: str | None) -> Read:
             _pass(reader, count, memory=True)
             for _ in range(min(pairs, 3))
             for path, count in ((short, packets // SHORTER), (long, packets))
-            for reader in _field(example, path, None)
+            for reader in readers(example, path, None)
         ]
-    return Read(packets, rounds, held, [*_speeds(rounds), *_growth(held, packets)])
+    return Read(packets, rounds, held, [*speeds(rounds), *growth(held, packets)])
 
 
 def _written(example: str, path: Path, packets: int) -> Path:
@@ -103,7 +103,7 @@ def _written(example: str, path: Path, packets: int) -> Path:
     return path
 
 
-def _field(example: str, capture: Path, tshark: str | None) -> list[Reader]:
+def readers(example: str, capture: Path, tshark: str | None) -> list[Reader]:
     """Ours; and tshark as it reads fastest: no names, no list of packets, one count at the
     end. It follows connections and dissects what they carry then, as ours does."""
     path = str(capture)
@@ -158,7 +158,7 @@ def _pass(reader: Reader, packets: int, memory: bool = False) -> Pass:
     )
 
 
-def _speeds(rounds: list[dict[str, Pass]]) -> list[Ratio]:
+def speeds(rounds: list[dict[str, Pass]]) -> list[Ratio]:
     """Ours in millions of packets per second, and over tshark's of the same round. What is
     promised is reading with connections; of the whole dissection it is an aim."""
     figures = []
@@ -173,7 +173,7 @@ def _speeds(rounds: list[dict[str, Pass]]) -> list[Ratio]:
     return figures
 
 
-def _growth(held: list[Pass], packets: int) -> list[Ratio]:
+def growth(held: list[Pass], packets: int) -> list[Ratio]:
     """Peak memory of the longer capture over the shorter one's."""
     figures = []
     label = f"{packets:,} packets over {packets // SHORTER:,}"

@@ -60,7 +60,7 @@ FULL = Scale(
     tax_s=0.5,
     memory_pairs=3,
     calls=(1_000_000, 5_000_000),
-    packets=2_000_000,
+    packets=4_000_000,
 )
 QUICK = Scale(
     pairs=1,

@@ -98,3 +98,13 @@ def test_the_committed_page_is_that_of_the_committed_data() -> None:
     page = publication.PAGE.read_text(encoding="utf-8")
     assert publication.with_tables(page, data) == page
     assert [row["stack"] for row in data["stacks"]] == list(tax.STACKS.values())
+
+
+def test_a_page_is_published_by_its_own_rows_alone() -> None:
+    """Rows of no page have nothing to publish; a row that was not taken is told."""
+    assert pages.lacking(["capture"], quick=False) is None
+    assert pages.lacking(["links", "capture"], quick=False) is None
+    assert "capture" in (pages.lacking(["packets"], quick=False) or "")
+    assert pages.publish({"rows": {}}, ["links"]) == [
+        "links.md is not written: links was not taken"
+    ]
