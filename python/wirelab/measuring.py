@@ -9,7 +9,17 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wirelab import callers, captures, dissection, histograms, links, placement, quotas, verdicts
+from wirelab import (
+    callers,
+    captures,
+    dissection,
+    histograms,
+    links,
+    placement,
+    quotas,
+    reconciliation,
+    verdicts,
+)
 from wirelab.axes import ENGINE
 from wirelab.callers import Errand, Tools
 from wirelab.captures import Captures
@@ -25,6 +35,7 @@ from wirelab.observer import Observer
 from wirelab.placement import Table
 from wirelab.planning import PlannedTrial
 from wirelab.profiles import LOOPBACK, Profile
+from wirelab.reconciliation import CallLog
 from wirelab.run_directory import now
 from wirelab.scratch import Scratch
 from wirelab.services import Programs, Service, Settings
@@ -192,7 +203,9 @@ def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Me
     ) as link:
         measured = _over(link, lab, planned, table, folder)
         record = _link_record(link, measured.outcome["groups"][0])
-    return replace(measured, link=record, wire=_dissected(lab, measured.captures, folder))
+    log = _logged(lab, planned, measured.outcome, folder)
+    wire = _dissected(lab, measured.captures, log, folder)
+    return replace(measured, link=record, wire=wire)
 
 
 def _over(link: AnyLink, lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
@@ -259,19 +272,29 @@ def _watched(lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder
     return Measured(outcome, observer.findings(group), captures=scene.captures.finish())
 
 
-def _dissected(lab: Lab, taken: Json, folder: Path) -> Json:
+def _logged(lab: Lab, planned: PlannedTrial, outcome: Json, folder: Path) -> CallLog:
+    """The log of the trial's calls, as the engine left it."""
+    log = reconciliation.call_log(lab.experiment, planned.cell, folder)
+    error = (outcome.get("call_log") or {}).get("error")
+    return CallLog(None, f"the log of calls broke off: {error}") if error else log
+
+
+def _dissected(lab: Lab, taken: Json, log: CallLog, folder: Path) -> Json:
     """Dissects every capture, beside which its document is kept."""
-    briefs = []
+    documents = []
     for side, record in taken.items():
         document = dissection.dissect(
             folder / record["file"],
-            Look(),
+            Look(calls=log.path),
             log=folder / f"dissection-{side}.log",
             interruption=lab.interruption,
         )
         _write(folder / f"dissection-{side}.json", document)
-        briefs.append(dissection.brief(document))
-    return briefs[0] if briefs else {}
+        documents.append(document)
+    if not documents:
+        return {}
+    kept = reconciliation.kept(documents, log)
+    return {**dissection.brief(documents[0]), "reconciliation": kept}
 
 
 def _link_record(link: AnyLink, group: Json) -> Json:
@@ -284,6 +307,9 @@ def _by_engine(
     lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder: Path, watch: Watch
 ) -> Json:
     engine_plan = plan(lab.experiment, planned, table, scene.contact)
+    calls = reconciliation.call_log(lab.experiment, planned.cell, folder)
+    if calls.path is not None:
+        engine_plan["call_log"] = str(calls.path)
     _write(folder / "plan.json", engine_plan)
     drive = Drive(
         engine_plan,

@@ -10,6 +10,10 @@ from wirelab.trial import Check, Trial
 MISFITS = 0.01
 """Share of messages that may come in another number of segments than declared: a segment that
 is sent again, or joins what was written apart, is the network's doing."""
+RESIDUAL_US = 50.0
+"""What stamps and packets may contradict each other by, p99 over the calls of a trial."""
+UNMATCHED = 0.01
+"""Share of calls that may be without packets: those at the edges of a capture."""
 PLAIN = ("http1", "giop", "raw")
 """Protocols whose messages have one head and one body, so that writes can be counted."""
 
@@ -92,6 +96,32 @@ def _whole(trial: Trial) -> Check | None:
     return Check.judged("packets", seen == made, reason)
 
 
+def _reconciled(trial: Trial) -> Check | None:
+    """Whether each call's time is explained by its packets."""
+    found = trial.wire.get("reconciliation") if trial.wire else None
+    if not found:
+        return None
+    name = "calls beside packets"
+    if "left_out" in found:
+        return Check.unmeasurable(name, found["left_out"])
+    calls = found["calls"]
+    logged, matched = calls["logged"], calls["matched"]
+    if not matched:
+        why = "their connections are encrypted" if calls["encrypted"] else "none was found"
+        return Check.unmeasurable(name, f"of {logged:,} calls no packets are known: {why}")
+    p99 = float(found["all"]["residual"]["p99_us"])
+    reason = (
+        f"{matched:,} of {logged:,} calls laid beside their packets; stamps contradict each "
+        f"other by {p99:.3g} us at p99 (at most {RESIDUAL_US:.0f} us)"
+    )
+    clock = found["clock_us"]
+    agree = clock is None or clock["low"] <= 0.0 <= clock["high"]
+    if clock is not None:
+        reason += f"; clocks differ by {clock['low']:.3g} to {clock['high']:.3g} us"
+    is_whole = logged - matched <= UNMATCHED * logged and not calls["error"]
+    return Check.judged(name, p99 <= RESIDUAL_US and is_whole and agree, reason)
+
+
 def _not(right: bool) -> str:
     return "" if right else ": some carried more"
 
@@ -102,5 +132,6 @@ CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _in_flight,
     _writes("client", "requests"),
     _writes("server", "replies"),
+    _reconciled,
 )
 """Every check, in the order in which they are shown."""

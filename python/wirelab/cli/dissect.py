@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wirelab import dissection, run_directory
+from wirelab import dissection, reconciliation, run_directory
 from wirelab.cli.edges import err, out, told
 from wirelab.dissection import Look
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
@@ -41,6 +41,14 @@ def dissect(
     ] = None,
     timeline: Annotated[
         int | None, typer.Option(min=1, help="The exchange to show packet by packet, from 1.")
+    ] = None,
+    calls: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="LOG",
+            help="The engine's log of calls, to be laid beside the packets of a FILE; a RUN has "
+            "its own.",
+        ),
     ] = None,
     svg: Annotated[
         Path | None, typer.Option(help="Write that exchange as a drawing.", metavar="FILE")
@@ -83,13 +91,15 @@ def dissect(
     _only_with_test(
         {"--repeats": repeats, "--cause": cause, "--out": directory, "--unverified": unverified}
     )
-    look = Look(port=port, timeline=timeline)
+    if calls is not None and what.is_dir():
+        raise UsageError("--calls belongs to a FILE: a RUN has its own logs", "leave it out")
     with Interruption() as interruption, Scratch() as scratch:
         log = scratch.folder / "dissect.log"
-        documents = [
-            dissection.dissect(file, look, log=log, interruption=interruption)
-            for file in _captures(what)
-        ]
+        documents = []
+        for file in _captures(what):
+            own = reconciliation.beside(file) if what.is_dir() else calls
+            look = Look(port=port, timeline=timeline, calls=own)
+            documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     if svg is not None:
         _draw(documents[0], svg)
     if as_json:

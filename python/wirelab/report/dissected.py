@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wirelab.report import timeline
+from wirelab.report import reconciled, timeline
 from wirelab.report.quantity import NONE, digits, plain, quantity
 
 Json = dict[str, Any]
@@ -24,6 +24,9 @@ def lines(document: Json) -> Iterator[str]:
     yield from _calls(document["exchanges"]["by_name"])
     yield ""
     yield from _accounting(document["accounting"])
+    if document.get("reconciliation"):
+        yield ""
+        yield from reconciled.lines(document["reconciliation"])
     if document["timeline"]:
         yield ""
         yield from _timeline(document)

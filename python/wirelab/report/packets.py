@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from wirelab.report import tested, timeline
+from wirelab.report import reconciled, tested, timeline
 from wirelab.report.quantity import NONE, digits, quantity
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
@@ -26,7 +26,7 @@ _BYTES = (
 _FOUND = (
     "What the packets say cost time, with the milliseconds of all its occurrences in one trial. "
     "A test names the change that should take the cause away; only trials with that change "
-    "prove it (`wirelab dissect RUN --test`), and their verdict stands beside it."
+    "prove it (wirelab dissect RUN --test), and their verdict stands beside it."
 )
 _SHOWN = (
     "One exchange of each stack, with its connection's set-up and tear-down where they were "
@@ -48,6 +48,7 @@ def section(source: Source) -> Section:
     parts = [
         Section("Bytes and packets", (_BYTES,), [_bytes(source, cells)]),
         Section("Findings in the packets", (_FOUND,), [_findings(source, cells)]),
+        reconciled.section(source),
         _exchanges(source, cells),
     ]
     return Section("On the wire", sections=[part for part in parts if part.tables or part.figures])

@@ -1,0 +1,225 @@
+"""Where each call's time went: its parts, as the engine's stamps and the packets give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from xml.sax.saxutils import escape
+
+from wirelab.profiles import LOOPBACK
+from wirelab.reconciliation import mean_us
+from wirelab.report.quantity import NONE, plain, quantity
+from wirelab.report.section import Picture, Section, Table
+from wirelab.report.source import Source
+from wirelab.statistics import Cell
+from wirelab.trial import Trial
+
+Json = dict[str, Any]
+
+TABLES_MAX = 24
+"""Cells with a table; of all others the trials' own files tell."""
+NAMES = {
+    "queueing": "queueing",
+    "client-write": "client's write",
+    "request-on-wire": "request on the wire",
+    "server": "server",
+    "stalls": "stalls",
+    "reply-on-wire": "reply on the wire",
+    "client-read": "client's read",
+    "report": "until the report",
+}
+# Okabe & Ito 2008: told apart with every kind of colour blindness; each part is named too.
+_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#999999", "#000000")
+_WIDTH, _ROW, _BAR, _TOP = 880, 40, 14, 44
+_INK = "#1b1b1b"
+
+_SAID = (
+    "A call's response time runs from when it was intended to its end. Queueing is the engine's "
+    "own; the client's write lasts until the request's first packet, the server until the "
+    "reply's first one, the client's read from its last one; what the diagnosis calls a stall "
+    "is taken out of the part that it lies in. Each part is measured by its own stamps and none "
+    "is what the others leave: the residual is what stamps contradict each other by."
+)
+_WAY = (
+    "Where packets were captured at the client's end, the server's part holds the way to it "
+    "and back; at the server's end the client's parts hold it."
+)
+
+
+def section(source: Source) -> Section:
+    """Empty where no call was laid beside its packets; the first trial of each cell."""
+    title = "Where a call's time went"
+    cells = [
+        (_name(source, cell), trial) for cell in source.cells if (trial := _told(cell)) is not None
+    ]
+    if not cells:
+        return Section(title)
+    left = len(cells) - TABLES_MAX
+    more = (f"{left} more are in trials/*/dissection-*.json.",) if left > 0 else ()
+    shown = cells[:TABLES_MAX]
+    return Section(
+        title,
+        (_SAID, _WAY, *more),
+        tables=[_table(name, trial) for name, trial in shown],
+        figures=[_picture(shown)],
+    )
+
+
+def lines(found: Json, width: int = 80) -> Iterator[str]:
+    """The same for a terminal, of a dissection."""
+    calls, exchanges = found["calls"], found["exchanges"]
+    yield f"{'Where each call' + chr(39) + 's time went':<32}" + "".join(
+        f"{head:>12}" for head in ("mean", "share", "p50", "p99")
+    )
+    for operation in found["operations"][:8]:
+        name = f"{plain(operation['name'])}, {operation['calls']:,} calls"
+        yield _line(name[:31], operation["response"], None)
+        for part in operation["phases"]:
+            yield _line(f"  {NAMES[part['phase']]}", part, part["share"])
+        yield _line("  residual", operation["residual"], None)
+    if len(found["operations"]) > 8:
+        yield f"… and {len(found['operations']) - 8} more operations (--json has them)"
+    logged, seen = calls["logged"], exchanges["seen"]
+    yield f"{calls['matched']:,} of {logged:,} calls and of {seen:,} exchanges"
+    for said in (*_without(found), *_clocks(found)):
+        yield f"  {said}"[:width]
+
+
+def _line(name: str, spent: Json, share: float | None) -> str:
+    figures = [_us(spent["mean_us"]), NONE if share is None else f"{100 * share:.1f} %"]
+    figures += [_us(spent["p50_us"]), _us(spent["p99_us"])]
+    return f"{name:<32}" + "".join(f"{figure:>12}" for figure in figures)
+
+
+def _without(found: Json) -> Iterator[str]:
+    """What was not laid side by side, and why."""
+    calls, exchanges = found["calls"], found["exchanges"]
+    for count, words in (
+        (calls["unmatched"], "calls have no exchange in the capture"),
+        (calls["given_up"], "calls waited for their exchange until memory was full"),
+        (calls["outside"], "calls were made before or after the capture"),
+        (calls["encrypted"], "calls are encrypted: their exchanges are not seen"),
+        (calls["unanswered"], "calls have no whole reply"),
+        (calls["without_port"], "calls were not made over TCP"),
+        (calls["damaged_lines"], "lines of the log are no calls"),
+        (exchanges["unmatched"] + exchanges["given_up"], "exchanges have no call in the log"),
+    ):
+        if count:
+            yield f"{count:,} {words}"
+    if calls["error"]:
+        yield f"the log broke off: {plain(calls['error'])}"
+
+
+def _clocks(found: Json) -> Iterator[str]:
+    """By how much the clock of the engine can be ahead of that of the packets."""
+    bounds = found["clock_us"]
+    if bounds:
+        low, high = _us(bounds["low"]), _us(bounds["high"])
+        yield f"the engine's clock is ahead of the packets' by {low} to {high}"
+
+
+def _us(microseconds: float) -> str:
+    size = quantity(abs(microseconds) * 1e3, "ns") if microseconds else "0"
+    return f"-{size}" if microseconds < 0 else size
+
+
+def _name(source: Source, cell: Cell) -> str:
+    return f"{source.names.stacks[cell.point.stack]}, {source.names.setting(cell.point)}"
+
+
+def _told(cell: Cell) -> Trial | None:
+    """The first trial of a cell with calls beside their packets."""
+    told = (trial for trial in cell.measured if _found(trial).get("all"))
+    return next(told, None)
+
+
+def _found(trial: Trial) -> Json:
+    return dict((trial.wire or {}).get("reconciliation") or {})
+
+
+def _table(name: str, trial: Trial) -> Table:
+    found = _found(trial)
+    whole, calls = found["all"], found["calls"]
+    rows = [_row("response", whole["response"], 1.0)]
+    rows += [_row(NAMES[part["phase"]], part, part["share"]) for part in whole["phases"]]
+    way = round_trip(trial)
+    if way is not None:
+        us, how = way
+        share = us / max(whole["response"]["mean_us"], 1e-9)
+        rows.append([f"of it the round trip, {how}", _us(us), f"{100 * share:.1f} %", NONE, NONE])
+    rows.append(_row("residual", whole["residual"], None))
+    told = [f"{name}: {calls['matched']:,} of {calls['logged']:,} calls"]
+    told += [*_without(found), *_clocks(found)]
+    return Table(["part", "mean", "share", "p50", "p99"], rows, "; ".join(told), (1, 2, 3, 4))
+
+
+def _row(name: str, spent: Json, share: float | None) -> list[str]:
+    part = NONE if share is None else f"{100 * share:.1f} %"
+    return [name, _us(spent["mean_us"]), part, _us(spent["p50_us"]), _us(spent["p99_us"])]
+
+
+def round_trip(trial: Trial) -> tuple[float, str] | None:
+    """How much of the mean response time packets were on their way to the server and back,
+    in microseconds, and how that is known; None where nothing tells it."""
+    found = _found(trial)
+    own, at_server = mean_us(found.get("all"), "server"), found.get("at_server_us")
+    if own is not None and at_server is not None:
+        return own - float(at_server), "by the captures at both ends"
+    if trial.point.link == LOOPBACK:
+        return None
+    measured = (trial.link.get("measured") or {}).get("rtt_ms") or {}
+    if measured.get("p50") is not None:
+        return 1e3 * float(measured["p50"]), "as measured before the trial"
+    handshakes = found["handshake_us"]
+    if handshakes["to_server"] and handshakes["to_client"]:
+        both = handshakes["to_server"]["p50"] + handshakes["to_client"]["p50"]
+        return float(both), "as the handshakes took"
+    return None
+
+
+def _picture(cells: Sequence[tuple[str, Trial]]) -> Picture:
+    """A bar per cell, of the shares of its mean response time."""
+    height = _TOP + _ROW * len(cells)
+    drawn = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
+            'font-family="sans-serif" font-size="12">'
+        ),
+        *_legend(),
+    ]
+    for place, (name, trial) in enumerate(cells):
+        drawn += _bar(name, _found(trial)["all"], _TOP + _ROW * place)
+    caption = "Shares of the mean response time, first trial of each cell"
+    alt = "; ".join(f"{name}: {_shares(_found(trial)['all'])}" for name, trial in cells)
+    return Picture("".join([*drawn, "</svg>"]), caption, alt, wide=True)
+
+
+def _shares(whole: Json) -> str:
+    return ", ".join(
+        f"{NAMES[part['phase']]} {100 * part['share']:.0f} %"
+        for part in whole["phases"]
+        if part["share"] >= 0.005
+    )
+
+
+def _legend() -> Iterator[str]:
+    step = _WIDTH // 4
+    for place, (name, colour) in enumerate(zip(NAMES.values(), _COLOURS, strict=True)):
+        x, y = step * (place % 4), 12 + 16 * (place // 4)
+        yield f'<rect x="{x}" y="{y - 10}" width="12" height="12" fill="{colour}"/>'
+        yield f'<text x="{x + 18}" y="{y}" fill="{_INK}">{escape(name)}</text>'
+
+
+def _bar(name: str, whole: Json, top: int) -> Iterator[str]:
+    told = f"{name}: {_us(whole['response']['mean_us'])}"
+    yield f'<text x="0" y="{top + 12}" fill="{_INK}">{escape(told)}</text>'
+    total = sum(part["share"] for part in whole["phases"]) or 1.0
+    colours, x = dict(zip(NAMES, _COLOURS, strict=True)), 0.0
+    for part in whole["phases"]:
+        width = _WIDTH * part["share"] / total
+        words = f"{NAMES[part['phase']]}: {_us(part['mean_us'])}, {100 * part['share']:.1f} %"
+        yield (
+            f'<rect x="{x:.2f}" y="{top + 18}" width="{width:.2f}" height="{_BAR}" '
+            f'fill="{colours[part["phase"]]}"><title>{escape(words)}</title></rect>'
+        )
+        x += width
