@@ -110,7 +110,7 @@ def _row(names: Names, one: Tested) -> list[str]:
         f"{_ms(claim.ms_per_call)}\n{_of(claim)}",
         _ms_interval(one.found, "\n"),
         f"{digits(rates[0])} → {digits(rates[1])}" if rates else NONE,
-        f"{one.verdict}: {one.reason}",
+        f"{one.verdict}\n{one.reason}",
     ]
 
 
