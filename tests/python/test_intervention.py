@@ -92,6 +92,7 @@ def _planned(cause: str = NAGLE, after: str = FLIPPED, ms: float = 36.0) -> Plan
         becomes=Stack.parse(after).axes[axis],
         before=Spot.of(_point(STALLED)),
         after=Spot.of(_point(after)),
+        ms_predicted=ms,
     )
 
 
@@ -358,6 +359,28 @@ def test_a_switch_that_the_service_has_not_says_so() -> None:
     record = propose(experiment, without, [_measured(planned, [finding])]).record
     assert not record.tests
     assert "rest@rust has no switch for server.nagle" in record.untested[0].words
+
+
+def test_axes_that_end_with_the_flipped_one_go_with_it() -> None:
+    """close_delay exists only where the service closes: content-length takes it along, and the
+    test says so."""
+    stack = "rest@rust?connection=close&end_of_message=until-close&close_delay=20"
+    finding = _finding("read-until-close", 100, 2500.0, "end_of_message", "content-length")
+    (test,) = _proposed(_file(stack), finding).record.tests
+    assert test.after.stack == "rest@rust?connection=close"
+    assert test.lapses == {"close_delay": "0"}
+    keep = _finding("connection-per-call", 100, 2500.0, "connection", "keep")
+    assert "needs one per call" in _reason(_file(stack), keep)
+
+
+def test_causes_that_one_switch_ends_are_predicted_together() -> None:
+    lossy = "{name: bad, both: {delay_ms: 5, loss: {kind: random, percent: 2}}}"
+    found = [_finding(f"{what}-retransmission", 9, 900.0) for what in ("syn", "data")]
+    record = _proposed(_file("rest@rust", lossy), *found).record
+    assert [test.ms_predicted for test in record.tests] == pytest.approx([18.0, 18.0])
+    assert record.tests[0].beside == ("data-retransmission",)
+    assert record.tests[1].beside == ("syn-retransmission",)
+    assert not record.together
 
 
 def test_losses_are_tested_by_the_same_link_without_loss() -> None:

@@ -6,13 +6,15 @@ the cell. Losses are the link's, no axis': they are tested by the same link with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from wirelab import profiles
+from wirelab import axes, profiles
 from wirelab.errors import StackError
 from wirelab.intervention.claims import Switch
 from wirelab.planning import Cell
@@ -56,6 +58,8 @@ class Flip:
     becomes: str
     stack: Stack
     link: Profile
+    lapses: Mapping[str, str] = field(default_factory=dict)
+    """Axes that do not exist without what was flipped, and their defaults."""
 
 
 def flip(cause: str, switch: Switch | None, cell: Cell) -> Flip:
@@ -72,11 +76,27 @@ def _flipped(axis: str, value: str, cell: Cell) -> Flip:
     was = cell.stack.axes.get(axis)
     if was == value:
         raise CannotTest(f"the stack has {axis}={value} already")
+    stack = cell.stack.near({axis: value})
+    lapses = {
+        name: new
+        for name, new in stack.axes.items()
+        if name != axis and new != cell.stack.axes[name]
+    }
+    if stack.axes[axis] != value or not all(map(_is_default, lapses, repeat(stack))):
+        raise CannotTest(_illegal(axis, value, cell))
+    return Flip(axis, str(was), value, stack, cell.link, lapses)
+
+
+def _is_default(axis: str, stack: Stack) -> bool:
+    return stack.axes[axis] == axes.default(stack.axes["binding"], axis)
+
+
+def _illegal(axis: str, value: str, cell: Cell) -> str:
     try:
-        stack = cell.stack.with_axes({axis: value})
+        cell.stack.with_axes({axis: value})
     except StackError as error:
-        raise CannotTest(f"{axis}={value}: {error.message}") from error
-    return Flip(axis, str(was), value, stack, cell.link)
+        return f"{axis}={value}: {error.message}"
+    return f"{axis}={value} would change other axes too"
 
 
 def _over(link: Profile, cell: Cell) -> Flip:

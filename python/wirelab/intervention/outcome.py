@@ -196,7 +196,7 @@ def _nothing_found(low: float, high: float, least: float) -> tuple[Verdict, str]
 
 
 def _predicted(test: Planned) -> tuple[float, float]:
-    predicted = test.claim.ms_per_call
+    predicted = test.ms_predicted
     return predicted * (1.0 - TOLERANCE), predicted * (1.0 + TOLERANCE)
 
 

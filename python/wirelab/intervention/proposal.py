@@ -113,7 +113,15 @@ def _of_cell(
             untested.append(left)
         else:
             tests.append(_planned(one, claim, change, matrix))
-    return tests, untested
+    return [_shared(test, tests) for test in tests], untested
+
+
+def _shared(test: Planned, tests: Sequence[Planned]) -> Planned:
+    """What one switch ends together cannot be told apart by it: the prediction is the sum."""
+    same = [other for other in tests if other.after == test.after]
+    beside = tuple(other.claim.cause for other in same if other is not test)
+    predicted = sum(other.claim.ms_per_call for other in same)
+    return test.model_copy(update={"beside": beside, "ms_predicted": predicted})
 
 
 def _too_small(claim: Claim) -> str:
@@ -138,6 +146,8 @@ def _planned(one: Found, claim: Claim, change: Flip, matrix: Matrix) -> Planned:
         axis=change.axis,
         was=change.was,
         becomes=change.becomes,
+        lapses=dict(change.lapses),
+        ms_predicted=claim.ms_per_call,
         before=matrix.add(one.cell, one.cell.stack, one.cell.link),
         after=matrix.add(one.cell, change.stack, change.link),
     )
@@ -155,8 +165,9 @@ def _together(
             continue
         link = matrix.link(changes[LINK].becomes) if LINK in changes else one.cell.link
         axes = {axis: test.becomes for axis, test in changes.items() if axis != LINK}
+        lapses = {axis: value for test in changes.values() for axis, value in test.lapses.items()}
         try:
-            stack = one.cell.stack.with_axes(axes)
+            stack = one.cell.stack.with_axes({**lapses, **axes})
         except StackError:
             continue
         if not matrix.refusal(one.cell, stack, link):

@@ -56,8 +56,13 @@ class Planned(Model):
     axis: str
     was: str
     becomes: str
+    lapses: dict[str, str] = Field(
+        default_factory=dict, description="axes that do not exist without it: their defaults"
+    )
     before: Spot
     after: Spot
+    beside: tuple[str, ...] = Field((), description="causes of the cell that blame it too")
+    ms_predicted: float = Field(description="per call; of all causes that blame the switch")
 
     @property
     def change(self) -> str:

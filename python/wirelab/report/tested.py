@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from wirelab.intervention.outcome import TOLERANCE, Joint, Outcome, Tested
-from wirelab.intervention.record import Claim, Spot, Untested
+from wirelab.intervention.record import Planned, Spot, Untested
 from wirelab.report.label import Names
 from wirelab.report.quantity import NONE, digits, plain, quantity
 from wirelab.report.section import Section, Table
@@ -79,14 +79,13 @@ def lines(outcome: Outcome) -> Iterator[str]:
 
 def _block(names: Names, one: Tested) -> Iterator[str]:
     planned, claim = one.planned, one.planned.claim
-    said = f"{one.verdict}. {_sentence(one.reason)}"
-    yield from _wrapped(f"• {claim.cause}, {planned.change}: {said}", "  ")
+    said = f"{planned.change}{_lapsed(planned)}: {one.verdict}. {_sentence(one.reason)}"
+    yield from _wrapped(f"• {claim.cause}, {said}", "  ")
     yield from _wrapped("  " + _cell(names, planned.before), "  ")
     rates = one.occurrences
     left = f"; occurrences {digits(rates[0])} → {digits(rates[1])}" if rates else ""
-    yield from _wrapped(
-        f"  predicted {_ms(claim.ms_per_call)} less per call ({_of(claim)})", "    "
-    )
+    told = f"{_ms(planned.ms_predicted)} less per call ({_of(planned)})"
+    yield from _wrapped(f"  predicted {told}", "    ")
     yield from _wrapped(f"  found     {_found(one.found)}{left}", "    ")
 
 
@@ -106,8 +105,8 @@ def _row(names: Names, one: Tested) -> list[str]:
     return [
         _cell(names, planned.before),
         claim.cause,
-        f"{planned.change}\n(was {planned.was})",
-        f"{_ms(claim.ms_per_call)}\n{_of(claim)}",
+        f"{planned.change}\n(was {planned.was}{_lapsed(planned)})",
+        f"{_ms(planned.ms_predicted)}\n{_of(planned)}",
         _ms_interval(one.found, "\n"),
         f"{digits(rates[0])} → {digits(rates[1])}" if rates else NONE,
         f"{one.verdict}\n{one.reason}",
@@ -162,8 +161,20 @@ def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _of(claim: Claim) -> str:
-    return f"{_share(claim.share)} of a call"
+def _of(planned: Planned) -> str:
+    beside = f", with {' and '.join(planned.beside)}" if planned.beside else ""
+    claim = planned.claim
+    share = (
+        claim.share * planned.ms_predicted / claim.ms_per_call if planned.beside else claim.share
+    )
+    return f"{_share(share)} of a call{beside}"
+
+
+def _lapsed(planned: Planned) -> str:
+    """What the flip takes along: axes that do not exist without it."""
+    if not planned.lapses:
+        return ""
+    return f"; with it {', '.join(f'{name}={value}' for name, value in planned.lapses.items())}"
 
 
 def _share(share: float) -> str:
