@@ -1,7 +1,7 @@
 """Each call of a trial beside its packets: whether calls are logged, and what is kept of it.
 
 The engine logs every call of a trial that captures; ``wirelab-engine dissect --calls`` lays
-the log beside the packets (docs/methodology.md, "Where a call's time goes").
+the log beside the packets (docs/reference/call-times.md).
 """
 
 from __future__ import annotations

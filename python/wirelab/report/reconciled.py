@@ -73,10 +73,8 @@ def lines(found: Json, width: int = 80) -> Iterator[str]:
     )
     for operation in found["operations"][:8]:
         name = f"{plain(operation['name'])}, {operation['calls']:,} calls"
-        yield _line(name[:31], operation["response"], None)
-        for part in operation["phases"]:
-            yield _line(f"  {NAMES[part['phase']]}", part, part["share"])
-        yield _line("  residual", operation["residual"], None)
+        for row in _rows(name[:31], operation):
+            yield f"{row[0]:<32}" + "".join(f"{figure:>12}" for figure in row[1:])
     if len(found["operations"]) > 8:
         yield f"… and {len(found['operations']) - 8} more operations (--json has them)"
     logged, seen = calls["logged"], exchanges["seen"]
@@ -85,10 +83,21 @@ def lines(found: Json, width: int = 80) -> Iterator[str]:
         yield f"  {said}"[:width]
 
 
-def _line(name: str, spent: Json, share: float | None) -> str:
-    figures = [_us(spent["mean_us"]), NONE if share is None else f"{100 * share:.1f} %"]
-    figures += [_us(spent["p50_us"]), _us(spent["p99_us"])]
-    return f"{name:<32}" + "".join(f"{figure:>12}" for figure in figures)
+def _rows(name: str, operation: Json) -> Iterator[list[str]]:
+    """The response time, its parts and the residual."""
+    calls = operation["calls"]
+    yield _row(name, operation["response"], None, calls)
+    for part in operation["phases"]:
+        yield _row(f"  {NAMES[part['phase']]}", part, part["share"], calls)
+    yield _row("  residual", operation["residual"], None, calls)
+
+
+def _row(name: str, spent: Json, share: float | None, calls: int) -> list[str]:
+    """Percentiles stand only where at least ten calls lie above them."""
+    part = NONE if share is None else f"{100 * share:.1f} %"
+    percentiles = (("p50_us", 20), ("p99_us", 1000))
+    shown = [_us(spent[which]) if calls >= least else NONE for which, least in percentiles]
+    return [name, _us(spent["mean_us"]), part, *shown]
 
 
 def _without(found: Json) -> Iterator[str]:
@@ -140,22 +149,16 @@ def _found(trial: Trial) -> Json:
 def _table(name: str, trial: Trial) -> Table:
     found = _found(trial)
     whole, calls = found["all"], found["calls"]
-    rows = [_row("response", whole["response"], 1.0)]
-    rows += [_row(NAMES[part["phase"]], part, part["share"]) for part in whole["phases"]]
+    rows = [[row[0].strip(), *row[1:]] for row in _rows("response", whole)]
     way = round_trip(trial)
     if way is not None:
         us, how = way
         share = us / max(whole["response"]["mean_us"], 1e-9)
-        rows.append([f"of it the round trip, {how}", _us(us), f"{100 * share:.1f} %", NONE, NONE])
-    rows.append(_row("residual", whole["residual"], None))
+        words = f"of it the round trip, {how}"
+        rows.insert(-1, [words, _us(us), f"{100 * share:.1f} %", NONE, NONE])
     told = [f"{name}: {calls['matched']:,} of {calls['logged']:,} calls"]
     told += [*_without(found), *_clocks(found)]
     return Table(["part", "mean", "share", "p50", "p99"], rows, "; ".join(told), (1, 2, 3, 4))
-
-
-def _row(name: str, spent: Json, share: float | None) -> list[str]:
-    part = NONE if share is None else f"{100 * share:.1f} %"
-    return [name, _us(spent["mean_us"]), part, _us(spent["p50_us"]), _us(spent["p99_us"])]
 
 
 def round_trip(trial: Trial) -> tuple[float, str] | None:

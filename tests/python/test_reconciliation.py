@@ -1,0 +1,261 @@
+"""Calls laid beside their packets: when calls are logged, what is kept, judged and shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.python.synthetic_run import World, trial
+from wirelab import experiment_file, planning, reconciliation, running, verdicts
+from wirelab.cli import main
+from wirelab.manifests import load
+from wirelab.reconciliation import CALLS_MAX, LOG, CallLog
+from wirelab.report import reconciled
+from wirelab.trial import Check, Point, Trial
+
+Json = dict[str, Any]
+
+FILE = """\
+name: beside
+services: [rest@rust]
+messages: [{{operation: Hello, bytes: 14 B}}]
+loads: [{load}]
+capture: {capture}
+window: {window}
+warmup: {{min: 0 s, max: {warmup}}}
+repeats: 1
+"""
+
+
+OPEN = "poisson: {rate: RATE, in_flight_max: 8}"
+
+
+def _log(
+    load_: str = "closed: {users: 1}",
+    capture: str = "client",
+    window: str = "{calls: 1000}",
+    warmup: str = "1 s",
+) -> CallLog:
+    text = FILE.format(load=load_, capture=capture, window=window, warmup=warmup)
+    experiment, catalogue = experiment_file.parse(text), load()
+    (planned,) = planning.schedule(experiment, catalogue).trials
+    return reconciliation.call_log(experiment, planned.cell, Path("trials/one"))
+
+
+def test_calls_are_logged_where_packets_are_captured() -> None:
+    """In the trial's folder, whose path the engine gets whole."""
+    log = _log()
+    assert log == CallLog(Path("trials/one").absolute() / LOG)
+    assert _log(capture="none") == CallLog(None)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_logged"),
+    [
+        ({"window": "{calls: 1900000}"}, True),
+        ({"window": "{calls: 2100000}"}, False),
+        ({"window": "{duration: 18 s}"}, True),
+        ({"window": "{duration: 21 s}"}, False),
+        ({"window": "{duration: 10 s}", "warmup": "15 s"}, False),
+        ({"load_": "poisson: {rate: 1000, in_flight_max: 8}", "window": "{duration: 900 s}"}, True),
+        (
+            {"load_": "poisson: {rate: 50000, in_flight_max: 8}", "window": "{duration: 60 s}"},
+            False,
+        ),
+    ],
+)
+def test_too_many_calls_are_not_logged_and_the_reason_is_given(
+    given: dict[str, str], is_logged: bool
+) -> None:
+    """A log takes about 120 B a call."""
+    log = _log(**given)
+    assert (log.path is not None) == is_logged
+    assert is_logged or f"at most {CALLS_MAX:,} are logged" in log.left_out
+
+
+def _part(phase: str, mean: float, share: float) -> Json:
+    return {"phase": phase, "share": share, **_spent(mean)}
+
+
+def _spent(mean: float) -> Json:
+    return {"mean_us": mean, "p50_us": mean, "p99_us": mean, "max_us": mean}
+
+
+def _found(server_us: float = 80.0, residual_us: float = 0.0, **calls: int) -> Json:
+    """2,000 calls of 100 us that were all laid beside their packets, unless told otherwise."""
+    names = ("unanswered", "outside", "encrypted", "without_port", "unmatched", "given_up")
+    counts: Json = dict.fromkeys((*names, "damaged_lines"), 0) | calls
+    logged = 2_000
+    counts |= {"logged": logged, "error": None}
+    counts["matched"] = logged - sum(counts[name] for name in names)
+    parts = [_part("queueing", 5.0, 0.05), _part("server", server_us, server_us / 100.0)]
+    whole = {"calls": counts["matched"], "response": _spent(100.0), "phases": parts}
+    whole = {"name": "", **whole, "residual": _spent(residual_us)}
+    return {
+        "calls": counts,
+        "exchanges": {"seen": 2_000, "matched": counts["matched"], "unanswered": 0}
+        | {"unmatched": 0, "given_up": 0},
+        "handshake_us": {"to_server": None, "to_client": None},
+        "clock_us": {"low": -1.0, "high": 5.0},
+        "all": whole if counts["matched"] else None,
+        "operations": [{**whole, "name": "Hello"}] if counts["matched"] else [],
+        "stalls": [],
+    }
+
+
+def test_of_both_ends_the_difference_is_the_network() -> None:
+    """The server's part at the client's end less that at the server's end."""
+    ends = [{"reconciliation": _found(server_us=80.0)}, {"reconciliation": _found(server_us=30.0)}]
+    kept = reconciliation.kept(ends, CallLog(Path(LOG)))
+    assert kept is not None
+    assert kept["at_server_us"] == 30.0
+    assert reconciled.round_trip(_trial(kept)) == (50.0, "by the captures at both ends")
+
+
+def test_what_is_not_logged_is_kept_as_a_reason() -> None:
+    """And of a run without captures nothing is."""
+    assert reconciliation.kept([{}], CallLog(None, "too many")) == {"left_out": "too many"}
+    assert reconciliation.kept([], CallLog(None)) is None
+    assert reconciliation.kept([{}], CallLog(None)) is None
+
+
+def _trial(found: Json | None, link: str = "loopback", measured: Json | None = None) -> Trial:
+    axes = {"connection": "keep", "caller": "engine", "in_flight": "1"}
+    load_: Json = {"kind": "closed", "users": 1, "think_s": 0.0}
+    at = Point("rest@rust", axes, "Hello", 14, load_, link=link)
+    wire: Json = {"reconciliation": found, "exchanges": 0, "connections": {"used": 0}}
+    wire |= {"protocols": ["tls"], "damaged": None}
+    made = replace(trial(at, 0, 1, World()), wire=wire, checks=())
+    return replace(made, link={"measured": measured} if measured else {})
+
+
+def _check(found: Json) -> Check:
+    checks = verdicts.check(_trial(found))
+    (check,) = (one for one in checks if one.name == "calls beside packets")
+    return check
+
+
+def test_a_trial_whose_calls_are_explained_is_right() -> None:
+    """Every call has its packets, and no stamp contradicts another."""
+    check = _check(_found())
+    assert check.outcome == "ok"
+    assert "2,000 of 2,000 calls" in check.reason
+    assert _check(_found(unmatched=20)).outcome == "ok"
+
+
+@pytest.mark.parametrize(
+    ("found", "outcome"),
+    [
+        (_found(residual_us=51.0), "marked"),
+        (_found(unmatched=21), "marked"),
+        ({**_found(), "clock_us": {"low": 2.0, "high": 9.0}}, "marked"),
+        ({**_found(), "clock_us": {"low": -9.0, "high": -2.0}}, "marked"),
+        (_found(encrypted=2_000), "not-measurable"),
+        (_found(unmatched=2_000), "not-measurable"),
+        ({"left_out": "too many"}, "not-measurable"),
+    ],
+)
+def test_a_trial_whose_calls_are_not_explained_says_so(found: Json, outcome: str) -> None:
+    """Each way of going wrong."""
+    assert _check(found).outcome == outcome
+
+
+def test_a_log_that_broke_off_marks_the_trial() -> None:
+    """A full disk, say."""
+    found = _found()
+    found["calls"]["error"] = "no space left"
+    assert _check(found).outcome == "marked"
+
+
+def test_on_a_link_the_round_trip_is_what_was_measured_before() -> None:
+    """Or what the handshakes took; on loopback it is not told apart."""
+    measured = {"rtt_ms": {"p50": 2.5}}
+    way = reconciled.round_trip(_trial(_found(), "wlan", measured))
+    assert way == (2_500.0, "as measured before the trial")
+    found = _found()
+    found["handshake_us"] = {"to_server": {"p50": 2_600.0}, "to_client": {"p50": 10.0}}
+    assert reconciled.round_trip(_trial(found, "wlan")) == (2_610.0, "as the handshakes took")
+    assert reconciled.round_trip(_trial(_found())) is None
+
+
+def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
+    """And what was not laid side by side."""
+    shown = list(reconciled.lines(_found(unmatched=3, outside=2)))
+    text = "\n".join(shown)
+    assert max(map(len, shown)) <= 80
+    for words in ("queueing", "server", "residual", "1,995 of 2,000", "3 calls have no exchange"):
+        assert words in text
+
+
+def test_few_calls_have_no_percentiles() -> None:
+    """Ten calls must lie above one that is shown."""
+    found = _found()
+    found["operations"][0]["calls"] = 44
+    rows = [line.split() for line in reconciled.lines(found) if line.startswith("  server")]
+    assert rows == [["server", "80.0", "µs", "80.0", "%", "80.0", "µs", "—"]]
+
+
+# -- live ------------------------------------------------------------------
+
+LIVE = """\
+name: live
+services:
+  - rest@rust
+  - "grpc@rust?connection=pool=2&in_flight=multiplex=8"
+  - iiop@rust
+  - "raw@rust?connection=pool=1&in_flight=pipeline=4"
+messages: [{operation: Hello, bytes: 200 B}]
+loads: [closed: {users: 8}]
+capture: client
+window: {calls: 1500}
+warmup: {min: 0 s, max: 0.1 s}
+repeats: 1
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="captures need root")
+@pytest.mark.usefixtures("no_orphans")
+def test_live_calls_are_explained_by_their_packets(
+    tmp_path: Path, real_engine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every call of four bindings finds its exchange, multiplexed and pipelined ones too."""
+    helped = subprocess.run([real_engine, "dissect", "--help"], capture_output=True, check=True)
+    if b"--calls" not in helped.stdout:
+        pytest.skip(f"{real_engine} lays no calls beside packets: build it anew")
+    out = tmp_path / "run"
+    run = running.run(experiment_file.parse(LIVE), out, source=LIVE, unverified=True)
+    assert len(run.trials) == 4
+    for one in run.trials:
+        assert one.status == "measured", one.reason
+        _explained(one)
+    assert "Where a call" in _report(out)
+    assert main(["dissect", str(out)]) == 0
+    assert capsys.readouterr().out.count("Where each call's time went") == 4
+
+
+def _explained(one: Trial) -> None:
+    found, calls = one.wire["reconciliation"], one.wire["reconciliation"]["calls"]
+    assert calls["logged"] == one.result["calls_whole_run"] == calls["matched"], calls
+    assert found["exchanges"]["seen"] == calls["matched"], found["exchanges"]
+    whole = found["all"]
+    parts = sum(part["mean_us"] for part in whole["phases"])
+    together = parts + whole["residual"]["mean_us"]
+    assert together == pytest.approx(whole["response"]["mean_us"])
+    assert whole["residual"]["p99_us"] <= 50.0
+    assert found["clock_us"]["low"] <= 0.0 <= found["clock_us"]["high"]
+    shares = {part["phase"]: part["share"] for part in whole["phases"]}
+    assert set(shares) == set(reconciled.NAMES) - {"report"}
+    assert shares["server"] > 0.0
+    assert json.dumps(one.to_json())
+
+
+def _report(folder: Path) -> str:
+    from wirelab import report
+
+    return report.write(folder).read_text(encoding="utf-8")
