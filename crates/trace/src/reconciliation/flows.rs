@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::log::Place;
+use super::log::{Call, Place};
 use super::sums::Times;
 use crate::dissection::Quantiles;
 use crate::flow_map::FlowMap;
@@ -17,14 +17,23 @@ const CLOSED_MAX: usize = 1 << 14;
 pub(super) struct Known {
     /// By who sends there: the port that asks where requests go that way.
     ports: [u16; 2],
-    /// What an exchange's number lacks of its call's; None while it is not known
-    /// which is which, for the capture lacks requests.
-    pub(super) behind: Option<u64>,
+    /// Now, and before the capture lacked requests: exchanges are told late.
+    numbering: [Numbering; 2],
+    /// Exchanges begun.
+    begun: u64,
     /// The connection of the engine, once a call is known to be on it.
     pub(super) place: Option<Place>,
     /// The server has sent payload.
     pub(super) is_answered: bool,
     shake: Shake,
+}
+
+/// From which exchange on numbers count, and what they lack of those of calls; None
+/// while it is not known which is which.
+#[derive(Debug, Clone, Copy, Default)]
+struct Numbering {
+    from: u64,
+    behind: Option<u64>,
 }
 
 /// How far the handshake has come; when its last packet passed, ns.
@@ -41,6 +50,37 @@ impl Known {
     pub(super) fn port(&self, caller: Direction) -> u16 {
         self.ports[caller as usize]
     }
+
+    /// What the number of an exchange lacks of its call's.
+    pub(super) fn behind(&self, ordinal: u64) -> Option<u64> {
+        let of_it = self.numbering.iter().find(|known| ordinal >= known.from)?;
+        of_it.behind
+    }
+
+    /// An exchange and its call are known.
+    pub(super) fn learn(&mut self, ordinal: u64, call: &Call) {
+        self.place = Some(call.place);
+        let mut numberings = self.numbering.iter_mut();
+        if let Some(of_it) = numberings.find(|known| ordinal >= known.from) {
+            of_it.behind = call.ordinal.checked_sub(ordinal);
+        }
+    }
+
+    /// A request has begun.
+    pub(super) fn begun(&mut self) {
+        self.begun += 1;
+    }
+
+    /// Requests may be missing before the next one.
+    pub(super) fn lacks(&mut self) {
+        if self.numbering[0].behind.is_some() {
+            self.numbering[1] = self.numbering[0];
+        }
+        self.numbering[0] = Numbering {
+            from: self.begun,
+            behind: None,
+        };
+    }
 }
 
 /// All connections.
@@ -56,7 +96,11 @@ impl Flows {
     pub(super) fn opened(&mut self, flow: FlowId, opening: &Opening) {
         let known = Known {
             ports: [opening.client.port(), opening.server.port()],
-            behind: opening.from_syn.then_some(0),
+            numbering: [Numbering {
+                from: 0,
+                behind: opening.from_syn.then_some(0),
+            }; 2],
+            begun: 0,
             place: None,
             is_answered: false,
             shake: Shake::Nothing,

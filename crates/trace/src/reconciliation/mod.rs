@@ -119,6 +119,7 @@ impl<R: Read> Listener for Reconciler<R> {
     }
 
     fn begun(&mut self, flow: FlowId, carrier: &Segment) {
+        self.pairs.begun(flow);
         self.diagnosis.begun(flow, carrier);
     }
 

@@ -72,7 +72,15 @@ impl Pairs {
         if let Some(known) = self.flows.get_mut(flow)
             && direction == Direction::Request
         {
-            known.behind = None;
+            known.lacks();
+        }
+    }
+
+    /// A request has begun.
+    #[inline]
+    pub(super) fn begun(&mut self, flow: FlowId) {
+        if let Some(known) = self.flows.get_mut(flow) {
+            known.begun();
         }
     }
 
@@ -93,7 +101,7 @@ impl Pairs {
         let counts = &mut self.counts.0;
         self.calls.push(call.port, call, |_| counts.given_up += 1);
         let is_of_it = |packets: &Packets, known: Option<&Known>| {
-            is_numbered(known) && suits(&call, packets, known)
+            is_numbered(packets, known) && suits(&call, packets, known)
         };
         if let Some(packets) = self.waits(call.port, is_of_it) {
             self.settle(packets);
@@ -101,7 +109,7 @@ impl Pairs {
         // Calls are logged in the order of their ends, so that one which was sent
         // later says that those which could have been the exchange are known.
         let is_decided = |packets: &Packets, known: Option<&Known>| {
-            !is_numbered(known) && call.sent > packets.request.0
+            !is_numbered(packets, known) && call.sent > packets.request.0
         };
         while let Some(packets) = self.waits(call.port, is_decided) {
             self.settle(packets);
@@ -136,9 +144,10 @@ impl Pairs {
             self.counts.1.unmatched += 1;
             return;
         };
-        let is_numbered = is_numbered(Some(known));
         let packets = packets(exchange, known, charges);
-        if is_numbered && let Some(place) = self.place_of(&packets) {
+        if is_numbered(&packets, Some(known))
+            && let Some(place) = self.place_of(&packets)
+        {
             return self.pair(packets, place);
         }
         let counts = &mut self.counts.1;
@@ -152,8 +161,7 @@ impl Pairs {
             return;
         };
         if let Some(known) = self.flows.get_mut(packets.flow) {
-            known.place = Some(call.place);
-            known.behind = call.ordinal.checked_sub(packets.ordinal);
+            known.learn(packets.ordinal, &call);
         }
         self.lay(&call, &packets);
     }
@@ -163,7 +171,7 @@ impl Pairs {
         let known = self.flows.get(packets.flow);
         let calls = self.calls.of(packets.port).enumerate();
         let mut suiting = calls.filter(|(_, call)| suits(call, packets, known));
-        if is_numbered(known) {
+        if is_numbered(packets, known) {
             // The same number twice: the port was used again.
             return suiting
                 .min_by_key(|(_, call)| call.sent.abs_diff(packets.request.0))
@@ -263,15 +271,15 @@ fn contradiction(call: &Call, packets: &Packets) -> u64 {
     early.max(last.saturating_sub(call.done))
 }
 
-/// The numbers of its exchanges tell which calls they are.
-fn is_numbered(known: Option<&Known>) -> bool {
-    known.is_some_and(|known| known.behind.is_some())
+/// Its number tells which call it is.
+fn is_numbered(packets: &Packets, known: Option<&Known>) -> bool {
+    known.is_some_and(|known| known.behind(packets.ordinal).is_some())
 }
 
 /// The call may be that exchange.
 fn suits(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
     let place = known.and_then(|known| known.place);
-    let behind = known.and_then(|known| known.behind);
+    let behind = known.and_then(|known| known.behind(packets.ordinal));
     let allowed = match behind {
         Some(behind) if packets.ordinal.checked_add(behind) == Some(call.ordinal) => {
             CONTRADICTION_MAX_NS
