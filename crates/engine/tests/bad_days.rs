@@ -128,7 +128,7 @@ fn a_reset_is_told_from_a_close() {
 fn garbage_is_a_protocol_error() {
     let (address, _) = server(|stream, seen| {
         each_request(stream, &seen, |s, _| {
-            s.write_all(&[0x16, 0x03, 0x01, 0xff, b'\r', b'\n', 0])
+            s.write_all(&[0x96, 0x03, 0x01, 0xff, b'\r', b'\n', 0])
                 .is_ok()
         });
     });

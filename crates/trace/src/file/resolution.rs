@@ -36,8 +36,10 @@ impl Resolution {
         } else if exponent <= 9 {
             Unit::Coarse(10u64.pow(9 - exponent))
         } else {
-            // 64 bits of anything finer than this are less than a nanosecond.
-            Unit::Fine(10u64.checked_pow(exponent - 9).unwrap_or(u64::MAX))
+            // 64 bits of anything finer than this are less than a nanosecond, as
+            // they are of the finest power of two.
+            let per_ns = 10u64.checked_pow(exponent - 9);
+            per_ns.map_or(Unit::Binary(127), Unit::Fine)
         };
         Resolution { unit, offset_s: 0 }
     }

@@ -236,9 +236,9 @@ mod tests {
     }
 
     #[test]
-    fn in_the_middle_a_frame_is_enough() {
+    fn in_the_middle_a_frame_is_enough_and_at_the_beginning_it_is_not() {
         let data = b"\0\0\x03\0\x01\0\0\0\x05abc";
-        assert_eq!(sniff(data, true), Verdict::More);
+        assert_eq!(sniff(data, true), Verdict::None);
         assert_eq!(
             sniff(data, false),
             Verdict::Is(Protocol::Http2, Role::Either)
