@@ -62,3 +62,13 @@ pub struct Packet<'a> {
     /// The payload as far as it was captured: a prefix.
     pub payload: &'a [u8],
 }
+
+/// A TCP header without options, bytes (RFC 9293 section 3.1).
+const TCP_HEADER_BYTES: usize = 20;
+
+impl Packet<'_> {
+    /// The capture holds the TCP options in part only (its snap length).
+    pub fn options_cut(&self) -> bool {
+        TCP_HEADER_BYTES + self.options.len() < usize::from(self.tcp_header_bytes)
+    }
+}

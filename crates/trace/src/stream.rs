@@ -87,6 +87,8 @@ pub struct Segment {
     pub identification: Option<u16>,
     /// It says that bytes came twice (a duplicate SACK, RFC 2883).
     pub reports_duplicate: bool,
+    /// The capture holds its TCP options in part only (its snap length).
+    pub options_cut: bool,
 }
 
 impl Segment {

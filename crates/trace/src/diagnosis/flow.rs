@@ -30,6 +30,9 @@ pub(crate) struct Flow {
     /// The first FIN or RST, ns.
     pub(crate) closed_at: Option<u64>,
     now: u64,
+    /// A SYN was captured without all of its options, among them maybe the scale of
+    /// windows.
+    is_scale_cut: bool,
     /// Exchanges told.
     pub(crate) exchanges: u64,
     /// Of those, whose messages the capture has.
@@ -66,6 +69,7 @@ impl Flow {
             ends: [None; 2],
             closed_at: None,
             now: 0,
+            is_scale_cut: false,
             exchanges: 0,
             read: 0,
             is_encrypted: false,
@@ -90,10 +94,13 @@ impl Flow {
     pub(crate) fn segment(&mut self, segment: &Segment) {
         let segment = &self.paced(segment);
         self.handshake.take(segment, &mut self.path);
-        if segment.flags.has(Flags::SYN) && self.handshake.is_whole() {
-            self.halves
-                .iter_mut()
-                .for_each(|half| half.windows.scaled());
+        if segment.flags.has(Flags::SYN) {
+            self.is_scale_cut |= segment.options_cut;
+            if self.handshake.is_whole() && !self.is_scale_cut {
+                self.halves
+                    .iter_mut()
+                    .for_each(|half| half.windows.scaled());
+            }
         }
         let way = segment.direction as usize;
         let back = segment.direction.opposite() as usize;

@@ -31,6 +31,7 @@ fn blank(at_ns: u64, direction: Direction) -> Segment {
         ip_header_bytes: 20,
         identification: None,
         reports_duplicate: false,
+        options_cut: false,
     }
 }
 
@@ -50,6 +51,8 @@ pub(crate) struct Script {
     /// The next identification of a side, where packets are counted.
     numbers: Option<[u16; 2]>,
     duplicate: bool,
+    /// Options of SYNs are captured in part.
+    options_cut: bool,
 }
 
 pub(crate) const C: Direction = Direction::Request;
@@ -69,6 +72,7 @@ impl Script {
             hidden: [false; 2],
             numbers: None,
             duplicate: false,
+            options_cut: false,
         }
     }
 
@@ -97,12 +101,19 @@ impl Script {
         let mut segment = self.blank(side, after_us);
         segment.kind = SegmentKind::Open;
         segment.flags = flags;
+        segment.options_cut = self.options_cut;
         self.tell(segment)
     }
 
     /// Packets of a side are missing in the capture from here on.
     pub(crate) fn hide(&mut self, side: Direction) -> &mut Self {
         self.hidden[side as usize] = true;
+        self
+    }
+
+    /// The capture cuts off options of the SYNs that follow.
+    pub(crate) fn cut_options(&mut self) -> &mut Self {
+        self.options_cut = true;
         self
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn not_reading_ns(half: &Half, path: &Path) -> u64 {
 /// The windows that a receiver offered.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
-    /// Both SYNs were seen, so that windows are scaled as they should be (RFC 7323
+    /// Both SYNs were seen with all their options, so that windows are scaled as they should be (RFC 7323
     /// section 2.2); otherwise they may be too small by a factor of up to 16,384.
     is_scaled: bool,
     largest: u64,

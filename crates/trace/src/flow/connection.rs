@@ -265,6 +265,7 @@ impl Connection {
             ip_header_bytes: packet.ip_header_bytes,
             identification: packet.identification,
             reports_duplicate: reports_duplicate(packet.options, packet.acknowledgment),
+            options_cut: packet.options_cut(),
         }
     }
 

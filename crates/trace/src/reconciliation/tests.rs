@@ -124,6 +124,7 @@ fn segment(direction: Direction, flags: Flags, at_ns: u64) -> Segment {
         ip_header_bytes: 20,
         identification: None,
         reports_duplicate: false,
+        options_cut: false,
     }
 }
 

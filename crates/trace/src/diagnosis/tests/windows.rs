@@ -47,6 +47,22 @@ fn a_small_buffer_lets_out_a_window_per_round_trip() {
 }
 
 #[test]
+fn windows_whose_scale_was_cut_off_are_not_known() {
+    let mut script = Script::new();
+    script.cut_options();
+    script.window(C, 4 * SEGMENT).open(10, 13_800);
+    let mark = begin(&mut script, 4);
+    for _ in 0..5 {
+        script.ack(C, 13_800).burst(S, 4, 20);
+    }
+    end(&mut script, mark, 13_800);
+    let findings = script.findings();
+    let found = causes(&findings);
+    assert!(!found.contains(&Cause::TcpWindowExhausted), "{found:?}");
+    assert!(!found.contains(&Cause::ClientNotReading), "{found:?}");
+}
+
+#[test]
 fn captured_at_the_receiver_the_window_was_offered_a_round_trip_before() {
     let mut script = Script::new();
     script.window(C, 4 * SEGMENT).open(13_800, 10);
