@@ -56,19 +56,22 @@ class Child:
         namespace: str | None = None,
         group: Path | None = None,
         orphaned: signal.Signals = signal.SIGKILL,
+        stdin: int = subprocess.PIPE,
+        stderr: int | None = None,
     ) -> None:
         """Starts ``command``, pinned to ``cores`` and in the network namespace and the
         control group (:mod:`wirelab.quotas`) where given.
-        It gets the signal ``orphaned`` when the lab dies. Raises :class:`OSError`."""
+        It gets the signal ``orphaned`` when the lab dies. ``stdin`` and ``stderr`` are
+        subprocess's; standard error goes to ``log`` by default. Raises :class:`OSError`."""
         self.command = list(command)
         self.log = log
         self._buffer = bytearray()
-        with log.open("ab") as stderr, _network(namespace) as network:
+        with log.open("ab") as errors, _network(namespace) as network:
             self.process = subprocess.Popen(
                 self.command,
-                stdin=subprocess.PIPE,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
-                stderr=stderr,
+                stderr=errors if stderr is None else stderr,
                 bufsize=0,
                 start_new_session=True,
                 preexec_fn=_Setup(cores, os.getpid(), network, group, orphaned),

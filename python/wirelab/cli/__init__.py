@@ -19,6 +19,7 @@ from wirelab.cli.reproduce import reproduce, studies
 from wirelab.cli.run import demo, report, run
 from wirelab.cli.schema import schema
 from wirelab.cli.verify import verify
+from wirelab.cli.wrap import wrap
 
 app = typer.Typer(
     name="wirelab",
@@ -27,7 +28,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (demo, run, reproduce, drive, dissect, verify, report, doctor, studies, schema):
+for command in (
+    *(demo, run, reproduce, drive, dissect, wrap, verify, report, doctor, studies, schema),
+):
     app.command()(command)
 
 

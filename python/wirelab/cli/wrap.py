@@ -1,0 +1,161 @@
+"""``wirelab wrap``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, get_args
+
+import typer
+
+from wirelab.cli.edges import err, out, told
+from wirelab.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_STORAGE,
+    StorageError,
+    UsageError,
+)
+from wirelab.interruption import Interruption
+from wirelab.operations import CONTRACTS
+from wirelab.profiles import LOOPBACK, ProfileName
+from wirelab.scratch import Scratch
+from wirelab.spelling import did_you_mean
+from wirelab.stacks import Stack
+from wirelab.units import parse_seconds
+
+Json = dict[str, Any]
+
+REPORT = "wrap.json"
+
+
+@told
+def wrap(
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            help="The tool with its own options. With --serve, {url}, {address}, {host} and "
+            "{port} in it are replaced.",
+            metavar="-- COMMAND…",
+        ),
+    ],
+    serve: Annotated[
+        str | None,
+        typer.Option(help="Start this service of the lab, e.g. rest@go.", metavar="REF"),
+    ] = None,
+    contract: Annotated[str, typer.Option(help="What --serve serves.")] = "transfer",
+    hello_bytes: Annotated[
+        int, typer.Option(min=0, max=2**31 - 1, help="Bytes of the text that Hello answers.")
+    ] = 14,
+    link: Annotated[
+        str, typer.Option(help="Network between COMMAND and --serve.", metavar="PROFILE")
+    ] = LOOPBACK,
+    interface: Annotated[str, typer.Option(help="Where packets are captured.")] = "lo",
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="TCP port of the server. [default: as in COMMAND]"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON; COMMAND's output goes to standard error.")
+    ] = False,
+    out_folder: Annotated[
+        Path | None,
+        typer.Option("--out", help="Keep the report and COMMAND's output here.", metavar="DIR"),
+    ] = None,
+    keep_capture: Annotated[
+        bool, typer.Option("--keep-capture", help="Keep the packets, too.")
+    ] = False,
+    timeout: Annotated[
+        str | None, typer.Option(help="End COMMAND after this time, e.g. 30s.")
+    ] = None,
+) -> int:
+    """Run anyone's load tool under capture: what did it do, and can it be trusted?"""
+    from wirelab import wrapping
+
+    order = wrapping.Order(
+        command=tuple(command),
+        serve=None if serve is None else Stack.parse(serve),
+        contract=_among("--contract", contract, CONTRACTS),
+        hello_bytes=hello_bytes,
+        link=_among("--link", link, get_args(ProfileName)),
+        interface=interface,
+        port=port,
+        seconds_max=None if timeout is None else _seconds(timeout),
+    )
+    _accept(out_folder)
+    sink: BinaryIO = sys.stderr.buffer if as_json else sys.stdout.buffer
+    with Interruption() as interruption, Scratch() as scratch:
+        measured = wrapping.wrap(
+            order,
+            scratch.folder,
+            out=sink,
+            err=sys.stderr.buffer,
+            note=lambda text: err.print(text, markup=False),
+            interruption=interruption,
+        )
+        result = wrapping.result(measured)
+        keeps = keep_capture or interruption.requested or measured.stopped is not None
+        result["kept"] = _keep(scratch.folder, out_folder, result, capture=keeps)
+    if as_json:
+        print(json.dumps(result, indent=1))
+    else:
+        _show(wrapping.lines(result), result)
+    return _exit_code(result)
+
+
+def _exit_code(result: Json) -> int:
+    tool = result["tool"]
+    if tool["how"] == "interrupted":
+        return EXIT_INTERRUPTED
+    if tool["how"] == "stopped":
+        return EXIT_STORAGE
+    failed = tool["how"] != "ended" or tool["exit_code"] != 0
+    return EXIT_FAILED if failed or result["verdict"]["trusted"] is False else EXIT_OK
+
+
+def _show(lines: Any, result: Json) -> None:
+    out.print()
+    for line in lines:
+        out.print(line, markup=False, highlight=False, no_wrap=True, crop=False)
+    if result["kept"]:
+        out.print(f"kept: {result['kept']}", markup=False, soft_wrap=True)
+
+
+def _accept(folder: Path | None) -> None:
+    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"--out {folder} is there already", "name a folder that is new or empty")
+
+
+def _keep(source: Path, folder: Path | None, result: Json, *, capture: bool) -> str | None:
+    """Copies what is to be kept; returns where to, None where nothing is."""
+    if folder is None and not capture:
+        return None
+    where = folder or Path(time.strftime("wirelab-wrap-%Y%m%d-%H%M%S"))
+    names = ["tool-stdout.txt", "tool-stderr.txt", *(["capture.pcapng"] if capture else [])]
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        (where / REPORT).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        for name in names:
+            shutil.move(source / name, where / name)
+    except OSError as error:
+        raise StorageError(
+            f"{where} cannot be written: {error.strerror}", "name another folder with --out"
+        ) from error
+    return str(where)
+
+
+def _among(option: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise UsageError(f"{option} {value} does not exist", did_you_mean(value, known))
+    return value
+
+
+def _seconds(text: str) -> float:
+    seconds = parse_seconds(text)
+    if seconds <= 0:
+        raise UsageError(f"--timeout {text} is not above 0", "give a time such as 30s")
+    return seconds

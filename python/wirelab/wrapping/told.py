@@ -1,0 +1,68 @@
+"""What a foreign load tool was asked by its options, and what it says that it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a tool's options ask for; None: they do not say."""
+
+    connections: int | None = None
+    """Kept open at a time."""
+    users: int | None = None
+    """Requests under way at most."""
+    in_flight: int | None = None
+    """Requests under way at most on one connection."""
+    reuse: bool | None = None
+    """Whether a connection carries more than one request."""
+    rate: float | None = None
+    """Requests per second that are to begin, whatever the replies do."""
+    requests: int | None = None
+    options: tuple[str, ...] = ()
+    """The options that say so, as written."""
+
+    def to_json(self) -> Json:
+        """As results carry it."""
+        return {**asdict(self), "options": list(self.options)}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a tool printed; times in seconds, None where it prints none."""
+
+    requests: int | None = None
+    """Replies that it counted, good or bad."""
+    failed: int | None = None
+    """Of those, that it calls failed, errors without a reply included."""
+    rate_per_s: float | None = None
+    seconds: float | None = None
+    latency_s: Mapping[str, float] = field(default_factory=dict)
+    """By name: ``mean``, ``p50``, ``p90``, ``p99``, ``max``."""
+    resolution_s: float = 0.0
+    """Times are printed in steps of so much."""
+    has_connect: bool = False
+    """A latency begins before the connection is there, where the request needs a new one."""
+    figure: str = "latency"
+    """What the tool calls its latency."""
+
+    def to_json(self) -> Json:
+        """As results carry it."""
+        return {**asdict(self), "latency_s": dict(self.latency_s)}
+
+
+class Reader(Protocol):
+    """One known tool."""
+
+    name: str
+
+    def asked(self, words: list[str], output: str) -> Asked:
+        """What its command line asks for; ``words`` begin behind the program."""
+
+    def told(self, output: str) -> Told | None:
+        """What it printed; None where that is not a report."""

@@ -1,0 +1,42 @@
+"""The load tools whose options and reports are understood, one file each.
+
+Adding one means writing such a file and naming it here.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from wirelab.wrapping.told import Reader
+from wirelab.wrapping.tools.ab import ApacheBench
+from wirelab.wrapping.tools.ghz import Ghz
+from wirelab.wrapping.tools.h2load import H2load
+from wirelab.wrapping.tools.k6 import K6
+from wirelab.wrapping.tools.wrk import Wrk
+
+KNOWN: tuple[Reader, ...] = (ApacheBench(), Wrk(), H2load(), Ghz(), K6())
+
+
+def recognise(command: Sequence[str]) -> tuple[Reader, list[str]] | None:
+    """The tool that a command runs, itself or by ``sh -c``, ``env``, ``timeout`` and their like,
+    and the words behind it; None where none is known."""
+    words = [part for word in command for part in _parts(word)]
+    for place, word in enumerate(words):
+        for reader in KNOWN:
+            if PurePath(word).name == reader.name:
+                return reader, words[place + 1 :]
+    return None
+
+
+def _parts(word: str) -> list[str]:
+    """A script of a shell as its words; any other word as itself."""
+    if not any(blank in word for blank in " \t\n"):
+        return [word]
+    try:
+        parts = shlex.split(word)
+    except ValueError:
+        return [word]
+    known = {reader.name for reader in KNOWN}
+    return parts if any(PurePath(part).name in known for part in parts) else [word]
