@@ -62,13 +62,24 @@ def dissect(
     finally:
         child.kill()
     if code == 2:
-        raise UsageError(child.log_tail(), "give a capture in the format pcap or pcapng")
+        raise _refusal(child.log_tail(6), capture)
     if code != 0:
         raise LabError(
             f"{capture}: the engine ended with {describe_exit(code)} ({child.log_tail()})",
             "run `wirelab-engine dissect` on it by hand",
         )
     return _document(text, capture)
+
+
+def _refusal(said: str, capture: Path) -> LabError | UsageError:
+    """The engine's own words; its remedy speaks of standard input, which it alone reads."""
+    if "Usage: " in said:
+        return LabError(
+            f"{capture}: the engine does not know an option of this front ({said})",
+            "are the engine and the front of one version? run `make setup`",
+        )
+    reason = said.removeprefix("wirelab-engine: ").partition("; name a pcap")[0]
+    return UsageError(reason, "give a capture in the format pcap or pcapng")
 
 
 def _output(child: Child, interruption: Interruption) -> bytes:

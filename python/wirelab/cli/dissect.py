@@ -155,6 +155,8 @@ def _captures(what: Path) -> list[Path]:
                 f"{what} holds no capture", "run the experiment again with `capture: client`"
             )
         return found
+    if str(what) == "-":
+        raise UsageError("dissect reads files, not standard input", "`wirelab-engine dissect -`")
     if not what.exists():
         raise UsageError(f"{what} does not exist", "name a capture, or a run's folder")
     return [what]

@@ -19,6 +19,10 @@ def lines(document: Json) -> Iterator[str]:
     """What was found first, then what it rests on."""
     yield from _capture(document["capture"], document["flows"], document["exchanges"])
     yield ""
+    nothing = _nothing_to_read(document["capture"])
+    if nothing is not None:
+        yield from _wrapped(nothing)
+        return
     yield from _findings(document["findings"])
     yield ""
     yield from _calls(document["exchanges"]["by_name"])
@@ -57,6 +61,18 @@ def _capture(capture: Json, flows: Json, exchanges: Json) -> Iterator[str]:
     ):
         if capture[name]:
             yield from _wrapped("! " + words.format(capture[name]), "  ")
+
+
+def _nothing_to_read(capture: Json) -> str | None:
+    """Why a capture can show no cost at all."""
+    if not capture["packets"]:
+        return "The capture holds no packets."
+    unknown = [name for name in capture["link_types"] if name.startswith("linktype-")]
+    if unknown and not capture["tcp_packets"]:
+        return f"No packet could be read: {', '.join(map(plain, unknown))} is not known here."
+    if not capture["tcp_packets"]:
+        return "No packet carries TCP; of others nothing is told."
+    return None
 
 
 def _findings(findings: Sequence[Json]) -> Iterator[str]:
