@@ -416,7 +416,8 @@ class Experiment(Model):
         names = [profiles.name(link) for link in links]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"two links are called {twice}: give each a name of its own")
+            remedy = "remove one" if twice in links else "give each a name of its own"
+            raise ValueError(f"two links are called {twice}: {remedy}")
         return links
 
     @model_validator(mode="after")

@@ -224,6 +224,8 @@ def try_out(
             return link.said
     except Refused as refused:
         reason, remedy = refused.message, refused.remedy
+        if "profile." in refused.message:  # a key of it, which is wrong on every machine
+            raise LabError(f"link {profiles.name(profile)}: {reason}", remedy) from refused
     except TrialFailed as failure:
         reason, remedy = failure.reason, "`wirelab doctor` tells what this machine can do"
     raise LabError(

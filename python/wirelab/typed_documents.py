@@ -82,6 +82,15 @@ def _said(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -
     if kind == "literal_error":
         known = details["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
         return f"{given!r} is not possible here. {did_you_mean(str(given), known)}"
+    if kind == "union_tag_invalid":
+        key, tag, tags = (
+            details["ctx"][name] for name in ("discriminator", "tag", "expected_tags")
+        )
+        unquoted = key.strip("'")
+        known = tags.replace("'", "").split(", ")
+        return f"{unquoted}: {tag!r} is not possible here. {did_you_mean(str(tag), known)}"
+    if kind == "too_short" and not given:
+        return "the list is empty: name one at least"
     message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error" or isinstance(given, (dict, list)):
         return message

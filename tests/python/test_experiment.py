@@ -80,6 +80,16 @@ def test_units_are_read_and_defaults_filled_in() -> None:
             _changed("  - closed: {users: 10, think: 5 ms}\n", "  - poisson: {rate: .inf}\n"),
             "x:6: loads[0].poisson.rate: should be a finite number",
         ),
+        (PLAIN + "links: []\n", "x:8: links: the list is empty: name one at least"),
+        (PLAIN + "links: [lan, lan]\n", "two links are called lan: remove one"),
+        (
+            PLAIN + "links: [{name: a, both: {delay_ms: .inf}}]\n",
+            "x:8: links[0].both.delay_ms: should be a finite number",
+        ),
+        (
+            PLAIN + "links: [{name: a, both: {loss: {kind: gilbert}}}]\n",
+            "loss: kind: 'gilbert' is not possible here. Did you mean 'gilbert-elliott'?",
+        ),
         ("name: [", "not YAML"),
         ("", "the file is empty"),
         ("- a\n- b\n", "a mapping of keys"),

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import experiment_file, manifests, metrics, namespaces, planning, running
+from wirelab import experiment_file, links, manifests, metrics, namespaces, planning, running
+from wirelab.attendants import Refused
 from wirelab.errors import ExperimentError, Interrupted, LabError, RunDirectoryError
 from wirelab.experiment import Experiment
 from wirelab.interruption import Interruption
@@ -115,7 +116,7 @@ def test_one_link_needs_no_list() -> None:
             "links[0].both.delay: unknown key. Did you mean 'delay_ms'",
         ),
         ("[{name: bad, both: {loss: {kind: random, percent: 101}}}]", "less than or equal to 100"),
-        ("[]", "at least 1"),
+        ("[]", "name one at least"),
     ],
 )
 def test_links_that_cannot_be_are_refused_by_their_place(links: str, said: str) -> None:
@@ -163,6 +164,19 @@ def test_without_privileges_links_are_refused_before_the_first_trial(
     assert running.read(tmp_path / "run").trials == ()
     over_loopback = _run(tmp_path / "other", TEXT.replace("wlan", "loopback"))
     assert {trial.status for trial in over_loopback.trials} == {"measured"}
+
+
+def test_a_profile_that_can_be_nowhere_is_not_blamed_on_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise Refused("the link refused profile.forward.delay_ms: 1000000 ms", "use 0 to 60000")
+
+    monkeypatch.setattr(links, "Link", refuse)
+    with Interruption() as interruption, pytest.raises(LabError) as refused:
+        links.try_out("wlan", tmp_path / "log", interruption)
+    assert refused.value.remedy == "use 0 to 60000"
+    assert "cannot be had here" not in str(refused.value)
 
 
 def test_loopback_records_whose_congestion_control_it_has(
