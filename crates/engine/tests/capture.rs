@@ -286,7 +286,16 @@ fn what_cannot_be_honoured_is_refused_by_name() {
     let taken = folder.file("taken.pcapng");
     fs::write(&taken, "measured long ago").expect("a file");
     let fresh = folder.file("fresh.pcapng");
+    let pipe = folder.file("nobody-reads");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo of coreutils").success());
     let table = [
+        (
+            json!({"interface": "lo", "file": pipe}),
+            "file",
+            "begin to read",
+            true,
+        ),
         (
             json!({"interface": "lo", "file": taken}),
             "file",

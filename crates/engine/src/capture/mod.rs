@@ -6,6 +6,8 @@ mod waiting;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -152,14 +154,27 @@ fn create(path: &Path) -> Result<File, Refusal> {
         .write(true)
         .create(true)
         .truncate(false)
+        // A pipe that nobody reads is refused, not waited for (open(2)).
+        .custom_flags(libc::O_NONBLOCK)
         .open(path);
-    file.map_err(|error| unwritable(&path.display().to_string(), &error))
+    file.and_then(blocking)
+        .map_err(|error| unwritable(&path.display().to_string(), &error))
+}
+
+/// Lets writes wait for whoever reads a pipe.
+fn blocking(file: File) -> io::Result<File> {
+    // SAFETY: no pointers; the descriptor is open for as long as `file` is.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn unwritable(path: &str, error: &io::Error) -> Refusal {
     let remedy = match error.kind() {
         ErrorKind::NotFound => "make its folder first",
         ErrorKind::StorageFull => "free some room, or write elsewhere",
+        _ if error.raw_os_error() == Some(libc::ENXIO) => "begin to read the pipe first",
         _ => "use a file that can be written",
     };
     refusal("file", format!("{path}: {error}"), remedy)
