@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from xml.etree import ElementTree
 
 _SVG_ELEMENTS = frozenset(
@@ -43,9 +44,10 @@ class Table:
                     f"table {self.caption!r}: a row of {len(row)} under {len(self.columns)} columns"
                 )
 
-    @property
+    @cached_property
     def long(self) -> bool:
-        """True where a row does not fit a phone; there it becomes a list of its values."""
+        """True where a row does not fit a phone; there it becomes a list of its values. Asked
+        for every value of the table."""
         return sum(map(self._width, range(len(self.columns)))) > PHONE
 
     def _width(self, column: int) -> int:
