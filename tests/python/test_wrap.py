@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from wirelab import checkout, manifests, namespaces
+from wirelab.callers.tool import GHZ, find
 from wirelab.interruption import Interruption
+from wirelab.services import Programs, Service, Settings
+from wirelab.stacks import Stack
 from wirelab.wrapping import process
 
 Json = dict[str, Any]
@@ -21,10 +28,18 @@ URL = "http://{address}/transfer/hello"
 SERVE = ("--serve", "rest@rust?codec=text")
 
 
+pytestmark = pytest.mark.usefixtures("no_orphans")
+
+
 @pytest.fixture(autouse=True)
-def privileged() -> None:
+def privileged(real_engine: Path) -> Iterator[None]:
+    """Skips without root; fails where a link's namespace of ours is there at the end."""
     if os.geteuid() != 0:
         pytest.skip("packets cannot be captured: not root")
+    before = set(namespaces.FOLDER.glob("wl-*"))
+    yield
+    left = set(namespaces.FOLDER.glob("wl-*")) - before
+    assert not [path for path in left if not Path("/proc", path.name.split("-")[1]).exists()]
 
 
 def _tool(name: str) -> str:
@@ -34,12 +49,13 @@ def _tool(name: str) -> str:
 
 
 def _wrap(*words: str) -> tuple[int, Json, str]:
-    """Exit code, the document on standard output, and what stood on standard error."""
+    """Exit code, the document on standard output, and all other words."""
     command = [str(Path(sys.executable).with_name("wirelab")), "wrap", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     start = done.stdout.find("{\n")
     document = json.loads(done.stdout[start:]) if start >= 0 else {}
-    return done.returncode, document, done.stdout[: max(0, start)] + done.stderr
+    said = done.stdout[:start] if document else done.stdout
+    return done.returncode, document, done.stderr + said
 
 
 def test_ab_opens_a_connection_per_request_unless_it_is_told_to_keep_them() -> None:
@@ -103,3 +119,181 @@ def test_without_a_port_the_remedy_is_named() -> None:
     code, _, said = _wrap("--", "true")
     assert code == 2
     assert "--port" in said
+
+
+def _checks(document: Json) -> dict[str, str]:
+    return {check["name"]: check["outcome"] for check in document["checks"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "used", "in_flight"),
+    [
+        ("wrk -t1 -c3 -d1 URL", 3, 1),
+        ("h2load --h1 -n 300 -c 3 URL", 3, 1),
+        ("ab -q -k -n 300 -c 3 URL", 3, 1),
+    ],
+)
+def test_known_tools_are_held_against_their_options(words: str, used: int, in_flight: int) -> None:
+    command = words.replace("URL", URL).split()
+    _tool(command[0])
+    code, document, _ = _wrap("--json", *SERVE, "--", *command)
+    assert code == (0 if document["verdict"]["trusted"] else 1)
+    connections = document["wire"]["connections"]
+    assert (connections["used"], connections["in_flight_max"]) == (used, in_flight)
+    outcomes = _checks(document)
+    for name in ("end", "capture", "requests", "errors", "connections", "in flight"):
+        assert outcomes[name] == "ok", document["checks"]
+    assert document["load"]["kind"] == "closed"
+    assert document["load"]["concurrency"]["max"] <= 3
+
+
+def test_streams_of_one_connection_are_counted() -> None:
+    h2load = _tool("h2load")
+    url = "http://{address}/wirelab.transfer.v1.Transfer/Hello"
+    words = (h2load, "-n", "300", "-c", "2", "-m", "5", url)
+    _, document, _ = _wrap("--json", "--serve", "grpc@rust", "--", *words)
+    assert document["wire"]["connections"]["used"] == 2
+    assert 1 < document["wire"]["connections"]["in_flight_max"] <= 5
+    # A GET is no gRPC call. The status of HTTP is 200, that of gRPC is in the trailers, which
+    # h2load does not read: it counts 300 successes.
+    assert (document["wire"]["bad_replies"], document["told"]["failed"]) == (300, 0)
+    assert _checks(document)["errors"] == "marked"
+
+
+def test_over_a_link_latency_is_at_least_its_round_trip() -> None:
+    curl = _tool("curl")
+    if not Path("/dev/net/tun").exists() or not shutil.which("ip"):
+        pytest.skip("links need iproute2 and /dev/net/tun")
+    command = (curl, "-s", "-o", "/dev/null", URL, URL)
+    code, document, said = _wrap("--json", *SERVE, "--link", "wlan", "--", *command)
+    assert code == 0, said
+    assert document["wire"]["exchanges"] == 2
+    assert document["wire"]["connections"]["used"] == 1
+    assert document["load"]["latency_mean_us"] >= 2400.0
+    assert document["link"]["name"] == "wlan"
+    assert document["verdict"]["trusted"] is None
+
+
+def test_a_rate_that_a_frozen_server_stops_is_coordinated_omission(tmp_path: Path) -> None:
+    """ghz has two workers: while both wait, no call begins, however many are due."""
+    ghz = find(GHZ)
+    if ghz is None:
+        pytest.skip("ghz is not installed")
+    stack, interruption = Stack.parse("grpc@rust"), Interruption()
+    program = Programs(manifests.load()).program(stack, interruption)
+    settings = Settings(faults={"freeze": {"at_call": 200, "ms": 700}})
+    with Service(
+        program,
+        settings.configuration(stack),
+        log=tmp_path / "service.log",
+        interruption=interruption,
+    ) as service:
+        address = service.ready.address
+        proto = str(checkout.root() / checkout.MARK)
+        call = ("--call", "wirelab.transfer.v1.Transfer.Hello", "-d", "{}")
+        load = ("--rps", "200", "-c", "2", "--connections", "2", "-n", "500")
+        words = (str(ghz), "--insecure", "--proto", proto, *call, *load, address)
+        code, document, said = _wrap("--json", "--", *words)
+    assert code == 1, said
+    (arrivals,) = [check for check in document["checks"] if check["name"] == "arrivals"]
+    assert arrivals["outcome"] == "marked"
+    assert "coordinated omission" in arrivals["reason"]
+    assert document["load"]["pause_waiting"]["us"] >= 600_000.0
+
+
+HOSTILE = {
+    "exits 7": (["sh", "-c", "curl -s {url}; exit 7"], 1, 7),
+    "kills itself": (["sh", "-c", "curl -s {url}; kill -9 $$"], 1, -9),
+    "makes no connection": (["true", "{url}"], 1, 0),
+    "makes a connection and says nothing": (
+        [sys.executable, "-c", "import socket; socket.create_connection(('{host}', {port}))"],
+        1,
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_tools_are_reported(name: str) -> None:
+    command, code_wanted, tool_code = HOSTILE[name]
+    _tool("curl")
+    code, document, said = _wrap("--json", *SERVE, "--", *command)
+    assert code == code_wanted, said
+    assert document["tool"]["exit_code"] == tool_code
+    assert document["verdict"]["trusted"] is not True
+
+
+def test_escape_sequences_reach_the_terminal_but_not_the_report() -> None:
+    """In its own output they are the tool's business; in our words they are not."""
+    code, _, said = _wrap(*SERVE, "--", "printf", "%b%b", r"\033[31mred{port}", "\x1b]0;title\x07")
+    assert code == 1
+    own, _, report = said.partition("wrapped:")
+    assert "\x1b[31mred" in own
+    assert "\x1b" not in report
+    assert "\x07" not in report
+    assert max(map(len, report.splitlines())) <= 80
+
+
+def test_a_port_of_nobody_is_reported() -> None:
+    curl = _tool("curl")
+    code, document, _ = _wrap("--json", "--", curl, "-s", "http://127.0.0.1:1/")
+    assert code == 1
+    assert document["tool"]["exit_code"] == 7
+    assert "no request was recognised" in document["checks"][-1]["reason"]
+
+
+def test_what_a_tool_leaves_behind_is_ended_and_told() -> None:
+    command = "setsid sleep 1000 >/dev/null 2>&1 & curl -s {url}; sleep 0.3"
+    _tool("curl")
+    code, document, _ = _wrap("--json", *SERVE, "--", "sh", "-c", command)
+    assert document["tool"]["processes_left"] == 1
+    assert _checks(document)["end"] == "marked"
+    assert document["wire"]["exchanges"] == 1
+    assert code in (0, 1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_the_tool_and_keeps_what_was_seen(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    _tool("curl")
+    out = tmp_path / "out"
+    script = f"while true; do curl -s {URL}; touch {tmp_path}/called; sleep 0.05; done"
+    words = ["--json", "--out", str(out), *SERVE, "--", "sh", "-c", script]
+    command = [str(Path(sys.executable).with_name("wirelab")), "wrap", *words]
+    lab = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60.0
+    while not (tmp_path / "called").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    lab.send_signal(number)
+    printed, _ = lab.communicate(timeout=60)
+    assert lab.returncode == 130
+    document = json.loads(printed)
+    assert document["tool"]["how"] == "interrupted"
+    assert document["wire"]["exchanges"] >= 1
+    assert {path.name for path in out.iterdir()} >= {"wrap.json", "capture.pcapng"}
+
+
+def test_a_folder_that_holds_something_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("kept")
+    code, _, said = _wrap("--out", str(tmp_path), *SERVE, "--", "true", "{url}")
+    assert code == 2
+    assert "--out" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--link", "wlan", "--port", "80", "--", "true"), "--serve"),
+        ((*SERVE, "--", "true"), "{url}"),
+        ((*SERVE, "--port", "80", "--", "true", "{url}"), "--port"),
+        (("--link", "wlam", "--", "true"), "wlan"),
+        (("--timeout", "0s", "--port", "80", "--", "true"), "--timeout"),
+        (("--serve", "rest@rust?socket=unix", "--", "true", "{url}"), "socket"),
+        (("--port", "80", "--interface", "nowhere", "--", "true"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(words: tuple[str, ...], named: str) -> None:
+    code, _, said = _wrap(*words)
+    assert code in (2, 3)
+    assert named in said

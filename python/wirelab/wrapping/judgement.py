@@ -149,11 +149,11 @@ def _connections(case: Case) -> Check | None:
     options = ", ".join(asked.options) or "its defaults"
     if not asked.reuse:
         right = used["exchanges_max"] <= 1
-        return Check.judged("connections", right, f"{words}; {options} ask for one each")
+        return Check.judged("connections", right, f"{words}; asked for: one each ({options})")
     if asked.connections is None:
         return Check.judged("connections", used["used_once"] < used["used"], words)
     right = used["used"] <= asked.connections
-    wanted = f"{options} ask for {counted(asked.connections, 'connection')} to be kept"
+    wanted = f"asked for: {asked.connections:,}, kept ({options})"
     if case.exchanges >= 2 * asked.connections and asked.rate is None:
         right = right and used["used"] == asked.connections
     return Check.judged("connections", right, f"{words}; {wanted}")

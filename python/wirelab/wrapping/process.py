@@ -204,7 +204,7 @@ class _Run:
         self._adopted = adopted
         self._began = time.monotonic()
         self._looked = 0.0
-        self._cpu: list[Sample] = []
+        self._cpu = [Sample(time.monotonic_ns(), 0.0)]
         self._dead_cpu: dict[int, float] = {}
         self._threads: list[Threads] = []
         self._most = 1

@@ -17,7 +17,7 @@ from wirelab.attendants import Refused
 from wirelab.captures import Capture
 from wirelab.contact import Appointment
 from wirelab.dissection import Look
-from wirelab.errors import LabError, StackError, StorageError, TrialFailed, UsageError
+from wirelab.errors import LabError, StackError, TrialFailed, UsageError
 from wirelab.identity import Admission
 from wirelab.interruption import Interruption
 from wirelab.links import AnyLink, End
@@ -100,7 +100,7 @@ def wrap(
     interruption: Interruption,
 ) -> Measured:
     """Runs the command under capture; the capture and the command's output stay in ``folder``.
-    Raises :class:`UsageError`, :class:`LabError`, :class:`StorageError`."""
+    Raises :class:`UsageError`, :class:`LabError`, :class:`Interrupted`."""
     _refuse(order)
     try:
         with ExitStack() as stack:
@@ -170,6 +170,7 @@ class _Session:
         capture = self._capture(link, number)
         pid = service.ready.pid if service else _listener(number)
         cpu: list[Sample] = []
+        began_ns = time.monotonic_ns()
         offset_ns = time.monotonic_ns() - time.time_ns()
         with _machine_busy() as busy:
             ran = process.run(
@@ -186,7 +187,7 @@ class _Session:
         link.settle()
         time.sleep(SETTLE_S)
         caught = capture.finish()
-        linked = link.finish(cpu[0].at_ns, cpu[-1].at_ns) if order.link != LOOPBACK else None
+        linked = link.finish(began_ns, time.monotonic_ns()) if order.link != LOOPBACK else None
         return Measured(
             order=order,
             command=tuple(command),
@@ -270,7 +271,7 @@ class _Session:
         if free < FREE_BYTES_MIN:
             self._stopped = f"the disk of {self._folder} has only {free // 1_000_000} MB left"
         elif death:
-            raise StorageError(death, "what was captured until then is in the file")
+            raise LabError(death, "`wirelab doctor` tells what this machine can do")
         elif capture.file.stat().st_size > CAPTURE_BYTES_MAX:
             self._stopped = f"the capture reached {CAPTURE_BYTES_MAX // 10**9} GB"
         if self._stopped is not None:
@@ -326,8 +327,9 @@ def _listener(number: int) -> int | None:
 
 
 def _sample(pid: int | None, samples: list[Sample]) -> None:
-    cpu = metrics.cpu_seconds(pid) if pid else None
-    samples.append(Sample(time.monotonic_ns(), 0.0 if cpu is None else cpu))
+    cpu = metrics.cpu_seconds(pid) if pid else 0.0
+    if cpu is not None:
+        samples.append(Sample(time.monotonic_ns(), cpu))
 
 
 @contextmanager

@@ -18,15 +18,29 @@ from wirelab.wrapping.tools.wrk import Wrk
 
 KNOWN: tuple[Reader, ...] = (ApacheBench(), Wrk(), H2load(), Ghz(), K6())
 
+STARTERS = frozenset(
+    {
+        *("sh", "bash", "dash", "env", "exec", "ionice", "ip", "nice", "numactl", "prlimit"),
+        *("setsid", "stdbuf", "strace", "sudo", "taskset", "time", "timeout", "unshare", "xargs"),
+    }
+)
+"""Programs that only start another; its name stands somewhere among their words."""
+
 
 def recognise(command: Sequence[str]) -> tuple[Reader, list[str]] | None:
     """The tool that a command runs, itself or by ``sh -c``, ``env``, ``timeout`` and their like,
     and the words behind it; None where none is known."""
-    words = [part for word in command for part in _parts(word)]
+    if PurePath(command[0]).name not in STARTERS:
+        return _first(command[:1], command[1:])
+    return _first([part for word in command for part in _parts(word)], [])
+
+
+def _first(words: Sequence[str], rest: Sequence[str]) -> tuple[Reader, list[str]] | None:
+    """The first of the words that is a tool, and what stands behind it."""
     for place, word in enumerate(words):
         for reader in KNOWN:
             if PurePath(word).name == reader.name:
-                return reader, words[place + 1 :]
+                return reader, [*words[place + 1 :], *rest]
     return None
 
 

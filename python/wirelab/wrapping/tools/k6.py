@@ -35,7 +35,11 @@ class K6:
         that it prints."""
         options = Options.loose(words, FLAGS)
         script = _script(words)
-        users = whole(r"scenarios?, (\d+) max VUs", output) or options.count("-u", "--vus")
+        users = (
+            whole(r"scenarios?, (\d+) max VUs", output)
+            or options.count("-u", "--vus")
+            or _only(r"\bvus\s*:\s*(\d+)", script)
+        )
         written = options.written("-u", "--vus", "-i", "--iterations", "-d", "--duration")
         is_closing = False
         for flag, key in (
@@ -96,6 +100,12 @@ def _script(words: list[str]) -> str:
             except OSError:
                 return ""
     return ""
+
+
+def _only(pattern: str, script: str) -> int | None:
+    """The number, where the script has exactly one."""
+    numbers = re.findall(pattern, script)
+    return int(numbers[0]) if len(numbers) == 1 else None
 
 
 def _literal(key: str, script: str) -> str | None:

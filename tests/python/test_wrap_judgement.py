@@ -1,0 +1,244 @@
+"""Kinds of load, and whether figures can be trusted, by dissections that are written out."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from wirelab.metrics import Sample
+from wirelab.processes import Ended
+from wirelab.trial import Check
+from wirelab.wrapping import arrivals, comparison, judgement
+from wirelab.wrapping.judgement import Case
+from wirelab.wrapping.process import Ran, Threads
+from wirelab.wrapping.session import Measured, Order
+from wirelab.wrapping.told import Asked, Told
+
+Json = dict[str, Any]
+S = 10**9
+
+DOCUMENT: Json = {
+    "capture": {"damaged": None, "tcp_packets": 4000},
+    "flows": {"count": 4, "list": [{"protocol": "http1"}]},
+    "exchanges": {
+        "count": 2000,
+        "by_name": [{"protocol": "http1", "status": {"200": 2000}}],
+        "endings": {"framed": 2000},
+        "latency_us": {"p50": 100.0, "p90": 200.0, "p99": 400.0, "max": 900.0, "n": 2000},
+        "connections": {"used": 4, "used_once": 0, "exchanges_max": 600, "in_flight_max": 1},
+    },
+    "load": {
+        "requests": 2000,
+        "first_at_ns": 10 * S,
+        "seconds": 2.0,
+        "per_s": 1000.0,
+        "gap_us": {"mean": 1000.0, "deviation": 800.0, "variation": 0.8},
+        "latency_mean_us": 120.0,
+        "concurrency": {"mean": 3.1, "median": 3, "max": 4, "idle_share": 0.0, "full_share": 0.6},
+        "pause_waiting": {"us": 900.0, "packet": 77},
+        "pause_resting": None,
+        "turnaround_us": None,
+        "coupling": {"correlation": 0.7, "n": 1900},
+        "connect_us": {"p50": 60.0, "p90": 90.0, "p99": 99.0, "max": 99.0, "n": 4},
+    },
+    "findings": [],
+}
+ASKED = Asked(connections=4, users=4, in_flight=1, reuse=True, options=("-c 4",))
+TOLD = Told(requests=2000, failed=0, latency_s={"p50": 105e-6, "p90": 210e-6, "p99": 430e-6})
+
+
+def document(**changes: Any) -> Json:
+    """The document with changes by dotted path, dots written as two underscores."""
+    changed = deepcopy(DOCUMENT)
+    for path, value in changes.items():
+        *folders, name = path.split("__")
+        place = changed
+        for folder in folders:
+            place = place[folder]
+        place[name] = value
+    return changed
+
+
+def checks(
+    dissected: Json = DOCUMENT,
+    asked: Asked | None = ASKED,
+    told: Told | None = TOLD,
+    *,
+    cpu_s: float = 0.5,
+    threads: tuple[float, ...] = (0.2, 0.3),
+    **ran: Any,
+) -> dict[str, Check]:
+    """By name. The window is from 10 s to 12 s; the tool used ``cpu_s`` in it."""
+    run = Ran(
+        how=ran.get("how", "ended"),
+        ended=Ended(ran.get("code", 0), cpu_s, 0.0, 0),
+        seconds=2.0,
+        output="",
+        cut=False,
+        cpu=[Sample(10 * S, 0.0), Sample(12 * S, cpu_s)],
+        threads=[
+            Threads(10 * S, dict.fromkeys(range(len(threads)), 0.0)),
+            Threads(12 * S, dict(enumerate(threads))),
+        ],
+        left=ran.get("left", 0),
+    )
+    measured = Measured(
+        order=Order(("ab",)),
+        command=("ab",),
+        port=80,
+        ran=run,
+        capture={"packets": 4000, "drops": ran.get("drops", 0), "interface": "lo"},
+        document=dissected,
+        machine_busy=ran.get("busy", 0.5),
+        cores=2,
+    )
+    kind = arrivals.kind(dissected["load"], asked)
+    pairs = comparison.pairs(told, dissected) if told else []
+    case = Case(measured, asked, told, kind, pairs)
+    found = judgement.judge(case)
+    trusted, words = judgement.verdict(case, found)
+    assert trusted is not True or all(check.outcome != "marked" for check in found), words
+    return {check.name: check for check in found} | {
+        "verdict": Check("verdict", "ok" if trusted else "marked", words)
+    }
+
+
+def marked(found: dict[str, Check]) -> set[str]:
+    return {name for name, check in found.items() if check.outcome == "marked"} - {"verdict"}
+
+
+def test_a_tool_that_tells_the_truth_is_trusted() -> None:
+    found = checks()
+    assert marked(found) == set()
+    assert found["verdict"].outcome == "ok"
+
+
+PER_CALL = {
+    "exchanges__connections": {
+        "used": 2000,
+        "used_once": 2000,
+        "exchanges_max": 1,
+        "in_flight_max": 1,
+    },
+    "load__connect_us": {"p50": 300.0, "p90": 400.0, "p99": 500.0, "max": 500.0, "n": 2000},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "wanted"),
+    [
+        (PER_CALL, {}, {"connections", "connecting"}),
+        ({"load__concurrency__max": 9}, {}, {"concurrency"}),
+        ({"exchanges__connections__in_flight_max": 3}, {}, {"in flight"}),
+        ({"exchanges__count": 3000}, {}, {"requests"}),
+        ({"exchanges__latency_us__p50": 40.0}, {}, {"latency"}),
+        ({"capture__damaged": "cut at 77"}, {}, {"capture"}),
+        ({"exchanges__endings": {"framed": 1900, "broken": 100}}, {}, {"errors"}),
+        ({}, {"cpu_s": 3.7, "threads": (1.8, 1.8)}, {"tool's CPU"}),
+        ({}, {"cpu_s": 1.9, "threads": (1.9,)}, {"tool's CPU"}),
+        ({}, {"cpu_s": 2.0, "threads": (1.9, 0.1)}, {"tool's CPU"}),
+        ({}, {"busy": 0.99}, {"machine"}),
+        ({}, {"drops": 5}, {"capture"}),
+        ({}, {"code": 7}, {"end"}),
+        ({}, {"code": -9}, {"end"}),
+        ({}, {"how": "timeout", "code": -2}, {"end"}),
+        ({}, {"left": 1}, {"end"}),
+    ],
+)
+def test_each_way_to_mislead_is_marked_alone(
+    changes: Json, options: Json, wanted: set[str]
+) -> None:
+    found = checks(document(**changes), **options)
+    assert marked(found) == wanted
+    assert found["verdict"].outcome == "marked"
+
+
+def test_replies_of_failure_that_the_tool_calls_good_are_told() -> None:
+    bad = document(
+        exchanges__by_name=[{"protocol": "http2", "status": {"200/0": 1990, "200/14": 10}}]
+    )
+    found = checks(bad)
+    assert marked(found) == {"errors"}
+    assert "10 bad replies" in found["errors"].reason
+    honest = Told(requests=2000, failed=10, latency_s=TOLD.latency_s)
+    assert marked(checks(bad, told=honest)) == set()
+
+
+def test_a_connection_per_request_that_was_asked_for_is_right() -> None:
+    asked = Asked(connections=4, users=4, in_flight=1, reuse=False, options=("no -k",))
+    with_it = Told(
+        requests=2000,
+        failed=0,
+        latency_s={"p50": 390e-6, "p99": 450e-6},
+        has_connect=True,
+    )
+    assert marked(checks(document(**PER_CALL), asked, with_it)) == set()
+    assert marked(checks(DOCUMENT, asked, TOLD)) == {"connections"}
+
+
+RATE = Asked(connections=4, users=4, reuse=True, rate=1000.0)
+CONSTANT = {
+    "load__gap_us": {"mean": 1000.0, "deviation": 50.0, "variation": 0.05},
+    "load__coupling": {"correlation": 0.01, "n": 1900},
+    "load__concurrency__mean": 0.1,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"load__pause_waiting": {"us": 500_000.0, "packet": 909}}, "coordinated omission"),
+        ({"load__per_s": 600.0}, "did not hold"),
+    ],
+)
+def test_a_declared_rate_that_was_not_kept_is_told(changes: Json, words: str) -> None:
+    assert marked(checks(document(**CONSTANT), RATE)) == set()
+    found = checks(document(**CONSTANT, **changes), RATE)
+    assert marked(found) == {"arrivals"}
+    assert words in found["arrivals"].reason
+
+
+def test_the_packet_and_the_calls_that_were_due_are_evidence() -> None:
+    pause = {"us": 500_000.0, "packet": 909}
+    reason = checks(document(**CONSTANT, load__pause_waiting=pause), RATE)["arrivals"].reason
+    assert "packet 909" in reason
+    assert "500 were due" in reason
+
+
+def test_without_a_report_nothing_is_compared() -> None:
+    found = checks(told=None)
+    assert "latency" not in found
+    assert "not compared" in found["verdict"].reason
+
+
+def test_without_requests_only_that_is_said() -> None:
+    nothing = document(exchanges__count=0, flows={"count": 0, "list": []}, capture__tcp_packets=0)
+    nothing["load"] |= {"requests": 0, "first_at_ns": None, "concurrency": None, "gap_us": None}
+    found = checks(nothing)
+    assert set(found) == {"end", "capture", "traffic", "verdict"}
+    assert "no packet of port 80" in found["traffic"].reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, "closed"),
+        (CONSTANT, "constant"),
+        ({**CONSTANT, "load__gap_us": {"variation": 1.02}}, "poisson"),
+        ({**CONSTANT, "load__gap_us": {"variation": 2.9}}, "bursts"),
+        ({**CONSTANT, "load__gap_us": {"variation": 0.5}}, "untold"),
+        ({"load__requests": 19}, "untold"),
+    ],
+)
+def test_kinds_of_load_are_told_apart(changes: Json, kind: str) -> None:
+    assert arrivals.kind(document(**changes)["load"], None).name == kind
+    assert arrivals.kind(document(**changes)["load"], RATE).name == kind
+
+
+def test_options_are_believed_where_packets_do_not_contradict_them() -> None:
+    slow_tool = document(**{**CONSTANT, "load__gap_us": {"variation": 2.9}})["load"]
+    assert arrivals.kind(slow_tool, ASKED).name == "closed"
+    more = document(**{**CONSTANT, "load__gap_us": {"variation": 2.9}}, load__concurrency__max=9)
+    assert arrivals.kind(more["load"], ASKED).name == "bursts"

@@ -1,0 +1,66 @@
+"""Where a command's requests go: by its words, or by the lab's placeholders."""
+
+from __future__ import annotations
+
+import pytest
+
+from wirelab.errors import UsageError
+from wirelab.wrapping import target
+from wirelab.wrapping.target import Place
+
+
+@pytest.mark.parametrize(
+    ("command", "port"),
+    [
+        ("ab -n 1 http://127.0.0.1:8080/x", 8080),
+        ("curl http://localhost/", 80),
+        ("curl https://user:secret@localhost/", 443),
+        ("ghz --insecure localhost:50051", 50051),
+        ("curl -g http://[::1]:81/", 81),
+        ("k6 run -e URL=http://127.0.0.1:9/ s.js", 9),
+        ("client --target=127.0.0.1:7001 --again=localhost:7001", 7001),
+        ("grpcurl -plaintext [::1]:7002 list", 7002),
+    ],
+)
+def test_the_port_is_found_in_the_words(command: str, port: int) -> None:
+    assert target.port(command.split()) == port
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("true", "names no URL"),
+        ("ab -n 10:x file", "names no URL"),
+        ("k6 run script.js", "names no URL"),
+        ("curl http://a:1000/ http://a:1001/", "1000, 1001"),
+        ("nc a:99999", "names no URL"),
+    ],
+)
+def test_no_port_or_several_are_refused_with_the_remedy(command: str, named: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        target.port(command.split())
+    assert named in refused.value.message
+    assert "--port" in refused.value.remedy
+
+
+def test_placeholders_become_what_the_service_said() -> None:
+    place = Place("127.0.0.1:4000", "/transfer/hello")
+    words = ["{url}", "a={address}", "{host}/{port}", '{"json": {}}']
+    assert target.filled(words, place) == [
+        "http://127.0.0.1:4000/transfer/hello",
+        "a=127.0.0.1:4000",
+        "127.0.0.1/4000",
+        '{"json": {}}',
+    ]
+
+
+def test_a_service_without_url_has_none_to_give() -> None:
+    with pytest.raises(UsageError, match="one has none"):
+        target.filled(["{url}"], Place("127.0.0.1:4000", None))
+
+
+def test_a_command_that_would_miss_the_service_is_refused() -> None:
+    with pytest.raises(UsageError, match="does not ask where"):
+        target.needs_place(["ab", "http://127.0.0.1:80/"])
+    with pytest.raises(UsageError, match="no service is started"):
+        target.refuse_places(["ab", "{url}"])

@@ -1,0 +1,123 @@
+"""What load tools are asked and what they print, by outputs that the real ones wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wirelab.wrapping import tools
+from wirelab.wrapping.tools.words import seconds
+
+OUTPUTS = Path(__file__).parent / "tool_outputs"
+"""ab 2.3, wrk 4.1.0, h2load 1.52.0, ghz 0.120.0, k6 0.41.0, against services of the lab."""
+US = 1e-6
+
+
+def output(name: str) -> str:
+    """As the tool wrote it."""
+    return (OUTPUTS / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "requests", "failed", "rate", "latency"),
+    [
+        ("ab", "ab", 2000, 0, 14045.54, {"p50": 0.0, "p90": 0.0, "p99": 2e-3, "max": 5e-3}),
+        ("wrk", "wrk", 47379, 0, None, {"mean": 1.52e-3, "p50": 117e-6, "p90": 5.09e-3}),
+        ("h2load", "h2load", 2000, 2000, 61690.31, {"mean": 126 * US, "max": 2.26e-3}),
+        ("h2load-h1", "h2load", 2000, 0, None, {"mean": 80 * US, "max": 1.34e-3}),
+        ("ghz", "ghz", 1000, 0, 5977.98, {"mean": 1.26e-3, "p50": 0.75e-3, "p99": 9.19e-3}),
+        ("ghz-csv", "ghz", None, 0, None, {}),
+        ("k6", "k6", 1000, 0, None, {"mean": 1.84e-3, "p50": 1.17e-3, "p90": 4.19e-3}),
+        ("k6-rate", "k6", 601, 0, 200.212592, {"mean": 211.46 * US}),
+    ],
+)
+def test_what_a_tool_printed_is_read(
+    name: str,
+    tool: str,
+    requests: int | None,
+    failed: int,
+    rate: float | None,
+    latency: dict[str, float],
+) -> None:
+    recognised = tools.recognise([tool])
+    assert recognised is not None
+    told = recognised[0].told(output(name))
+    assert told is not None
+    assert told.requests == requests or requests is None
+    assert told.failed == failed
+    assert rate is None or told.rate_per_s == pytest.approx(rate)
+    for figure, value in latency.items():
+        assert told.latency_s[figure] == pytest.approx(value), figure
+
+
+def test_a_csv_of_calls_gives_their_quantiles() -> None:
+    recognised = tools.recognise(["ghz"])
+    assert recognised is not None
+    rows = [float(row.split(",")[0]) for row in output("ghz-csv").split() if row.endswith(",OK,")]
+    told = recognised[0].told(output("ghz-csv"))
+    assert told is not None
+    assert told.requests == len(rows) == 19
+    assert told.latency_s["max"] == pytest.approx(max(rows) / 1e3)
+    assert told.latency_s["mean"] == pytest.approx(sum(rows) / len(rows) / 1e3)
+
+
+@pytest.mark.parametrize("tool", ["ab", "wrk", "h2load", "ghz", "k6"])
+@pytest.mark.parametrize(
+    "noise", ["", "\x1b[31mno report\x1b[0m", "Complete", "Count:\n", "\0" * 9]
+)
+def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
+    recognised = tools.recognise([tool])
+    assert recognised is not None
+    assert recognised[0].told(noise) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("ab -n 10 -c 5 U", {"connections": 5, "reuse": False, "in_flight": 1, "requests": 10}),
+        ("ab -kc 5 -n10 U", {"connections": 5, "reuse": True, "requests": 10}),
+        ("ab -k -H Connection:close U", {"reuse": False}),
+        ("wrk -t2 -c10 -d1 U", {"connections": 10, "users": 10, "reuse": True, "rate": None}),
+        ("wrk -t 3 -c 10 -R 500 U", {"connections": 9, "rate": 500.0}),
+        ("h2load -c 3 -m 5 -n 9 U", {"connections": 3, "users": 15, "in_flight": 5}),
+        ("h2load --clients=4 --rps=10 U", {"connections": 4, "rate": 40.0}),
+        ("ghz -c 10 --connections 10 -n 50 A", {"connections": 10, "in_flight": 1}),
+        ("ghz --insecure A", {"connections": 1, "users": 50, "in_flight": 50, "requests": 200}),
+        ("ghz -c 4 --rps=200 -z 3s A", {"users": 4, "rate": 200.0, "requests": None}),
+        ("ghz --async -c 4 A", {"users": None, "in_flight": None}),
+        ("k6 run --vus 3 --no-connection-reuse s.js", {"users": 3, "reuse": False}),
+        ("env A=1 timeout 9 /usr/bin/ab -k -c 2 U", {"connections": 2, "reuse": True}),
+    ],
+)
+def test_what_options_ask_for(command: str, wanted: dict[str, Any]) -> None:
+    recognised = tools.recognise(command.split())
+    assert recognised is not None
+    asked = recognised[0].asked(recognised[1], "").to_json()
+    assert {name: asked[name] for name in wanted} == wanted
+
+
+def test_a_script_and_its_scenario_say_what_k6_is_to_do(tmp_path: Path) -> None:
+    script = tmp_path / "s.js"
+    script.write_text("export const options = { vus: 7, noConnectionReuse: true };")
+    recognised = tools.recognise(["sh", "-c", f"k6 run --quiet {script}"])
+    assert recognised is not None
+    reader, words = recognised
+    assert (reader.asked(words, "").users, reader.asked(words, "").reuse) == (7, False)
+    said = reader.asked(words, output("k6"))
+    assert (said.users, said.requests, said.rate) == (10, 1000, None)
+    assert reader.asked(words, output("k6-rate")).rate == 200.0
+
+
+def test_an_unknown_tool_is_not_guessed() -> None:
+    assert tools.recognise(["curl", "http://127.0.0.1/ab c", "-o", "wrk"]) is None
+    assert tools.recognise(["sh", "-c", "echo 'unclosed"]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("1.23ms", 1.23e-3), ("117.00us", 117e-6), ("1m2.5s", 62.5), ("5µs", 5e-6), ("soon", None)],
+)
+def test_times_as_tools_write_them(text: str, wanted: float | None) -> None:
+    assert seconds(text) == (None if wanted is None else pytest.approx(wanted))
