@@ -1,7 +1,7 @@
 """The command ``wirelab``. Each file here holds the options of one verb and nothing else.
 
-Exit codes: 0 done, 1 done but trials or all calls failed, 2 wrong usage, 3 the lab
-failed, 4 nothing more could be written, 130 interrupted.
+Exit codes: 0 done, 1 done but trials or all calls failed, or a wrapped tool failed or cannot be
+trusted, 2 wrong usage, 3 the lab failed, 4 nothing more could be written, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -172,6 +172,7 @@ class _Session:
         cpu: list[Sample] = []
         began_ns = time.monotonic_ns()
         offset_ns = time.monotonic_ns() - time.time_ns()
+        _sample(pid, cpu)
         with _machine_busy() as busy:
             ran = process.run(
                 command,
