@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from wirelab import checkout, manifests, namespaces
+from wirelab import checkout, manifests, namespaces, wrapping
 from wirelab.callers.tool import GHZ, find
 from wirelab.interruption import Interruption
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
-from wirelab.wrapping import process
+from wirelab.wrapping import Order, process, session
 
 Json = dict[str, Any]
 
@@ -297,3 +297,27 @@ def test_what_cannot_be_is_refused_by_name(words: tuple[str, ...], named: str) -
     code, _, said = _wrap(*words)
     assert code in (2, 3)
     assert named in said
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "words"),
+    [("CAPTURE_BYTES_MAX", 1000, "the capture reached"), ("FREE_BYTES_MIN", 2**62, "MB left")],
+)
+def test_a_capture_that_may_not_grow_ends_the_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, value: int, words: str
+) -> None:
+    _tool("curl")
+    monkeypatch.setattr(session, bound, value)
+    order = Order(
+        ("sh", "-c", f"while true; do curl -s {URL}; sleep 0.01; done"),
+        serve=Stack.parse("rest@rust?codec=text"),
+        seconds_max=60.0,
+    )
+    with (tmp_path / "out").open("wb") as out:
+        measured = wrapping.wrap(
+            order, tmp_path, out=out, err=out, note=print, interruption=Interruption()
+        )
+    assert measured.ran.how == "stopped"
+    record = wrapping.result(measured)
+    assert words in record["tool"]["stopped"]
+    assert any(words in check["reason"] for check in record["checks"])
