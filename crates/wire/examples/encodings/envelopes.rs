@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use wirelab_contract::{Operation, Unary, UnaryVisitor};
 use wirelab_wire::codec::{Codec, Form};
-use wirelab_wire::soap::{Fault, Version, write_fault};
+use wirelab_wire::soap::{Fault, UsernameToken, Version, write_fault, write_request};
 
 /// One operation in one form.
 #[derive(Debug, Serialize)]
@@ -17,6 +17,9 @@ struct Envelopes {
     /// In the JSON mapping.
     request: Value,
     request_envelope: String,
+    /// The same from [`caller`], with Upload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_envelope: Option<String>,
     /// In the JSON mapping.
     reply: Value,
     reply_envelope: String,
@@ -50,6 +53,14 @@ pub fn written() -> String {
     serde_json::to_string_pretty(&all).expect("vectors have string keys") + "\n"
 }
 
+/// Who calls where somebody must say who they are.
+fn caller() -> UsernameToken {
+    UsernameToken {
+        username: "lab".to_owned(),
+        password: "a & b".to_owned(),
+    }
+}
+
 struct Write {
     form: Form,
     soap: &'static str,
@@ -74,6 +85,11 @@ impl UnaryVisitor for Write {
             soap: self.soap,
             action: O::OPERATION.soap_action(),
             request_envelope: text(self.form.write_request::<O>(&request)),
+            token_envelope: (O::OPERATION == Operation::Upload).then(|| {
+                let mut out = Vec::new();
+                write_request(envelope, O::OPERATION, &request, Some(&caller()), &mut out);
+                text(out)
+            }),
             reply_envelope: text(self.form.write_reply::<O>(&reply)),
             request: self.request,
             reply: self.reply,

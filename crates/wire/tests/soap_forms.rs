@@ -1,39 +1,35 @@
-//! The golden envelopes are fresh, and every message of every contract comes
-//! back from every form: text, envelopes of all kinds, tokens.
-
-#[path = "../examples/soap_vectors/envelopes.rs"]
-mod envelopes;
+//! Every message of every contract comes back from every form: text, envelopes
+//! of all kinds, tokens. What is no envelope is an error and never a panic.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use wirelab_contract::calendar::{BookRequest, EntriesReply, Entry};
 use wirelab_contract::transfer::{Record, SubmitRequest, UploadRequest};
 use wirelab_contract::{Message, Operation, TypeVisitor, visit_type};
-use wirelab_wire::soap::{self, Answer, Form};
+use wirelab_wire::soap::{self, Answer, Form, Style, Version};
 use wirelab_wire::token_xml::{Decoder, Document, Encoder};
 use wirelab_wire::xml;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts/vectors/soap")
+/// Every style in every version that has it.
+fn forms() -> Vec<Form> {
+    let styles = [Style::Literal, Style::Rpc, Style::Encoded];
+    let all = Version::ALL
+        .into_iter()
+        .flat_map(|version| styles.map(|style| Form::new(version, style)));
+    all.flatten().collect()
 }
 
-#[test]
-fn committed_envelopes_are_those_that_are_written() {
-    let fresh = envelopes::all();
-    for (name, envelope) in &fresh {
-        let committed = fs::read(folder().join(name)).unwrap_or_default();
-        assert!(
-            committed == *envelope,
-            "{name} is stale; run: cargo run -p wirelab-wire --example soap_vectors"
-        );
-    }
-    let written: BTreeSet<String> = fresh.into_iter().map(|(name, _)| name).collect();
-    let files = fs::read_dir(folder()).unwrap();
-    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    assert_eq!(names.collect::<BTreeSet<_>>(), written);
+/// The golden envelopes: requests, replies and faults.
+fn golden() -> Vec<String> {
+    let vectors = include_str!("../../../contracts/vectors/envelopes.json");
+    let rows: Vec<serde_json::Value> = serde_json::from_str(vectors).unwrap();
+    let parts = ["request_envelope", "reply_envelope", "error_envelope"];
+    let envelope = |row: &serde_json::Value, part| row[part].as_str().unwrap().to_owned();
+    let all = rows
+        .iter()
+        .flat_map(|row| parts.map(|part| envelope(row, part)));
+    all.collect()
 }
 
 /// Carries a message through everything that this crate makes of it.
@@ -42,7 +38,7 @@ fn carried<M: Message>(message: &M) {
     assert_eq!(xml::from_slice::<M>(&document).as_ref(), Ok(message));
     // Any operation of the contract will do: the forms take what they are given.
     let operation = Operation::all_of(M::CONTRACT).next().unwrap();
-    for form in envelopes::forms() {
+    for form in forms() {
         let mut asked = Vec::new();
         soap::write_request(form, operation, message, None, &mut asked);
         let read = soap::read_request::<M>(form, operation, &asked);
@@ -131,7 +127,8 @@ proptest! {
     /// Any change of a byte is an error or another document, never a panic.
     #[test]
     fn a_changed_byte_is_an_error_or_a_message(at in 0..10_000_usize, byte in any::<u8>()) {
-        for (_, mut envelope) in envelopes::all() {
+        for envelope in golden() {
+            let mut envelope = envelope.into_bytes();
             let at = at % envelope.len();
             envelope[at] = byte;
             wirelab_wire::fuzzing::fuzz_soap(&envelope);
