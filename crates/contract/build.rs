@@ -78,10 +78,16 @@ fn names(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
         let name = message.name();
         let module = message.package_name().split('.').nth(1).unwrap_or_default();
         let contract = module[..1].to_uppercase() + &module[1..];
+        let lists: Vec<u32> = fields(&message)
+            .iter()
+            .filter(|field| field.is_list())
+            .map(FieldDescriptor::number)
+            .collect();
         writeln!(
             types,
             "impl Message for crate::{module}::{name} {{ const NAME: &'static str = {name:?}; \
-             const CONTRACT: Contract = Contract::{contract}; }}"
+             const CONTRACT: Contract = Contract::{contract}; \
+             const LISTS: &'static [u32] = &{lists:?}; }}"
         )?;
         writeln!(
             arms,

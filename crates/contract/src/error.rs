@@ -11,6 +11,9 @@ pub enum ApplicationError {
     /// Submit with too many records.
     #[error("at most 100000 records")]
     TooManyRecords,
+    /// More in a list than any reader must take; most refuse it while they read.
+    #[error("{}", crate::lists::TooManyItems)]
+    TooManyItems,
     /// Upload or UploadStream with too much data.
     #[error("at most 67108864 bytes")]
     TooManyBytes,
@@ -75,9 +78,10 @@ pub enum ApplicationError {
 
 impl ApplicationError {
     /// Every application error.
-    pub const ALL: [ApplicationError; 22] = [
+    pub const ALL: [ApplicationError; 23] = [
         ApplicationError::EmptyBatch,
         ApplicationError::TooManyRecords,
+        ApplicationError::TooManyItems,
         ApplicationError::TooManyBytes,
         ApplicationError::Length,
         ApplicationError::ChunkBytes,

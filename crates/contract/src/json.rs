@@ -6,6 +6,8 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
+use crate::lists;
+
 /// A message read as an object and nothing else: the derived readers would
 /// take an array of the fields' values as well.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,15 +38,16 @@ impl<'de, M: Deserialize<'de>> Visitor<'de> for ObjectVisitor<M> {
 /// whose readers know no maps (CDR).
 ///
 /// # Errors
-/// Where the reader fails, or an element is not an object.
+/// Where the reader fails, an element is not an object, or there are more than
+/// [`ITEMS_MAX`](crate::lists::ITEMS_MAX).
 pub fn objects<'de, D, M>(input: D) -> Result<Vec<M>, D::Error>
 where
     D: Deserializer<'de>,
     M: Deserialize<'de>,
 {
-    if !input.is_human_readable() {
-        return Vec::<M>::deserialize(input);
+    if input.is_human_readable() {
+        lists::read(input, |object: Object<M>| object.0)
+    } else {
+        lists::read(input, |message: M| message)
     }
-    let objects = Vec::<Object<M>>::deserialize(input)?;
-    Ok(objects.into_iter().map(|object| object.0).collect())
 }

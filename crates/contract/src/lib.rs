@@ -14,7 +14,8 @@
 //! - [`texts`]: the texts and patterns that the contracts speak of;
 //! - [`workload`]: requests to send, made from a size and a seed, and the
 //!   sequences of charging;
-//! - [`json`]: messages read as objects only.
+//! - [`json`]: messages read as objects only; [`lists`]: no more of them than a
+//!   message may hold.
 
 #![deny(missing_docs)]
 
@@ -25,6 +26,7 @@ mod call;
 mod contract;
 mod error;
 pub mod json;
+pub mod lists;
 mod message;
 pub mod model;
 mod numbered;

@@ -31,6 +31,9 @@ pub trait Message:
 
     /// The contract that defines it.
     const CONTRACT: Contract;
+
+    /// The numbers of its fields that are lists.
+    const LISTS: &'static [u32];
 }
 
 /// Something to be done with a type of message.

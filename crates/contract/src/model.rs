@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::error::ApplicationError;
+use crate::lists::ITEMS_MAX;
 use crate::texts;
 use crate::transfer::{
     DownloadChunk, DownloadRequest, HelloBytesReply, HelloReply, Record, Refusal, SubmitReply,
@@ -47,8 +48,12 @@ pub(crate) fn addressable(bytes: u64) -> usize {
 /// Submit.
 ///
 /// # Errors
-/// [`ApplicationError::EmptyBatch`], else [`ApplicationError::TooManyRecords`].
+/// [`ApplicationError::TooManyItems`], else [`ApplicationError::EmptyBatch`],
+/// else [`ApplicationError::TooManyRecords`].
 pub fn submit(request: &SubmitRequest) -> Result<SubmitReply, ApplicationError> {
+    if request.records.len() > ITEMS_MAX {
+        return Err(ApplicationError::TooManyItems);
+    }
     if request.batch.is_empty() {
         return Err(ApplicationError::EmptyBatch);
     }

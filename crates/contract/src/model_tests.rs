@@ -62,6 +62,11 @@ fn submit_reports_an_empty_batch_before_too_many_records() {
     assert_eq!(submit(&crowded), Err(ApplicationError::TooManyRecords));
     crowded.records.pop();
     assert_eq!(submit(&crowded).unwrap().accepted, 100_000);
+    let beyond = SubmitRequest {
+        batch: String::new(),
+        records: vec![Record::default(); ITEMS_MAX + 1],
+    };
+    assert_eq!(submit(&beyond), Err(ApplicationError::TooManyItems));
 }
 
 #[test]

@@ -34,16 +34,32 @@ pub(crate) fn version(stack: &Stack) -> soap::Version {
     }
 }
 
+/// What bytes are that HTTP does not carry.
+const BYTES: (&str, ContentType) = ("application/octet-stream", ContentType::Other);
+
 /// The media type of requests and replies in HTTP, without parameters.
 pub(crate) fn media_type(stack: &Stack) -> (&'static str, ContentType) {
-    match (stack.binding, stack.codec, stack.soap.unwrap_or_default()) {
-        (Binding::Grpc, ..) => ("application/grpc", ContentType::Grpc),
-        (Binding::Soap, _, SoapVersion::V12) => (version(stack).media_type(), ContentType::SoapXml),
-        (Binding::Soap, _, SoapVersion::V11) => (version(stack).media_type(), ContentType::Xml),
-        (_, plan::Codec::Text, _) => ("text/plain", ContentType::Text),
-        (_, plan::Codec::Protobuf, _) => ("application/x-protobuf", ContentType::Protobuf),
-        (_, plan::Codec::Xml, _) => ("application/xml", ContentType::Xml),
-        _ => ("application/json", ContentType::Json),
+    match (stack.binding, stack.soap.unwrap_or_default()) {
+        (Binding::Grpc, _) => ("application/grpc", ContentType::Grpc),
+        (Binding::Soap, SoapVersion::V12) => (version(stack).media_type(), ContentType::SoapXml),
+        (Binding::Soap, SoapVersion::V11) => (version(stack).media_type(), ContentType::Xml),
+        (Binding::Rest, _) => of_rest(stack.codec),
+        (Binding::Iiop | Binding::Raw, _) => BYTES,
+    }
+}
+
+/// contracts/README.md, REST.
+fn of_rest(codec: plan::Codec) -> (&'static str, ContentType) {
+    match codec {
+        plan::Codec::Text => ("text/plain", ContentType::Text),
+        plan::Codec::Json => ("application/json", ContentType::Json),
+        plan::Codec::Protobuf => ("application/x-protobuf", ContentType::Protobuf),
+        plan::Codec::Xml => ("application/xml", ContentType::Xml),
+        plan::Codec::SoapLiteral
+        | plan::Codec::SoapRpc
+        | plan::Codec::SoapEncoded
+        | plan::Codec::Cdr
+        | plan::Codec::TokenXml => BYTES,
     }
 }
 

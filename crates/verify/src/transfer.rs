@@ -1,5 +1,6 @@
 //! Calls of `transfer`.
 
+use wirelab_contract::lists::ITEMS_MAX;
 use wirelab_contract::transfer::{DownloadRequest, Record, SubmitRequest, UploadRequest};
 use wirelab_contract::{Call, Store, texts, workload};
 
@@ -112,6 +113,11 @@ pub(crate) fn limits(walk: &mut Walk, deep: bool) -> Vec<String> {
     let _ = walk.step(
         "no batch before too many records",
         &Call::Submit(batch("", too_many)),
+    );
+    let endless = vec![Record::default(); ITEMS_MAX + 1];
+    walk.unread(
+        "a longer list than may be read",
+        &Call::Submit(batch("b", endless)),
     );
     upload(walk, "an upload of 25 MB", LARGE_UPLOAD);
     upload(

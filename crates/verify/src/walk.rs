@@ -59,6 +59,33 @@ impl<'a> Walk<'a> {
         expected
     }
 
+    /// Gives `call`, which no reader must take, to the subject alone: any
+    /// refusal will do but one in words that the contract has for something
+    /// else, which would tell that it was read all the same.
+    pub(crate) fn unread(&mut self, name: &str, call: &Call) {
+        if self.findings.len() >= FINDINGS_MAX || !self.subject.carries(call) {
+            return;
+        }
+        let expected = self.model.answer(call).err().map(|error| error.to_string());
+        self.calls += 1;
+        let said = self.subject.call(call);
+        let read = match &said {
+            Said::Reply(_) | Said::Chunks(_) => true,
+            Said::Error(text) => {
+                Some(text) != expected.as_ref() && text.parse::<ApplicationError>().is_ok()
+            }
+            Said::Nonsense(_) => false,
+        };
+        if read {
+            self.findings.push(Finding {
+                name: name.to_owned(),
+                call: excerpt(&format!("{call:?}")),
+                expected: expected.unwrap_or_else(|| "a refusal".to_owned()),
+                found: excerpt(&format!("{said:?}")),
+            });
+        }
+    }
+
     /// Compares what was said to `sent` with what the model says; the words of
     /// both where they differ.
     fn judge(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use wirelab_contract::lists::ITEMS_MAX;
 use wirelab_contract::{ApplicationError, Call, Contract, Reply, State, Store};
 use wirelab_verify::{Exam, Said, Section, Subject, Subjects, examine};
 
@@ -129,6 +130,17 @@ fn a_letter_of_a_text_is_found() {
         })
     });
     assert_eq!(failed, [Section::Operations]);
+}
+
+#[test]
+fn a_list_that_was_read_beyond_its_bound_is_found() {
+    let failed = sections_that_failed(Contract::Transfer, |call, answer| match call {
+        Call::Submit(request) if request.records.len() > ITEMS_MAX => {
+            Err(ApplicationError::TooManyRecords)
+        }
+        _ => answer,
+    });
+    assert_eq!(failed, [Section::Limits]);
 }
 
 #[test]

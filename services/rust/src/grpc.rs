@@ -18,15 +18,15 @@ use tonic::codec::{CompressionEncoding, EnabledCompressionEncodings};
 use tonic::server::{ClientStreamingService, Grpc, ServerStreamingService, UnaryService};
 use tonic::transport::Server;
 use tonic::{Code, Request, Response, Status, Streaming};
-use tonic_prost::ProstCodec;
 use tower_service::Service;
 use wirelab_contract::transfer::{DownloadChunk, DownloadRequest, UploadChunk, UploadReply};
-use wirelab_contract::{ApplicationError, Operation, Unary, UnaryVisitor, model};
+use wirelab_contract::{ApplicationError, Message, Operation, Unary, UnaryVisitor, model};
 
 use crate::calls::{Asked, Calls};
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::listener::Listener;
+use crate::protobuf::Protobuf;
 use crate::spoil::{Spoiler, spoil, spoil_text};
 use crate::stack::Compression;
 use crate::stop::Stop;
@@ -96,18 +96,16 @@ fn unimplemented() -> http::Response<Body> {
 }
 
 /// tonic's machinery for one operation.
-fn grpc<Reply, Request>(compression: Compression) -> Grpc<ProstCodec<Reply, Request>>
-where
-    Reply: prost::Message + Send + 'static,
-    Request: prost::Message + Default + Send + 'static,
-{
+fn grpc<Reply: Message, Request: Message>(
+    compression: Compression,
+) -> Grpc<Protobuf<Reply, Request>> {
     let mut enabled = EnabledCompressionEncodings::default();
     match compression {
         Compression::None => {}
         Compression::Gzip => enabled.enable(CompressionEncoding::Gzip),
         Compression::Zstd => enabled.enable(CompressionEncoding::Zstd),
     }
-    Grpc::new(ProstCodec::default())
+    Grpc::new(Protobuf::default())
         .apply_compression_config(enabled, enabled)
         .apply_max_message_size_config(Some(MESSAGE_LIMIT), Some(MESSAGE_LIMIT))
 }

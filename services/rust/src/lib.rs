@@ -15,6 +15,7 @@
 
 #![deny(missing_docs)]
 
+mod authority;
 mod calls;
 mod check;
 mod coding;
@@ -39,6 +40,7 @@ mod orders;
 mod own_process;
 mod problem;
 mod process;
+mod protobuf;
 mod raw;
 mod ready;
 mod refusal;

@@ -3,7 +3,7 @@
 use prost::Message as _;
 use serde::Serialize;
 use wirelab_contract::json::Object;
-use wirelab_contract::{Contract, Message};
+use wirelab_contract::{Contract, Message, lists};
 use wirelab_wire::xml;
 
 use crate::stack::Codec;
@@ -21,6 +21,17 @@ struct ProblemMessage {
     error: String,
 }
 
+/// Codecs of the other bindings, named one by one: the compiler then asks what
+/// is to become of a new one.
+macro_rules! not_rest {
+    () => {
+        Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::Cdr | Codec::TokenXml
+    };
+}
+
+/// In text there is Hello's reply and nothing else, and that needs no writer.
+const NO_FORM: &str = "the codec has no form for messages of fields";
+
 impl Codec {
     /// The media type, without parameters.
     pub(crate) fn media_type(self) -> &'static str {
@@ -28,7 +39,7 @@ impl Codec {
             Codec::Json => "application/json",
             Codec::Protobuf => "application/x-protobuf",
             Codec::Xml => "application/xml",
-            _ => "text/plain",
+            Codec::Text | not_rest!() => "text/plain",
         }
     }
 
@@ -56,7 +67,8 @@ impl Codec {
         match self {
             Codec::Json => serde_json::to_vec(message).expect("messages are maps with text keys"),
             Codec::Xml => xml::to_vec(message),
-            _ => message.encode_to_vec(),
+            Codec::Protobuf => message.encode_to_vec(),
+            Codec::Text | not_rest!() => unreachable!("{NO_FORM}"),
         }
     }
 
@@ -70,7 +82,8 @@ impl Codec {
                 .map(|object| object.0)
                 .map_err(|error| error.to_string()),
             Codec::Xml => xml::from_slice(body).map_err(|error| error.to_string()),
-            _ => M::decode(body).map_err(|error| error.to_string()),
+            Codec::Protobuf => lists::from_protobuf(body).map_err(|error| error.to_string()),
+            Codec::Text | not_rest!() => Err(NO_FORM.to_owned()),
         }
     }
 
@@ -82,7 +95,7 @@ impl Codec {
             }
             Codec::Xml => xml::error_element(contract, &text),
             Codec::Protobuf => ProblemMessage { error: text }.encode_to_vec(),
-            _ => text.into_bytes(),
+            Codec::Text | not_rest!() => text.into_bytes(),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserializer};
 use wirelab_contract::transfer::UploadChunk;
-use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary};
+use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary, lists};
 
 use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, json, protobuf, tokens};
@@ -215,7 +215,7 @@ impl Form {
         match self.codec {
             Codec::Text => read_text(bytes),
             Codec::Json => json::parse(bytes),
-            Codec::Protobuf => M::decode(bytes).map_err(|error| self.malformed(&error)),
+            Codec::Protobuf => lists::from_protobuf(bytes).map_err(|error| self.malformed(&error)),
             Codec::Xml => xml::from_slice(bytes).map_err(|error| self.misread(&error)),
             Codec::Cdr => {
                 cdr::from_slice(self.order, bytes).map_err(|error| self.malformed(&error))
@@ -227,7 +227,10 @@ impl Form {
     }
 
     /// Reads the reply message called `name` into a structure that borrows
-    /// from it. Protobuf, CDR and token-xml have none.
+    /// from it.
+    ///
+    /// # Panics
+    /// With protobuf, CDR and token-xml, which have none.
     pub(super) fn view<'a, V: Deserialize<'a>>(
         self,
         operation: Operation,
@@ -245,8 +248,14 @@ impl Form {
         match self.codec {
             Codec::Text => read_text(bytes),
             Codec::Json => json::parse(bytes),
-            _ => xml::from_slice_as(bytes, operation.contract().namespace(), name)
+            Codec::Xml => xml::from_slice_as(bytes, operation.contract().namespace(), name)
                 .map_err(|error| self.misread(&error)),
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
+                unreachable!("envelopes were told apart")
+            }
+            Codec::Protobuf | Codec::Cdr | Codec::TokenXml => {
+                panic!("{}: replies do not lie in the bytes", self.codec)
+            }
         }
     }
 
@@ -270,7 +279,10 @@ impl Form {
             // A message with the error's text as field 1.
             Codec::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
             Codec::Cdr => self.read_exception(contract, body),
-            _ => xml::read_error(contract, body).map_err(|error| self.misread(&error)),
+            Codec::Xml => xml::read_error(contract, body).map_err(|error| self.misread(&error)),
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
+                unreachable!("envelopes were told apart")
+            }
         }
     }
 

@@ -103,6 +103,8 @@ func TestSubmitOverGRPC(t *testing.T) {
 	}
 	_, err = client.Submit(t.Context(), &pb.SubmitRequest{Batch: "b", Records: records})
 	checkStatus(t, err, codes.InvalidArgument, "at most 100000 records")
+	_, err = client.Submit(t.Context(), &pb.SubmitRequest{Records: append(records, records...)})
+	checkStatus(t, err, codes.Internal, "at most 200000 items")
 	answer, err = client.Submit(t.Context(), &pb.SubmitRequest{Batch: "b", Records: records[1:]})
 	if err != nil || len(answer.GetRefused()) != 100_000 {
 		t.Errorf("%d refused, %v", len(answer.GetRefused()), err)

@@ -186,6 +186,7 @@ var jsonRows = map[string]jsonRow{
 	"nothing given":         {"/transfer/submit", `{}`, 400, `{"error":"batch must not be empty"}`},
 	"too many records":      {"/transfer/submit", `{"batch":"b","records":[` + strings.Repeat("{},", 100_000) + `{}]}`, 400, `{"error":"at most 100000 records"}`},
 	"empty batch, too many": {"/transfer/submit", `{"records":[` + strings.Repeat("{},", 100_000) + `{}]}`, 400, `{"error":"batch must not be empty"}`},
+	"too long a list":       {"/transfer/submit", `{"batch":"b","records":[` + strings.Repeat("{},", 200_000) + `{}]}`, 400, `{"error":"a list holds at most 200000 items"}`},
 	"a file": {"/transfer/upload", `{"data":"aGVsbG8="}`, 200,
 		`{"length":5,"sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"}`},
 	"an empty file": {"/transfer/upload", `{}`, 200,

@@ -86,6 +86,9 @@ func (jsonCodec) decode(text []byte, into proto.Message) error {
 	if !utf8.Valid(text) {
 		return errors.New("the body is not UTF-8")
 	}
+	if err := contract.CheckJSON(text); err != nil {
+		return err
+	}
 	return json.Unmarshal(text, into)
 }
 
@@ -112,6 +115,9 @@ func (protobufCodec) contentType() string { return "application/x-protobuf" }
 func (protobufCodec) serves(operation *contract.Operation) bool { return operation.Stream == nil }
 
 func (protobufCodec) decode(text []byte, into proto.Message) error {
+	if err := contract.CheckProtobuf(into, text); err != nil {
+		return err
+	}
 	return proto.Unmarshal(text, into)
 }
 

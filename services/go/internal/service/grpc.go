@@ -31,6 +31,7 @@ func newGRPC(config *Config, of *contract.Contract, calls *Calls, security *tls.
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(messageBytesMax),
 		grpc.MaxSendMsgSize(messageBytesMax),
+		grpc.ForceServerCodecV2(newProtoCodec()),
 	}
 	if window := config.Socket.H2Window; window != nil {
 		options = append(options, grpc.InitialWindowSize(int32(*window)),

@@ -15,6 +15,9 @@ const (
 )
 
 func submit(request *pb.SubmitRequest) (*pb.SubmitReply, error) {
+	if len(request.GetRecords()) > contract.ItemsMax {
+		return nil, contract.ErrItems
+	}
 	if request.GetBatch() == "" {
 		return nil, ErrEmptyBatch
 	}

@@ -5,6 +5,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"wirelab/services/go/internal/contract"
 )
 
 // Unmarshal reads a document whose root is the message, in that namespace.
@@ -85,6 +87,9 @@ func (d *Document) part(into protoreflect.Message, field protoreflect.FieldDescr
 
 // value is one value; one of a list is added to it.
 func (d *Document) value(into protoreflect.Message, field protoreflect.FieldDescriptor, namespace string) error {
+	if field.IsList() && into.Get(field).List().Len() == contract.ItemsMax {
+		return contract.ErrItems
+	}
 	if field.Message() != nil {
 		return d.message(inner(into, field), namespace, (*Document).value)
 	}

@@ -14,6 +14,7 @@ import (
 
 	calendarpb "wirelab/services/go/calendarpb"
 	chargingpb "wirelab/services/go/chargingpb"
+	"wirelab/services/go/internal/contract"
 	transferpb "wirelab/services/go/transferpb"
 )
 
@@ -110,6 +111,16 @@ func TestReading(t *testing.T) {
 		}
 		if err != nil || !proto.Equal(&got, submitted()) {
 			t.Errorf("%s: %v, %v", name, err, &got)
+		}
+	}
+}
+
+// TestListsEndAtTheirBound: contracts/README.md, Sizes.
+func TestListsEndAtTheirBound(t *testing.T) {
+	for items, want := range map[int]error{contract.ItemsMax: nil, contract.ItemsMax + 1: contract.ErrItems} {
+		text := `<SubmitRequest xmlns="n">` + strings.Repeat("<records/>", items) + `</SubmitRequest>`
+		if err := Unmarshal([]byte(text), &transferpb.SubmitRequest{}, "n"); !errors.Is(err, want) {
+			t.Errorf("%d items: %v, want %v", items, err, want)
 		}
 	}
 }
