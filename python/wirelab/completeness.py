@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wirelab.counting import counted, plural
 from wirelab.trial import Trial
 
 PLANNED = "trials_planned"
@@ -34,12 +35,19 @@ def count(trials: Sequence[Trial], planned: int | None) -> str:
     return f"{len(trials):,} of {planned:,}"
 
 
+def trials_of(trials: Sequence[Trial], planned: int | None) -> str:
+    """``96 trials``, ``12 of 96 trials``."""
+    whole = max(len(trials), planned or 0)
+    return f"{count(trials, planned)} {plural(whole, 'trial')}"
+
+
 def _missing(there: int, planned: int | None) -> tuple[str, ...]:
     if planned is None:
         return () if there else (f"The run is not finished: no trial is there. {GO_ON}",)
     if there >= planned:
         return ()
-    return (f"The run is not finished: {there:,} of {planned:,} trials are there. {GO_ON}",)
+    words = f"{there:,} of {counted(planned, 'trial')} {'is' if planned == 1 else 'are'} there"
+    return (f"The run is not finished: {words}. {GO_ON}",)
 
 
 def _torn() -> str:
@@ -52,7 +60,7 @@ def _torn() -> str:
 def _repeated(trials: Sequence[Trial]) -> str:
     one = len(trials) == 1
     return (
-        f"{len(trials):,} {'trial' if one else 'trials'} failed and "
+        f"{counted(len(trials), 'trial')} failed and "
         f"{'was' if one else 'were'} measured again; what is shown is the later of each. The "
         f"first reason: {trials[0].reason}. The journal holds all."
     )

@@ -17,6 +17,7 @@ from wirelab.errors import WirelabError
 from wirelab.interruption import Interruption
 from wirelab.scratch import Scratch
 from wirelab.stacks import Stack
+from wirelab.units import format_seconds
 
 Ability = Literal["yes", "limited", "no"]
 FILES_ENOUGH = 22_000
@@ -163,7 +164,8 @@ def _tried(profile: str, driver: str) -> dict[str, Any] | Finding:
 
 def _round_trip(ready: dict[str, Any]) -> str:
     rtt = ready["measured"]["rtt_ms"]
-    return f"a round trip of {rtt['p50']:.3f} ms (p99 {rtt['p99']:.3f})"
+    p50, p99 = (format_seconds(rtt[name] / 1e3) for name in ("p50", "p99"))
+    return f"a round trip of {p50} (p99 {p99})"
 
 
 def _netem() -> Finding:

@@ -24,6 +24,7 @@ from wirelab import (
     winners,
 )
 from wirelab.completeness import GO_ON
+from wirelab.counting import of_all
 from wirelab.errors import UsageError
 from wirelab.explanation import Explanation, explain
 from wirelab.findings import Judgement
@@ -201,7 +202,7 @@ def _contest(entry: WinnersEntry, found: Found, pair: PairEntry, test: str) -> C
 def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
     """What a reader must know before believing: failures, thin cells, what was left out."""
     notes = [
-        f"{len(run.failed)} of {len(run.trials)} trials of part {part} failed; the first: "
+        f"{of_all(len(run.failed), len(run.trials), 'trial')} of part {part} failed; the first: "
         f"{run.failed[0].reason}"
         for part, run in runs.items()
         if run.failed
@@ -211,8 +212,9 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
     if thin:
         fewest, trial = min(thin, key=lambda entry: entry[0])
         notes.append(
-            f"In {len(thin)} of {len(trials)} trials a user made fewer than {FEW_CALLS:g} calls "
-            f"within the window; the fewest, {fewest:.1f} on average, with {_cell_words(trial)}."
+            f"In {of_all(len(thin), len(trials), 'trial')} a user made fewer than {FEW_CALLS:g} "
+            f"calls within the window; the fewest, {fewest:.1f} on average, with "
+            f"{_cell_words(trial)}."
         )
     return tuple(notes)
 

@@ -47,7 +47,10 @@ def format_bytes(size: int) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A time for people: ``850 us``, ``1.2 ms``, ``42 s``, ``3 min 5 s``."""
+    """A time for people, in three significant figures: ``850 us``, ``1.2 ms``, ``42 s``, ``3 min
+    5 s``. A time that is below zero keeps its sign."""
+    if seconds < 0:
+        return f"-{format_seconds(-seconds)}"
     if seconds >= 59.95:
         whole = round(seconds)
         return f"{whole // 60} min {whole % 60} s"

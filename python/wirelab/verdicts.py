@@ -13,8 +13,10 @@ from typing import Any
 
 from wirelab import link_checks, quotas, wire_checks
 from wirelab.axes import ENGINE
+from wirelab.counting import counted, of_all, plural
 from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
 from wirelab.trial import Check, Trial
+from wirelab.units import format_seconds
 
 SHARE_OF_RESPONSE = 0.05
 """Backlog p99 and lag p99.9 may be at most this share of the response p99."""
@@ -100,8 +102,10 @@ def _identity(trial: Trial) -> Check | None:
         return _marked("identity", f"the service is not verified: {identity['unverified']}")
     calls = sum(identity.get("calls", {}).values())
     gaps = len(identity.get("gaps", ()))
-    reason = f"this binary answered {calls:,} calls of an examination as the contract says"
-    return Check.judged("identity", True, reason + (f", but for {gaps} known gaps" if gaps else ""))
+    answered = counted(calls, "call")
+    reason = f"this binary answered {answered} of an examination as the contract says"
+    but = f", but for {gaps} known {plural(gaps, 'gap')}" if gaps else ""
+    return Check.judged("identity", True, reason + but)
 
 
 def _interrupted(trial: Trial) -> Check:
@@ -117,7 +121,7 @@ def _errors(trial: Trial) -> Check:
     share = binomial_interval(errors, calls)
     kinds = trial.result.get("errors_by_kind", {})
     named = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()) if count)
-    reason = f"{errors} of {calls} calls failed ({_percent(share.estimate)}; 95 % interval "
+    reason = f"{of_all(errors, calls, 'call')} failed ({_percent(share.estimate)}; 95 % interval "
     reason += f"{_percent(share.low or 0.0)} to {_percent(share.high or 0.0)})"
     return Check.judged("errors", errors == 0, reason + (f": {named}" if named else ""))
 
@@ -141,7 +145,8 @@ def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
                 name, f"{_caller(trial)} has no stamp that would tell its {missing}"
             )
         count = trial.result.get("times", {}).get(missing, {}).get("count", 0)
-        return Check.unmeasurable(name, f"{missing}: {count} samples are too few for {wanted}")
+        few = counted(count, "sample")
+        return Check.unmeasurable(name, f"{missing}: {few}, too few for {wanted}")
     share = own / response
     reason = (
         f"{which} {percentile} {_us(own)} is {_percent(share)} of the response p99 "
@@ -270,7 +275,8 @@ def _counters(trial: Trial) -> Check:
     if seen is None or made is None:
         side = "the service" if seen is None else _client(trial)
         return Check.unmeasurable("calls counted", f"{side}'s count is not in the record")
-    reason = f"the service counted {int(seen)} calls, {_client(trial)} made {int(made)}"
+    reason = f"the service counted {counted(int(seen), 'call')}, "
+    reason += f"{_client(trial)} made {int(made):,}"
     missing, errors = int(made) - int(seen), _count(trial, "errors")
     if missing > 0 and errors > 0:
         return Check.judged(
@@ -308,7 +314,8 @@ def _warmup(trial: Trial) -> Check:
     warmup = trial.result.get("warmup", {})
     if trial.point.axes.get("start") == "cold":
         return Check("warm-up", "ok", "left out on purpose: start=cold")
-    took = f"after {float(warmup.get('seconds', 0.0)):.2f} s and {warmup.get('calls', 0)} calls"
+    lasted = format_seconds(float(warmup.get("seconds", 0.0)))
+    took = f"after {lasted} and {counted(int(warmup.get('calls', 0)), 'call')}"
     if _caller(trial) != ENGINE:
         return Check.unmeasurable(
             "warm-up",
@@ -425,4 +432,4 @@ def _percent(share: float) -> str:
 
 
 def _us(time_ns: float) -> str:
-    return f"{time_ns / 1e3:.4g} us"
+    return format_seconds(time_ns / 1e9)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wirelab import contrast, figures
+from wirelab.counting import counted
 from wirelab.expectations import Expectation, Outcome
 from wirelab.findings import opened
 from wirelab.statistics import Cell, Interval, StatisticsError
@@ -208,7 +209,7 @@ def _client_limited(cells: Sequence[Cell]) -> str:
     load = limited[0].point.load
     level = load.get("users", load.get("rate"))
     example = f"{limited[0].point.stack} at {level}"
-    return f"the client was the limit in {len(limited)} cells, such as {example}"
+    return f"the client was the limit in {counted(len(limited), 'cell')}, such as {example}"
 
 
 def published_square(

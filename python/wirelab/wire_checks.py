@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wirelab.counting import counted, of_all
 from wirelab.trial import Check, Trial
+from wirelab.units import format_seconds
 
 MISFITS = 0.01
 """Share of messages that may come in another number of segments than declared: a segment that
@@ -27,7 +29,8 @@ def _policy(trial: Trial) -> Check | None:
     used = trial.wire["connections"]
     calls, count = trial.wire["exchanges"], used["used"]
     policy = trial.point.axes["connection"]
-    words = f"{calls:,} exchanges on {count:,} connections in the packets"
+    on = counted(count, "connection")
+    words = f"{counted(calls, 'exchange')} on {on} in the packets"
     if not calls:
         return Check.unmeasurable("policy on the wire", "no exchange was recognised")
     if policy == "close":
@@ -60,7 +63,8 @@ def _in_flight(trial: Trial) -> Check | None:
         return None
     _, _, number = trial.point.axes["in_flight"].partition("=")
     allowed, seen = int(number or 1), trial.wire["connections"]["in_flight_max"]
-    reason = f"at most {seen} exchanges under way on a connection in the packets, {allowed} allowed"
+    most = counted(seen, "exchange")
+    reason = f"at most {most} under way on a connection in the packets, {allowed} allowed"
     return Check.judged("in flight on the wire", seen <= allowed, reason)
 
 
@@ -92,7 +96,7 @@ def _whole(trial: Trial) -> Check | None:
         return Check.judged("packets", False, f"the capture is damaged: {trial.wire['damaged']}")
     if trial.point.axes["caller"] != "engine" or "tls" in trial.wire["protocols"]:
         return None
-    reason = f"{seen:,} exchanges in the packets of {made:,} calls made"
+    reason = f"{counted(seen, 'exchange')} in the packets of {counted(made, 'call')} made"
     return Check.judged("packets", seen == made, reason)
 
 
@@ -108,18 +112,22 @@ def _reconciled(trial: Trial) -> Check | None:
     logged, matched = calls["logged"], calls["matched"]
     if not matched:
         why = "their connections are encrypted" if calls["encrypted"] else "none was found"
-        return Check.unmeasurable(name, f"of {logged:,} calls no packets are known: {why}")
+        return Check.unmeasurable(name, f"of {counted(logged, 'call')} no packets are known: {why}")
     p99 = float(found["all"]["residual"]["p99_us"])
     reason = (
-        f"{matched:,} of {logged:,} calls laid beside their packets; stamps contradict each "
-        f"other by {p99:.3g} us at p99 (at most {RESIDUAL_US:.0f} us)"
+        f"{of_all(matched, logged, 'call')} laid beside their packets; stamps contradict each "
+        f"other by {_time(p99)} at p99 (at most {_time(RESIDUAL_US)})"
     )
     clock = found["clock_us"]
     agree = clock is None or clock["low"] <= 0.0 <= clock["high"]
     if clock is not None:
-        reason += f"; clocks differ by {clock['low']:.3g} to {clock['high']:.3g} us"
+        reason += f"; clocks differ by {_time(clock['low'])} to {_time(clock['high'])}"
     is_whole = logged - matched <= UNMATCHED * logged and not calls["error"]
     return Check.judged(name, p99 <= RESIDUAL_US and is_whole and agree, reason)
+
+
+def _time(microseconds: float) -> str:
+    return format_seconds(microseconds / 1e6)
 
 
 def _not(right: bool) -> str:

@@ -13,8 +13,19 @@ from typing import Any
 
 import pytest
 
-from tests.python.synthetic_run import World, trials, users, write_reproduction, write_run
+from tests.python import test_wrap_page as wrapped
+from tests.python.synthetic_packets import captured, dissected
+from tests.python.synthetic_run import (
+    GRPC,
+    REST,
+    World,
+    trials,
+    users,
+    write_reproduction,
+    write_run,
+)
 from wirelab import report, reproduction, study_page
+from wirelab.report.section import WORD_MAX
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 
@@ -38,13 +49,24 @@ FLAGS = (
     "--enable-logging=stderr",
 )
 
-PROBE = """
+PROBE = r"""
 <script>
 for (const closed of document.querySelectorAll("details")) closed.open = true;
 const seen = {width: innerWidth, over: document.documentElement.scrollWidth - innerWidth,
-              clipped: [], overlaps: [], outside: [], sideways: []};
+              clipped: [], overlaps: [], outside: [], sideways: [], broken: []};
 for (const table of document.querySelectorAll(".scroll"))
   if (table.scrollWidth > table.clientWidth) seen.sideways.push(table.getAttribute("aria-label"));
+for (const cell of document.querySelectorAll("th, td")) {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  for (let node; node = texts.nextNode();)
+    for (const word of node.data.matchAll(/[^\s\-\/?&=,]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+      if (lines.size > 1 && word[0].length <= WORD_MAX) seen.broken.push(word[0]);
+    }
+}
 for (const svg of document.querySelectorAll("figure svg")) {
   const frame = svg.getBoundingClientRect();
   const texts = [...svg.querySelectorAll('g[id*="text_"]')]
@@ -100,9 +122,28 @@ def study_page_of(folder: Path) -> Path:
     return study_page.write(reproduction.read(write_reproduction(folder, trials(world))))
 
 
-@pytest.fixture(scope="module", params=[run_page, study_page_of])
+def captured_page(folder: Path) -> Path:
+    """The page of a run over a link, with packets, findings and bytes."""
+    every = [captured(stack, order) for order in range(2) for stack in (REST, GRPC)]
+    every.append(captured(REST, 3, drops=7, device_drops={"forward": 1, "backward": 2}))
+    run = write_run(folder, every)
+    for one in every:
+        file = run / "trials" / one.id / "dissection-client.json"
+        file.write_text(json.dumps(dissected()), encoding="utf-8")
+    return report.write(run)
+
+
+def wrap_page_of(folder: Path) -> Path:
+    """The page of a wrapped tool."""
+    folder.mkdir()
+    file = folder / "report.html"
+    file.write_text(wrapped.html(wrapped.measured(dissected())), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module", params=[run_page, study_page_of, captured_page, wrap_page_of])
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both kinds of page."""
+    """Every kind of page."""
     made: Path = request.param(tmp_path_factory.mktemp("browser") / "run")
     return made
 
@@ -131,7 +172,7 @@ def browse(path: Path, width: int, profile: Path) -> tuple[str, str]:
 def test_console_is_silent(page: Path, tmp_path: Path) -> None:
     """The page as it is written logs nothing, with its content policy in force."""
     shown, logged = browse(page, 1280, tmp_path)
-    assert "Every cell" in shown
+    assert "</main>" in shown
     assert [line for line in logged.splitlines() if "CONSOLE" in line] == []
 
 
@@ -140,7 +181,8 @@ def seen_at(page: Path, width: int, tmp_path: Path) -> dict[str, Any]:
     text = page.read_text(encoding="utf-8")
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
     copy = tmp_path / "probed.html"
-    copy.write_text(text.replace("</body>", PROBE + "</body>"), encoding="utf-8")
+    probe = PROBE.replace("WORD_MAX", str(WORD_MAX))
+    copy.write_text(text.replace("</body>", probe + "</body>"), encoding="utf-8")
     frame = tmp_path / "frame.html"
     frame.write_text(FRAME.replace("WIDTH", str(width)), encoding="utf-8")
     shown, _ = browse(frame, 1400, tmp_path / "profile")
@@ -150,14 +192,16 @@ def seen_at(page: Path, width: int, tmp_path: Path) -> dict[str, Any]:
     return seen
 
 
-@pytest.mark.parametrize("width", [1280, 390, 360])
+@pytest.mark.parametrize("width", [1200, 400, 360])
 def test_layout(page: Path, width: int, tmp_path: Path) -> None:
-    """Laptop and phone: nothing scrolls sideways, no clipped label, no text over text."""
+    """Laptop and phone: nothing scrolls sideways, no word is broken in a table, no label is
+    clipped, no text stands over text."""
     seen = seen_at(page, width, tmp_path)
     assert seen["width"] == width
     assert seen["over"] <= 0
     assert seen["outside"] == []
     assert seen["sideways"] == []
+    assert seen["broken"] == []
     assert seen["clipped"] == []
     assert seen["overlaps"] == []
 
@@ -171,3 +215,6 @@ def test_the_probe_can_fail(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     broken.write_text(text.replace("</style>", "td{min-width:400px}</style>", 1), encoding="utf-8")
     assert seen_at(broken, 1280, tmp_path)["sideways"] != []
+    narrow = "td,th{max-width:20px;overflow-wrap:anywhere}</style>"
+    broken.write_text(text.replace("</style>", narrow, 1), encoding="utf-8")
+    assert seen_at(broken, 1280, tmp_path)["broken"] != []

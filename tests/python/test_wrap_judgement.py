@@ -91,6 +91,7 @@ def checks(
         ran=run,
         capture={"packets": 4000, "drops": ran.get("drops", 0), "interface": "lo"},
         document=dissected,
+        link=ran.get("link"),
         machine_busy=ran.get("busy", 0.5),
         cores=2,
     )
@@ -141,6 +142,7 @@ PER_CALL = {
         ({}, {"cpu_s": 2.0, "threads": (1.9, 0.1)}, {"tool's CPU"}),
         ({}, {"busy": 0.99}, {"machine"}),
         ({}, {"drops": 5}, {"capture"}),
+        ({}, {"link": {"device_drops": {"forward": 0, "backward": 3}}}, {"link"}),
         ({}, {"code": 7}, {"end"}),
         ({}, {"code": -9}, {"end"}),
         ({}, {"how": "timeout", "code": -2}, {"end"}),
@@ -153,6 +155,12 @@ def test_each_way_to_mislead_is_marked_alone(
     found = checks(document(**changes), **options)
     assert marked(found) == wanted
     assert found["verdict"].outcome == "marked"
+
+
+def test_a_link_that_dropped_nothing_is_said_to_be_whole() -> None:
+    found = checks(link={"device_drops": {"forward": 0, "backward": 0}})
+    assert found["link"].outcome == "ok"
+    assert "link" not in checks()
 
 
 def test_replies_of_failure_that_the_tool_calls_good_are_told() -> None:

@@ -91,7 +91,7 @@ def _show_sequences(sequences: Json) -> None:
 
 def _show_client(result: Json) -> None:
     per_call = result["client_cpu_us_per_call"]
-    cpu = "" if per_call is None else f", {per_call:.2f} us per call"
+    cpu = "" if per_call is None else f", {format_seconds(per_call / 1e6)} per call"
     _say(
         f"  client: {format_seconds(result['client_cpu_s'])} CPU{cpu}, "
         f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "

@@ -88,8 +88,8 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
         out.print(f"and {len(failed) - FAILED_MAX} more, all in the report under Checks")
     if run.failed:
         out.print(RETRY)
-    there = completeness.count(run.trials, run.planned)
-    out.print(f"\n{there} trials, {len(run.failed)} failed.", markup=False)
+    there = completeness.trials_of(run.trials, run.planned)
+    out.print(f"\n{there}, {len(run.failed)} failed.", markup=False)
     out.print(f"Report: {page}", markup=False, soft_wrap=True)
 
 

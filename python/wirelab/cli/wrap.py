@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, get_args
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, get_args
 
 import typer
 
@@ -23,14 +23,19 @@ from wirelab.errors import (
 from wirelab.interruption import Interruption
 from wirelab.operations import CONTRACTS
 from wirelab.profiles import LOOPBACK, ProfileName
+from wirelab.run_directory import write_whole
 from wirelab.scratch import Scratch
 from wirelab.spelling import did_you_mean
 from wirelab.stacks import Stack
 from wirelab.units import parse_seconds
 
+if TYPE_CHECKING:
+    from wirelab.wrapping import Measured
+
 Json = dict[str, Any]
 
-REPORT = "wrap.json"
+RECORD = "wrap.json"
+PAGE = "report.html"
 
 
 @told
@@ -66,6 +71,10 @@ def wrap(
         Path | None,
         typer.Option("--out", help="Keep the report and COMMAND's output here.", metavar="DIR"),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write the report as a page that opens offline.", metavar="FILE"),
+    ] = None,
     keep_capture: Annotated[
         bool, typer.Option("--keep-capture", help="Keep the packets, too.")
     ] = False,
@@ -87,6 +96,7 @@ def wrap(
         seconds_max=None if timeout is None else _seconds(timeout),
     )
     _accept(out_folder)
+    _accept_page(report)
     sink: BinaryIO = sys.stderr.buffer if as_json else sys.stdout.buffer
     with Interruption() as interruption, Scratch() as scratch:
         measured = wrapping.wrap(
@@ -99,7 +109,8 @@ def wrap(
         )
         result = wrapping.result(measured)
         keeps = keep_capture or interruption.requested or measured.stopped is not None
-        result["kept"] = _keep(scratch.folder, out_folder, result, capture=keeps)
+        result["kept"] = _keep(scratch.folder, out_folder, measured, result, capture=keeps)
+        result["report"] = _write_page(report, measured, result)
     if as_json:
         print(json.dumps(result, indent=1))
     else:
@@ -123,6 +134,8 @@ def _show(lines: Any, result: Json) -> None:
         out.print(line, markup=False, highlight=False, no_wrap=True, crop=False)
     if result["kept"]:
         out.print(f"kept: {result['kept']}", markup=False, soft_wrap=True)
+    if result["report"]:
+        out.print(f"report: {result['report']}", markup=False, soft_wrap=True)
 
 
 def _accept(folder: Path | None) -> None:
@@ -130,15 +143,46 @@ def _accept(folder: Path | None) -> None:
         raise UsageError(f"--out {folder} is there already", "name a folder that is new or empty")
 
 
-def _keep(source: Path, folder: Path | None, result: Json, *, capture: bool) -> str | None:
+def _accept_page(file: Path | None) -> None:
+    if file is None:
+        return
+    if file.is_dir():
+        raise UsageError(f"--report {file} is a folder", "name a file in it, such as report.html")
+    if not file.parent.is_dir():
+        raise UsageError(
+            f"--report {file}: there is no folder {file.parent}", "make it first, or name another"
+        )
+
+
+def _write_page(file: Path | None, measured: Measured, result: Json) -> str | None:
+    """Returns where the page is, None where none was asked for."""
+    if file is None:
+        return None
+    from wirelab.wrapping import page
+
+    try:
+        write_whole(file, page.html(measured, result))
+    except OSError as error:
+        raise StorageError(
+            f"--report {file} cannot be written: {error.strerror}", "name another file"
+        ) from error
+    return str(file)
+
+
+def _keep(
+    source: Path, folder: Path | None, measured: Measured, result: Json, *, capture: bool
+) -> str | None:
     """Copies what is to be kept; returns where to, None where nothing is."""
     if folder is None and not capture:
         return None
+    from wirelab.wrapping import page
+
     where = folder or Path(time.strftime("wirelab-wrap-%Y%m%d-%H%M%S"))
     names = ["tool-stdout.txt", "tool-stderr.txt", *(["capture.pcapng"] if capture else [])]
     try:
         where.mkdir(parents=True, exist_ok=True)
-        (where / REPORT).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        (where / RECORD).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        write_whole(where / PAGE, page.html(measured, result))
         for name in names:
             shutil.move(source / name, where / name)
     except OSError as error:

@@ -79,6 +79,7 @@ def after(source: Source) -> list[Section]:
 
 def _is_empty(section: Section) -> bool:
     parts: Sequence[object] = (
+        *filter(None, (section.verbatim,)),
         *section.figures,
         *section.paragraphs,
         *section.points,
@@ -136,8 +137,8 @@ def _checks(source: Source) -> Section:
         tables.check_details(source),
     ]
     failed = sum(1 for trial in source.trials if trial.status == "failed")
-    there = completeness.count(source.trials, source.planned)
-    told = [f"{there} trials, {failed} failed. Nothing that was measured is left out."]
+    there = completeness.trials_of(source.trials, source.planned)
+    told = [f"{there}, {failed} failed. Nothing that was measured is left out."]
     if not shown[2].rows:
         told.append("Every check of every measured trial is ok.")
     return Section("Checks", told, [table for table in shown if table.rows])

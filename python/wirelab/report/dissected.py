@@ -6,24 +6,32 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wirelab.report import reconciled, timeline
+from wirelab.counting import counted
+from wirelab.report import causes, reconciled, timeline
+from wirelab.report.causes import Standing
 from wirelab.report.quantity import NONE, digits, plain, quantity
 
 Json = dict[str, Any]
 
 WIDTH = 80
+PARTS = ("payload", "overhead", "message")
+"""Of the bytes of an exchange: inside TCP, and what of that the protocol adds, and carries."""
 _ARROWS = {"request": "──►", "reply": "◄──"}
 
 
-def lines(document: Json) -> Iterator[str]:
-    """What was found first, then what it rests on."""
+def lines(document: Json, standing: Standing | None = None) -> Iterator[str]:
+    """What was found first, then what it rests on. ``standing`` is what changes have shown of
+    the findings; without it none was tested."""
     yield from _capture(document["capture"], document["flows"], document["exchanges"])
     yield ""
     nothing = _nothing_to_read(document["capture"])
     if nothing is not None:
         yield from _wrapped(nothing)
         return
-    yield from _findings(document["findings"])
+    if document["findings"] or not document["capture"].get("one_sided"):
+        yield from causes.lines(document["findings"], standing or Standing())
+    else:
+        yield "Nothing was found, but one direction alone shows little of what costs time."
     yield ""
     yield from _calls(document["exchanges"]["by_name"])
     yield ""
@@ -45,22 +53,34 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
 def _capture(capture: Json, flows: Json, exchanges: Json) -> Iterator[str]:
     kinds = ", ".join(map(plain, capture["link_types"])) or "no link"
     yield from _wrapped(
-        f"{capture['packets']:,} packets, {capture['bytes']:,} B in "
-        f"{quantity(capture['seconds'], 's')} ({kinds}); {capture['tcp_packets']:,} carry TCP"
+        f"{counted(capture['packets'], 'packet')}, {capture['bytes']:,} B in "
+        f"{quantity(capture['seconds'], 's')} ({kinds}), {capture['tcp_packets']:,} with TCP"
     )
     used = exchanges["connections"]
     yield from _wrapped(
-        f"{exchanges['count']:,} exchanges on {used['used']:,} connections; {flows['opened']:,} "
-        f"connections opened and {flows['closed']:,} closed in the capture, {flows['reused']:,} "
-        f"carried several; at most {used['in_flight_max']} under way on one"
+        f"{counted(exchanges['count'], 'exchange')} on {counted(used['used'], 'connection')}; "
+        f"{counted(flows['opened'], 'connection')} opened and {flows['closed']:,} closed in the "
+        f"capture, {flows['reused']:,} carried several; at most {used['in_flight_max']:,} under "
+        "way on one"
     )
     for name, words in (
         ("damaged", "the file is damaged: {}"),
-        ("drops", "{} packets were lost by whoever captured: findings may be missing"),
-        ("truncated", "{} packets are held in part only: what they carry is known in part"),
+        ("drops", "lost by whoever captured: {}; findings may be missing"),
+        ("truncated", "held in part only: {}; what they carry is known in part"),
+        ("one_sided", "{}"),
     ):
-        if capture[name]:
-            yield from _wrapped("! " + words.format(capture[name]), "  ")
+        told = capture.get(name)
+        if told:
+            amount = told if isinstance(told, str) else counted(told, "packet")
+            yield from _wrapped("! " + words.format(amount), "  ")
+    unpaired = exchanges.get("unpaired") or {}
+    if any(unpaired.values()):
+        requests, replies = (
+            counted(unpaired[name], noun)
+            for name, noun in (("requests", "request"), ("replies", "reply"))
+        )
+        words = "the capture lacks their counterparts, or cannot tell which they are"
+        yield from _wrapped(f"! {requests} and {replies} stand alone: {words}", "  ")
 
 
 def _nothing_to_read(capture: Json) -> str | None:
@@ -75,36 +95,16 @@ def _nothing_to_read(capture: Json) -> str | None:
     return None
 
 
-def _findings(findings: Sequence[Json]) -> Iterator[str]:
-    if not findings:
-        yield "Nothing found that cost time."
-        return
-    yield "What cost time"
-    for finding in findings:
-        yield from _wrapped(f"• {finding['cause']}. {finding['words']}", "  ")
-        where = "; ".join(_place(place) for place in finding["where"][:3])
-        if where:
-            yield from _wrapped(f"  packets {where}", "  ")
-        if finding.get("test"):
-            test = finding["test"]
-            yield from _wrapped(f"  test: {test['axis']}={test['value']}; {test['predict']}", "  ")
-
-
-def _place(place: Json) -> str:
-    numbers = ", ".join(str(number) for number in place["packets"][:6])
-    return f"{numbers} ({quantity(place['ms'] * 1e6, 'ns')})"
-
-
 def _calls(named: Sequence[Json]) -> Iterator[str]:
     if not named:
         yield "No exchange was recognised."
         return
     yield f"{'exchange':<34}{'count':>8}{'p50':>10}{'p99':>10}{'sent':>9}{'back':>9}"
     for call in named[:12]:
-        times = call["latency_us"] or {}
+        p50, p99 = (percentile(call["latency_us"] or {}, which) for which in ("p50", "p99"))
         name = plain(call["name"]) or call["protocol"]
         yield (
-            f"{_fit(name, 33):<34}{call['count']:>8,}{_us(times, 'p50'):>10}{_us(times, 'p99'):>10}"
+            f"{_fit(name, 33):<34}{call['count']:>8,}{p50:>10}{p99:>10}"
             f"{digits(call['request_message_bytes'] + call['request_overhead_bytes']):>9}"
             f"{digits(call['reply_message_bytes'] + call['reply_overhead_bytes']):>9}"
         )
@@ -112,7 +112,7 @@ def _calls(named: Sequence[Json]) -> Iterator[str]:
         yield f"… and {len(named) - 12} more (--json has them)"
 
 
-def _us(times: Json, name: str) -> str:
+def percentile(times: Json, name: str) -> str:
     """Percentiles stand only where at least ten samples lie above them."""
     enough = {"p50": 20, "p90": 100, "p99": 1000}[name]
     return quantity(times[name] * 1e3, "ns") if times and times["n"] >= enough else NONE
@@ -127,18 +127,23 @@ def _accounting(accounting: Json) -> Iterator[str]:
     if mean is None:
         return
     yield f"{'per exchange':<22}{'packets':>10}{'bytes':>12}"
-    rows = (
+    for name, packets, size in means(mean):
+        shown = "" if packets is None else digits(packets)
+        yield f"  {name:<20}{shown:>10}{size:>12,.1f}"
+    again = accounting["total"]["retransmitted"]["packets"]
+    if again:
+        yield f"  sent again: {counted(again, 'packet')} in all"
+
+
+def means(mean: Json) -> list[tuple[str, float | None, float]]:
+    """Name, packets and bytes of each part of a mean exchange; payload has no packets of its
+    own."""
+    return [
         ("pure TCP", mean["pure_tcp_packets"], mean["pure_tcp_ip_bytes"]),
         ("with data", mean["data_packets"], mean["data_ip_bytes"]),
         ("all, from IP on", mean["packets"], mean["ip_bytes"]),
-    )
-    for name, packets, size in rows:
-        yield f"  {name:<20}{digits(packets):>10}{size:>12,.1f}"
-    for name in ("payload", "overhead", "message"):
-        yield f"  {'of it ' + name:<20}{'':>10}{mean[f'{name}_bytes']:>12,.1f}"
-    again = accounting["total"]["retransmitted"]["packets"]
-    if again:
-        yield f"  sent again: {again:,} packets in all"
+        *((f"of it {name}", None, mean[f"{name}_bytes"]) for name in PARTS),
+    ]
 
 
 def _timeline(document: Json) -> Iterator[str]:

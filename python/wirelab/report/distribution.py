@@ -63,8 +63,11 @@ def _curve(log: Path, encoded: str) -> Curve:
     return tuple((p, float(values[p])) for p in shown if values[p] > 0)
 
 
-def distribution_picture(stacks: Sequence[Curves], title: str) -> Picture | None:
-    """Percentile curves on an axis that gives each nine the same room; None without a curve."""
+def distribution_picture(
+    stacks: Sequence[Curves], title: str, words: str = "one curve per trial"
+) -> Picture | None:
+    """Percentile curves on an axis that gives each nine the same room; None without a curve.
+    ``words`` say what a curve is of."""
     stacks = [stack for stack in stacks if any(stack.curves)]
     if not stacks:
         return None
@@ -93,8 +96,7 @@ def distribution_picture(stacks: Sequence[Curves], title: str) -> Picture | None
         right = 1.0 - (max(map(text_width, named)) + 22.0) / WIDTH
         figure.subplots_adjust(left=0.165, right=right, top=0.89, bottom=0.165)
         _names(axes, stacks, named, divisor)
-        caption = f"{title}: one curve per trial"
-        return Picture(to_svg(figure, f"distribution {title}"), "", caption)
+        return Picture(to_svg(figure, f"distribution {title}"), "", f"{title}: {words}")
 
 
 def nines(percentile: float) -> float:

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 from matplotlib.axes import Axes
 
+from wirelab.counting import plural
 from wirelab.report import panels
 from wirelab.report.canvas import POINTS, WIDTH, canvas, text_width, to_svg
 from wirelab.report.legend import Entry
@@ -64,11 +65,12 @@ def _heading(source: Source) -> Picture:
 def _legend(source: Source) -> Picture:
     """Marks and names, and how to read the picture."""
     machine = dict(source.manifest.get("machine") or {})
+    cores = plain(machine.get("cores", "?"))
     told = [
         "points: estimates; bars: 95 % intervals over trials",
         "hollow points: lower bounds (client-bound)",
         *(f"in every trial: {plain(what)}" for what in source.names.everywhere),
-        f"{plain(machine.get('cpu') or 'unknown CPU')}, {plain(machine.get('cores', '?'))} cores",
+        f"{plain(machine.get('cpu') or 'unknown CPU')}, {cores} {plural(cores, 'core')}",
     ]
     entries = list(source.legend.values())
     height = _LINE * (len(entries) + len(told) + 2)

@@ -6,15 +6,19 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from wirelab.report import reconciled, tested, timeline
+from wirelab.counting import of_all
+from wirelab.report import causes, reconciled, tested, timeline
 from wirelab.report.quantity import NONE, digits, quantity
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics import Cell
 from wirelab.trial import Trial
+from wirelab.verdicts import marked
 
 Json = dict[str, Any]
 
+LOSSES = ("capture", "link drops")
+"""Checks that mark a trial of which packets were lost that no profile asked to be."""
 PICTURES_MAX = 24
 """Exchanges that are drawn; all others are in the trials' own files."""
 
@@ -24,17 +28,18 @@ _BYTES = (
     "is what the protocol adds to the message inside TCP: heads, frames, lengths."
 )
 _FOUND = (
-    "What the packets say cost time, with the milliseconds of all its occurrences in one trial. "
-    "A test names the change that should take the cause away; only trials with that change "
-    "prove it (wirelab dissect RUN --test), and their verdict stands beside it."
+    "What the packets suggest cost time, with the time of all its occurrences in one trial. A "
+    "test names the change that should take the cause away; only trials with that change prove "
+    "it (wirelab dissect RUN --test), and their verdict stands beside it: what is not tested is "
+    "no proven cause."
 )
-_SHOWN = (
-    "One exchange of each stack, with its connection's set-up and tear-down where they were "
+SHOWN = (
+    "One exchange, with its connection's set-up and tear-down where they were "
     "captured. Packets stand at equal distances; the time since the one before is beside each, "
     "in colour where it is more than a fifth of the exchange. Between set-up, exchange and "
     "tear-down the connection may have carried other exchanges."
 )
-_GAPS = (
+GAPS = (
     "Mean and standard deviation of the time since the packet before, over all exchanges with "
     "the commonest sequence of packets, in the manner of Elfwing and Paulsson (2002)."
 )
@@ -51,7 +56,22 @@ def section(source: Source) -> Section:
         reconciled.section(source),
         _exchanges(source, cells),
     ]
-    return Section("On the wire", sections=[part for part in parts if part.tables or part.figures])
+    shown = [part for part in parts if part.tables or part.figures]
+    return Section("On the wire", _lost(cells), sections=shown)
+
+
+def _lost(cells: list[Cell]) -> tuple[str, ...]:
+    """What the captures do not hold, ring and device of all trials together."""
+    trials = [trial for cell in cells for trial in _captured(cell)]
+    torn = [trial for trial in trials if any(check.name in LOSSES for check in marked(trial))]
+    if not torn:
+        return ()
+    told = (
+        f"In {of_all(len(torn), len(trials), 'captured trial')} the capture or a device of the "
+        "link dropped packets: bytes are too few there, and findings may be missing or wrong. "
+        "Checks name the trials."
+    )
+    return (told,)
 
 
 def _name(source: Source, cell: Cell) -> str:
@@ -89,22 +109,12 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
     for cell in cells:
         trial = _captured(cell)[0]
         for finding in trial.wire["findings"]:
-            verdict = tested.verdict(source, cell.point, finding["cause"])
-            shown = _finding(finding, trial.wire["exchanges"])
-            rows.append([_name(source, cell), *shown, verdict])
+            cause = str(finding["cause"])
+            shown = causes.figures(finding, trial.wire["exchanges"])
+            change = causes.change(finding) or NONE
+            verdict = tested.verdict(source, cell.point, cause)
+            rows.append([_name(source, cell), cause, *shown, change, verdict])
     return Table(columns, rows, "Findings, first trial of each cell", (3, 4))
-
-
-def _finding(finding: Json, exchanges: int) -> list[str]:
-    test = finding.get("test") or {}
-    change = f"{test['axis']}={test['value']}" if test else NONE
-    return [
-        str(finding["cause"]),
-        f"{finding['exchanges']:,} of {exchanges:,}",
-        quantity(finding["ms_total"] * 1e6, "ns"),
-        quantity(finding["ms_median"] * 1e6, "ns"),
-        change,
-    ]
 
 
 def _exchanges(source: Source, cells: list[Cell]) -> Section:
@@ -115,11 +125,11 @@ def _exchanges(source: Source, cells: list[Cell]) -> Section:
         drawn = timeline.picture(document, name)
         if drawn and len(pictures) < PICTURES_MAX:
             pictures.append(drawn)
-            gaps.append(_gaps(document, name))
+            gaps.append(between(document, name))
     left = len(cells) - len(pictures)
-    more = (f"{left} more are in trials/*/dissection-*.json.",) if left else ()
-    between = Section("Between packets", (_GAPS,), gaps)
-    return Section("One exchange", (_SHOWN, *more), figures=pictures, sections=[between])
+    more = (f"{left:,} more in trials/*/dissection-*.json.",) if left else ()
+    apart = Section("Between packets", (GAPS,), gaps)
+    return Section("One exchange", (SHOWN, *more), figures=pictures, sections=[apart])
 
 
 def _documents(source: Source, cells: list[Cell]) -> Iterator[tuple[Cell, Json]]:
@@ -129,7 +139,8 @@ def _documents(source: Source, cells: list[Cell]) -> Iterator[tuple[Cell, Json]]
             yield cell, json.loads(path.read_text(encoding="utf-8"))
 
 
-def _gaps(document: Json, name: str) -> Table:
+def between(document: Json, name: str) -> Table:
+    """The gap before each packet of the commonest sequence, over all its exchanges."""
     of = document["interarrival_of"]
     columns = ["#", "direction", "flags", "payload, B", "mean", "deviation"]
     rows = [
@@ -143,5 +154,5 @@ def _gaps(document: Json, name: str) -> Table:
         ]
         for row in document["interarrival"]
     ]
-    told = f"{name}: {of['exchanges']:,} of {of['of']:,} exchanges with this sequence"
+    told = f"{name}: {of_all(of['exchanges'], of['of'], 'exchange')} with this sequence"
     return Table(columns, rows, told, (0, 3, 4, 5))

@@ -1,36 +1,23 @@
-"""The page: one HTML file that opens offline, runs nothing and loads nothing."""
+"""The page of a run."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from wirelab import completeness
+from wirelab.counting import plural
 from wirelab.errors import StorageError
 from wirelab.report import contents, label
 from wirelab.report.quantity import plain
-from wirelab.report.section import Picture, Section
+from wirelab.report.section import Section
+from wirelab.report.sheet import Sheet
 from wirelab.report.source import Source
 from wirelab.run_directory import write_whole
 from wirelab.units import format_seconds
 
 NAME = "report.html"
-_WORD_MAX = 24
-"""Letters of a word that a column of a table can hold."""
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A section with an anchor of its own on the page."""
-
-    section: Section
-    anchor: str
 
 
 def write(run_dir: Path, extra_sections: Sequence[Section] = ()) -> Path:
@@ -63,51 +50,17 @@ def render(
 ) -> str:
     """The page as text; the same run gives the same bytes. ``first`` stands before all else."""
     sections = [*first, *contents.before(source), *extra_sections, *contents.after(source)]
-    environment = Environment(
-        loader=PackageLoader("wirelab.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["plain"] = plain
-    environment.filters["drawn"] = _drawn
-    environment.filters["unbroken"] = _unbroken
-    return environment.get_template("page.html.j2").render(
-        style=Markup((Path(__file__).parent / "page.css").read_text(encoding="utf-8")),
-        title=_title(source),
+    return Sheet(
+        _title(source),
+        sections,
         about=str(source.experiment.get("about") or ""),
         facts=_facts(source),
         legend=list(source.legend.values()),
-        sections=_placed(sections),
-    )
+    ).html()
 
 
 def _title(source: Source) -> str:
     return str(source.experiment.get("name") or source.folder.resolve().name)
-
-
-def _placed(sections: Sequence[Section]) -> list[Placed]:
-    """Anchors that are unique on the page."""
-    seen: dict[str, int] = {}
-    placed = []
-    for section in sections:
-        count = seen[section.anchor] = seen.get(section.anchor, 0) + 1
-        anchor = section.anchor if count == 1 else f"{section.anchor}-{count}"
-        placed.append(Placed(section, anchor))
-    return placed
-
-
-def _drawn(picture: Picture) -> Markup:
-    """The SVG, which :class:`Picture` has proven harmless, hidden from screen readers in
-    favour of the words beside it."""
-    svg = picture.svg[picture.svg.index("<svg") :]
-    return Markup(svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1))
-
-
-def _unbroken(text: str) -> bool:
-    """True for a text with a word so long that it must be broken somewhere."""
-    return max(map(len, re.split(r"[\s-]", text))) > _WORD_MAX
 
 
 def _facts(source: Source) -> list[tuple[str, str]]:
@@ -118,6 +71,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
     repeats = sorted({len(cell.trials) for cell in source.cells})
     started = sorted(trial.started for trial in source.trials if trial.started)
     machine: dict[str, Any] = dict(source.manifest.get("machine") or {})
+    cores = machine.get("cores", "?")
     seconds = sum(trial.seconds for trial in source.trials)
     everywhere = source.names.everywhere
     there = completeness.count(source.trials, source.planned)
@@ -134,7 +88,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         (
             "Machine",
             (
-                f"{machine.get('cpu') or 'unknown CPU'}, {machine.get('cores', '?')} cores, "
+                f"{machine.get('cpu') or 'unknown CPU'}, {cores} {plural(cores, 'core')}, "
                 f"Linux {machine.get('kernel', '?')}"
             ),
         ),

@@ -1,4 +1,4 @@
-"""What a page is made of: sections of paragraphs, tables and pictures."""
+"""What a page is made of: sections of paragraphs, tables, pictures and words of programs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,21 @@ _SVG_ELEMENTS = frozenset(
         *("tspan", "defs", "use", "clipPath", "style", "title", "desc", "marker", "pattern"),
     )
 )
+_BREAKS = re.compile(r"[\s-]")
 _OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@import|expression\(|javascript:", re.IGNORECASE)
 
 PHONE = 42
 """Characters of a table's row that fit into a window of 360 CSS pixels."""
+WORD_MAX = 24
+"""Letters of a word that a column of a table can hold; longer ones are broken somewhere."""
 _PADDING = 2
 _WRAPPED = 18
 """Characters at which wrapped text is still readable."""
+
+
+def longest_word(text: str) -> int:
+    """Letters of the longest word; a line may end at spaces and hyphens."""
+    return max(map(len, _BREAKS.split(text)))
 
 
 class UnsafePicture(ValueError):
@@ -51,11 +59,15 @@ class Table:
         return sum(map(self._width, range(len(self.columns)))) > PHONE
 
     def _width(self, column: int) -> int:
-        """Characters that a column wants at least; its text may wrap, its figures may not."""
-        head = max(map(len, re.split(r"[\s-]", self.columns[column])))
+        """Characters that a column wants at least; its text may wrap between words, its figures
+        may not."""
+        head = longest_word(self.columns[column])
         lines = [line for row in self.rows for line in row[column].split("\n")]
         longest = max(map(len, lines), default=0)
-        return _PADDING + max(head, longest if column in self.numeric else min(longest, _WRAPPED))
+        if column in self.numeric:
+            return _PADDING + max(head, longest)
+        word = min(max(map(longest_word, lines), default=0), WORD_MAX)
+        return _PADDING + max(head, word, min(longest, _WRAPPED))
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,8 @@ class Section:
     """A list, one sentence an item, shown after the paragraphs."""
     sections: Sequence[Section] = field(default_factory=tuple)
     """Parts with headings one level lower."""
+    verbatim: str = ""
+    """What a program printed, shown as it is."""
     legend: bool = False
     """True: the stacks' marks and colours are explained above the pictures."""
 

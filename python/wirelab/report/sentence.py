@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from math import log
 
-from wirelab.counting import counted
+from wirelab.counting import counted, of_all, plural
 from wirelab.report.contest import Contest, contests
 from wirelab.report.label import Names, listed
 from wirelab.report.outcome import Kind, Outcome, best_first, outcome
@@ -164,7 +164,7 @@ class _Main:
         interval = cell.interval(RATE)
         rate = "no call" if interval is None else quantity(interval.estimate, RATE.unit)
         of = len(cell.measured)
-        return f"{self._stacks([cell])} (at least {rate}, in {count} of {of} trials)"
+        return f"{self._stacks([cell])} (at least {rate}, in {of_all(count, of, 'trial')})"
 
     def _empty(self) -> list[str]:
         """Stacks without a value, whatever else was found."""
@@ -304,5 +304,7 @@ def _failures(trials: Sequence[Trial]) -> list[str]:
         return []
     reasons = Counter(plain(trial.reason) for trial in failed)
     reason, count = reasons.most_common(1)[0]
-    more = "" if len(reasons) == 1 else f", and {len(reasons) - 1} other reasons"
-    return [f"{len(failed)} of {len(trials)} trials failed ({count} times: {reason}{more})."]
+    others = len(reasons) - 1
+    more = f", and {others:,} other {plural(others, 'reason')}" if others else ""
+    told = f"{counted(count, 'time')}: {reason}{more}"
+    return [f"{of_all(len(failed), len(trials), 'trial')} failed ({told})."]

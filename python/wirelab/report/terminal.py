@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from wirelab.counting import counted
 from wirelab.report import label
 from wirelab.report.label import Names
 from wirelab.report.quantity import NONE, digits, estimate, step
@@ -151,4 +152,4 @@ def _marked(trials: Sequence[Trial]) -> list[str]:
         return []
     of = sum(trial.status == "measured" for trial in trials)
     shown = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-    return [f"! Marked of {of} trials: {shown}. Reasons: Checks in the report."]
+    return [f"! Marked of {counted(of, 'trial')}: {shown}. Reasons: Checks in the report."]

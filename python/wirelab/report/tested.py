@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from wirelab.counting import counted
 from wirelab.intervention.outcome import TOLERANCE, Joint, Outcome, Tested
 from wirelab.intervention.record import Planned, Spot, Untested
 from wirelab.report.label import Names
@@ -73,7 +74,7 @@ def lines(outcome: Outcome) -> Iterator[str]:
         yield "Not tested"
     for (cause, reason), left in groups.items():
         share = _share(max(one.claim.share for one in left))
-        cells = f"{len(left)} cells, up to" if len(left) > 1 else "1 cell,"
+        cells = counted(len(left), "cell") + (", up to" if len(left) > 1 else ",")
         yield from _wrapped(f"• {cause} in {cells} {share} of a call's time: {reason}", "  ")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
+from wirelab.counting import counted
 from wirelab.report.quantity import plain, quantity
 from wirelab.report.section import Picture
 
@@ -39,13 +40,13 @@ def caption(document: Json, title: str) -> str:
     took = of.get("latency_us")
     lasted = f", {quantity(took * 1e3, 'ns')} from its first byte to its last" if took else ""
     left = of.get("omitted") or 0
-    rest = f"; {left:,} packets in its middle are left out" if left else ""
+    rest = f"; without {counted(left, 'packet')} in its middle" if left else ""
     return f"{title}: {why}{lasted}{rest}"
 
 
 def alt(rungs: Sequence[Json], title: str) -> str:
     """The ladder in words, for those who cannot see it."""
-    return f"{title}, {len(rungs)} packets: " + "; ".join(
+    return f"{title}, {counted(len(rungs), 'packet')}: " + "; ".join(
         f"{'client' if _is_request(rung) else 'server'} {plain(rung['flags'])}, {rung['bytes']} B"
         for rung in rungs[:12]
     )

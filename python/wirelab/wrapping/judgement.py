@@ -3,12 +3,12 @@ with its evidence. A check that does not apply is left out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from wirelab import metrics
-from wirelab.counting import counted
+from wirelab.counting import counted, plural
 from wirelab.processes import describe_exit
 from wirelab.report.quantity import digits, quantity
 from wirelab.trial import Check
@@ -80,24 +80,33 @@ def _capture(case: Case) -> Check | None:
     damaged = case.document["capture"]["damaged"]
     if damaged:
         return Check("capture", "marked", f"the capture is damaged: {damaged}")
-    packets = f"{case.measured.capture['packets']:,} packets"
+    packets = counted(case.measured.capture["packets"], "packet")
     if drops:
-        return Check("capture", "marked", f"{drops:,} packets were lost beside {packets}")
+        return Check("capture", "marked", f"{counted(drops, 'packet')} lost beside {packets}")
     return Check("capture", "ok", f"{packets}, none lost")
+
+
+def _link(case: Case) -> Check | None:
+    """Packets that a device of the link dropped, which no profile had asked to be lost."""
+    drops = (case.measured.link or {}).get("device_drops")
+    if not drops:
+        return None
+    told = ", ".join(f"{way} {count:,}" for way, count in drops.items())
+    return Check.judged("link", not any(drops.values()), f"dropped by its devices: {told}")
 
 
 def _seen(case: Case) -> Check | None:
     if case.exchanges:
         return None
-    flows = case.document["flows"]["count"]
+    flows = counted(case.document["flows"]["count"], "connection")
     port = case.measured.port
     if not case.document["capture"]["tcp_packets"]:
         where = case.measured.capture.get("interface")
         return Check("traffic", "marked", f"no packet of port {port} was seen on {where}")
     names = {flow["protocol"] for flow in case.document["flows"]["list"]}
     if "tls" in names:
-        return Check("traffic", "marked", f"{flows:,} connections of TLS: requests are encrypted")
-    return Check("traffic", "marked", f"no request was recognised on {flows:,} connections")
+        return Check("traffic", "marked", f"{flows} of TLS: requests are encrypted")
+    return Check("traffic", "marked", f"no request was recognised on {flows}")
 
 
 def _counted(case: Case) -> Check | None:
@@ -113,7 +122,9 @@ def _errors(case: Case) -> Check | None:
     bad = bad_replies(case.document)
     if case.told is None or case.told.failed is None:
         return None
-    reason = f"{bad:,} bad replies in the packets, {case.told.failed:,} failures in its report"
+    in_report = counted(case.told.failed, "failure")
+    bad_ones = f"{bad:,} bad {plural(bad, 'reply')}"
+    reason = f"{bad_ones} in the packets, {in_report} in its report"
     if not bad and not case.told.failed:
         return Check("errors", "ok", "none in the packets, none in its report")
     return Check.judged("errors", bad <= case.told.failed, reason)
@@ -173,8 +184,8 @@ def _concurrency(case: Case) -> Check | None:
     if case.asked is None or case.asked.users is None or concurrency is None:
         return None
     users, most = case.asked.users, concurrency["max"]
-    reason = f"{users} users asked for; {concurrency['mean']:.1f} requests under way in the mean"
-    reason = f"{reason}, {most} at most"
+    reason = f"{counted(users, 'user')} asked for; {concurrency['mean']:.1f} requests under way "
+    reason = f"{reason}in the mean, {most} at most"
     needed = 0 if case.asked.rate or case.exchanges < 4 * users else users / 2
     return Check.judged("concurrency", needed <= most <= users, reason)
 
@@ -288,7 +299,7 @@ def _machine(case: Case) -> Check | None:
     )
 
 
-_FIRST: tuple[Callable[[Case], Check | None], ...] = (_ended, _capture, _seen)
+_FIRST: tuple[Callable[[Case], Check | None], ...] = (_ended, _capture, _link, _seen)
 _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
     *_FIRST,
     *(_counted, _errors, _connections, _in_flight, _concurrency, _arrivals),
@@ -306,13 +317,3 @@ def verdict(case: Case, checks: list[Check]) -> tuple[bool | None, str]:
     if marked:
         return False, f"Not to be trusted as they stand: {', '.join(marked)}."
     return True, "Its figures can be trusted, as far as the packets tell."
-
-
-def stalls(document: Json) -> Iterator[str]:
-    """The diagnosis in one line each."""
-    for finding in document["findings"]:
-        total = quantity(finding["ms_total"] * 1e6, "ns")
-        yield (
-            f"{finding['cause']}: {finding['exchanges']:,} of "
-            f"{document['exchanges']['count']:,} exchanges, {total} in all"
-        )

@@ -6,13 +6,21 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from wirelab.counting import counted
+from wirelab.report import causes
+from wirelab.report.causes import Standing
 from wirelab.report.quantity import NONE, digits, plain, quantity
 from wirelab.wrapping import target
 from wirelab.wrapping.comparison import NAMES, times_of
 
 WIDTH = 80
 _MARKS = {"ok": "+", "marked": "!", "not-measurable": "?"}
-_KINDS = {
+NOT_TESTED = Standing(
+    remedy="Packets alone prove no cause, and a switch of somebody else's tool is its owner's to "
+    "flip: run it again with the one option changed, or with --serve and the change in REF."
+)
+"""Of all findings: nothing of a foreign tool is tested by a change."""
+KINDS = {
     "closed": "closed (each request waits for a reply)",
     "constant": "open, constant rate",
     "poisson": "open, Poisson",
@@ -34,8 +42,12 @@ def lines(result: Json) -> Iterator[str]:
     yield ""
     yield from _wire(result)
     yield from _times(result)
-    yield from _findings(result["wire"])
-    yield from _around(result)
+    if result["wire"]["exchanges"]:
+        yield ""
+        yield from causes.lines(result["wire"]["findings"], NOT_TESTED)
+    yield ""
+    for name, words in around(result):
+        yield from _wrapped(f"{name}: {words}", "  ")
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
@@ -61,10 +73,10 @@ def _wire(result: Json) -> Iterator[str]:
             "requests",
             (
                 f"{wire['exchanges']:,} ({digits(mean)} per connection, {used['exchanges_max']:,} "
-                f"at most); {_statuses(wire)}"
+                f"at most); {statuses(wire)}"
             ),
         ),
-        ("load", f"{_KINDS[load['kind']]}: {load['reason']}"),
+        ("load", f"{KINDS[load['kind']]}: {load['reason']}"),
     ]
     concurrency = load["concurrency"]
     if concurrency:
@@ -85,7 +97,8 @@ def _wire(result: Json) -> Iterator[str]:
         yield from _wrapped(f"  {name:<12} {words}", " " * 15)
 
 
-def _statuses(wire: Json) -> str:
+def statuses(wire: Json) -> str:
+    """``replies 200: 1,000``."""
     counts: dict[str, int] = {}
     for named in wire["by_name"]:
         for status, count in named["status"].items():
@@ -113,40 +126,26 @@ def _times(result: Json) -> Iterator[str]:
         yield f"  {'SYN to request':<13}{seen:>11}   (p50 of {connect['n']:,})"
 
 
-def _findings(wire: Json) -> Iterator[str]:
-    if not wire["findings"]:
-        return
-    yield ""
-    yield "What cost time"
-    for finding in wire["findings"]:
-        total = quantity(finding["ms_total"] * 1e6, "ns")
-        yield from _wrapped(
-            f"• {finding['cause']}: {finding['exchanges']:,} of {wire['exchanges']:,} exchanges, "
-            f"{total} in all. {finding['words']}",
-            "  ",
-        )
-
-
-def _around(result: Json) -> Iterator[str]:
+def around(result: Json) -> Iterator[tuple[str, str]]:
+    """What ran beside the packets, by name: tool, service, server, link."""
     tool = result["tool"]
     cores = tool["cpu_cores"]
     busy = "" if cores is None else f", {cores:.2f} cores under load"
-    yield ""
-    yield from _wrapped(
-        f"tool: exit code {tool['exit_code']} after {quantity(tool['seconds'], 's')}, "
-        f"{quantity(tool['cpu_s'], 's')} CPU{busy}, {tool['threads_max']} threads",
-        "  ",
+    yield (
+        "tool",
+        (
+            f"exit code {tool['exit_code']} after {quantity(tool['seconds'], 's')}, "
+            f"{quantity(tool['cpu_s'], 's')} CPU{busy}, {counted(tool['threads_max'], 'thread')}"
+        ),
     )
     service, server = result["service"], result["server_cpu_cores"]
     if service:
         unverified = service["proof"].get("unverified")
         proof = f"NOT verified: {unverified}" if unverified else "verified"
-        yield from _wrapped(f"service: {service['stack']}, {proof}", "  ")
+        yield "service", f"{service['stack']}, {proof}"
     if server is not None:
-        yield f"server: {server:.2f} cores under load"
+        yield "server", f"{server:.2f} cores under load"
     if result["link"]:
         rtt = ((result["link"].get("measured") or {}).get("rtt_ms") or {}).get("p50")
         told = "" if rtt is None else f", round trip {quantity(rtt * 1e6, 'ns')} measured"
-        yield from _wrapped(
-            f"link: {result['link']['name']} by {result['link']['driver']}{told}", "  "
-        )
+        yield "link", f"{result['link']['name']} by {result['link']['driver']}{told}"

@@ -1,0 +1,141 @@
+"""Findings in packets as they are told: what a change has tested apart from what packets only
+suggest, in a terminal of 80 columns and on a page."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wirelab import intervention, journal
+from wirelab.report.quantity import NONE, plain, quantity
+from wirelab.report.section import Section, Table
+
+Json = dict[str, Any]
+
+WIDTH = 80
+TESTED = "What the packets suggest, and a change has tested"
+UNTESTED = "What the packets suggest (not tested by a change)"
+NOTHING = "Nothing found that cost time."
+PLACES = 3
+"""Places of an occurrence that are named."""
+
+_BY_FILE = (
+    "Packets alone prove no cause. Measure the same exchange as an experiment of the lab with "
+    "`capture: client`, then `wirelab dissect RUN --test` flips the switch that each finding "
+    "blames and says whether the time went."
+)
+_BY_RUN = (
+    "Packets alone prove no cause: `wirelab dissect {run} --test` flips the switch that each "
+    "finding blames and says whether the time went."
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What changes have shown of the findings of one capture."""
+
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    """Of the causes that were tested: ``held``."""
+    remedy: str = _BY_FILE
+    """How to test the others."""
+
+
+def of_run(capture: Path, run: Path) -> Standing:
+    """Of a capture below ``run``, by the tests of that run, if any."""
+    remedy = _BY_RUN.format(run=shlex.quote(str(run)))
+    outcome = intervention.read(run)
+    trials = journal.read(run / journal.NAME).trials if outcome is not None else ()
+    own = next((trial for trial in trials if trial.id == capture.parent.name), None)
+    if outcome is None or own is None:
+        return Standing({}, remedy)
+    causes = {one.planned.claim.cause for one in outcome.tested}
+    found = {cause: outcome.of(own.point, cause) for cause in causes}
+    return Standing({cause: one.verdict for cause, one in found.items() if one}, remedy)
+
+
+def lines(findings: Sequence[Json], standing: Standing) -> Iterator[str]:
+    """Tested ones first; how to test the others stands below them."""
+    if not findings:
+        yield NOTHING
+        return
+    tested = [finding for finding in findings if finding["cause"] in standing.verdicts]
+    others = [finding for finding in findings if finding["cause"] not in standing.verdicts]
+    if tested:
+        yield TESTED
+        for finding in tested:
+            yield from _block(finding, standing.verdicts[finding["cause"]])
+    if others:
+        yield UNTESTED
+        for finding in others:
+            yield from _block(finding)
+        yield from _wrapped(standing.remedy, "  ")
+
+
+def section(findings: Sequence[Json], exchanges: int, standing: Standing) -> Section:
+    """The same for a page."""
+    if not findings:
+        return Section(UNTESTED, (NOTHING,))
+    columns = ["cause", "exchanges", "time of all", "median", "packets", "test", "verdict"]
+    rows = [
+        [
+            *(finding["cause"], *figures(finding, exchanges), _places(finding) or NONE),
+            *(change(finding) or NONE, standing.verdicts.get(finding["cause"], "not tested")),
+        ]
+        for finding in findings
+    ]
+    untested = any(finding["cause"] not in standing.verdicts for finding in findings)
+    return Section(
+        UNTESTED if untested else TESTED,
+        (standing.remedy,) if untested else (),
+        (Table(columns, rows, "Findings in the packets", (2, 3)),),
+        points=[f"{finding['cause']}: {finding['words']}" for finding in findings],
+    )
+
+
+def figures(finding: Json, exchanges: int) -> tuple[str, str, str]:
+    """Of how many exchanges it delays how many, the time of all occurrences, their median."""
+    return (
+        f"{finding['exchanges']:,} of {exchanges:,}",
+        quantity(finding["ms_total"] * 1e6, "ns"),
+        quantity(finding["ms_median"] * 1e6, "ns"),
+    )
+
+
+def change(finding: Json) -> str:
+    """``server.nagle=off``; empty where no switch of the lab tests it."""
+    test = finding.get("test")
+    return f"{test['axis']}={test['value']}" if test else ""
+
+
+def _block(finding: Json, verdict: str = "") -> Iterator[str]:
+    stands = f", tested: {verdict}" if verdict else ""
+    yield from _wrapped(f"• {finding['cause']}{stands}. {finding['words']}", "  ")
+    places = _places(finding)
+    if places:
+        yield from _wrapped(f"  packets {places}", "  ")
+    if change(finding):
+        yield from _wrapped(f"  test: {change(finding)}; {finding['test']['predict']}", "  ")
+
+
+def _places(finding: Json) -> str:
+    """The longest ones; a trial's record keeps none."""
+    return "; ".join(_place(place) for place in (finding.get("where") or ())[:PLACES])
+
+
+def _place(place: Json) -> str:
+    numbers = ", ".join(str(number) for number in place["packets"][:6])
+    return f"{numbers} ({quantity(place['ms'] * 1e6, 'ns')})"
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        plain(text),
+        WIDTH,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

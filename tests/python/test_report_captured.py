@@ -1,0 +1,132 @@
+"""Findings in packets as they are told: what a change has tested, and packets that were lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissected
+from tests.python.synthetic_run import GRPC, REST, write_run
+from wirelab import intervention, report, verdicts
+from wirelab.intervention import outcome
+from wirelab.intervention.record import Claim, Interventions, Planned, Spot
+from wirelab.report import causes
+from wirelab.report import dissected as text
+from wirelab.report.causes import Standing
+from wirelab.trial import Trial
+
+CAUSE = str(FINDING["cause"])
+
+
+def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
+    told = list(text.lines(dissected()))
+    assert causes.UNTESTED in told
+    assert causes.TESTED not in told
+    assert "What cost time" not in told
+    said = " ".join(line.strip() for line in told)
+    assert "Packets alone prove no cause" in said
+    assert "`wirelab dissect RUN --test`" in said
+    assert "test: server.nagle=off; 41 ms less" in said
+
+
+def test_tested_findings_stand_apart_with_their_verdict() -> None:
+    standing = Standing({CAUSE: "held"})
+    told = list(causes.lines([NO_SWITCH, FINDING], standing))
+    assert told[0] == causes.TESTED
+    assert told[1].startswith(f"• {CAUSE}, tested: held.")
+    rest = told[told.index(causes.UNTESTED) :]
+    assert rest[1].startswith("• server-think-time. ")
+    assert not any(CAUSE in line for line in rest)
+
+
+def test_where_all_are_tested_no_test_is_asked_for() -> None:
+    told = list(causes.lines([FINDING], Standing({CAUSE: "did not hold"})))
+    assert causes.UNTESTED not in told
+    assert not any("prove no cause" in line for line in told)
+    assert not causes.section([FINDING], 2000, Standing({CAUSE: "held"})).paragraphs
+
+
+def test_nothing_found_needs_no_test() -> None:
+    assert list(causes.lines([], Standing())) == [causes.NOTHING]
+    assert causes.section([], 0, Standing()).paragraphs == (causes.NOTHING,)
+
+
+def test_every_line_of_a_dissection_fits_80_columns() -> None:
+    long = "a finding of " + "many words " * 40
+    document = dissected(findings=[{**FINDING, "words": long}, NO_SWITCH])
+    told = list(text.lines(document, Standing({CAUSE: "held"}, "how to test " * 20)))
+    assert max(map(len, told)) <= 80
+
+
+def test_one_of_everything_is_in_the_singular() -> None:
+    document = dissected(exchanges__count=1, capture__packets=1, capture__drops=1)
+    said = " ".join(text.lines(document))
+    assert "1 packet, 600,000 B" in said
+    assert "1 exchange on 1 connection; 1 connection opened" in said
+    assert "lost by whoever captured: 1 packet;" in said
+    assert "sent again: 1 packet in all" in said
+
+
+def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verdict belongs to the cell of the capture, and to no other."""
+    own, other = captured(REST, 1), captured(GRPC, 2)
+    run = write_run(tmp_path / "my run", [own, other])
+    assert causes.of_run(_capture(run, own), run).verdicts == {}
+    assert f"dissect '{run}' --test" in causes.of_run(_capture(run, own), run).remedy
+    monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
+    assert causes.of_run(_capture(run, own), run).verdicts == {CAUSE: "held"}
+    assert causes.of_run(_capture(run, other), run).verdicts == {}
+
+
+def _capture(run: Path, trial: Trial) -> Path:
+    return run / "trials" / trial.id / "capture-client.pcapng"
+
+
+def _outcome(trial: Trial) -> outcome.Outcome:
+    """One finding of the trial's cell, tested."""
+    claim = Claim(cause=CAUSE, ms_per_call=20.0, occurrences_per_call=0.5, share=0.9, trials=4)
+    spot = Spot.of(trial.point)
+    planned = Planned(
+        claim=claim,
+        axis="server.nagle",
+        was="on",
+        becomes="off",
+        before=spot,
+        after=spot,
+        ms_predicted=20.0,
+    )
+    tested = outcome.Tested(planned, None, (0.5, 0.0), None, "held", "it went")
+    return outcome.Outcome(Interventions(minimum_share=0.05), (tested,), ())
+
+
+@pytest.mark.parametrize(
+    ("lost", "check"),
+    [
+        ({"drops": 7}, "capture"),
+        ({"device_drops": {"forward": 0, "backward": 7}}, "link drops"),
+    ],
+)
+def test_lost_packets_mark_the_trial_on_the_page(
+    tmp_path: Path, lost: dict[str, object], check: str
+) -> None:
+    """By the ring or by a device: the table of cells counts the mark, the packets' section says
+    what it means, and the checks name the trial and the number."""
+    whole, torn = captured(REST, 1), captured(REST, 2, **lost)
+    assert check not in {mark.name for mark in verdicts.marked(whole)}
+    assert check in {mark.name for mark in verdicts.marked(torn)}
+    page = report.write(write_run(tmp_path / "run", [whole, torn])).read_text(encoding="utf-8")
+    assert f"{check} 1" in page
+    assert "In 1 of 2 captured trials the capture or a device of the link dropped" in page
+    (reason,) = [mark.reason for mark in verdicts.marked(torn) if mark.name == check]
+    assert "7" in reason
+    assert reason.replace("'", "&#39;") in page
+
+
+def test_without_losses_nothing_is_said(tmp_path: Path) -> None:
+    page = report.write(write_run(tmp_path / "run", [captured()])).read_text(encoding="utf-8")
+    assert "On the wire" in page
+    assert "dropped packets" not in page
+    assert "not tested" in page

@@ -1,0 +1,187 @@
+"""The page of a wrapped tool: its parts, and nothing in it that runs, whoever said it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from tests.python.synthetic_packets import FINDING, TIMELINE, S, dissected
+from tests.python.synthetic_run import HOSTILE
+from tests.python.test_wrap_tools import output
+from wirelab import wrapping
+from wirelab.metrics import Sample
+from wirelab.processes import Ended
+from wirelab.wrapping import Measured, Order, page
+from wirelab.wrapping.process import Ran, Threads
+
+Json = dict[str, Any]
+
+AB = ("ab", "-k", "-n", "2000", "-c", "1", "http://127.0.0.1/transfer/hello")
+
+
+def measured(
+    document: Json, command: tuple[str, ...] = AB, printed: str = "", **more: Any
+) -> Measured:
+    """As if that command had been wrapped."""
+    ran = Ran(
+        how="ended",
+        ended=Ended(0, 0.5, 0.0, 0),
+        seconds=2.0,
+        output=printed or output("ab-k"),
+        cut=False,
+        cpu=[Sample(10 * S, 0.0), Sample(12 * S, 0.5)],
+        threads=[Threads(10 * S, {1: 0.0}), Threads(12 * S, {1: 0.5})],
+    )
+    return Measured(
+        order=Order(command),
+        command=command,
+        port=80,
+        ran=ran,
+        capture={"packets": 4000, "drops": 0, "interface": "lo"},
+        document=document,
+        machine_busy=0.5,
+        cores=2,
+        **more,
+    )
+
+
+def html(given: Measured) -> str:
+    """The page of what was measured."""
+    return page.html(given, wrapping.result(given))
+
+
+class Elements(HTMLParser):
+    """Tags, attributes, anchors and text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.words += f"{data}\n"
+
+    def values(self, *names: str) -> set[str]:
+        """Of those attributes."""
+        return {value for name, value in self.attributes if name in names and value}
+
+
+def test_every_part_of_the_terminals_report_is_there() -> None:
+    seen = Elements(html(measured(dissected())))
+    wanted = {"can-it-be-trusted", "connections", "requests", "load", "latency"}
+    wanted |= {"what-the-packets-suggest-not-tested-by-a-change", "bytes-and-packets"}
+    wanted |= {"one-exchange", "what-the-tool-printed"}
+    assert wanted <= seen.values("id")
+    for words in (
+        "requests under way, mean",
+        "gap between begins, mean",
+        "Closed (each request waits for a reply)",
+        "GET /transfer/hello",
+        "127.0.0.1:40000",
+        "nagle-delayed-ack",
+        "server.nagle=off",
+        "1,000 of 2,000",
+        "not tested",
+        "wirelab wrap",
+        "Keep-Alive requests",
+        "2.05 s",
+    ):
+        assert words in seen.words, words
+
+
+def test_the_tools_figures_stand_beside_those_of_the_packets() -> None:
+    given = measured(dissected())
+    record = wrapping.result(given)
+    assert record["told"] is not None
+    words = Elements(page.html(given, record)).words.split("\n")
+    head = words.index("ratio")
+    assert words[head - 2 : head] == ["packets", "ab"]
+    assert {"agrees", "off"} & set(words)
+    assert record["verdict"]["words"] in words
+
+
+def test_a_tool_without_a_report_has_a_page() -> None:
+    """Nothing is compared, and that is said."""
+    given = measured(dissected(), ("curl", "http://127.0.0.1/"), "hello")
+    seen = Elements(html(given))
+    assert "not compared" in seen.words
+    assert "hello" in seen.words
+
+
+def test_a_capture_without_a_request_has_a_page() -> None:
+    nothing = dissected(
+        exchanges__count=0,
+        exchanges__by_name=[],
+        exchanges__latency_us=None,
+        flows={"count": 0, "opened": 0, "closed": 0, "reused": 0, "list": []},
+        accounting__per_exchange=None,
+        capture__tcp_packets=0,
+        findings=[],
+        timeline=[],
+        timeline_of=None,
+        interarrival=[],
+    )
+    nothing["load"] |= {"requests": 0, "first_at_ns": None, "seconds": 0.0, "per_s": None}
+    nothing["load"] |= {"concurrency": None, "gap_us": None, "latency_mean_us": None}
+    nothing["load"] |= {"coupling": None, "pause_waiting": None, "connect_us": None}
+    seen = Elements(html(measured(nothing, printed=" ")))
+    assert "Nothing can be said: no request was seen in the packets." in seen.words
+    assert "latency" not in seen.values("id")
+
+
+SVG = f"</svg><img src=x onerror=alert(1)>{HOSTILE}"
+
+
+@pytest.mark.parametrize("text", [HOSTILE, SVG, "{{ 7 * 7 }}{% raw %}", "x" * 5000])
+def test_nothing_that_a_stranger_says_runs(text: str) -> None:
+    """Neither the command, nor what it printed, nor names in packets."""
+    document = dissected(
+        findings=[{**FINDING, "words": text, "cause": text}],
+        timeline=[{**rung, "note": text, "flags": text} for rung in TIMELINE],
+        timeline_of__name=text,
+    )
+    document["flows"]["list"][0] |= {"client": text, "server": text, "protocol": text}
+    document["exchanges"]["by_name"][0] |= {"name": text, "status": {text: 1}}
+    document["exchanges"]["endings"] = {text: 1}
+    document["interarrival"][0]["flags"] = text
+    service = {"stack": text, "proof": {"unverified": text}}
+    link = {"name": text, "driver": text, "device_drops": {text: 1}}
+    given = measured(document, ("curl", text, "\udcff"), f"{text}\r\n", service=service, link=link)
+    given.stopped = text
+    shown = html(given)
+    seen = Elements(shown)
+    assert not {"script", "img", "iframe", "object", "foreignObject"} & set(seen.tags)
+    assert not [name for name, _ in seen.attributes if name.startswith("on")]
+    assert [link for link in seen.values("href", "src") if not link.startswith("#")] == ["data:,"]
+    assert shown.count("</style>") == 1 + shown.count("<style type=")
+    assert not {"\x1b", "\u202e", "\udcff"} & set(shown)
+    assert seen.words.count(text.split("\x1b")[0]) > 10
+
+
+def test_only_the_end_of_much_output_is_shown() -> None:
+    printed = "beginning\n" + "x\n" * page.OUTPUT_MAX + "last"
+    words = Elements(html(measured(dissected(), ("curl", "x"), printed))).words
+    assert f"The last {page.OUTPUT_MAX:,} of" in words
+    assert "beginning" not in words
+    assert "last" in words
+
+
+def test_a_long_command_is_whole_at_the_head_and_short_in_the_title() -> None:
+    command = ("curl", *(f"http://127.0.0.1/{n}" for n in range(100)))
+    shown = html(measured(dissected(), command, "said"))
+    assert " ".join(command) in shown
+    title = shown.partition("<title>")[2].partition("</title>")[0]
+    assert len(title) < 150
+
+
+def test_the_same_record_gives_the_same_bytes() -> None:
+    given = measured(dissected())
+    assert html(given) == html(given)
