@@ -12,6 +12,9 @@ use crate::script::ScriptedDrop;
 /// Scripted drops that one link may have.
 const DROPS_MAX: usize = 10_000;
 
+/// Largest initial congestion window, segments.
+const INITCWND_MAX: u32 = 1_000;
+
 /// Most pings or loss probes before a link is ready.
 const PROBES_MAX: u32 = 1_000_000;
 
@@ -31,8 +34,13 @@ pub struct LinkConfig {
     #[serde(default)]
     pub quickack: bool,
     /// Route attribute initcwnd at both ends, segments; null: the kernel's.
+    /// Receive buffers grow with it, where they would be the limit.
     #[serde(default)]
+    #[schemars(range(min = 1, max = INITCWND_MAX))]
     pub initcwnd: Option<u32>,
+    /// What a pause does to congestion windows, at both ends.
+    #[serde(default)]
+    pub after_idle: AfterIdle,
     /// Cores of the emulator: none leaves it to the kernel, one gives one
     /// thread, two give each direction a thread of its own.
     #[serde(default)]
@@ -112,6 +120,19 @@ impl Congestion {
     }
 }
 
+/// What a pause longer than the retransmission timeout does to a congestion
+/// window (RFC 2861; net.ipv4.tcp_slow_start_after_idle).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterIdle {
+    /// It is halved for every timeout of the pause, down to the initial window:
+    /// what Linux does by itself.
+    #[default]
+    Restart,
+    /// It stays.
+    Keep,
+}
+
 /// What is measured before a link is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -144,6 +165,7 @@ impl LinkConfig {
             congestion: Congestion::Cubic,
             quickack: false,
             initcwnd: None,
+            after_idle: AfterIdle::default(),
             cores: Vec::new(),
             measure: Measure::default(),
             drops: Vec::new(),
@@ -189,7 +211,7 @@ impl LinkConfig {
         }
         if self
             .initcwnd
-            .is_some_and(|segments| !(1..=1_000).contains(&segments))
+            .is_some_and(|segments| !(1..=INITCWND_MAX).contains(&segments))
         {
             return refuse("initcwnd", "not a window".into(), "use 1 to 1000, or null");
         }
@@ -296,6 +318,8 @@ mod tests {
                 "0 pings",
             ),
             (r#"{"profile":"lan","cores":[0,1,2]}"#, "cores", "3 cores"),
+            (r#"{"profile":"lan","initcwnd":0}"#, "initcwnd", "window"),
+            (r#"{"profile":"lan","after_idle":"no"}"#, "after_idle", "no"),
             (r#"{"profile":"lan"} {}"#, ".", "trailing"),
             (
                 r#"{"profile":"lan","drops":[{"direction":"forward","match":"syn","nth":0}]}"#,

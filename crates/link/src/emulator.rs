@@ -253,7 +253,10 @@ fn run(mut lanes: Vec<Lane>, orders: &Receiver<Order>, bell: &Bell) -> io::Resul
             more |= lane.turn()?;
         }
         if !more {
-            rest(&lanes, &mut polled, bell)?;
+            let woken_ns = rest(&lanes, &mut polled, bell)?;
+            for lane in &mut lanes {
+                lane.rested_until(woken_ns);
+            }
         }
     }
 }
@@ -274,12 +277,15 @@ fn report(lanes: &[Lane], cpu_ns: u64) -> Report {
     }
 }
 
-/// Sleeps until a packet comes, one is due, or an order waits.
-fn rest(lanes: &[Lane], polled: &mut [libc::pollfd], bell: &Bell) -> io::Result<()> {
+/// Sleeps until a packet comes, one is due, or an order waits. Returns when it
+/// ought to have woken, nanoseconds: a packet that was due tells how late it is.
+fn rest(lanes: &[Lane], polled: &mut [libc::pollfd], bell: &Bell) -> io::Result<u64> {
     let next = lanes.iter().filter_map(Lane::next_ns).min();
     wait(polled, next.map(|due| due.saturating_sub(now_ns())))?;
+    let woken_ns = next.unwrap_or(u64::MAX).min(now_ns());
     match polled.last() {
-        Some(order) if order.revents != 0 => bell.silence(),
-        _ => Ok(()),
+        Some(order) if order.revents != 0 => bell.silence()?,
+        _ => {}
     }
+    Ok(woken_ns)
 }

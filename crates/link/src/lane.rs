@@ -63,6 +63,8 @@ pub(crate) struct Lane {
     line: Deadlines<Packet>,
     slots: Slots,
     tally: Tally,
+    /// Packets that are taken in now came later than this.
+    since_ns: u64,
 }
 
 impl Lane {
@@ -75,6 +77,7 @@ impl Lane {
             line: Deadlines::new(),
             slots: Slots::default(),
             tally: Tally::new(),
+            since_ns: now_ns(),
         }
     }
 
@@ -100,6 +103,11 @@ impl Lane {
     /// The time at which the next packet is due.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         self.line.next_ns()
+    }
+
+    /// Nobody could look before this time, at which nothing had come yet.
+    pub(crate) fn rested_until(&mut self, woken_ns: u64) {
+        self.since_ns = self.since_ns.max(woken_ns);
     }
 
     /// Lets out what is due and takes in what has come; true when there may
@@ -153,6 +161,7 @@ impl Lane {
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.since_ns = now_ns();
                 self.slots.give(packet);
                 Ok(false)
             }
@@ -163,10 +172,10 @@ impl Lane {
     fn admit(&mut self, mut packet: Packet) {
         self.tally.packets += 1;
         self.tally.bytes += packet.length as u64;
+        let now = now_ns();
+        let bytes = &mut packet.memory[..packet.length];
         let fate = match self.line.len() < HELD_MAX {
-            true => self
-                .shaper
-                .admit(now_ns(), &mut packet.memory[..packet.length]),
+            true => self.shaper.admit_since(self.since_ns.min(now), now, bytes),
             false => Fate::QueueDrop,
         };
         match fate {
@@ -208,5 +217,48 @@ impl Lane {
                 data: segment.data,
             }),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Direction;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixDatagram;
+    use std::thread;
+    use std::time::Duration;
+
+    /// Sockets in place of TUN devices: they keep packets apart, too.
+    fn device() -> (UnixDatagram, Arc<File>) {
+        let (outside, inside) = UnixDatagram::pair().expect("a pair of sockets");
+        inside.set_nonblocking(true).expect("set");
+        outside.set_nonblocking(true).expect("set");
+        (outside, Arc::new(File::from(OwnedFd::from(inside))))
+    }
+
+    /// Eight packets of a millisecond each wait unseen for 50 ms: all have left
+    /// by then. Counted from when they were seen, the last would need 8 ms.
+    #[test]
+    fn a_late_look_loses_none_of_the_rate() {
+        let ((sender, from), (receiver, to)) = (device(), device());
+        let direction = Direction {
+            rate_kbit: Some(8_000.0),
+            ..Direction::default()
+        };
+        let shaper = Shaper::new(&direction, Way::Forward, 1, &[]);
+        let mut lane = Lane::new(Way::Forward, from, to, shaper);
+        assert!(!lane.turn().expect("nothing came"));
+        for _ in 0..8 {
+            sender.send(&[0x45; 1_000]).expect("sent");
+        }
+        thread::sleep(Duration::from_millis(50));
+        let before = now_ns();
+        lane.turn().expect("carried");
+        lane.release().expect("carried");
+        let took = now_ns() - before;
+        let mut bytes = [0; 2_048];
+        let out = std::iter::from_fn(|| receiver.recv(&mut bytes).ok()).count();
+        assert_eq!(out, 8, "in {took} ns");
     }
 }

@@ -46,11 +46,12 @@ mod script;
 mod segment;
 mod shaper;
 mod slots;
+mod sysctl;
 mod tun;
 mod veth;
 
 pub use catalogue::{NAMES, named};
-pub use config::{Congestion, DriverChoice, LinkConfig, Measure, ProfileChoice};
+pub use config::{AfterIdle, Congestion, DriverChoice, LinkConfig, Measure, ProfileChoice};
 pub use driver::Driver;
 pub use ended::{Dropped, Ended, Lateness, LinkEnded, TcpFields, Ways};
 pub use error::LinkError;
@@ -58,7 +59,8 @@ pub use link::Link;
 pub use process::link_from_stdin;
 pub use profile::{Direction, Distribution, LossModel, Profile, ProfileDocument, Way};
 pub use ready::{
-    CongestionSeen, Emulator, End, LossMeasured, Measured, Nominal, Proportion, Ready, Rtt,
+    CongestionSeen, Emulator, End, LossMeasured, Measured, Nominal, Proportion, Ready, Rtt, TcpEnd,
+    TcpSeen,
 };
 pub use refusal::{Refusal, Refused};
 pub use script::{Match, ScriptedDrop};

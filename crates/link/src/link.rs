@@ -14,8 +14,8 @@ use crate::interface::{self, CLIENT, INTERFACE, MTU, SERVER, Shown, Traffic};
 use crate::measuring::{self, Stop};
 use crate::namespace::{self, Namespace, Pair};
 use crate::profile::{Profile, ProfileDocument};
-use crate::ready::{CongestionSeen, End, Measured, Ready};
-use crate::{capabilities, congestion, netem, offloads};
+use crate::ready::{End, Measured, Ready};
+use crate::{capabilities, congestion, netem, offloads, sysctl};
 
 /// A link that packets can cross. Dropping it removes all that it made.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Link {
         let pair = Pair::create()?;
         let driver = choose(config, &profile, || netem::works_in(&pair.client))?;
         let carrier = Carrier::join(driver, &pair, config)?;
-        let congestion = prepare(&carrier, &pair, config)?;
+        let seen = prepare(&carrier, &pair, config)?;
         let measured = measure(&carrier, &pair, config, &profile, seed, Stop(stop))?;
         carrier.arm(&profile, seed, config)?;
         let from = carrier::traffic(&pair)?;
@@ -71,7 +71,8 @@ impl Link {
             nominal: measuring::nominal(&profile),
             profile: written_out(profile),
             measured,
-            congestion,
+            congestion: seen.congestion,
+            tcp: seen.tcp,
             offloads: "off".into(),
             mtu: MTU,
             seed,
@@ -131,14 +132,15 @@ impl Link {
     }
 }
 
-/// Addresses, route, offloads; read back and tried.
+/// Addresses, route, settings of TCP, offloads; read back and tried.
 fn prepare(
     carrier: &Carrier,
     pair: &Pair,
     config: &LinkConfig,
-) -> Result<CongestionSeen, LinkError> {
+) -> Result<congestion::Seen, LinkError> {
     for (namespace, address) in [(&pair.client, CLIENT), (&pair.server, SERVER)] {
         interface::configure(namespace, address, config)?;
+        sysctl::set(namespace, config)?;
         offloads::switch_off(namespace)?;
         let shown = Shown::of(namespace)?;
         if shown.mtu != MTU {
@@ -147,7 +149,7 @@ fn prepare(
         }
     }
     carrier.settle(pair)?;
-    congestion::verify(pair, config.congestion)
+    congestion::verify(pair, config)
 }
 
 /// Measures the bare link, lays the profile on it, and measures again.

@@ -83,8 +83,12 @@ pub(crate) fn measure(
         0 => None,
         count => Some(loss(pair, profile, count, stop)?),
     };
-    let rate_kbit = asked
-        .rate
+    // Nothing measures the rate of a link that lets nothing through.
+    let is_dead = rtt_ms.n == 0
+        && loss_percent
+            .as_ref()
+            .is_none_or(|loss| loss.echo.value == 100.0);
+    let rate_kbit = (asked.rate && !is_dead)
         .then(|| rate::both(pair, profile, stop))
         .transpose()?;
     Ok(Measured {

@@ -10,6 +10,13 @@ use crate::refusal::Refusal;
 /// Largest delay or jitter, milliseconds: a minute.
 const DELAY_MS_MAX: f64 = 60_000.0;
 
+/// Bounds of a bottleneck's rate, kbit/s.
+const RATE_KBIT_MIN: f64 = 0.1;
+const RATE_KBIT_MAX: f64 = 100_000_000.0;
+
+/// Least that a queue holds, bytes: a full packet.
+const QUEUE_BYTES_MIN: u64 = crate::interface::MTU as u64;
+
 /// One of a link's two directions.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -55,20 +62,25 @@ pub enum LossModel {
     /// Each packet alone.
     Random {
         /// Probability, percent.
+        #[schemars(range(min = 0.0, max = 100.0))]
         percent: f64,
     },
     /// In bursts: a Markov chain of a good and a bad state takes one step
     /// after each packet (Gilbert 1960; Elliott 1963).
     GilbertElliott {
         /// Probability of going from good to bad, percent.
+        #[schemars(range(min = 0.0, max = 100.0))]
         p_percent: f64,
         /// Probability of going from bad to good, percent.
+        #[schemars(range(min = 0.0, max = 100.0))]
         r_percent: f64,
         /// Probability of loss in the bad state, percent.
         #[serde(default = "certain_percent")]
+        #[schemars(range(min = 0.0, max = 100.0))]
         loss_bad_percent: f64,
         /// Probability of loss in the good state, percent.
         #[serde(default)]
+        #[schemars(range(min = 0.0, max = 100.0))]
         loss_good_percent: f64,
     },
 }
@@ -101,28 +113,36 @@ impl LossModel {
 #[serde(default, deny_unknown_fields)]
 pub struct Direction {
     /// Delay one way, milliseconds.
+    #[schemars(range(min = 0.0, max = DELAY_MS_MAX))]
     pub delay_ms: f64,
     /// How far the delay varies, milliseconds; what it means depends on
     /// `distribution`. It never reorders: no packet is let out before the one
     /// that came before it.
+    #[schemars(range(min = 0.0, max = DELAY_MS_MAX))]
     pub jitter_ms: f64,
     /// How the delay varies.
     pub distribution: Distribution,
     /// How packets are lost.
     pub loss: Option<LossModel>,
     /// Loss of TCP segments with SYN, percent, beside `loss`.
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub syn_loss_percent: f64,
     /// Rate of the bottleneck, kbit/s of IP packets; absent: none.
+    #[schemars(range(min = RATE_KBIT_MIN, max = RATE_KBIT_MAX))]
     pub rate_kbit: Option<f64>,
     /// Bytes that may wait at the bottleneck, the packet in transmission
     /// counted with what is left of it; more is dropped at the tail. Absent:
     /// as many as come.
+    #[schemars(range(min = QUEUE_BYTES_MIN))]
     pub queue_bytes: Option<u64>,
     /// Packets that skip the delay and so overtake, percent.
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub reorder_percent: f64,
     /// Packets that are sent twice, percent.
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub duplicate_percent: f64,
     /// Packets of which one bit is turned, percent.
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub corrupt_percent: f64,
 }
 
@@ -231,7 +251,7 @@ impl Direction {
             }
         }
         if let Some(kbit) = self.rate_kbit
-            && !(0.1..=100_000_000.0).contains(&kbit)
+            && !(RATE_KBIT_MIN..=RATE_KBIT_MAX).contains(&kbit)
         {
             return refuse(
                 "rate_kbit",
@@ -318,7 +338,7 @@ impl Direction {
                 "without a rate nothing waits",
                 "give rate_kbit",
             )),
-            (Some(bytes), Some(_)) if bytes < crate::interface::MTU as u64 => Err(Refusal::new(
+            (Some(bytes), Some(_)) if bytes < QUEUE_BYTES_MIN => Err(Refusal::new(
                 format!("profile.{way}.queue_bytes"),
                 format!("{bytes} B hold no full packet"),
                 "use at least 1500",

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::AfterIdle;
 use crate::driver::Driver;
 use crate::ended::Ways;
 use crate::profile::ProfileDocument;
@@ -30,6 +31,8 @@ pub struct Ready {
     pub measured: Measured,
     /// Congestion control of a connection that was made, at each end.
     pub congestion: CongestionSeen,
+    /// How that connection began, at each end.
+    pub tcp: TcpSeen,
     /// Segmentation and receive offloads (TSO, GSO, GRO) of both ends: `off`,
     /// read back from the kernel.
     pub offloads: String,
@@ -75,8 +78,9 @@ pub struct Measured {
     pub rtt_ms: Rtt,
     /// Loss, when it was asked for.
     pub loss_percent: Option<LossMeasured>,
-    /// Rates of UDP, when they were asked for, kbit/s of IP packets; where the
-    /// profile has no rate, what this machine's sockets brought through.
+    /// Rates of UDP, when they were asked for and anything comes through at all,
+    /// kbit/s of IP packets; where the profile has no rate, what this machine's
+    /// sockets brought through.
     pub rate_kbit: Option<Ways<f64>>,
 }
 
@@ -134,6 +138,28 @@ pub struct CongestionSeen {
     pub client: String,
     /// The accepted socket's.
     pub server: String,
+}
+
+/// How connections over the link begin, as a connection's two sockets and their
+/// namespaces tell it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TcpSeen {
+    /// The connecting socket's.
+    pub client: TcpEnd,
+    /// The accepted socket's.
+    pub server: TcpEnd,
+}
+
+/// How TCP begins at one end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TcpEnd {
+    /// Congestion window of a new connection, segments.
+    pub initial_window: u32,
+    /// Receive window that a new connection with the kernel's own buffer offers
+    /// at first, bytes.
+    pub receive_window: u32,
+    /// What a pause does to congestion windows, read back from the namespace.
+    pub after_idle: AfterIdle,
 }
 
 /// How the emulator runs.

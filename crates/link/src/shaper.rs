@@ -88,6 +88,12 @@ impl Shaper {
     /// `now_ns`, which never goes back. Turns a bit of it when it is to be
     /// corrupted.
     pub fn admit(&mut self, now_ns: u64, packet: &mut [u8]) -> Fate {
+        self.admit_since(now_ns, now_ns, packet)
+    }
+
+    /// The same for a packet that may have waited to be seen since `since_ns`,
+    /// which is no later than `now_ns`.
+    pub fn admit_since(&mut self, since_ns: u64, now_ns: u64, packet: &mut [u8]) -> Fate {
         if let Some(fate) = self.taken_away(packet) {
             return fate;
         }
@@ -96,10 +102,12 @@ impl Shaper {
         if corrupted {
             turn_a_bit(packet, &mut self.dice.corrupt);
         }
-        let Some(due_ns) = self.due_ns(now_ns, packet.len()) else {
+        let Some(due_ns) = self.due_ns(since_ns, now_ns, packet.len()) else {
             return Fate::QueueDrop;
         };
-        let copy_ns = twice.then(|| self.due_ns(now_ns, packet.len())).flatten();
+        let copy_ns = twice
+            .then(|| self.due_ns(since_ns, now_ns, packet.len()))
+            .flatten();
         Fate::Passes {
             due_ns,
             copy_ns,
@@ -123,9 +131,9 @@ impl Shaper {
 
     /// Through the bottleneck and the delay. Order is kept: a packet waits for
     /// the one before it, unless it was chosen to overtake.
-    fn due_ns(&mut self, now_ns: u64, bytes: usize) -> Option<u64> {
+    fn due_ns(&mut self, since_ns: u64, now_ns: u64, bytes: usize) -> Option<u64> {
         let left_ns = match &mut self.bottleneck {
-            Some(bottleneck) => bottleneck.leaves_ns(now_ns, bytes)?,
+            Some(bottleneck) => bottleneck.leaves_ns(since_ns, now_ns, bytes)?,
             None => now_ns,
         };
         if self.dice.reorder.happens(self.reorder) {

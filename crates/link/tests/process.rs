@@ -125,6 +125,32 @@ fn a_ready_line_tells_what_was_asked_and_what_was_measured() {
     // Under any load one of fifty comes through in time.
     assert!(rtt["min"].as_f64() < Some(10.0), "{rtt}");
     assert_eq!(ready["measured"]["loss_percent"], Value::Null);
+    for side in ["client", "server"] {
+        let tcp = &ready["tcp"][side];
+        assert_eq!(tcp["after_idle"], "restart", "{tcp}");
+        // RFC 6928, unless the machine was given another route.
+        assert_eq!(tcp["initial_window"], 10, "{tcp}");
+    }
+}
+
+#[test]
+fn a_dead_link_says_that_nothing_came_back() {
+    if privileges::missing() {
+        return;
+    }
+    let mut link = Process::spawn(&json!({
+        "profile": {"name": "dead", "both": {
+            "delay_ms": 1, "rate_kbit": 1000, "loss": {"kind": "random", "percent": 100},
+        }},
+        "measure": {"pings": 5, "loss_packets": 50, "rate": true},
+    }));
+    let measured = link.line()["measured"].clone();
+    assert_eq!(
+        (&measured["rtt_ms"]["n"], &measured["rtt_ms"]["lost"]),
+        (&json!(0), &json!(5))
+    );
+    assert_eq!(measured["loss_percent"]["value"], 100.0);
+    assert_eq!(measured["rate_kbit"], Value::Null);
 }
 
 #[test]

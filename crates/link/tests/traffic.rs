@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use wirelab_link::{Driver, Link, LinkConfig, LinkError, Match, Way};
+use wirelab_link::{AfterIdle, Driver, Link, LinkConfig, LinkError, Match, Way};
 
 /// Bounds hanging alone.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -207,6 +207,84 @@ fn congestion_control_is_what_the_sockets_have() {
         let link = start(&config);
         let seen = &link.ready().congestion;
         assert_eq!((seen.client.as_str(), seen.server.as_str()), (name, name));
+    }
+}
+
+/// A server sends 200 full segments at once over 400 ms of round trip. What has
+/// come half a round trip after the first byte is the first flight.
+fn first_flight(link: &Link) -> usize {
+    const MESSAGE: usize = 200 * 1_448;
+    let (client, mut server, _) = connect(link);
+    thread::scope(|scope| {
+        scope.spawn(move || server.write_all(&vec![7; MESSAGE]).expect("sent"));
+        let mut reading = &client;
+        let mut bytes = vec![0; MESSAGE];
+        reading.read_exact(&mut bytes[..1]).expect("it begins");
+        thread::sleep(Duration::from_millis(200));
+        client.set_nonblocking(true).expect("set");
+        let first = reading.read(&mut bytes[1..]).map_or(1, |length| 1 + length);
+        client.set_nonblocking(false).expect("set");
+        reading.read_exact(&mut bytes[first..]).expect("it ends");
+        first
+    })
+}
+
+#[test]
+fn a_first_flight_is_as_large_as_the_initial_window() {
+    if privileges::missing() {
+        return;
+    }
+    let _alone = alone();
+    for (segments, whole) in [(Some(2), false), (None, false), (Some(256), true)] {
+        let mut config = own(json!({"delay_ms": 200}));
+        config["initcwnd"] = json!(segments);
+        let link = start(&config);
+        let tcp = &link.ready().tcp;
+        for end in [&tcp.client, &tcp.server] {
+            assert_eq!(end.initial_window, segments.unwrap_or(10));
+            if whole {
+                // Not the receiver, either, makes it smaller.
+                assert!(end.receive_window >= 256 * 1_448, "{tcp:?}");
+            }
+        }
+        let first = first_flight(&link);
+        match whole {
+            true => assert_eq!(first, 200 * 1_448),
+            // More only when this machine came late to read it.
+            false => assert!(first < 200 * 1_448, "{segments:?}: {first}"),
+        }
+    }
+}
+
+#[test]
+fn a_pause_does_to_windows_what_was_asked_for() {
+    if privileges::missing() {
+        return;
+    }
+    let _alone = alone();
+    for (asked, told) in [("restart", AfterIdle::Restart), ("keep", AfterIdle::Keep)] {
+        let config = json!({"profile": "lan", "measure": {"pings": 5}, "after_idle": asked});
+        let link = start(&config);
+        let tcp = &link.ready().tcp;
+        assert_eq!((tcp.client.after_idle, tcp.server.after_idle), (told, told));
+        let file = "/proc/sys/net/ipv4/tcp_slow_start_after_idle";
+        let setting = link.in_server(|| std::fs::read_to_string(file));
+        let wanted = if asked == "keep" { "0" } else { "1" };
+        assert_eq!(setting.expect("a setting").trim(), wanted);
+    }
+}
+
+/// As on loopback, so that a connection per call costs the same search for a port.
+#[test]
+fn ports_of_closed_connections_are_used_again() {
+    if privileges::missing() {
+        return;
+    }
+    let _alone = alone();
+    let link = start(&json!({"profile": "lan", "measure": {"pings": 5}}));
+    let setting = || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_tw_reuse");
+    for found in [link.in_client(setting), link.in_server(setting)] {
+        assert_eq!(found.expect("a setting").trim(), "1");
     }
 }
 

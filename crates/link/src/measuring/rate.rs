@@ -26,6 +26,11 @@ const PACKETS_MIN: f64 = 60.0;
 /// How much faster than the rate packets are sent.
 const PRESSURE: f64 = 1.15;
 
+/// Shortest sleep of a sender, nanoseconds: at ten thousand packets a second
+/// and more it sends several at once, for waking up for each would cost more
+/// than sending it.
+const REST_NS: u64 = 100_000;
+
 /// Silence that ends a train, beside the direction's own delay.
 const SILENCE_MS: f64 = 400.0;
 
@@ -57,6 +62,9 @@ struct Train {
     /// Of an IP packet.
     bytes: usize,
     every_ns: u64,
+    /// Shortest sleep in between: what comes due meanwhile, a quarter of the
+    /// queue holds.
+    rest_ns: u64,
     for_ns: u64,
     silence: Duration,
 }
@@ -80,6 +88,7 @@ impl Train {
         Train {
             bytes,
             every_ns: ms_to_ns(every_ms),
+            rest_ns: rest_ns(direction),
             for_ns: ms_to_ns(for_ms),
             silence: Duration::from_nanos(ms_to_ns(silence_ms)),
         }
@@ -93,7 +102,8 @@ impl Train {
             let due = start + number * self.every_ns;
             let early = due.saturating_sub(now_ns());
             if early > 0 {
-                wait(&mut [], Some(early.min(Stop::EVERY_NS)))?;
+                let rest = early.max(self.rest_ns).min(Stop::EVERY_NS);
+                wait(&mut [], Some(rest))?;
                 continue;
             }
             match socket.send(&packet) {
@@ -105,6 +115,12 @@ impl Train {
         }
         Ok(())
     }
+}
+
+fn rest_ns(direction: &Direction) -> u64 {
+    let queue = direction.queue_bytes.unwrap_or(u64::MAX).min(1 << 40) as usize;
+    let drained_ms = direction.transmission_ms(queue);
+    REST_NS.min(ms_to_ns(drained_ms / 4.0))
 }
 
 /// Bits after the first packet over the time since it, until silence.
@@ -146,10 +162,22 @@ mod tests {
             };
             let train = Train::of(&direction);
             assert!(train.bytes <= MTU as usize && train.bytes >= PROBE_BYTES);
+            assert_eq!(train.rest_ns, REST_NS);
             assert!(
                 train.for_ns as f64 >= 59.9 * train.every_ns as f64,
                 "{train:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_comes_due_in_a_rest_fits_the_queue() {
+        let direction = Direction {
+            rate_kbit: Some(1_000_000.0),
+            queue_bytes: Some(6_000),
+            ..Direction::default()
+        };
+        // 48 us to drain; 1.15 packets of 12 us each come due in a quarter.
+        assert_eq!(Train::of(&direction).rest_ns, 12_000);
     }
 }
