@@ -22,6 +22,10 @@ WINDOW_BYTES_MAX = 2**31 - 1
 """The largest window: RFC 9113 section 6.9.1, and ``int`` of setsockopt(2)."""
 CPU_PERCENT_MIN = 10
 """The smallest share of a core: the kernel gives 1 ms of a period of 10 ms at least."""
+SEGMENTS_MAX = 1000
+"""The largest ``initial_window``, segments, as `wirelab-engine link` has it."""
+KERNEL = "kernel"
+"""The value of axes that leaves a choice to the kernel."""
 DELAY_MS_MAX = 60_000
 """The longest ``close_delay``, milliseconds."""
 
@@ -47,6 +51,8 @@ class Axis:
     """True when the values are whole milliseconds."""
     is_percent: bool = False
     """True when a share in per cent is a value too."""
+    is_segments: bool = False
+    """True when a number of full segments is a value too."""
 
     def canonical(self, text: str) -> str:
         """The value as it is written in references. Raises :class:`StackError`."""
@@ -59,6 +65,8 @@ class Axis:
             return str(self._bytes(text))
         if self.is_ms:
             return str(self._ms(text))
+        if self.is_segments and text.isdigit():
+            return str(self._segments(text))
         if self.is_percent and text.endswith("%"):
             return self._percent(text)
         raise StackError(
@@ -76,7 +84,8 @@ class Axis:
 
     def _choices(self) -> tuple[str, ...]:
         counted = (f"{word}=N" for word in self.counted)
-        return (*self.values, *counted, *(("25%",) if self.is_percent else ()))
+        examples = ("25%",) * self.is_percent + ("64",) * self.is_segments
+        return (*self.values, *counted, *examples)
 
     def _percent(self, text: str) -> str:
         number = text.removesuffix("%")
@@ -86,6 +95,14 @@ class Axis:
                 f"write {CPU_PERCENT_MIN}% to 100%, or {self.default!r}",
             )
         return f"{int(number)}%"
+
+    def _segments(self, text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= SEGMENTS_MAX:
+            raise StackError(
+                f"axis {self.name!r}: {text} segments are not a window that a link can give",
+                f"write 1 to {SEGMENTS_MAX:,}, or {self.default!r}",
+            )
+        return int(text)
 
     def _bytes(self, text: str) -> int:
         try:
@@ -205,6 +222,19 @@ TABLE: tuple[Axis, ...] = (
         "TCP's congestion control at both ends of a link; loopback has the machine's",
         "cubic",
         ("cubic", "bbr", "reno"),
+    ),
+    Axis(
+        "initial_window",
+        "segments that a new connection may send at once, at both ends of a link",
+        KERNEL,
+        (KERNEL,),
+        is_segments=True,
+    ),
+    Axis(
+        "after_idle",
+        "of a pause, at both ends of a link; restart: it shrinks TCP's congestion window",
+        "restart",
+        ("restart", "keep"),
     ),
     Axis(
         "security",

@@ -348,6 +348,7 @@ class Place(Model):
     link: int = Field(0, ge=0)
     placement: int = Field(0, ge=0)
     capture: int = Field(0, ge=0)
+    faults_off: tuple[str, ...] = Field((), description="faults that are off at this point")
 
 
 class Experiment(Model):
@@ -437,6 +438,9 @@ class Experiment(Model):
         for index, place in enumerate(self.only or ()):
             if place.stack not in self.services or self.axes:
                 raise ValueError(f"only[{index}].stack must be one of services, without axes")
+            strange = set(place.faults_off) - set(self.faults.given())
+            if strange:
+                raise ValueError(f"only[{index}].faults_off: {min(strange)} is not among faults")
             for key, listed in self._lists().items():
                 if getattr(place, key) >= len(listed):
                     raise ValueError(f"only[{index}].{key}: there are {len(listed)}, from 0")

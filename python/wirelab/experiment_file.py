@@ -32,6 +32,8 @@ def _twice(experiment: Experiment, document: Document) -> list[str]:
         ("services",): experiment.services,
         ("messages",): experiment.messages,
         ("loads",): experiment.loads,
+        ("placement",): experiment.placement,
+        ("capture",): experiment.capture,
         **{("axes", name): values for name, values in experiment.axes.items()},
     }
     problems = []

@@ -38,6 +38,13 @@ CODECS: Mapping[str, tuple[str, ...]] = {
 
 HTTP1 = ("http/1.0", "http/1.1")
 
+OF_LINKS: Mapping[str, str] = {
+    "congestion": "congestion control",
+    "initial_window": "initial window",
+    "after_idle": "setting for pauses",
+}
+"""Axis that a link sets at both of its ends -> what loopback has of the machine instead."""
+
 
 def _is(axis: str, *values: str) -> Callable[[Axes], bool]:
     return lambda axes: axes[axis] in values
@@ -181,7 +188,7 @@ _OF_SOCKETS = (
         _belongs(axis, _is("socket", "tcp"), f"{axis} is an option of TCP, not of Unix sockets")
         for axis in (
             *("client.nagle", "server.nagle", "client.quickack", "client.tcp_window"),
-            "congestion",
+            *OF_LINKS,
         )
     ),
 )
@@ -238,11 +245,12 @@ def _repaired(old: str, new: str) -> str:
 def link_rule(link: str, axes: Axes) -> Rule | None:
     """Why a stack cannot be over that link, and the repair; None when it can."""
     if link == LOOPBACK:
-        only = table.BY_NAME["congestion"].default
-        if axes["congestion"] == only:
+        others = {name: table.BY_NAME[name].default for name in OF_LINKS}
+        named = next((name for name, only in others.items() if axes[name] != only), None)
+        if named is None:
             return None
-        reason = "loopback has the machine's congestion control: name a link, as in links: [lan]"
-        return Rule(lambda _: True, reason, {"congestion": only})
+        reason = f"loopback has the machine's {OF_LINKS[named]}: name a link, as in links: [lan]"
+        return Rule(lambda _: True, reason, others)
     if axes["socket"] == "unix":
         return Rule(lambda _: True, f"no Unix socket crosses link {link}", {"socket": "tcp"})
     return None

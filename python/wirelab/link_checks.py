@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from wirelab.profiles import LOOPBACK
+from wirelab import profiles
+from wirelab.axes import KERNEL
+from wirelab.profiles import LOOPBACK, OwnProfile
 from wirelab.trial import Check, Trial
 
 RTT_OFF_MS = 0.4
@@ -17,6 +19,10 @@ LATE_MS = 0.8
 promises under load, or by :data:`RTT_OFF_SHARE` of the round trip."""
 RATE_OFF = 0.1
 """Share by which the rate may differ from the nominal."""
+SEGMENT_BYTES = 1448
+"""Payload of a full segment: an MTU of 1500 less headers and timestamps (RFC 7323)."""
+CHANCE = 1e-6
+"""A link that may lose packets is dead where this many of its kind at most lost all echoes."""
 CPU_SHARE = 0.3
 """Of a core on which service or caller are measured."""
 
@@ -89,6 +95,35 @@ def congestion(trial: Trial) -> Check | None:
     return Check.judged("congestion control", right, f"{told}; {wanted} was asked for")
 
 
+def initial_window(trial: Trial) -> Check | None:
+    """Whether both ends began with the window that the stack names, and offered as much to
+    each other: a receiver that offered less would have been the limit in its place."""
+    wanted = trial.point.axes.get("initial_window", KERNEL)
+    if _is_loopback(trial) or wanted == KERNEL:
+        return None
+    ends = trial.link.get("tcp") or {}
+    told = "; ".join(
+        f"{side} {end['initial_window']} segments, and offered {end['receive_window']:,} B"
+        for side, end in ends.items()
+    )
+    least = int(wanted) * SEGMENT_BYTES
+    right = bool(ends) and all(
+        end["initial_window"] == int(wanted) and end["receive_window"] >= least
+        for end in ends.values()
+    )
+    return Check.judged("initial window", right, f"{told or 'unknown'}; {wanted} was asked for")
+
+
+def after_idle(trial: Trial) -> Check | None:
+    """Whether a pause did to windows at both ends what the stack names."""
+    wanted, ends = trial.point.axes.get("after_idle"), trial.link.get("tcp") or {}
+    if _is_loopback(trial) or wanted is None or (not ends and wanted == "restart"):
+        return None
+    told = ", ".join(f"{side} {end['after_idle']}" for side, end in ends.items()) or "unknown"
+    right = bool(ends) and all(end["after_idle"] == wanted for end in ends.values())
+    return Check.judged("window after a pause", right, f"{told}; {wanted} was asked for")
+
+
 def lateness(trial: Trial) -> Check | None:
     """Whether the emulator let packets out in time."""
     if trial.link.get("driver") != "emulator":
@@ -135,6 +170,46 @@ def capture(trial: Trial) -> Check | None:
     return Check.judged("capture", not any(drops.values()), told)
 
 
+def dead(profile: OwnProfile | str, said: Json) -> str:
+    """Why nothing can be measured over a link that says this when it is ready: no echo came
+    back, and that is no bad luck. Empty where it lives."""
+    measured = said.get("measured") or {}
+    rtt, loss = measured.get("rtt_ms") or {}, measured.get("loss_percent") or {}
+    echoes = int(rtt.get("lost") or 0) + int(loss.get("n") or 0)
+    if rtt.get("n") or not echoes or float(loss.get("value", 100.0)) < 100.0:
+        return ""
+    nominal = float((said.get("nominal") or {}).get("loss_percent") or 0.0)
+    if nominal < 100.0 and (nominal / 100.0) ** echoes > CHANCE:
+        return ""
+    given = profiles.document(profile)
+    keys = ", ".join(_total_losses(given)) if isinstance(given, dict) else ""
+    wanted = f"its profile has {keys}" if keys else f"{nominal:.3g} % is nominal"
+    return (
+        f"nothing comes through link {profiles.name(profile)}: all {echoes:,} echoes before the "
+        f"trial were lost, a measured loss of 100 %; {wanted}"
+    )
+
+
+def _total_losses(profile: Json) -> Iterator[str]:
+    """The keys of a profile that lose every packet of a way, each with its value."""
+    for way in ("both", "forward", "backward"):
+        direction = profile.get(way) or {}
+        loss = direction.get("loss") or {}
+        if loss.get("percent", 0.0) >= 100.0:
+            yield f"{way}.loss.percent: 100"
+        if loss.get("kind") == "gilbert-elliott" and _in_the_long_run(loss) >= 100.0:
+            yield f"{way}.loss, 100 % in the long run"
+        if direction.get("corrupt_percent", 0.0) >= 100.0:
+            yield f"{way}.corrupt_percent: 100"
+
+
+def _in_the_long_run(loss: Json) -> float:
+    """Per cent that a Gilbert-Elliott chain loses (docs/reference/links.md)."""
+    p, r = loss["p_percent"], loss["r_percent"]
+    bad, good = loss.get("loss_bad_percent", 100.0), loss.get("loss_good_percent", 0.0)
+    return float((p * bad + r * good) / (p + r))
+
+
 def _is_loopback(trial: Trial) -> bool:
     return trial.point.link == LOOPBACK
 
@@ -159,6 +234,8 @@ CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     rate,
     device_drops,
     congestion,
+    initial_window,
+    after_idle,
     lateness,
     cpu,
     capture,

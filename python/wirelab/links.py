@@ -14,8 +14,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from wirelab import engine_binary, machine, metrics, namespaces, profiles
+from wirelab import engine_binary, link_checks, machine, metrics, namespaces, profiles
 from wirelab.attendants import Attendant, Refused
+from wirelab.axes import KERNEL
 from wirelab.errors import LabError, TrialFailed
 from wirelab.interruption import Interruption
 from wirelab.metrics import Sample
@@ -94,18 +95,23 @@ class Link(Attendant):
         profile: OwnProfile | str,
         *,
         congestion: str,
+        initial_window: str = KERNEL,
+        after_idle: str = "restart",
         measure: Json,
         driver: str = "auto",
         cores: tuple[int, ...],
         log: Path,
         interruption: Interruption,
     ) -> None:
-        """Makes it, and measures it as ``measure`` says. Raises :class:`TrialFailed`, and
+        """Makes it, and measures it as ``measure`` says; ``congestion``, ``initial_window``
+        and ``after_idle`` are values of those axes. Raises :class:`TrialFailed`, and
         :class:`Refused` where it cannot be had."""
         order = {
             "profile": profiles.document(profile),
             "driver": driver,
             "congestion": congestion,
+            "initcwnd": None if initial_window == KERNEL else int(initial_window),
+            "after_idle": after_idle,
             "cores": list(cores),
             "measure": measure,
         }
@@ -177,22 +183,32 @@ def open_link(
     profile: OwnProfile | str,
     *,
     congestion: str,
+    initial_window: str = KERNEL,
+    after_idle: str = "restart",
     measure: Json,
     cores: tuple[int, ...],
     log: Path,
     interruption: Interruption,
 ) -> AnyLink:
-    """The link of a trial, measured. Raises :class:`TrialFailed`."""
+    """The link of a trial, measured. Raises :class:`TrialFailed`, also where nothing comes
+    through it."""
     if profile == LOOPBACK:
         return Loopback()
-    return Link(
+    link = Link(
         profile,
         congestion=congestion,
+        initial_window=initial_window,
+        after_idle=after_idle,
         measure=measure,
         cores=cores,
         log=log,
         interruption=interruption,
     )
+    reason = link_checks.dead(profile, link.said)
+    if reason:
+        with link:
+            raise TrialFailed(reason)
+    return link
 
 
 def measurement(nominal: Json) -> Json:

@@ -138,7 +138,7 @@ def settings(
         hello_bytes=message.bytes if message.name.startswith("Hello") else 14,
         processors=experiment.processors or table.processors(),
         collector=experiment.collector.get(language, collector),
-        faults=experiment.faults.given(),
+        faults=planned.cell.point.options.get("faults", {}),
     )
 
 
@@ -193,9 +193,12 @@ def errand(experiment: Experiment, planned: PlannedTrial, table: Table, scene: S
 
 
 def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
+    axes = planned.cell.stack.axes
     with open_link(
         planned.cell.link,
-        congestion=planned.cell.stack.axes["congestion"],
+        congestion=axes["congestion"],
+        initial_window=axes["initial_window"],
+        after_idle=axes["after_idle"],
         measure=links.measurement(lab.nominal.get(planned.cell.link, {})),
         cores=table.emulator,
         log=folder / "link.log",

@@ -39,9 +39,9 @@ OVERHEAD_S = 0.35
 LINK_S = 3.0
 """Seconds more to make a link and to measure it."""
 
-Combination = tuple[
-    str, dict[str, str], Message, Load, tuple[PlacementChoice, Profile, CaptureChoice]
-]
+Around = tuple[PlacementChoice, Profile, CaptureChoice, dict[str, Any]]
+"""Placement, link, capture, and faults of the service."""
+Combination = tuple[str, dict[str, str], Message, Load, Around]
 """Service, its changed axes, message, load, and what is around them."""
 
 
@@ -119,13 +119,15 @@ def _only(experiment: Experiment, places: Iterable[Place]) -> Iterator[Combinati
             experiment.placement[place.placement],
             experiment.links[place.link],
             experiment.capture[place.capture],
+            {k: v for k, v in experiment.faults.given().items() if k not in place.faults_off},
         )
         message, load = experiment.messages[place.message], experiment.loads[place.load]
         yield place.stack, {}, message, load, around
 
 
 def _matrix(experiment: Experiment) -> Iterator[Combination]:
-    around = product(experiment.placement, experiment.links, experiment.capture)
+    faults = [experiment.faults.given()]
+    around = product(experiment.placement, experiment.links, experiment.capture, faults)
     return product(
         experiment.services,
         _changes(experiment.axes),
@@ -146,9 +148,9 @@ def _cell(
     changes: dict[str, str],
     message: Message,
     load: Load,
-    around: tuple[PlacementChoice, Profile, CaptureChoice],
+    around: Around,
 ) -> Cell:
-    choice, link, capture = around
+    choice, link, capture, faults = around
     stack = Stack.parse(reference).with_axes(changes)
     manifest = catalogue.manifest(stack, message.contract)
     refusal = operations.refusal(message.name, stack.axes)
@@ -156,7 +158,6 @@ def _cell(
         raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
     _accept_caller(stack, message, load)
     _accept_link(stack, profiles.name(link), capture)
-    faults = experiment.faults.given()
     unknown = manifest.unknown_faults(faults)
     if unknown:
         raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")

@@ -161,14 +161,24 @@ def link() -> int:
         for number, (side, name) in enumerate(ends.items(), 1)
     }
     profile = config["profile"]
+    rtt: dict[str, Any] = {"p50": 2.6, "p99": 2.9, "mean": 2.6, "n": 50, "lost": 0}
+    loss: dict[str, Any] | None = None
+    if "link-dead" in WORDS:
+        rtt, loss = {"p50": 0.0, "n": 0, "lost": 50}, {"value": 100.0, "n": 1000}
+    end = {
+        "initial_window": config["initcwnd"] or 10,
+        "receive_window": 1_500_000,
+        "after_idle": config["after_idle"],
+    }
     say(
         ready=True,
         pid=os.getpid(),
         name=profile if isinstance(profile, str) else profile["name"],
         driver="emulator",
         nominal={"rtt_ms": 2.5, "loss_percent": 0.0, "rate_kbit": {"forward": None}},
-        measured={"rtt_ms": {"p50": 2.6, "p99": 2.9, "mean": 2.6, "n": 50}},
+        measured={"rtt_ms": rtt, "loss_percent": loss},
         congestion={"client": config["congestion"], "server": config["congestion"]},
+        tcp={"client": end, "server": end},
         **said,
     )
     if "link-dies" in WORDS and config["measure"]["pings"] > 1:

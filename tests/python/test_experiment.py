@@ -90,6 +90,30 @@ def test_units_are_read_and_defaults_filled_in() -> None:
             PLAIN + "links: [{name: a, both: {loss: {kind: gilbert}}}]\n",
             "loss: kind: 'gilbert' is not possible here. Did you mean 'gilbert-elliott'?",
         ),
+        (
+            PLAIN + "capture: [none, client, none]\n",
+            "x:8: capture[2]: the same as capture[0] in line 8; remove one",
+        ),
+        (
+            PLAIN + "placement: [pinned, {service: [0]}, {service: [0]}]\n",
+            "x:8: placement[2]: the same as placement[1] in line 8; remove one",
+        ),
+        (
+            PLAIN + "links:\n  - name: a\n    both:\n      delay_ms: -3\n",
+            "x:11: links[0].both.delay_ms: should be greater than or equal to 0; given is -3",
+        ),
+        (
+            PLAIN + "links: [{name: a, both: {loss: {kind: random, percent: 120}}}]\n",
+            "loss.percent: should be less than or equal to 100; given is 120",
+        ),
+        (
+            PLAIN + "links: [{name: a, both: {rate_kbit: 0}}]\n",
+            "x:8: links[0].both.rate_kbit: should be greater than or equal to 0.1; given is 0",
+        ),
+        (
+            PLAIN + "links: [{name: a, both: {delay_ms: 4, jitter_ms: 2, distribution: normal}}]\n",
+            "early by 4 ms: use up to 1, or more delay_ms",
+        ),
         ("name: [", "not YAML"),
         ("", "the file is empty"),
         ("- a\n- b\n", "a mapping of keys"),

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wirelab import documents, experiment_file, intervention, journal, manifests, planning
+from wirelab import (
+    documents,
+    experiment_file,
+    intervention,
+    journal,
+    manifests,
+    placement,
+    planning,
+)
 from wirelab.cli import main
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import Experiment
@@ -24,6 +32,7 @@ from wirelab.intervention.outcome import Tested as Judged
 from wirelab.intervention.proposal import Proposal, propose
 from wirelab.intervention.record import Claim, Interventions, Planned, Spot, Together
 from wirelab.intervention.testing import FOLDER
+from wirelab.measuring import settings
 from wirelab.planning import PlannedTrial
 from wirelab.report import section as page_section
 from wirelab.report import tested as report_tested
@@ -336,8 +345,11 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
             _finding("connection-per-call", 100, 3000.0, "connection", "keep"),
             "HTTP/1.0 ends every connection",
         ),
-        ("rest@rust", _finding("server-think-time", 100, 3000.0), "no switch makes the service"),
-        ("rest@rust", _finding("slow-start", 100, 3000.0), "initial congestion window"),
+        ("rest@rust", _finding("server-think-time", 100, 3000.0), "no switch of this cell makes"),
+        ("rest@rust", _finding("client-not-reading", 100, 3000.0), "no switch of this cell"),
+        ("rest@rust", _finding("tcp-window-exhausted", 100, 3000.0), "server's receive window"),
+        ("rest@rust", _finding("slow-start", 100, 3000.0), "loopback has the machine's initial"),
+        ("rest@rust", _finding("idle-restart", 100, 3000.0), "loopback has the machine's setting"),
         ("rest@rust", _finding("data-retransmission", 9, 900.0), "loopback loses nothing"),
     ],
 )
@@ -410,6 +422,103 @@ def test_a_finding_may_blame_the_link() -> None:
     )
     nowhere = _finding("data-retransmission", 9, 900.0, "link", "moon")
     assert "there is no link 'moon'" in _reason(_file("rest@rust", "wlan"), nowhere)
+
+
+WINDOW = _finding("slow-start", 100, 3000.0, "initial_window", "1000")
+PAUSE = _finding("idle-restart", 100, 3000.0, "after_idle", "keep")
+THINKING = _finding("server-think-time", 100, 3000.0)
+SILENT = _finding("client-not-reading", 100, 3000.0)
+SLOW = "faults: {delay_us: 30000, wrong: {every: 9, what: content}}\n"
+
+
+@pytest.mark.parametrize(
+    ("stack", "more", "finding", "change", "was", "after"),
+    [
+        ("", "", WINDOW, "initial_window=1000", "kernel", "?initial_window=1000"),
+        ("?initial_window=2", "", WINDOW, "initial_window=1000", "2", "?initial_window=1000"),
+        ("", "", _finding("slow-start", 9, 900.0), "initial_window=1000", "kernel", None),
+        ("", "", PAUSE, "after_idle=keep", "restart", "?after_idle=keep"),
+        ("?server.cpu=20%", "", THINKING, "server.cpu=all", "20%", ""),
+        ("?client.cpu=20%", "", SILENT, "client.cpu=all", "20%", ""),
+        ("", SLOW, THINKING, "faults.delay_us=off", "30000", ""),
+        ("?server.cpu=20%", SLOW, THINKING, "server.cpu=all", "20%", ""),
+    ],
+)
+def test_what_the_cell_itself_can_switch_is_switched(
+    stack: str, more: str, finding: dict[str, Any], change: str, was: str, after: str | None
+) -> None:
+    """And the experiment that tests it has both points as the prediction names them."""
+    text = _file("rest@rust" + stack, "wlan") + more
+    proposal = _proposed(text, finding)
+    (test,) = proposal.record.tests
+    assert (test.change, test.was) == (change, was)
+    assert test.ms_predicted == pytest.approx(finding["ms_total"] / 100)
+    if after is not None:
+        assert test.after.stack == "rest@rust" + after
+    planned = planning.schedule(_derived(text, proposal), manifests.load()).trials
+    spots = {point_key(trial.cell.point) for trial in planned}
+    assert spots == {point_key(spot.point) for spot in (test.before, test.after)}
+
+
+def test_a_fault_that_makes_the_service_slow_is_switched_off_alone() -> None:
+    text = _file("rest@rust") + SLOW
+    proposal = _proposed(text, THINKING)
+    (test,) = proposal.record.tests
+    assert test.before.options["faults"]["delay_us"] == 30000
+    assert test.after.options["faults"] == {"wrong": {"every": 9, "what": "content"}}
+    derived = _derived(text, proposal)
+    table = placement.choose("pinned")
+    told = {
+        trial.cell.point.options["faults"].get("delay_us"): settings(derived, trial, table, {})
+        for trial in planning.schedule(derived, manifests.load()).trials
+    }
+    assert set(told) == {30000, None}
+    assert told[30000].faults["delay_us"] == 30000
+    assert "delay_us" not in told[None].faults
+    with pytest.raises(ExperimentError, match="reset is not among faults"):
+        experiment_file.parse(text + 'only: [{stack: "rest@rust", faults_off: [reset]}]\n')
+
+
+def test_a_fault_and_an_axis_are_flipped_together_too() -> None:
+    text = _file() + "faults: {delay_us: 30000}\n"
+    record = _proposed(text, STALL, THINKING).record
+    (together,) = record.together
+    assert set(together.changes) == {"server.nagle=off", "faults.delay_us=off"}
+    assert together.after.stack == FLIPPED
+    assert "faults" not in together.after.options
+
+
+@pytest.mark.parametrize(
+    ("stack", "more", "finding"),
+    [
+        ("rest@rust", "", WINDOW),
+        ("rest@rust", "", PAUSE),
+        ("rest@rust?server.cpu=20%", "", THINKING),
+        ("rest@rust?client.cpu=20%", "", SILENT),
+        ("rest@rust", SLOW, THINKING),
+    ],
+)
+def test_worlds_tell_whether_the_switch_was_the_cause(
+    stack: str, more: str, finding: dict[str, Any]
+) -> None:
+    """Where it is, 30 ms go; where it is none, nothing does, and that is said."""
+    (test,) = _proposed(_file(stack, "wlan") + more, finding).record.tests
+    record = Interventions(minimum_share=0.05, tests=(test,))
+    slow = _at(test.before, [40.0, 40.4, 39.8, 40.2], finding)
+    for times, verdict, occurrences in (
+        ([10.0, 10.2, 9.9, 10.1], "held", 0.0),
+        ([40.1, 39.9, 40.3, 40.0], "did not hold", 1.0),
+    ):
+        left = [finding] if occurrences else []
+        (tested,) = judge(record, [*slow, *_at(test.after, times, *left)]).tested
+        assert tested.verdict == verdict
+        assert tested.occurrences == pytest.approx((1.0, occurrences))
+
+
+def _at(spot: Spot, times_ms: Sequence[float], *findings: dict[str, Any]) -> list[Trial]:
+    """Trials of that point."""
+    trials = _trials(spot.stack, times_ms, *findings)
+    return [replace(trial, point=spot.point) for trial in trials]
 
 
 def test_an_ablation_of_captures_is_one_point() -> None:

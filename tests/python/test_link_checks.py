@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial
+from wirelab.link_checks import dead
+from wirelab.profiles import OwnProfile
 from wirelab.trial import Json, Trial
 from wirelab.verdicts import check
 
@@ -25,12 +27,17 @@ LINK: Json = {
         "rate_kbit": {"forward": 1010.0, "backward": 900_000.0},
     },
     "congestion": {"client": "cubic", "server": "cubic"},
+    "tcp": {
+        side: {"initial_window": 64, "receive_window": 96_000, "after_idle": "keep"}
+        for side in ("client", "server")
+    },
     "device_drops": {"forward": 0, "backward": 0},
     "lateness_us": {"p50": 20.0, "p99": 90.0, "max": 900.0, "n": 4000},
     "cpu_window_s": 0.2,
 }
 NAMES = {
     *("link round trip", "link loss", "link rate", "link drops", "congestion control"),
+    *("initial window", "window after a pause"),
     *("emulator lateness", "emulator CPU", "capture"),
 }
 
@@ -39,7 +46,8 @@ WHOLE: Json = {"client": {"packets": 100, "drops": 0}}
 
 
 def _trial(link: Json = LINK, placement: Json | None = None, captures: Json = WHOLE) -> Trial:
-    at = replace(point(f"{REST}&congestion=cubic", 14), link="wlan")
+    stack = f"{REST}&congestion=cubic&initial_window=64&after_idle=keep"
+    at = replace(point(stack, 14), link="wlan")
     made = replace(trial(at, 0, 1, World()), checks=(), link=link, captures=captures)
     return replace(made, placement=placement) if placement else made
 
@@ -77,6 +85,9 @@ def test_loopback_without_a_capture_has_none_of_these_checks() -> None:
         ("measured.loss_percent.high", 0.9, "link loss"),
         ("measured.rate_kbit.forward", 880.0, "link rate"),
         ("congestion.server", "bbr", "congestion control"),
+        ("tcp.server.initial_window", 10, "initial window"),
+        ("tcp.client.receive_window", 64_000, "initial window"),
+        ("tcp.client.after_idle", "restart", "window after a pause"),
         ("device_drops.backward", 1, "link drops"),
         ("lateness_us.p99", 401.0, "emulator lateness"),
         ("cpu_window_s", 0.7, "emulator CPU"),
@@ -130,3 +141,48 @@ def test_what_was_not_measured_is_said() -> None:
 def test_bare_veth_has_no_emulator_to_judge() -> None:
     outcomes = _outcomes(_trial(_changed("driver", "veth")))
     assert not {"emulator lateness", "emulator CPU"} & set(outcomes)
+
+
+def _said(nominal: float, pings: int, probes: int) -> Json:
+    """What a link says that lost all of its echoes."""
+    loss = {"value": 100.0, "n": probes} if probes else None
+    return {
+        "nominal": {"loss_percent": nominal},
+        "measured": {"rtt_ms": {"n": 0, "lost": pings}, "loss_percent": loss},
+    }
+
+
+@pytest.mark.parametrize(
+    ("direction", "key"),
+    [
+        ({"loss": {"kind": "random", "percent": 100}}, "both.loss.percent: 100"),
+        ({"corrupt_percent": 100}, "both.corrupt_percent: 100"),
+        (
+            {"loss": {"kind": "gilbert-elliott", "p_percent": 1, "r_percent": 0}},
+            "both.loss, 100 % in the long run",
+        ),
+    ],
+)
+def test_a_link_that_loses_everything_is_dead_by_its_profiles_key(
+    direction: Json, key: str
+) -> None:
+    profile = OwnProfile.model_validate({"name": "gone", "both": direction})
+    assert dead(profile, _said(100.0, 10, 1000)) == (
+        "nothing comes through link gone: all 1,010 echoes before the trial were lost, a "
+        f"measured loss of 100 %; its profile has {key}"
+    )
+
+
+def test_a_link_that_ought_to_live_is_dead_when_nothing_comes_back() -> None:
+    told = dead("wlan", _said(0.0, 50, 0))
+    assert told.startswith("nothing comes through link wlan: all 50 echoes")
+    assert told.endswith("a measured loss of 100 %; 0 % is nominal")
+
+
+def test_bad_luck_is_not_death() -> None:
+    """Ten echoes over a link that loses three quarters of them are all lost in 6 % of cases;
+    a thousand never are."""
+    assert dead("wlan", _said(75.0, 10, 0)) == ""
+    assert dead("wlan", _said(75.0, 10, 1000))
+    assert dead("wlan", LINK) == ""
+    assert dead("wlan", {"name": "x"}) == ""

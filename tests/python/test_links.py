@@ -131,6 +131,14 @@ def test_links_that_cannot_be_are_refused_by_their_place(links: str, said: str) 
         (TEXT + "axes: {socket: [unix]}\n", "no Unix socket crosses link wlan"),
         (TEXT.replace("wlan", "loopback") + "axes: {congestion: [bbr]}\n", "machine's congestion"),
         (
+            TEXT.replace("wlan", "loopback") + "axes: {initial_window: [64]}\n",
+            "machine's initial window: name a link, as in links",
+        ),
+        (
+            TEXT.replace("wlan", "loopback") + "axes: {after_idle: [keep]}\n",
+            "machine's setting for pauses: name a link",
+        ),
+        (
             TEXT.replace("wlan", "loopback") + "axes: {socket: [unix]}\ncapture: client\n",
             "a Unix socket has no packets",
         ),
@@ -192,7 +200,8 @@ def test_loopback_records_whose_congestion_control_it_has(
 @needs_root
 @pytest.mark.usefixtures("stand_in", "nothing_left")
 def test_a_trial_over_a_link_carries_what_the_link_was(tmp_path: Path) -> None:
-    run = _run(tmp_path / "run", TEXT + "capture: both\naxes: {congestion: [reno]}\n")
+    axes = "axes: {congestion: [reno], initial_window: [64], after_idle: [keep]}\n"
+    run = _run(tmp_path / "run", TEXT + "capture: both\n" + axes)
     trial = run.trials[0]
     assert trial.status == "measured", trial.reason
     assert trial.point.link == "wlan"
@@ -207,7 +216,12 @@ def test_a_trial_over_a_link_carries_what_the_link_was(tmp_path: Path) -> None:
     assert trial.placement["emulator"]
     assert trial.placement["capture"]
     named = {check.name: check.outcome for check in trial.checks}
-    wanted = ("link round trip", "emulator lateness", "congestion control", "capture")
+    assert trial.link["tcp"]["server"]["initial_window"] == 64
+    assert trial.link["tcp"]["client"]["after_idle"] == "keep"
+    wanted = (
+        *("link round trip", "emulator lateness", "congestion control", "capture"),
+        *("initial window", "window after a pause"),
+    )
     assert {name: named[name] for name in wanted} == dict.fromkeys(wanted, "ok")
     assert running.read(run.folder).trials == run.trials
 
@@ -230,6 +244,21 @@ def test_a_trial_in_which_something_dies_fails_and_the_run_goes_on(
     run = _run(tmp_path / "run", TEXT + "capture: client\n")
     assert [trial.status for trial in run.trials] == ["failed"] * 2
     assert all(reason in trial.reason for trial in run.trials), run.trials[0].reason
+
+
+@needs_root
+@pytest.mark.usefixtures("nothing_left")
+def test_a_trial_over_a_dead_link_fails_and_names_the_key(
+    tmp_path: Path, stand_in: Misbehave
+) -> None:
+    stand_in("link-dead")
+    dead = "{name: dead, both: {delay_ms: 5, loss: {kind: random, percent: 100}}}"
+    run = _run(tmp_path / "run", TEXT.replace("wlan", dead))
+    assert [trial.status for trial in run.trials] == ["failed"] * 2
+    reason = run.trials[0].reason
+    assert "nothing comes through link dead: all 1,050 echoes" in reason
+    assert "a measured loss of 100 %; its profile has both.loss.percent: 100" in reason
+    assert not run.trials[0].result
 
 
 @needs_root

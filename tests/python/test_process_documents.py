@@ -10,11 +10,16 @@ from typing import Any
 
 import jsonschema
 import pytest
+from pydantic import ValidationError
 
-from wirelab import experiment_file, manifests, placement, planning
+from wirelab import engine_binary, experiment_file, links, manifests, placement, planning
+from wirelab.attendants import Attendant, Refused
+from wirelab.axes import SEGMENTS_MAX
 from wirelab.certificates import Certificates
 from wirelab.contact import Appointment, Contact
+from wirelab.interruption import Interruption
 from wirelab.measuring import plan, settings
+from wirelab.profiles import Direction, GilbertElliott, OwnProfile, RandomLoss
 from wirelab.stacks import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,3 +160,109 @@ def _raw(engine: Path) -> tuple[Json, list[Json]]:
         )
         service.stdin.close()
     return ready, [json.loads(line) for line in driven.stdout.splitlines()]
+
+
+def _bounds(schema: Json) -> dict[str, Json]:
+    """Key -> its least and greatest value, of the numbers of a model."""
+    found = {}
+    for key, told in schema["properties"].items():
+        parts = [told, *told.get("anyOf", ())]
+        numbers = [p for p in parts if {"number", "integer"} & {*_types(p)}]
+        if numbers:
+            found[key] = {word: numbers[0].get(word) for word in ("minimum", "maximum")}
+    return found
+
+
+def _types(schema: Json) -> list[str]:
+    told = schema.get("type", [])
+    return told if isinstance(told, list) else [told]
+
+
+def test_bounds_of_profiles_are_the_engines() -> None:
+    """What the engine would refuse of a number is refused when an experiment is read."""
+    schema = json.loads((SCHEMAS / "link.schema.json").read_text(encoding="utf-8"))["$defs"]
+    losses = {one["properties"]["kind"]["const"]: one for one in schema["LossModel"]["oneOf"]}
+    for model, theirs in (
+        (Direction, schema["Direction"]),
+        (RandomLoss, losses["random"]),
+        (GilbertElliott, losses["gilbert-elliott"]),
+    ):
+        ours = _bounds(model.model_json_schema())
+        assert ours == _bounds(theirs)
+        assert ours
+        assert all(told["minimum"] is not None for told in ours.values())
+    window = json.loads((SCHEMAS / "link.schema.json").read_text(encoding="utf-8"))
+    bounds = window["properties"]["initcwnd"]
+    assert (bounds["minimum"], bounds["maximum"]) == (1, SEGMENTS_MAX)
+
+
+@pytest.mark.parametrize(
+    "direction",
+    [
+        {"delay_ms": 5, "jitter_ms": 5, "distribution": "uniform"},
+        {"delay_ms": 5, "jitter_ms": 5.1, "distribution": "uniform"},
+        {"delay_ms": 4, "jitter_ms": 1, "distribution": "normal"},
+        {"delay_ms": 4, "jitter_ms": 1.01, "distribution": "normal"},
+        {"delay_ms": 2, "jitter_ms": 3, "distribution": "pareto"},
+        {"delay_ms": 2, "jitter_ms": 3.01, "distribution": "pareto"},
+        {"delay_ms": 5, "jitter_ms": 1},
+        {"delay_ms": 5, "distribution": "uniform"},
+        {"delay_ms": 60_001},
+        {"delay_ms": -1},
+        {"loss": {"kind": "random", "percent": 120}},
+        {"loss": {"kind": "gilbert-elliott", "p_percent": 0, "r_percent": 0}},
+        {"reorder_percent": 1},
+        {"reorder_percent": 1, "delay_ms": 1},
+        {"rate_kbit": 0},
+        {"rate_kbit": 10, "queue_bytes": 1500},
+        {"rate_kbit": 10, "queue_bytes": 1499},
+        {"queue_bytes": 1500},
+    ],
+    ids=str,
+)
+def test_the_front_refuses_the_profiles_that_the_engine_refuses(
+    direction: Json, real_engine: Path
+) -> None:
+    """Without iproute2, and without privileges, the engine makes none that it takes."""
+    profile = {"name": "own", "both": direction}
+    done = subprocess.run(
+        [real_engine, "link"],
+        input=json.dumps({"profile": profile}) + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/nonexistent"},
+    )
+    refused = json.loads(done.stdout)["refused"]["option"]
+    try:
+        OwnProfile.model_validate(profile)
+    except ValidationError:
+        assert refused.startswith("profile."), refused
+    else:
+        assert not refused.startswith("profile"), refused
+
+
+def test_what_a_link_is_ordered_is_what_the_engine_defines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[Json] = []
+
+    def order(_: object, command: object, given: Json, **__: object) -> None:
+        said.append(given)
+        raise Refused("heard enough", "")
+
+    monkeypatch.setattr(Attendant, "__init__", order)
+    monkeypatch.setattr(engine_binary, "find", lambda: Path("engine"))
+    with Interruption() as interruption, pytest.raises(Refused):
+        links.open_link(
+            "wlan",
+            congestion="reno",
+            initial_window="64",
+            after_idle="keep",
+            measure=links.measurement({}),
+            cores=(0,),
+            log=tmp_path / "log",
+            interruption=interruption,
+        )
+    _valid("link", said[0])
+    assert (said[0]["initcwnd"], said[0]["after_idle"]) == (64, "keep")

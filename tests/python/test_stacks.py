@@ -17,6 +17,7 @@ from wirelab.stacks import Stack
 def _values(axis: axes.Axis) -> st.SearchStrategy[str]:
     counted = [f"{word}={number}" for word in axis.counted for number in (1, 8)]
     numbers = [*(["65536"] if axis.is_bytes else []), *(["0", "40"] if axis.is_ms else [])]
+    numbers += ["1", "1000"] if axis.is_segments else []
     return st.sampled_from([*axis.values, *counted, *numbers])
 
 
@@ -104,6 +105,12 @@ def test_every_axis_has_a_value() -> None:
         ("rest@go?close_delay=2 min", "choose 0 to 60,000 ms"),
         ("rest@go?server.cpu=5%", "write 10% to 100%"),
         ("rest@go?client.cpu=half", "Known are"),
+        ("rest@go?initial_window=0", "write 1 to 1,000, or 'kernel'"),
+        ("rest@go?initial_window=1001", "not a window that a link can give"),
+        ("rest@go?initial_window=wide", "Known are"),
+        ("rest@go?after_idle=no", "Known are"),
+        ("rest@go?socket=unix&after_idle=keep", "not of Unix sockets"),
+        ("rest@go?socket=unix&initial_window=64", "not of Unix sockets"),
         ("rest@go?socket=unix&server.nagle=on", "not of Unix sockets"),
         ("grpc@go?caller=ghz&security=tls", "nearest legal stack is grpc@go?caller=ghz"),
         ("grpc@go?caller=ghz&compression=zstd", "compression=gzip&caller=ghz"),

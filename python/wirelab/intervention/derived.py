@@ -27,6 +27,21 @@ _LEFT_OUT = ("axes", "findings", "ladders", "only", "interventions", "test_findi
 """Keys of the run's file that say nothing about its points."""
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What of a cell a test may change."""
+
+    stack: Stack
+    link: Profile
+    faults_off: tuple[str, ...] = ()
+    """Of the experiment's faults."""
+
+    @classmethod
+    def of(cls, cell: Cell) -> Setting:
+        """The cell as it was."""
+        return cls(cell.stack, cell.link)
+
+
 @dataclass
 class Matrix:
     """The points of the test, each once."""
@@ -41,10 +56,10 @@ class Matrix:
     def __post_init__(self) -> None:
         self.links = list(self.experiment.links)
 
-    def refusal(self, cell: Cell, stack: Stack, link: Profile) -> str:
-        """Why the cell cannot be measured with that stack over that link; empty when it can."""
-        place = self._place(cell, stack, 0)
-        alone = {"services": (stack.reference,), "axes": {}, "only": (place,)}
+    def refusal(self, cell: Cell, change: Setting) -> str:
+        """Why the cell cannot be measured with that change; empty when it can."""
+        place, link = self._place(cell, change, 0), change.link
+        alone = {"services": (change.stack.reference,), "axes": {}, "only": (place,)}
         update = {**alone, "links": (link,), "capture": (self.capture,), "skip_illegal": False}
         try:
             planning.schedule(self.experiment.model_copy(update=update), self.catalogue)
@@ -52,22 +67,26 @@ class Matrix:
             return error.problems[0].partition(". ")[0]
         return ""
 
-    def add(self, cell: Cell, stack: Stack, link: Profile) -> Spot:
-        """Takes the point into the test."""
-        if link not in self.links:
-            self.links.append(link)
-        place = self._place(cell, stack, self.links.index(link))
+    def add(self, cell: Cell, change: Setting | None = None) -> Spot:
+        """Takes the cell into the test, with the change or as it was."""
+        setting = change or Setting.of(cell)
+        if setting.link not in self.links:
+            self.links.append(setting.link)
+        place = self._place(cell, setting, self.links.index(setting.link))
         self.places.setdefault(place.model_dump_json(), place)
-        return self.spot(cell, stack, link)
+        return self.spot(cell, setting)
 
-    def spot(self, cell: Cell, stack: Stack, link: Profile) -> Spot:
+    def spot(self, cell: Cell, change: Setting | None = None) -> Spot:
         """What the point is called in the test."""
+        setting = change or Setting.of(cell)
+        options = {**cell.point.options, "capture": self.capture}
+        faults = {k: v for k, v in options.pop("faults", {}).items() if k not in setting.faults_off}
         point = replace(
             cell.point,
-            stack=stack.reference,
-            axes=dict(stack.axes),
-            link=profiles.name(link),
-            options={**cell.point.options, "capture": self.capture},
+            stack=setting.stack.reference,
+            axes=dict(setting.stack.axes),
+            link=profiles.name(setting.link),
+            options={**options, **({"faults": faults} if faults else {})},
         )
         return Spot.of(point)
 
@@ -75,14 +94,15 @@ class Matrix:
         """The profile of that name."""
         return next(link for link in self.links if profiles.name(link) == name)
 
-    def _place(self, cell: Cell, stack: Stack, link: int) -> Place:
+    def _place(self, cell: Cell, setting: Setting, link: int) -> Place:
         asked = self.experiment
         return Place(
-            stack=stack.reference,
+            stack=setting.stack.reference,
             message=asked.messages.index(cell.message),
             load=asked.loads.index(cell.load),
             link=link,
             placement=asked.placement.index(cell.placement),
+            faults_off=setting.faults_off,
         )
 
     def text(self, document: dict[str, Any], record: Interventions, repeats: int) -> str:
@@ -100,7 +120,7 @@ class Matrix:
                 *(map(_profile, self.links[len(self.experiment.links) :])),
             ],
             "services": list(dict.fromkeys(place.stack for place in places)),
-            "only": [place.model_dump() for place in places],
+            "only": [place.model_dump(mode="json") for place in places],
             "interventions": record.model_dump(mode="json"),
         }
         return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)

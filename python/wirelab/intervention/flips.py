@@ -1,11 +1,14 @@
 """From a finding's words to the one change that tests it in a given cell.
 
 A finding names an axis and a value. Whether that is a change, and a legal one, depends on
-the cell. Losses are the link's, no axis': they are tested by the same link without loss.
+the cell. Losses are the link's, no axis': they are tested by the same link without loss. What
+makes a side slow or silent is not in the packets: where the cell itself has something that
+does, a CPU quota or a fault of the service, that is the switch.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -19,30 +22,44 @@ from wirelab.errors import StackError
 from wirelab.intervention.claims import Switch
 from wirelab.planning import Cell
 from wirelab.profiles import LOOPBACK, OwnProfile, Profile
+from wirelab.quotas import ALL
 from wirelab.stacks import Stack
 
 LINK = "link"
 """The axis that is none of a stack: what lies between caller and service."""
+FAULTS = "faults."
+"""Before the name of a fault of the service, which is no axis of a stack either."""
+OFF = "off"
 NAME_MAX = 32
 """Characters of a profile's name."""
 
 _LOSSES = ("syn-retransmission", "data-retransmission")
 _LOSS_KEYS = ("loss", "syn_loss_percent")
 
+_SWITCHES: Mapping[str, Switch] = MappingProxyType(
+    {
+        "slow-start": ("initial_window", str(axes.SEGMENTS_MAX)),
+        "idle-restart": ("after_idle", "keep"),
+    }
+)
+"""Of causes whose findings named none before there was one."""
+_QUOTAS: Mapping[str, str] = MappingProxyType(
+    {"server-think-time": "server.cpu", "client-not-reading": "client.cpu"}
+)
+"""Cause -> the axis by which a cell can make it."""
+_THINKING = ("delay_us", "text_check_ns_per_kb", "freeze")
+"""Faults that make a service think."""
+
 _NO_SWITCH = MappingProxyType(
     {
-        "server-think-time": "no switch makes the service's own work shorter; another service, "
-        "or an operation that does less, would show it",
-        "client-not-reading": "no switch makes the caller read; another caller, or more of the "
-        "processor for it, would show it",
-        "slow-start": "no switch sets the initial congestion window; smaller messages, or a "
-        "connection that is kept, would show it",
-        "idle-restart": "no switch keeps the congestion window over a pause; calls without "
-        "pauses would show it",
+        "server-think-time": "no switch of this cell makes the service's own work shorter; "
+        "another service, or an operation that does less, would show it",
+        "client-not-reading": "no switch of this cell makes the caller read; another caller, or "
+        "more of the processor for it, would show it",
         "tcp-window-exhausted": "no switch sets the server's receive window",
     }
 )
-"""Causes without an axis, and what would test them."""
+"""Causes for which a cell may have no switch, and what would test them."""
 
 
 class CannotTest(Exception):
@@ -60,16 +77,44 @@ class Flip:
     link: Profile
     lapses: Mapping[str, str] = field(default_factory=dict)
     """Axes that do not exist without what was flipped, and their defaults."""
+    faults_off: tuple[str, ...] = ()
+    """Faults of the service that are switched off."""
 
 
 def flip(cause: str, switch: Switch | None, cell: Cell) -> Flip:
     """The change. Raises :class:`CannotTest`."""
     if switch is None and cause in _LOSSES:
         return _over(_without_loss(cell.link), cell)
-    if switch is None:
-        raise CannotTest(_NO_SWITCH.get(cause, "the lab has no switch for it"))
-    axis, value = switch
-    return _over(_profile(value), cell) if axis == LINK else _flipped(axis, value, cell)
+    axis, value = switch or _own_switch(cause, cell)
+    if axis == LINK:
+        return _over(_profile(value), cell)
+    return _faultless(axis, cell) if is_fault(axis) else _flipped(axis, value, cell)
+
+
+def is_fault(axis: str) -> bool:
+    """Whether that is a fault of the service, and no axis of a stack."""
+    return axis.startswith(FAULTS)
+
+
+def _own_switch(cause: str, cell: Cell) -> Switch:
+    """What the cell has that can make the cause, though packets do not tell it. Raises
+    :class:`CannotTest`."""
+    if cause in _SWITCHES:
+        return _SWITCHES[cause]
+    quota = _QUOTAS.get(cause)
+    if quota is not None and cell.stack.axes[quota] != ALL:
+        return quota, ALL
+    faults = cell.point.options.get("faults", {}) if cause == "server-think-time" else {}
+    thinking = next((name for name in _THINKING if faults.get(name)), None)
+    if thinking is not None:
+        return f"{FAULTS}{thinking}", OFF
+    raise CannotTest(_NO_SWITCH.get(cause, "the lab has no switch for it"))
+
+
+def _faultless(axis: str, cell: Cell) -> Flip:
+    fault = axis.removeprefix(FAULTS)
+    was = json.dumps(cell.point.options["faults"][fault])
+    return Flip(axis, was, OFF, cell.stack, cell.link, faults_off=(fault,))
 
 
 def _flipped(axis: str, value: str, cell: Cell) -> Flip:

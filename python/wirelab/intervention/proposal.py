@@ -9,8 +9,8 @@ from wirelab import planning
 from wirelab.errors import StackError, UsageError
 from wirelab.experiment import CaptureChoice, Experiment
 from wirelab.intervention.claims import captured, claims, switch
-from wirelab.intervention.derived import Matrix
-from wirelab.intervention.flips import LINK, CannotTest, Flip, flip
+from wirelab.intervention.derived import Matrix, Setting
+from wirelab.intervention.flips import FAULTS, LINK, CannotTest, Flip, flip, is_fault
 from wirelab.intervention.record import Claim, Interventions, Planned, Together, Untested
 from wirelab.manifests import Catalogue
 from wirelab.planning import Cell
@@ -98,7 +98,7 @@ def _of_cell(
 ) -> tuple[list[Planned], list[Untested]]:
     tests: list[Planned] = []
     untested: list[Untested] = []
-    before = matrix.spot(one.cell, one.cell.stack, one.cell.link)
+    before = matrix.spot(one.cell)
     for claim in claims(one.measured):
         if causes and claim.cause not in causes:
             continue
@@ -134,7 +134,7 @@ def _too_small(claim: Claim) -> str:
 def _change(one: Found, claim: Claim, matrix: Matrix) -> Flip:
     """Raises :class:`CannotTest`."""
     change = flip(claim.cause, switch(one.measured, claim.cause), one.cell)
-    refusal = matrix.refusal(one.cell, change.stack, change.link)
+    refusal = matrix.refusal(one.cell, _setting(change))
     if refusal:
         raise CannotTest(refusal)
     return change
@@ -148,9 +148,13 @@ def _planned(one: Found, claim: Claim, change: Flip, matrix: Matrix) -> Planned:
         becomes=change.becomes,
         lapses=dict(change.lapses),
         ms_predicted=claim.ms_per_call,
-        before=matrix.add(one.cell, one.cell.stack, one.cell.link),
-        after=matrix.add(one.cell, change.stack, change.link),
+        before=matrix.add(one.cell),
+        after=matrix.add(one.cell, _setting(change)),
     )
+
+
+def _setting(change: Flip) -> Setting:
+    return Setting(change.stack, change.link, change.faults_off)
 
 
 def _together(
@@ -159,18 +163,24 @@ def _together(
     """Where several switches of a cell are flipped one by one, all of them at once, too; but
     not where they exclude each other."""
     for one in found:
-        before = matrix.spot(one.cell, one.cell.stack, one.cell.link)
+        before = matrix.spot(one.cell)
         changes = {test.axis: test for test in tests if test.before == before}
         if len(changes) < 2:
             continue
         link = matrix.link(changes[LINK].becomes) if LINK in changes else one.cell.link
-        axes = {axis: test.becomes for axis, test in changes.items() if axis != LINK}
+        faults_off = tuple(axis.removeprefix(FAULTS) for axis in changes if is_fault(axis))
+        axes = {
+            axis: test.becomes
+            for axis, test in changes.items()
+            if axis != LINK and not is_fault(axis)
+        }
         lapses = {axis: value for test in changes.values() for axis, value in test.lapses.items()}
         try:
             stack = one.cell.stack.with_axes({**lapses, **axes})
         except StackError:
             continue
-        if not matrix.refusal(one.cell, stack, link):
+        both = Setting(stack, link, faults_off)
+        if not matrix.refusal(one.cell, both):
             told = tuple(test.change for test in changes.values())
-            after = matrix.add(one.cell, stack, link)
+            after = matrix.add(one.cell, both)
             yield Together(changes=told, before=before, after=after)

@@ -1,0 +1,95 @@
+"""Congestion windows that hold up replies over a real link: found in its packets, predicted,
+and gone when their switch is flipped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wirelab import experiment_file, intervention, running
+from wirelab.intervention.outcome import Tested as Judged
+from wirelab.trial import Trial
+
+TEXT = """\
+name: windows
+services: ["rest@rust?{axes}"]
+messages: [{{operation: Hello, bytes: {bytes}}}]
+loads: [closed: {{users: 1, think: {think}}}]
+links: [{{name: far, both: {{delay_ms: 25}}}}]
+capture: client
+window: {{calls: {calls}}}
+warmup: {{min: 0 s, max: 0 s}}
+timeout: 30 s
+repeats: 1
+"""
+REPEATS = 2
+SEGMENT_BYTES = 1448
+
+pytestmark = [
+    pytest.mark.skipif(
+        os.geteuid() != 0 or shutil.which("ip") is None or not Path("/dev/net/tun").exists(),
+        reason="links need root, iproute2 and /dev/net/tun",
+    ),
+    pytest.mark.usefixtures("no_orphans", "real_engine"),
+]
+
+
+def _tested(
+    folder: Path, cause: str, axes: str, size: str, think: str, calls: int
+) -> tuple[Judged, list[Trial]]:
+    """The verdict on that cause, and the trials of its test."""
+    text = TEXT.format(axes=axes, bytes=size, think=think, calls=calls)
+    run = running.run(experiment_file.parse(text), folder, source=text, unverified=True)
+    assert [trial.status for trial in run.trials] == ["measured"], run.failed
+    done = intervention.intervene(folder, repeats=REPEATS, causes=[cause], unverified=True)
+    assert not done.failed
+    assert done.folder is not None
+    (judged,) = [one for one in done.outcome.tested if one.planned.claim.cause == cause]
+    return judged, list(running.read(done.folder).trials)
+
+
+def _ends(trials: list[Trial], axis: str, value: str) -> list[Any]:
+    """How TCP began at both ends of every trial with that value."""
+    having = [trial for trial in trials if trial.point.axes[axis] == value]
+    assert len(having) == REPEATS
+    return [end for trial in having for end in trial.link["tcp"].values()]
+
+
+def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path) -> None:
+    """1 MB at 50 ms of round trip: 10, 20, 40 … segments a round trip, seven in all; with a
+    window of 1000 one is enough, and the receiver offers as much."""
+    judged, trials = _tested(
+        tmp_path / "run", "slow-start", "codec=text&connection=close", "1 MB", "0 ms", 6
+    )
+    assert judged.planned.change == "initial_window=1000"
+    assert judged.planned.claim.ms_per_call > 150.0
+    assert judged.verdict in ("held", "partly"), judged
+    assert judged.found is not None
+    assert (judged.found.bounds or (0.0, 0.0))[0] > 100.0
+    before, after = judged.occurrences or (0.0, 0.0)
+    assert after <= 0.1 * before, judged
+    assert {end["initial_window"] for end in _ends(trials, "initial_window", "kernel")} == {10}
+    wide = _ends(trials, "initial_window", "1000")
+    assert {end["initial_window"] for end in wide} == {1000}
+    assert all(end["receive_window"] >= 1000 * SEGMENT_BYTES for end in wide)
+    flipped = [trial for trial in trials if trial.point.axes["initial_window"] == "1000"]
+    causes = {found["cause"] for trial in flipped for found in trial.wire["findings"]}
+    assert "tcp-window-exhausted" not in causes
+
+
+def test_a_window_that_shrinks_in_pauses_is_found_predicted_and_kept(tmp_path: Path) -> None:
+    """A pause of 1.5 s is six retransmission timeouts: each halves the window."""
+    judged, trials = _tested(tmp_path / "run", "idle-restart", "codec=text", "300 kB", "1500 ms", 6)
+    assert judged.planned.change == "after_idle=keep"
+    assert judged.planned.claim.ms_per_call > 40.0
+    assert judged.verdict in ("held", "partly"), judged
+    assert judged.found is not None
+    assert (judged.found.bounds or (0.0, 0.0))[0] > 20.0
+    before, after = judged.occurrences or (0.0, 0.0)
+    assert after <= 0.1 * before, judged
+    assert {end["after_idle"] for end in _ends(trials, "after_idle", "restart")} == {"restart"}
+    assert {end["after_idle"] for end in _ends(trials, "after_idle", "keep")} == {"keep"}
