@@ -5,6 +5,10 @@ use crate::diagnosis::finding::Test;
 use crate::diagnosis::tally::Figures;
 use crate::stream::Direction;
 
+/// Segments of an initial congestion window that holds nearly every message: the
+/// largest that a link can be given.
+const WINDOW_OF_A_MESSAGE: &str = "1000";
+
 /// What happened, how often and how long.
 pub(crate) fn sentence(figures: &Figures) -> String {
     let (sender, receiver) = sides(figures.direction);
@@ -94,6 +98,8 @@ fn switch(figures: &Figures) -> Option<(String, String)> {
         Cause::SplitWrites => (format!("{sender}.writes"), "joined"),
         Cause::ConnectionPerCall => ("connection".to_string(), "keep"),
         Cause::ReadUntilClose => ("end_of_message".to_string(), "content-length"),
+        Cause::SlowStart => ("initial_window".to_string(), WINDOW_OF_A_MESSAGE),
+        Cause::IdleRestart => ("after_idle".to_string(), "keep"),
         Cause::TcpWindowExhausted if receiver == "client" => {
             ("client.tcp_window".to_string(), "kernel")
         }

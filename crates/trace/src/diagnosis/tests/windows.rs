@@ -194,6 +194,15 @@ fn after_a_pause_a_grown_window_begins_anew() {
     assert_eq!(causes(&findings), [Cause::IdleRestart, Cause::SlowStart]);
     let idle = of(&findings, Cause::IdleRestart).expect("the second exchange");
     assert_eq!(idle.examples[0].exchange, Some(1));
+    let switches: Vec<_> = findings
+        .iter()
+        .filter_map(|found| found.test.as_ref())
+        .map(|test| (test.axis.as_str(), test.value.as_str()))
+        .collect();
+    assert_eq!(
+        switches,
+        [("after_idle", "keep"), ("initial_window", "1000")]
+    );
 }
 
 fn data(length: u32) -> Unit {
