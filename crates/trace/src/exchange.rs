@@ -57,6 +57,8 @@ pub struct Extent {
     /// the first byte of its body (or its last byte, where it has no body). One for
     /// a message that begins in one send, two for a head and a body in two sends.
     pub segments: u32,
+    /// HTTP/2: bytes of control frames between its frames.
+    pub between_bytes: u32,
 }
 
 impl Extent {
@@ -157,6 +159,15 @@ pub enum Unit {
     Tls(u8),
 }
 
+/// A half of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// What the client asks.
+    Request,
+    /// What the server answers.
+    Reply,
+}
+
 /// Who listens to exchanges.
 pub trait Exchanges {
     /// One is complete, or will never be. In order of completion, on each
@@ -168,6 +179,10 @@ pub trait Exchanges {
 
     /// The exchange of that number is over; [`Exchanges::exchange`] follows, later.
     fn concluded(&mut self, _flow: FlowId, _ordinal: u64) {}
+
+    /// A message has no counterpart: the capture lacks it, or cannot tell which it
+    /// is. A request's exchange is told besides, [`Ending::Unseen`].
+    fn unpaired(&mut self, _flow: FlowId, _message: Message) {}
 
     /// The next bytes of a direction belong to `layer`. Every byte that a flow
     /// hands out is told once; bytes of one packet may be told late, when later

@@ -10,7 +10,7 @@ use crate::diagnosis::split::Joint;
 use crate::diagnosis::stall::Stalls;
 use crate::diagnosis::unseen::Numbers;
 use crate::diagnosis::{congestion, nagle, window};
-use crate::stream::{Direction, Segment};
+use crate::stream::{Direction, Segment, SegmentKind};
 
 /// Segments on their way that are remembered.
 const ON_THEIR_WAY: usize = 1024;
@@ -168,7 +168,13 @@ impl Half {
             newest = self.on_their_way.pop_front();
         }
         if let Some(sent) = newest.filter(|sent| !sent.again) {
-            path.answered(self.direction, segment.at_ns.saturating_sub(sent.at));
+            let ns = segment.at_ns.saturating_sub(sent.at);
+            if segment.kind == SegmentKind::Acknowledgment {
+                path.sampled(self.direction, ns);
+            } else {
+                // Whoever answers with payload may have waited for that.
+                path.answered(self.direction, ns);
+            }
         }
         let asleep_ns = window::not_reading_ns(self, path);
         self.losses

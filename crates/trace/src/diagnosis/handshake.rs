@@ -44,7 +44,7 @@ impl Handshake {
             && let Some((first, last)) = self.asked
             && first == last
         {
-            path.answered(Direction::Request, at.0 - first.0);
+            path.sampled(Direction::Request, at.0 - first.0);
         }
         self.answered = Some((self.answered.map_or(at, |(first, _)| first), at));
     }

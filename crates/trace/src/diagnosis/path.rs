@@ -2,16 +2,60 @@
 
 use crate::stream::Direction;
 
-/// The shortest round trips seen on one flow. The capture may stand at either
+/// Round trips of each side that are remembered.
+const SAMPLES: usize = 16;
+/// An answer this much later than the fastest may have been delayed on purpose (RFC 1122
+/// section 4.2.3.2; Linux waits 40 ms), ns; of a long way an eighth.
+const AT_ONCE_NS: u64 = 20_000_000;
+
+/// The last answers of a side's kernel that waited for nothing but the way, as far as
+/// packets show.
+#[derive(Debug, Clone, Copy, Default)]
+struct Samples {
+    ns: [u64; SAMPLES],
+    taken: usize,
+}
+
+impl Samples {
+    fn take(&mut self, ns: u64) {
+        self.ns[self.taken % SAMPLES] = ns;
+        self.taken += 1;
+    }
+
+    /// How far above `shortest` nearly all of them lie, and as much again for each
+    /// quarter of their number that is lacking: few show little of what may come.
+    fn spread(&self, shortest: u64) -> u64 {
+        let latest = shortest.saturating_add((shortest / 8).max(AT_ONCE_NS));
+        let mut known = self.ns;
+        let known = &mut known[..self.taken.min(SAMPLES)];
+        known.sort_unstable();
+        let count = known.partition_point(|ns| *ns <= latest);
+        let Some(last) = (count * 9).div_ceil(10).checked_sub(1) else {
+            return 0;
+        };
+        let above = known[last].saturating_sub(shortest);
+        above + 4 * above / count as u64
+    }
+}
+
+/// The shortest round trips seen on one flow, and how much they vary. The capture may stand at either
 /// end or between: what counts is how long it takes from the capture to one side
 /// and back, and that differs by side.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Path {
     /// From the capture to the client and back, and to the server and back, ns.
     to: [Option<u64>; 2],
+    /// The same, one by one.
+    samples: [Samples; 2],
 }
 
 impl Path {
+    /// As [`Self::answered`], by a kernel that had nothing to wait for.
+    pub(crate) fn sampled(&mut self, direction: Direction, ns: u64) {
+        self.answered(direction, ns);
+        self.samples[direction.opposite() as usize].take(ns.min(LONGEST_NS));
+    }
+
     /// A packet passed towards the receiver of `direction`, and its answer came back
     /// after that long.
     pub(crate) fn answered(&mut self, direction: Direction, ns: u64) {
@@ -19,7 +63,8 @@ impl Path {
         *shortest = Some(shortest.unwrap_or(LONGEST_NS).min(ns));
     }
 
-    /// Takes what another flow between the same hosts has shown, where it is shorter.
+    /// Takes what another flow between the same hosts has shown: what is shorter, and
+    /// what is newer.
     pub(crate) fn learn(&mut self, other: &Path) {
         for (mine, theirs) in self.to.iter_mut().zip(other.to) {
             *mine = match (*mine, theirs) {
@@ -27,6 +72,17 @@ impl Path {
                 (mine, theirs) => mine.or(theirs),
             };
         }
+        for (mine, theirs) in self.samples.iter_mut().zip(other.samples) {
+            if theirs.taken > 0 {
+                *mine = theirs;
+            }
+        }
+    }
+
+    /// How much longer than [`Self::near`] the way to the sender of `direction` and back
+    /// may take, by what it took, ns; 0 where that never varied.
+    pub(crate) fn spread(&self, direction: Direction) -> u64 {
+        self.samples[direction as usize].spread(self.near(direction))
     }
 
     /// To the sender of `direction` and back, ns; 0 where nothing is known.
@@ -77,6 +133,28 @@ mod tests {
         assert_eq!(path.far(Direction::Request), 13_800_000);
         assert_eq!(path.near(Direction::Request), 20_000);
         assert_eq!(path.round_trip(), 13_820_000);
+    }
+
+    #[test]
+    fn what_varies_is_known_by_answers_that_waited_for_nothing() {
+        let mut path = Path::default();
+        let to_server = Direction::Request;
+        path.sampled(to_server, 14_000_000);
+        assert_eq!(path.spread(Direction::Reply), 0, "one shows no variation");
+        path.sampled(to_server, 16_000_000);
+        path.answered(to_server, 30_000_000);
+        assert_eq!(path.spread(Direction::Reply), 3 * 2_000_000);
+        path.sampled(to_server, 14_000_000 + 40_000_000);
+        assert_eq!(path.spread(Direction::Reply), 3 * 2_000_000, "delayed");
+        for _ in 0..SAMPLES {
+            path.sampled(to_server, 14_100_000);
+        }
+        assert_eq!(
+            path.spread(Direction::Reply),
+            125_000,
+            "the last ones count"
+        );
+        assert_eq!(path.spread(to_server), 0, "of the client nothing is known");
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(crate) struct Script {
     ordinal: u64,
     /// Packets of a side that are not captured.
     hidden: [bool; 2],
+    /// Bytes of control frames since the last exchange.
+    between: [u32; 2],
     /// The next identification of a side, where packets are counted.
     numbers: Option<[u16; 2]>,
     duplicate: bool,
@@ -70,6 +72,7 @@ impl Script {
             window: [1 << 20; 2],
             ordinal: 0,
             hidden: [false; 2],
+            between: [0; 2],
             numbers: None,
             duplicate: false,
             options_cut: false,
@@ -189,6 +192,12 @@ impl Script {
         self.tell(segment)
     }
 
+    /// A control frame of HTTP/2 in a packet of its own, between the frames of a message.
+    pub(crate) fn control(&mut self, side: Direction, bytes: u32, after_us: u64) -> &mut Self {
+        self.between[side as usize] += bytes;
+        self.data(side, bytes, after_us)
+    }
+
     /// Several full segments, 10 us apart.
     pub(crate) fn burst(&mut self, side: Direction, segments: u32, after_us: u64) -> &mut Self {
         for place in 0..segments {
@@ -277,6 +286,7 @@ impl Script {
         protocol: Protocol,
         ending: Ending,
     ) -> &mut Self {
+        let between = std::mem::take(&mut self.between);
         let extent = |side: Direction, (first, last): (u64, u64)| Extent {
             first_packet: 1,
             first_at_ns: (since.us + first) * 1_000,
@@ -284,9 +294,12 @@ impl Script {
             last_at_ns: (since.us + last) * 1_000,
             start: since.sent[side as usize],
             end: self.sent[side as usize],
-            message_bytes: self.sent[side as usize] - since.sent[side as usize],
+            message_bytes: self.sent[side as usize]
+                - since.sent[side as usize]
+                - u64::from(between[side as usize]),
             overhead_bytes: 0,
             segments: 1,
+            between_bytes: between[side as usize],
         };
         let exchange = Exchange {
             flow: self.flow,

@@ -48,15 +48,35 @@ impl Joint {
 }
 
 /// The joint behind the segment in which the message begins, if that is small, ends
-/// inside the message, and its sender had more at hand.
+/// inside the message, and its sender had more at hand. Control frames of HTTP/2 may lie
+/// between, in segments of their own.
 pub(crate) fn joint(half: &Half, extent: &Extent, path: &Path) -> Option<Joint> {
-    if extent.end.saturating_sub(extent.start) > extent.bytes() {
+    let bytes = extent.bytes().saturating_add(extent.between_bytes.into());
+    if extent.end.saturating_sub(extent.start) > bytes {
         return None; // other messages lie between its parts
     }
-    half.joints.iter().copied().find(|joint| {
-        joint.offset <= extent.start
-            && extent.start < joint.end
-            && joint.end < extent.end
-            && joint.was_at_hand(half, path)
-    })
+    let at_hand = |joint: &Joint| joint.end < extent.end && joint.was_at_hand(half, path);
+    let mut joints = half.joints.iter().copied();
+    let first = joints.find(|joint| joint.offset <= extent.start && extent.start < joint.end)?;
+    let mut split = Some(first).filter(at_hand)?;
+    let mut between = u64::from(extent.between_bytes);
+    for next in joints.take_while(|next| next.end < extent.end) {
+        let Some(left) = between.checked_sub(next.end - next.offset) else {
+            break;
+        };
+        if next.offset != split.end {
+            break;
+        }
+        if !at_hand(&next) {
+            return None;
+        }
+        between = left;
+        split = Joint {
+            to: next.to,
+            end: next.end,
+            packets: [split.packets[0], next.packets[1]],
+            ..split
+        };
+    }
+    Some(split)
 }

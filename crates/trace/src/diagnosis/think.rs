@@ -1,5 +1,7 @@
 //! server-think-time: the server had the request and sent nothing.
 
+use std::collections::VecDeque;
+
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
@@ -9,45 +11,57 @@ use crate::exchange::Exchange;
 const LEAST_NS: u64 = 3_500_000;
 /// From here on the way between capture and server is a link, whose delay may vary, ns.
 const LINK_NS: u64 = 1_000_000;
-/// A wait of so many mean deviations is none by chance.
-const DEVIATIONS: u64 = 4;
+/// Replies of which it is remembered how long they took to begin.
+const REMEMBERED: usize = 32;
+/// Fewer show no pattern.
+const FEW: usize = 8;
+/// One in so many replies may be faster than the link's others: of a server that did not
+/// think for once.
+const FAST: usize = 8;
+/// So many times as far above the way as the median of replies lies above the fast ones,
+/// none begins by chance. A normal distribution has the two 1.15 standard deviations
+/// apart, and the shortest of 32 lies 2.1 below the mean: 4.8 above it.
+const REACH: u64 = 6;
 
-/// Whatever takes longer than a day counts as a day, ns.
-const LONGEST_NS: u64 = 86_400_000_000_000;
-
-/// How long replies of one flow took to begin, and how much that varied.
-#[derive(Debug, Clone, Copy, Default)]
+/// How long the last replies of one flow took to begin. A server that thinks is late, and
+/// so is a link; but only a link is as often early.
+#[derive(Debug, Default)]
 pub(crate) struct Beginnings {
-    mean: u64,
-    /// Mean deviation from it; None before the first.
-    deviation: Option<u64>,
+    ring: VecDeque<u64>,
 }
 
 impl Beginnings {
-    /// Weights as in RFC 6298 section 2.3, but slow in both, as replies are few. Until
-    /// replies have shown better, a link is taken to vary by an eighth of its delay.
-    fn take(&mut self, ns: u64, near: u64) {
-        let ns = ns.min(LONGEST_NS);
-        match &mut self.deviation {
-            None => {
-                self.mean = ns;
-                self.deviation = Some(near / 8);
-            }
-            Some(deviation) => {
-                *deviation = (*deviation * 7 + self.mean.abs_diff(ns)) / 8;
-                self.mean = (self.mean * 7 + ns) / 8;
-            }
+    fn take(&mut self, ns: u64) {
+        if self.ring.len() == REMEMBERED {
+            self.ring.pop_front();
         }
+        self.ring.push_back(ns);
     }
 
-    /// What a wait must last to be one, ns: on a link as long as the way, or as no
-    /// delay of that link lasts by chance.
-    fn least_ns(&self, near: u64) -> u64 {
+    /// How far above the way a reply may begin by the chance that shows in the faster
+    /// half of them, ns; None where they are few.
+    fn reach(&self) -> Option<u64> {
+        if self.ring.len() < FEW {
+            return None;
+        }
+        let mut sorted: Vec<u64> = self.ring.iter().copied().collect();
+        sorted.sort_unstable();
+        let above = sorted[sorted.len() / 2] - sorted[sorted.len() / FAST];
+        Some(above.saturating_mul(REACH))
+    }
+
+    /// What a wait must last to be one, ns: on a link longer than its delay varies, by the
+    /// round trips that were seen and by the replies; until there are some of these, half
+    /// of the way. Twice the way, with its variation, is never chance.
+    fn least_ns(&self, near: u64, spread: u64) -> u64 {
         if near < LINK_NS {
             return LEAST_NS;
         }
-        let chance = DEVIATIONS * self.deviation.unwrap_or(near / 8);
-        chance.max(near / 4).min(near).max(LEAST_NS)
+        let chance = self.reach().unwrap_or(near / 2).max(spread);
+        chance
+            .min(near.saturating_add(spread))
+            .max(near / 4)
+            .max(LEAST_NS)
     }
 }
 
@@ -63,8 +77,8 @@ pub(crate) fn stall(
     let direction = exchange.caller.opposite();
     let near = path.near(direction);
     let taken = reply.first_at_ns.checked_sub(asked)?;
-    let least = beginnings.least_ns(near);
-    beginnings.take(taken, near);
+    let least = beginnings.least_ns(near, path.spread(direction));
+    beginnings.take(taken);
     let ns = taken.checked_sub(near).filter(|ns| *ns >= least)?;
     Some(Stall {
         cause: Cause::ServerThinkTime,

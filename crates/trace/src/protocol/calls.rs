@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wirelab_wire::grpc;
 
 use super::cut::Cut;
-use crate::exchange::{Ending, Exchange, Exchanges, Extent, Protocol};
+use crate::exchange::{Ending, Exchange, Exchanges, Extent, Message, Protocol};
 use crate::layer::Content;
 use crate::stream::{Direction, FlowId, Segment};
 
@@ -29,6 +29,10 @@ pub(super) struct Call {
     pub(super) grpc: [Option<grpc::Deframer>; 2],
     /// By side: what the content is.
     pub(super) content: [Content; 2],
+    /// Bytes of the other direction that the caller had received when it asked.
+    pub(super) received: u64,
+    /// By side: bytes of control frames before the last frame of its message.
+    pub(super) control_bytes: [u64; 2],
 }
 
 impl Call {
@@ -46,8 +50,14 @@ impl Call {
         }
     }
 
+    /// A byte of its reply was seen, or none is expected.
+    fn is_answered(&self) -> bool {
+        let reply = self.exchange.reply.as_ref();
+        self.reply_done || reply.is_some_and(|reply| reply.segments > 0)
+    }
+
     /// Its own side has said all.
-    pub(super) fn end(&mut self, side: usize) {
+    fn end(&mut self, side: usize) {
         if side == 0 {
             self.request_done = true;
         } else {
@@ -66,6 +76,10 @@ pub(super) struct Calls {
     next_ordinal: u64,
     /// The highest stream or number so far.
     pub(super) last_stream: u32,
+    /// What the caller had received when it asked last.
+    received: Option<u64>,
+    /// It has asked twice without having received anything in between.
+    pub(super) pipelines: bool,
     /// Complete; told when it is known whether the server closes after it.
     finished: Option<Exchange>,
 }
@@ -79,6 +93,8 @@ impl Calls {
             open: VecDeque::new(),
             next_ordinal: 0,
             last_stream: 0,
+            received: None,
+            pipelines: false,
             finished: None,
         }
     }
@@ -98,7 +114,10 @@ impl Calls {
         if self.open.len() == OPEN_MAX {
             self.conclude(0, Ending::Unseen, cut.listener);
         }
-        cut.listener.begun(self.flow, &cut.first_carrier());
+        let carrier = cut.first_carrier();
+        let received = carrier.acknowledged;
+        self.pipelines |= self.received.replace(received) == Some(received);
+        cut.listener.begun(self.flow, &carrier);
         let exchange = Exchange {
             flow: self.flow,
             ordinal: self.next_ordinal,
@@ -122,6 +141,8 @@ impl Calls {
             tunnel: false,
             grpc: [None, None],
             content: [Content::Other; 2],
+            received,
+            control_bytes: [0; 2],
         });
         let last = self.open.len() - 1;
         &mut self.open[last]
@@ -192,14 +213,39 @@ impl Calls {
         }
     }
 
-    /// Replies are missing: the next one answers the youngest call that the
-    /// server had heard of, since a client that does not pipeline asks again only
-    /// when it was answered.
-    pub(super) fn realign(&mut self, acknowledged: u64, listener: &mut impl Exchanges) {
-        let heard = |call: &Call| acknowledged > call.exchange.request.start;
-        let youngest = self.open.iter().rposition(heard);
-        for _ in 0..youngest.unwrap_or(0) {
-            self.conclude(0, Ending::Unseen, listener);
+    /// The place of the youngest call of which that holds.
+    pub(super) fn youngest_that(&self, holds: impl Fn(&Call) -> bool) -> Option<usize> {
+        self.open.iter().rposition(holds)
+    }
+
+    /// The call is given up: the capture lacks what would tell its reply.
+    pub(super) fn abandon(&mut self, place: usize, listener: &mut impl Exchanges) {
+        if self.get(place).is_some_and(|call| !call.is_answered()) {
+            listener.unpaired(self.flow, Message::Request);
+        }
+        self.conclude(place, Ending::Unseen, listener);
+    }
+
+    /// All calls are given up.
+    pub(super) fn abandon_all(&mut self, listener: &mut impl Exchanges) {
+        while !self.is_empty() {
+            self.abandon(0, listener);
+        }
+    }
+
+    /// All calls of which no reply was seen are given up.
+    pub(super) fn abandon_unanswered(&mut self, listener: &mut impl Exchanges) {
+        let unanswered = |call: &Call| !call.is_answered();
+        while let Some(place) = self.open.iter().position(unanswered) {
+            self.abandon(place, listener);
+        }
+    }
+
+    /// A side of the call of that stream or number has said all.
+    pub(super) fn end(&mut self, side: usize, stream: u32, listener: &mut impl Exchanges) {
+        if let Some(place) = self.find(stream) {
+            self.open[place].end(side);
+            self.settle(place, Ending::Framed, listener);
         }
     }
 

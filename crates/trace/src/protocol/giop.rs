@@ -4,9 +4,9 @@ use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::giop::onlooker::{self, ReplyHead, RequestHead};
 use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Version};
 
-use super::calls::{Call, Calls, name};
+use super::calls::{Calls, name};
 use super::cut::Cut;
-use crate::exchange::{Ending, Exchanges, Unit};
+use crate::exchange::{Exchanges, Message, Unit};
 use crate::layer::{Content, Kind};
 
 /// Bytes of a request's or reply's own header that are waited for.
@@ -40,6 +40,8 @@ struct Side {
 pub(super) struct Giop {
     sides: [Side; 2],
     may_turn: bool,
+    /// Bytes are missing, perhaps whole messages.
+    pub(super) is_in_doubt: bool,
 }
 
 impl Giop {
@@ -56,6 +58,7 @@ impl Giop {
         Giop {
             sides: beginning.map(side),
             may_turn: !beginning[0],
+            is_in_doubt: false,
         }
     }
 
@@ -225,6 +228,9 @@ impl Giop {
             Said::Reply(head) if side == 1 => {
                 let call = calls.find(head.id).and_then(|place| calls.get(place));
                 let call = call.filter(|call| !call.reply_done);
+                if call.is_none() {
+                    cut.listener.unpaired(cut.flow, Message::Reply);
+                }
                 let status = u16::try_from(head.status).unwrap_or(u16::MAX);
                 call.map(|call| {
                     call.exchange.status = Some((status, None));
@@ -266,13 +272,9 @@ impl Giop {
         if header.more {
             return;
         }
-        let Some(place) = id.and_then(|id| calls.find(id)) else {
-            return;
-        };
-        if let Some(call) = calls.get(place) {
-            call.end(side);
+        if let Some(id) = id {
+            calls.end(side, id, cut.listener);
         }
-        calls.settle(place, Ending::Framed, cut.listener);
     }
 
     /// Bytes are missing. Inside arguments the thread is kept.
@@ -306,8 +308,8 @@ impl Giop {
         own.partial.clear();
         own.continued = None;
         cut.release_all(Kind::Unknown, None);
-        let unanswered = |_: &Call| Ending::Unseen;
-        calls.conclude_all(unanswered, cut.listener);
+        calls.abandon_all(cut.listener);
+        self.is_in_doubt = true;
     }
 }
 

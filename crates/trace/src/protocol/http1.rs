@@ -7,6 +7,7 @@ use wirelab_wire::http1::onlooker::{
 
 use super::calls::{Call, Calls, name};
 use super::cut::Cut;
+use super::pairing::Pairing;
 use super::sniff::{Role, Verdict, sniff};
 use crate::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
 use crate::layer::{Content, Kind, Layer};
@@ -35,10 +36,7 @@ struct Side {
 #[derive(Debug)]
 pub(super) struct Http1 {
     sides: [Side; 2],
-    /// The reply under way answers a call that was seen.
-    answers: bool,
-    /// Replies are missing before the next one.
-    missed: bool,
+    pub(super) pairing: Pairing,
 }
 
 /// What the connection is from now on.
@@ -60,8 +58,7 @@ impl Http1 {
         };
         Http1 {
             sides: beginning.map(side),
-            answers: false,
-            missed: false,
+            pairing: Pairing::default(),
         }
     }
 
@@ -188,20 +185,11 @@ impl Http1 {
         calls: &mut Calls,
         cut: &mut Cut<'_, E>,
     ) -> (usize, Next) {
-        if std::mem::take(&mut self.missed) {
-            calls.realign(cut.carrier.acknowledged, cut.listener);
-        }
         let [_, side] = &mut self.sides;
-        let place = calls.unanswered();
-        let mut call = place.and_then(|place| calls.get(place));
         if side.partial.is_empty() {
-            // Whoever had not received the request does not answer it.
-            let heard = |call: &&mut Call| cut.carrier.acknowledged > call.exchange.request.start;
-            self.answers = call.as_ref().is_some_and(heard);
+            self.pairing.answer(calls, cut);
         }
-        if !self.answers {
-            call = None;
-        }
+        let mut call = self.pairing.answered(calls);
         let head_only = call.as_ref().is_some_and(|call| call.head_only);
         let parse = |bytes| match onlooker::reply(bytes, head_only) {
             Ok(head) => Ok(head.map(|head| (head, head.bytes))),
@@ -227,6 +215,9 @@ impl Http1 {
             cut.label(Kind::HttpHeads, used);
             return (used, Next::Same);
         }
+        if call.is_none() {
+            self.pairing.orphan(cut);
+        }
         side.state = begin_body(&head.framing);
         side.content = content_of(head.content_type);
         let switches = match &mut call {
@@ -239,7 +230,7 @@ impl Http1 {
         cut.assign_to(Kind::HttpHeads, used, call.map(Call::reply));
         if switches {
             self.sides[0].state = State::Head;
-            if let Some(call) = place.and_then(|place| calls.get(place)) {
+            if let Some(call) = self.pairing.answered(calls) {
                 call.request_done = true;
             }
             self.end(1, calls, cut);
@@ -258,8 +249,7 @@ impl Http1 {
         calls: &mut Calls,
         cut: &mut Cut<'_, E>,
     ) -> usize {
-        let answers = self.answers;
-        let extent = self::extent(side, answers, calls);
+        let extent = self.pairing.extent(side, calls);
         let own = &mut self.sides[side];
         let content = Layer::from(own.content);
         let (used, complete) = match &mut own.state {
@@ -290,35 +280,8 @@ impl Http1 {
     /// The message under way is complete.
     fn end<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
         self.sides[side].state = State::Head;
-        self.finish(side, Ending::Framed, calls, cut.listener);
-    }
-
-    fn finish(
-        &mut self,
-        side: usize,
-        ending: Ending,
-        calls: &mut Calls,
-        listener: &mut impl Exchanges,
-    ) {
-        let place = if side == 0 {
-            if let Some(call) = calls.youngest() {
-                call.request_done = true;
-            }
-            // A reply that was complete before its request.
-            Some(0)
-        } else if self.answers {
-            let place = calls.unanswered();
-            if let Some(call) = place.and_then(|place| calls.get(place)) {
-                call.reply_done = true;
-            }
-            self.answers = false;
-            place
-        } else {
-            None
-        };
-        if let Some(place) = place {
-            calls.settle(place, ending, listener);
-        }
+        self.pairing
+            .finish(side, Ending::Framed, calls, cut.listener);
     }
 
     /// The direction's stream has ended with FIN.
@@ -330,7 +293,7 @@ impl Http1 {
     ) {
         if side == 1 && matches!(self.sides[1].state, State::UntilClose) {
             self.sides[1].state = State::Lost;
-            self.finish(1, Ending::UntilClose, calls, listener);
+            self.pairing.finish(1, Ending::UntilClose, calls, listener);
         }
     }
 
@@ -338,14 +301,7 @@ impl Http1 {
     fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
         self.sides[side].state = State::Lost;
         self.sides[side].partial.clear();
-        if side == 0 {
-            calls.conclude_all(|_| Ending::Unseen, listener);
-        } else if std::mem::take(&mut self.answers)
-            && let Some(place) = calls.unanswered()
-        {
-            calls.conclude(place, Ending::Unseen, listener);
-        }
-        self.missed |= side == 1;
+        self.pairing.lose(side, calls, listener);
     }
 
     /// Bytes are missing. Inside a body of known end the thread is kept.
@@ -364,23 +320,14 @@ impl Http1 {
             State::UntilClose => false,
             _ => return self.lose(side, calls, listener),
         };
-        if let Some(extent) = extent(side, self.answers, calls) {
+        if let Some(extent) = self.pairing.extent(side, calls) {
             extent.miss(bytes);
         }
         if complete {
             self.sides[side].state = State::Head;
-            self.finish(side, Ending::Framed, calls, listener);
+            self.pairing.finish(side, Ending::Framed, calls, listener);
         }
     }
-}
-
-/// The extent of the message under way.
-fn extent(side: usize, answers: bool, calls: &mut Calls) -> Option<&mut Extent> {
-    if side == 0 {
-        return calls.youngest().map(|call| &mut call.exchange.request);
-    }
-    let place = calls.unanswered().filter(|_| answers)?;
-    calls.get(place).map(Call::reply)
 }
 
 /// Takes what belongs to a chunked body: bytes used, and whether it is

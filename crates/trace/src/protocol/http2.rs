@@ -7,7 +7,7 @@ use super::calls::{Call, Calls};
 use super::cut::Cut;
 use super::fields::{Block, FieldReader};
 use super::sniff::is_frame;
-use crate::exchange::{Ending, Exchanges, Unit};
+use crate::exchange::{Ending, Exchanges, Message, Unit};
 use crate::layer::{Kind, Layer};
 
 /// Payload of SETTINGS, WINDOW_UPDATE and padding lengths that is kept, bytes.
@@ -45,6 +45,8 @@ struct Side {
     /// A small payload that is needed whole.
     small: Vec<u8>,
     fields: FieldReader,
+    /// Of all frames so far that carry no part of a message, bytes.
+    control_bytes: u64,
 }
 
 /// Both sides of a connection: 0 asks, 1 answers.
@@ -53,6 +55,8 @@ pub(super) struct Http2 {
     sides: [Side; 2],
     /// Nobody has shown yet who asks.
     may_turn: bool,
+    /// Frames are missing, perhaps whole messages.
+    pub(super) is_in_doubt: bool,
 }
 
 impl Http2 {
@@ -64,6 +68,7 @@ impl Http2 {
             filled: 0,
             small: Vec::new(),
             fields: FieldReader::new(beginning),
+            control_bytes: 0,
         };
         let [asks, answers] = beginning;
         let first = if asks {
@@ -79,6 +84,7 @@ impl Http2 {
         Http2 {
             sides: [side(first, asks), side(second, answers)],
             may_turn: !asks,
+            is_in_doubt: false,
         }
     }
 
@@ -191,7 +197,18 @@ impl Http2 {
             _ => {}
         }
         let carries = matches!(head.kind, kind::HEADERS | kind::CONTINUATION | kind::DATA);
-        let call = place.filter(|_| carries).and_then(|at| calls.get(at));
+        if !carries {
+            own.control_bytes += FrameHead::LEN as u64 + u64::from(head.length);
+        }
+        let mut call = place.filter(|_| carries).and_then(|at| calls.get(at));
+        if let Some(call) = &mut call {
+            let before = std::mem::replace(&mut call.control_bytes[side], own.control_bytes);
+            let extent = call.extent(side);
+            if extent.segments > 0 {
+                let more = u32::try_from(own.control_bytes - before).unwrap_or(u32::MAX);
+                extent.between_bytes = extent.between_bytes.saturating_add(more);
+            }
+        }
         cut.release_all(layer_of(head.kind), call.map(|call| call.extent(side)));
         let payload = Payload {
             head,
@@ -259,7 +276,7 @@ impl Http2 {
                 }
             }
             kind::DATA if head.has(flag::END_STREAM) => {
-                self.end_stream(side, head.stream, calls, cut);
+                calls.end(side, head.stream, cut.listener);
             }
             _ => {}
         }
@@ -286,9 +303,15 @@ impl Http2 {
         }
         if let Some(call) = place.and_then(|place| calls.get(place)) {
             fields.describe(side, call);
+        } else if fields.status.is_some_and(|status| status >= 200)
+            && block.stream % 2 == 1 // else it was pushed (RFC 9113 section 5.1.1)
+            && (self.is_in_doubt || block.stream > calls.last_stream)
+        {
+            // Not the late reply to a call that was reset.
+            cut.listener.unpaired(cut.flow, Message::Reply);
         }
         if block.end_stream {
-            self.end_stream(side, block.stream, calls, cut);
+            calls.end(side, block.stream, cut.listener);
         }
     }
 
@@ -299,22 +322,6 @@ impl Http2 {
         }
         self.sides.swap(0, 1);
         calls.caller = calls.caller.opposite();
-    }
-
-    fn end_stream<E: Exchanges>(
-        &mut self,
-        side: usize,
-        stream: u32,
-        calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
-    ) {
-        let Some(place) = calls.find(stream) else {
-            return;
-        };
-        if let Some(call) = calls.get(place) {
-            call.end(side);
-        }
-        calls.settle(place, Ending::Framed, cut.listener);
     }
 
     fn reset<E: Exchanges>(&mut self, stream: u32, calls: &mut Calls, cut: &mut Cut<'_, E>) {
@@ -365,7 +372,8 @@ impl Http2 {
         own.reading = Reading::Lost;
         own.filled = 0;
         cut.release_all(Kind::Unknown, None);
-        calls.conclude_all(|_| Ending::Unseen, cut.listener);
+        calls.abandon_all(cut.listener);
+        self.is_in_doubt = true;
     }
 }
 

@@ -16,6 +16,7 @@ mod fields;
 mod giop;
 mod http1;
 mod http2;
+mod pairing;
 mod raw;
 mod sniff;
 mod tls;
@@ -216,6 +217,17 @@ impl Conversation {
         }
     }
 
+    /// Messages are missing: a call without a reply may have had one.
+    fn is_in_doubt(&self) -> bool {
+        match &self.speech {
+            Speech::Http1(http1) => http1.pairing.is_in_doubt(),
+            Speech::Raw(raw) => raw.pairing.is_in_doubt(),
+            Speech::Http2(http2) => http2.is_in_doubt,
+            Speech::Giop(giop) => giop.is_in_doubt,
+            _ => false,
+        }
+    }
+
     /// Hands bytes to the protocol.
     fn speak(
         &mut self,
@@ -386,6 +398,9 @@ impl Conversation {
         let heard = self.last.iter().all(Option::is_some);
         let one_way = heard && matches!(&self.speech, Speech::Raw(raw) if raw.is_one_way());
         let turns = matches!(self.speech, Speech::Unknown(_));
+        if !one_way && self.is_in_doubt() {
+            self.calls.abandon_unanswered(listener);
+        }
         let ending = |call: &Call| match closing {
             _ if one_way && call.request_done => Ending::Framed,
             _ if turns && call.exchange.reply.is_some() => Ending::UntilClose,

@@ -2,11 +2,12 @@
 
 use wirelab_wire::raw::{Frames, Piece};
 
-use super::calls::{Call, Calls};
+use super::calls::Calls;
 use super::cut::Cut;
+use super::pairing::Pairing;
 use super::sniff::{Verdict, sniff};
-use crate::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
-use crate::layer::{Content, Kind};
+use crate::exchange::{Ending, Exchanges, Protocol, Unit};
+use crate::layer::{Content, Kind, Layer};
 
 #[derive(Debug, Default)]
 struct Side {
@@ -17,8 +18,6 @@ struct Side {
     content: Option<Content>,
     /// Bytes are missing, or were no length: until a length begins a segment.
     lost: bool,
-    /// The reply under way answers a call that was seen.
-    answers: bool,
 }
 
 /// Both sides of a connection: 0 asks, 1 answers.
@@ -27,8 +26,7 @@ pub(super) struct Raw {
     sides: [Side; 2],
     /// A reply has come: requests are answered here.
     answered: bool,
-    /// Replies are missing before the next one.
-    missed: bool,
+    pub(super) pairing: Pairing,
 }
 
 impl Raw {
@@ -39,7 +37,7 @@ impl Raw {
                 ..Side::default()
             }),
             answered: false,
-            missed: false,
+            pairing: Pairing::default(),
         }
     }
 
@@ -91,26 +89,11 @@ impl Raw {
         calls: &mut Calls,
         cut: &mut Cut<'_, E>,
     ) {
+        if used > 0 && !self.sides[side].begun {
+            self.begin(side, calls, cut);
+        }
         let own = &mut self.sides[side];
-        if used > 0 && !own.begun && side == 1 && std::mem::take(&mut self.missed) {
-            calls.realign(cut.carrier.acknowledged, cut.listener);
-        }
-        if used > 0 && !own.begun {
-            own.begun = true;
-            own.content = None;
-            if side == 0 {
-                calls.begin(0, cut);
-            } else {
-                let place = calls.unanswered();
-                let call = place.and_then(|place| calls.get(place));
-                // Whoever had not received the request does not answer it.
-                let heard =
-                    |call: &mut Call| cut.carrier.acknowledged > call.exchange.request.start;
-                own.answers = call.is_some_and(heard);
-            }
-        }
-        let answers = own.answers;
-        let layer = match piece {
+        let layer: Layer = match piece {
             Some(Piece::Content(bytes)) => {
                 let is_xml = bytes.first() == Some(&b'<');
                 let first = if is_xml { Content::Xml } else { Content::Other };
@@ -121,30 +104,25 @@ impl Raw {
         if matches!(piece, Some(Piece::Start(_))) {
             cut.unit(Unit::Raw);
         }
-        let layer: crate::layer::Layer = layer;
-        cut.assign_to(layer, used, extent(side, answers, calls));
+        cut.assign_to(layer, used, self.pairing.extent(side, calls));
+    }
+
+    fn begin<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+        self.sides[side].begun = true;
+        self.sides[side].content = None;
+        if side == 0 {
+            calls.begin(0, cut);
+            return;
+        }
+        self.pairing.answer(calls, cut);
+        if self.pairing.answered(calls).is_none() {
+            self.pairing.orphan(cut);
+        }
     }
 
     fn end(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
-        let own = &mut self.sides[side];
-        own.begun = false;
-        let place = if side == 0 {
-            if let Some(call) = calls.youngest() {
-                call.request_done = true;
-            }
-            Some(0)
-        } else if own.answers {
-            let place = calls.unanswered();
-            if let Some(call) = place.and_then(|place| calls.get(place)) {
-                call.reply_done = true;
-            }
-            place
-        } else {
-            None
-        };
-        if let Some(place) = place {
-            calls.settle(place, Ending::Framed, listener);
-        }
+        self.sides[side].begun = false;
+        self.pairing.finish(side, Ending::Framed, calls, listener);
     }
 
     /// Bytes are missing. Inside a content the thread is kept.
@@ -160,8 +138,7 @@ impl Raw {
         if own.lost || !skipped {
             return self.lose(side, calls, listener);
         }
-        let answers = own.answers;
-        if let Some(extent) = extent(side, answers, calls) {
+        if let Some(extent) = self.pairing.extent(side, calls) {
             extent.miss(bytes);
         }
         if self.sides[side].frames.left() == Some(0) {
@@ -171,25 +148,10 @@ impl Raw {
     }
 
     fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
-        let answers = self.sides[side].answers && self.sides[side].begun;
         self.sides[side] = Side {
             lost: true,
             ..Side::default()
         };
-        if side == 0 {
-            calls.conclude_all(|_| Ending::Unseen, listener);
-        } else if let Some(place) = calls.unanswered().filter(|_| answers) {
-            calls.conclude(place, Ending::Unseen, listener);
-        }
-        self.missed |= side == 1;
+        self.pairing.lose(side, calls, listener);
     }
-}
-
-/// The extent of the message under way.
-fn extent(side: usize, answers: bool, calls: &mut Calls) -> Option<&mut Extent> {
-    if side == 0 {
-        return calls.youngest().map(|call| &mut call.exchange.request);
-    }
-    let place = calls.unanswered().filter(|_| answers)?;
-    calls.get(place).map(Call::reply)
 }

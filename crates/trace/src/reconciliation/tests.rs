@@ -38,6 +38,7 @@ fn exchange(flow: FlowId, ordinal: u64, begin: u64) -> Exchange {
         first_at_ns: begin + first,
         last_at_ns: begin + last,
         segments: 1,
+        between_bytes: 0,
         ..Extent::default()
     };
     Exchange {

@@ -47,6 +47,79 @@ fn what_a_link_delays_by_chance_is_no_thinking() {
     assert_eq!(causes(&script.findings()), []);
 }
 
+/// A link whose round trip has a normal distribution, us.
+struct Link {
+    mean: f64,
+    deviation: f64,
+    seed: u64,
+}
+
+impl Link {
+    /// Sum of twelve uniform numbers, cut at four standard deviations.
+    fn round_trip(&mut self) -> u64 {
+        let uniform = |seed: &mut u64| {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (*seed >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let sum: f64 = (0..12).map(|_| uniform(&mut self.seed)).sum();
+        (self.mean + self.deviation * (sum - 6.0).clamp(-4.0, 4.0)) as u64
+    }
+}
+
+/// Calls over 20 such links, of which the server thinks over those that `thinks_us` says:
+/// how many were found to wait, of each so many.
+fn waits_found(deviation: f64, calls: u64, thinks_us: impl Fn(u64) -> u64) -> u64 {
+    let found = (1..=20).map(|seed| {
+        let mut link = Link {
+            mean: 13_800.0,
+            deviation,
+            seed: seed << 32,
+        };
+        let mut script = Script::new();
+        script.open(link.round_trip(), 10);
+        // The first request is acknowledged at once, as it is where connections begin.
+        let mark = script.mark();
+        script.data(C, 120, 50);
+        let way = link.round_trip();
+        script.ack(S, way).data(S, 320, 1_000).ack(C, 10);
+        script.exchange(mark, (50, 50), Some((1_050 + way, 1_050 + way)));
+        for number in 1..calls {
+            call(&mut script, link.round_trip() + thinks_us(number));
+        }
+        let findings = script.findings();
+        of(&findings, Cause::ServerThinkTime).map_or(0, |found| found.occurrences)
+    });
+    found.sum()
+}
+
+#[test]
+fn jitter_is_no_thinking() {
+    for deviation in [1_000.0, 2_120.0] {
+        for calls in [30, 200] {
+            let found = waits_found(deviation, calls, |_| 0);
+            let share = found as f64 / (20 * calls) as f64;
+            assert!(share <= 0.01, "{deviation} us, {calls} calls: {share}");
+        }
+    }
+}
+
+#[test]
+fn thinking_is_found_behind_jitter() {
+    let calls = 30;
+    let always = waits_found(1_000.0, calls, |_| 15_000);
+    assert!(always >= 560, "{always} of 580");
+    let now_and_then = waits_found(1_000.0, calls, |number| 20_000 * (number % 3 / 2));
+    assert!((190..=202).contains(&now_and_then), "{now_and_then} of 200");
+    let long = waits_found(2_120.0, calls, |_| 40_000);
+    assert!(long >= 570, "{long} of 580");
+}
+
+#[test]
+fn thinking_of_half_a_round_trip_is_found_where_the_link_is_steady() {
+    let found = waits_found(100.0, 10, |_| 8_000);
+    assert_eq!(found, 20 * 9, "all but the first");
+}
+
 #[test]
 fn a_reply_behind_another_on_the_same_connection_waits_for_that() {
     let mut script = Script::new();

@@ -198,6 +198,36 @@ fn a_head_alone_before_a_large_body_is_split() {
     assert!((split.ms_total - 0.015).abs() < 1e-6);
 }
 
+/// HEADERS, a control frame, and DATA after `data_us`.
+fn with_control_frame(data_us: u64) -> Option<f64> {
+    let mut script = Script::new();
+    script.open(20, 10);
+    let mark = script.mark();
+    script
+        .data(C, 80, 50)
+        .control(C, 13, 15)
+        .data(C, 40, data_us);
+    script.data(S, 200, 60).ack(C, 10);
+    let asked = 65 + data_us;
+    let times = Some((asked + 60, asked + 60));
+    script.exchange_as(mark, (50, asked), times, Protocol::Http2, Ending::Framed);
+    let findings = script.findings();
+    let split = of(&findings, Cause::SplitWrites)?;
+    assert_eq!(split.examples[0].packets, [4, 6]);
+    assert_eq!(
+        split.test.as_ref().map(|test| test.axis.as_str()),
+        Some("client.writes")
+    );
+    Some(split.ms_total)
+}
+
+#[test]
+fn a_control_frame_between_two_writes_joins_nothing() {
+    let ms = with_control_frame(20).expect("two writes of one message");
+    assert!((ms - 0.035).abs() < 1e-6, "{ms}");
+    assert_eq!(with_control_frame(9_000), None, "it was not at hand");
+}
+
 #[test]
 fn a_connection_whose_messages_cannot_be_read_shows_its_stalls_too() {
     let mut script = Script::new();
