@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -116,6 +117,79 @@ def test_of_both_ends_the_difference_is_the_network() -> None:
     assert kept is not None
     assert kept["at_server_us"] == 30.0
     assert reconciled.round_trip(_trial(kept)) == (50.0, "by the captures at both ends")
+
+
+def _end(write: float, wire: float, server: float, read: float, **other: float) -> Json:
+    """The same 2,000 calls of 1,000 us, as one end's capture shows them."""
+    found = _found()
+    stalls = other.get("stalls", 0.0)
+    reply = 1_000.0 - write - wire - server - read - stalls
+    means = {"client-write": write, "request-on-wire": wire, "server": server}
+    means |= {"stalls": stalls, "reply-on-wire": reply, "client-read": read}
+    whole = found["all"] | {"response": _spent(1_000.0)}
+    whole["calls"] = other.get("calls", 2_000)
+    whole["phases"] = [_part(phase, mean, mean / 1_000.0) for phase, mean in means.items()]
+    return {**found, "all": whole}
+
+
+def _both(client: Json, server: Json) -> Json:
+    kept = reconciliation.kept(
+        [{"reconciliation": client}, {"reconciliation": server}], CallLog(Path(LOG))
+    )
+    assert kept is not None
+    return kept
+
+
+def test_captures_at_both_ends_tell_the_ways_from_the_server() -> None:
+    """The last packet of the request was 300 us later at the server's end, the first of the
+    reply 200 us later at the client's. The parts are still the whole response time."""
+    kept = _both(_end(40.0, 100.0, 620.0, 30.0), _end(330.0, 110.0, 120.0, 250.0))
+    whole = reconciliation.split(kept)
+    assert whole is not None
+    means = {part["phase"]: part["mean_us"] for part in whole["phases"]}
+    told = {name: means[name] for name in ("request-way", "server", "reply-way")}
+    assert told == pytest.approx({"request-way": 300.0, "server": 120.0, "reply-way": 200.0})
+    assert sum(means.values()) == pytest.approx(1_000.0)
+    assert sum(part["share"] for part in whole["phases"]) == pytest.approx(1.0)
+    shown = "\n".join(reconciled.lines(kept))
+    assert "request's way" in shown
+    assert "reply's way" in shown
+    table = reconciled._table("it", _trial(kept, "wlan"))
+    ways = [row for row in table.rows if row[0].endswith("way")]
+    assert [row[1:3] for row in ways] == [["300 µs", "30.0 %"], ["200 µs", "20.0 %"]]
+    assert not any("round trip" in row[0] for row in table.rows)
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        (_end(330.0, 110.0, 120.0, 250.0, calls=1_990), "the same calls"),
+        (_end(330.0, 110.0, 120.0, 250.0, stalls=50.0), "stalls of different length"),
+        (_end(20.0, 100.0, 120.0, 250.0), "before they were sent"),
+        (_end(330.0, 110.0, 620.0, 20.0), "before they were sent"),
+    ],
+)
+def test_ways_that_two_captures_do_not_tell_are_not_guessed(server: Json, words: str) -> None:
+    """The round trip as a whole stands as before, and why."""
+    kept = _both(_end(40.0, 100.0, 620.0, 30.0), server)
+    assert reconciliation.split(kept) == kept["all"]
+    table = reconciled._table("it", _trial(kept, "wlan"))
+    assert words in table.caption
+    assert any("round trip" in row[0] for row in table.rows)
+
+
+def test_a_run_joins_the_captures_of_each_trial() -> None:
+    """By their folders, in any order; others stay as they are."""
+    ends = {"client": _end(40.0, 100.0, 620.0, 30.0), "server": _end(330.0, 110.0, 120.0, 250.0)}
+    documents = [
+        {"file": f"run/trials/{trial}/capture-{side}.pcapng", "reconciliation": ends[side]}
+        for trial, side in (("a", "client"), ("a", "server"), ("b", "client"), ("c", "server"))
+    ]
+    joined = reconciliation.joined(documents)
+    assert "parts" in joined[0]["reconciliation"]["both_ends"]
+    assert joined[1:] == documents[1:]
+    alone = [{"file": "x.pcapng", "reconciliation": None}]
+    assert reconciliation.joined(alone) == alone
 
 
 def test_what_is_not_logged_is_kept_as_a_reason() -> None:
@@ -239,6 +313,38 @@ def test_live_calls_are_explained_by_their_packets(
     assert capsys.readouterr().out.count("Where each call's time went") == 4
 
 
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("ip") is None or not Path("/dev/net/tun").exists(),
+    reason="links need root, iproute2 and /dev/net/tun",
+)
+@pytest.mark.usefixtures("no_orphans")
+def test_live_the_ways_over_a_link_are_told_from_the_server(
+    tmp_path: Path, real_engine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten ms there and three back; a server of no work takes less than either."""
+    helped = subprocess.run([real_engine, "dissect", "--help"], capture_output=True, check=True)
+    if b"--calls" not in helped.stdout:
+        pytest.skip(f"{real_engine} lays no calls beside packets: build it anew")
+    link = "{name: uneven, forward: {delay_ms: 10}, backward: {delay_ms: 3}}"
+    text = FILE.format(
+        load="closed: {users: 2}", capture="both", window="{calls: 60}", warmup="0 s"
+    )
+    text += f"links: [{link}]\n"
+    run = running.run(experiment_file.parse(text), tmp_path / "run", source=text, unverified=True)
+    (one,) = run.trials
+    assert one.status == "measured", one.reason
+    whole = reconciliation.split(one.wire["reconciliation"])
+    assert whole is not None
+    means = {part["phase"]: part["mean_us"] for part in whole["phases"]}
+    assert means["request-way"] == pytest.approx(10_000.0, abs=2_500.0)
+    assert means["reply-way"] == pytest.approx(3_000.0, abs=2_500.0)
+    assert means["server"] < 2_500.0
+    together = sum(means.values()) + whole["residual"]["mean_us"]
+    assert together == pytest.approx(whole["response"]["mean_us"])
+    assert main(["dissect", str(tmp_path / "run")]) == 0
+    assert capsys.readouterr().out.count("request's way") == 1
+
+
 def _explained(one: Trial) -> None:
     found, calls = one.wire["reconciliation"], one.wire["reconciliation"]["calls"]
     assert calls["logged"] == one.result["calls_whole_run"] == calls["matched"], calls
@@ -250,7 +356,7 @@ def _explained(one: Trial) -> None:
     assert whole["residual"]["p99_us"] <= 50.0
     assert found["clock_us"]["low"] <= 0.0 <= found["clock_us"]["high"]
     shares = {part["phase"]: part["share"] for part in whole["phases"]}
-    assert set(shares) == set(reconciled.NAMES) - {"report"}
+    assert set(shares) == set(reconciled.NAMES) - {"report", "request-way", "reply-way"}
     assert shares["server"] > 0.0
     assert json.dumps(one.to_json())
 

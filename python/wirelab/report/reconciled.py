@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
+from wirelab.counting import counted, of_all
 from wirelab.profiles import LOOPBACK
-from wirelab.reconciliation import mean_us
+from wirelab.reconciliation import mean_us, split
 from wirelab.report.quantity import NONE, plain, quantity
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
@@ -22,15 +23,20 @@ NAMES = {
     "queueing": "queueing",
     "client-write": "client's write",
     "request-on-wire": "request on the wire",
+    "request-way": "request's way",
     "server": "server",
+    "reply-way": "reply's way",
     "stalls": "stalls",
     "reply-on-wire": "reply on the wire",
     "client-read": "client's read",
     "report": "until the report",
 }
 # Okabe & Ito 2008: told apart with every kind of colour blindness; each part is named too.
-_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#999999", "#000000")
-_WIDTH, _ROW, _BAR, _TOP = 880, 40, 14, 44
+_COLOURS = (
+    *("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#8C8000"),
+    *("#D55E00", "#CC79A7", "#999999", "#000000"),
+)
+_WIDTH, _ROW, _BAR, _TOP = 880, 40, 14, 60
 _INK = "#1b1b1b"
 
 _SAID = (
@@ -41,8 +47,9 @@ _SAID = (
     "is what the others leave: the residual is what stamps contradict each other by."
 )
 _WAY = (
-    "Where packets were captured at the client's end, the server's part holds the way to it "
-    "and back; at the server's end the client's parts hold it."
+    "Where packets were captured at both ends, the way of the request's last packet to the "
+    "server and of the reply's first one back are parts of their own. At the client's end alone "
+    "the server's part holds them; at the server's end alone the client's parts do."
 )
 
 
@@ -78,8 +85,12 @@ def lines(found: Json, width: int = 80) -> Iterator[str]:
     if len(found["operations"]) > 8:
         yield f"… and {len(found['operations']) - 8} more operations (--json has them)"
     logged, seen = calls["logged"], exchanges["seen"]
-    yield f"{calls['matched']:,} of {logged:,} calls and of {seen:,} exchanges"
-    for said in (*_without(found), *_clocks(found)):
+    whole = split(found)
+    if "parts" in (found.get("both_ends") or {}) and whole is not None:
+        for row in _rows(f"by both ends, {whole['calls']:,} calls"[:31], whole):
+            yield f"{row[0]:<32}" + "".join(f"{figure:>12}" for figure in row[1:])
+    yield f"{of_all(calls['matched'], logged, 'call')} and of {counted(seen, 'exchange')}"
+    for said in (*_without(found), *_clocks(found), *_unsplit(found)):
         yield f"  {said}"[:width]
 
 
@@ -93,10 +104,14 @@ def _rows(name: str, operation: Json) -> Iterator[list[str]]:
 
 
 def _row(name: str, spent: Json, share: float | None, calls: int) -> list[str]:
-    """Percentiles stand only where at least ten calls lie above them."""
+    """Percentiles stand only where at least ten calls lie above them; the ways have none,
+    for two captures tell the difference of means alone."""
     part = NONE if share is None else f"{100 * share:.1f} %"
     percentiles = (("p50_us", 20), ("p99_us", 1000))
-    shown = [_us(spent[which]) if calls >= least else NONE for which, least in percentiles]
+    shown = [
+        _us(spent[which]) if which in spent and calls >= least else NONE
+        for which, least in percentiles
+    ]
     return [name, _us(spent["mean_us"]), part, *shown]
 
 
@@ -127,6 +142,13 @@ def _clocks(found: Json) -> Iterator[str]:
         yield f"the engine's clock is ahead of the packets' by {low} to {high}"
 
 
+def _unsplit(found: Json) -> Iterator[str]:
+    """Why two captures do not tell the ways from the server."""
+    left_out = (found.get("both_ends") or {}).get("left_out")
+    if left_out:
+        yield f"the ways are not told from the server: {plain(left_out)}"
+
+
 def _us(microseconds: float) -> str:
     size = quantity(abs(microseconds) * 1e3, "ns") if microseconds else "0"
     return f"-{size}" if microseconds < 0 else size
@@ -146,18 +168,22 @@ def _found(trial: Trial) -> Json:
     return dict((trial.wire or {}).get("reconciliation") or {})
 
 
+def _whole(trial: Trial) -> Json:
+    return split(_found(trial)) or {}
+
+
 def _table(name: str, trial: Trial) -> Table:
     found = _found(trial)
-    whole, calls = found["all"], found["calls"]
+    whole, calls = _whole(trial), found["calls"]
     rows = [[row[0].strip(), *row[1:]] for row in _rows("response", whole)]
-    way = round_trip(trial)
+    way = None if "parts" in (found.get("both_ends") or {}) else round_trip(trial)
     if way is not None:
         us, how = way
         share = us / max(whole["response"]["mean_us"], 1e-9)
         words = f"of it the round trip, {how}"
         rows.insert(-1, [words, _us(us), f"{100 * share:.1f} %", NONE, NONE])
     told = [f"{name}: {calls['matched']:,} of {calls['logged']:,} calls"]
-    told += [*_without(found), *_clocks(found)]
+    told += [*_without(found), *_clocks(found), *_unsplit(found)]
     return Table(["part", "mean", "share", "p50", "p99"], rows, "; ".join(told), (1, 2, 3, 4))
 
 
@@ -191,9 +217,9 @@ def _picture(cells: Sequence[tuple[str, Trial]]) -> Picture:
         *_legend(),
     ]
     for place, (name, trial) in enumerate(cells):
-        drawn += _bar(name, _found(trial)["all"], _TOP + _ROW * place)
+        drawn += _bar(name, _whole(trial), _TOP + _ROW * place)
     caption = "Shares of the mean response time, first trial of each cell"
-    alt = "; ".join(f"{name}: {_shares(_found(trial)['all'])}" for name, trial in cells)
+    alt = "; ".join(f"{name}: {_shares(_whole(trial))}" for name, trial in cells)
     return Picture("".join([*drawn, "</svg>"]), caption, alt, wide=True)
 
 
