@@ -100,6 +100,7 @@ def dissect(
             own = reconciliation.beside(file) if what.is_dir() else calls
             look = Look(port=port, timeline=timeline, calls=own)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
+    documents = reconciliation.joined(documents)
     if svg is not None:
         _draw(documents[0], svg)
     if as_json:
