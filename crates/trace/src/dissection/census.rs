@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use hdrhistogram::Histogram;
 
 use super::document::Connections;
-use super::document::{ExchangeSums, Named, Quantiles, Writes};
-use crate::exchange::{Ending, Exchange, Extent, Protocol};
+use super::document::{ExchangeSums, Named, Quantiles, Unpaired, Writes};
+use crate::exchange::{Ending, Exchange, Extent, Message, Protocol};
 
 /// Names that are told apart.
 const NAMES_MAX: usize = 64;
@@ -84,6 +84,7 @@ pub(super) struct Census {
     count: u64,
     groups: HashMap<(Protocol, Box<str>), Group>,
     endings: BTreeMap<Ending, u64>,
+    unpaired: Unpaired,
     latencies: Latencies,
     writes: Writes,
 }
@@ -122,6 +123,14 @@ impl Census {
         }
     }
 
+    /// A message has no counterpart.
+    pub(super) fn unpaired(&mut self, message: Message) {
+        match message {
+            Message::Request => self.unpaired.requests += 1,
+            Message::Reply => self.unpaired.replies += 1,
+        }
+    }
+
     fn group(&mut self, exchange: &Exchange) -> &mut Group {
         let full = self.groups.len() >= NAMES_MAX;
         let mut key = (exchange.protocol, exchange.name.clone());
@@ -139,6 +148,7 @@ impl Census {
             count: self.count,
             by_name,
             endings: self.endings,
+            unpaired: self.unpaired,
             latency_us: self.latencies.quantiles(),
             writes: self.writes,
             connections,

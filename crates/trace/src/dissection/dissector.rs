@@ -5,7 +5,7 @@ use super::connections::Ledger;
 use super::document::{Accounting, Capture, Dissection, PerExchange, VERSION};
 use super::load::Clerk;
 use crate::account::Account;
-use crate::exchange::{Exchange, Exchanges, Unit};
+use crate::exchange::{Exchange, Exchanges, Message, Unit};
 use crate::flow_map::FlowMap;
 use crate::ladder::Ladders;
 use crate::layer::Layer;
@@ -176,6 +176,11 @@ impl<D: Exchanges> Exchanges for Found<D> {
         self.ladders.concluded(flow);
         self.clerk.concluded(flow, ordinal);
         self.diagnosis.concluded(flow, ordinal);
+    }
+
+    fn unpaired(&mut self, flow: FlowId, message: Message) {
+        self.census.unpaired(message);
+        self.diagnosis.unpaired(flow, message);
     }
 
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {

@@ -253,6 +253,8 @@ pub struct ExchangeSums {
     pub by_name: Vec<Named>,
     /// By how their replies ended.
     pub endings: BTreeMap<Ending, u64>,
+    /// Messages without a counterpart.
+    pub unpaired: Unpaired,
     /// From the request's first byte to the reply's last, of exchanges with a
     /// whole reply, at the place of the capture.
     pub latency_us: Option<Quantiles>,
@@ -260,6 +262,16 @@ pub struct ExchangeSums {
     pub writes: Writes,
     /// How connections were used.
     pub connections: Connections,
+}
+
+/// Messages whose counterpart the capture lacks, or cannot tell from others since
+/// messages are missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unpaired {
+    /// Requests; each is an exchange whose reply is unseen.
+    pub requests: u64,
+    /// Replies; they belong to no exchange.
+    pub replies: u64,
 }
 
 /// Exchanges of one name.

@@ -163,3 +163,27 @@ fn in_the_middle_the_first_message_tells_who_asks() {
     assert_eq!(played.exchange().caller, Direction::Reply);
     assert_eq!(played.exchange().ending, Ending::Framed);
 }
+
+/// Numbers tell which reply is whose: only what is lost is missing, and the one that
+/// came too late behind it.
+#[test]
+fn after_a_lost_request_replies_find_theirs() {
+    let (version, order) = (Version::V12, ByteOrder::Big);
+    let mut tape = Tape::new();
+    for id in 0..8 {
+        let asked = request(version, order, id, true);
+        if id == 3 {
+            tape.lose(C, &asked);
+        } else {
+            tape.say(C, &asked);
+        }
+        tape.say(S, &reply(version, order, id, ReplyStatus::NoException))
+            .ack(C);
+    }
+    let played = tape.close(C).play();
+    let whole = played.heard.exchanges.iter();
+    let whole = whole.filter(|exchange| exchange.ending == Ending::Framed);
+    assert!(whole.map(|exchange| exchange.stream).eq([0, 1, 2, 5, 6, 7]));
+    let unpaired = played.dissection.exchanges.unpaired;
+    assert_eq!((unpaired.requests, unpaired.replies), (1, 2));
+}

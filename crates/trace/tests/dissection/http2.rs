@@ -288,3 +288,60 @@ fn holes_in_data_are_stepped_over() {
     assert_eq!(played.exchange().ending, Ending::Framed);
     assert_eq!(played.exchange().status, Some((200, Some(0))));
 }
+
+/// WINDOW_UPDATE between the frames of a message, and PING between others'.
+#[test]
+fn control_frames_between_the_frames_of_a_message_are_counted() {
+    let mut client = Side::new();
+    let head = |client: &mut Side, stream| {
+        let request = client.request("/a.B/C");
+        frame(kind::HEADERS, flag::END_HEADERS, stream, &request)
+    };
+    let data = |stream| frame(kind::DATA, flag::END_STREAM, stream, &message(CONTENT));
+    let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 1, 0]);
+    let ping = frame(kind::PING, 0, 0, &[0; 8]);
+    let played = Tape::new()
+        .say(C, &greeting())
+        .say(C, &[head(&mut client, 1), update.clone()].concat())
+        .say(C, &[data(1), ping.clone(), head(&mut client, 3)].concat())
+        .say(C, &head(&mut client, 5))
+        .say(C, &ping)
+        .say(C, &[update, data(5), data(3)].concat())
+        .close(C)
+        .play();
+    let mut exchanges = played.heard.exchanges.clone();
+    exchanges.sort_by_key(|exchange| exchange.stream);
+    let between = exchanges
+        .iter()
+        .map(|exchange| exchange.request.between_bytes);
+    assert!(between.eq([13, 17 + 13, 17 + 13]));
+    let first = exchanges[0].request;
+    assert_eq!(first.end - first.start, first.bytes() + 13);
+}
+
+/// Streams tell which reply is whose.
+#[test]
+fn after_a_lost_request_streams_are_paired_again() {
+    let (mut client, mut server) = (Side::new(), Side::new());
+    let mut tape = Tape::new();
+    tape.say(C, &greeting());
+    for call in 0..8 {
+        let [asked, answered] = unary(&mut client, &mut server, 2 * call + 1, "/a.B/C");
+        if call == 3 {
+            tape.lose(C, &asked);
+        } else {
+            tape.say(C, &asked);
+        }
+        tape.say(S, &answered).ack(C);
+    }
+    let played = tape.close(C).play();
+    let whole = played.heard.exchanges.iter();
+    let whole = whole.filter(|exchange| exchange.ending == Ending::Framed);
+    assert!(
+        whole
+            .map(|exchange| exchange.stream)
+            .eq([1, 3, 5, 11, 13, 15])
+    );
+    let unpaired = played.dissection.exchanges.unpaired;
+    assert_eq!((unpaired.requests, unpaired.replies), (1, 2));
+}

@@ -8,5 +8,6 @@ mod http2;
 mod ladders;
 mod load;
 mod others;
+mod pairing;
 mod sums;
 mod tape;

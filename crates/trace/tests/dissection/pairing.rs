@@ -1,0 +1,186 @@
+//! Which reply answers which request where messages are missing.
+
+use wirelab_trace::dissection::Unpaired;
+use wirelab_trace::exchange::{Ending, Exchange};
+
+use crate::tape::{C, Played, S, Tape};
+
+/// A request that says its number, and a reply that repeats it by its length.
+type Words = fn(usize) -> [Vec<u8>; 2];
+
+/// Protocols that number nothing.
+const SPOKEN: [Words; 2] = [http, raw];
+
+fn http(number: usize) -> [Vec<u8>; 2] {
+    let body = "b".repeat(number);
+    [
+        format!("POST /{number} HTTP/1.1\r\nContent-Length: {number}\r\n\r\n{body}").into_bytes(),
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {number}\r\n\r\n{body}").into_bytes(),
+    ]
+}
+
+fn raw(number: usize) -> [Vec<u8>; 2] {
+    let said = format!("{number}\n{}", "b".repeat(number)).into_bytes();
+    [said.clone(), said]
+}
+
+/// What the capture has of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Both,
+    Request,
+    Reply,
+}
+
+/// Calls one after the other, each acknowledged if `acknowledges`.
+fn one_by_one(tape: &mut Tape, words: Words, seen: &[Seen], acknowledges: bool) {
+    for (seen, number) in seen.iter().zip(1..) {
+        let [asked, answered] = words(number);
+        match seen {
+            Seen::Reply => tape.lose(C, &asked),
+            _ => tape.say(C, &asked),
+        };
+        match seen {
+            Seen::Request => tape.lose(S, &answered),
+            _ => tape.say(S, &answered),
+        };
+        if acknowledges {
+            tape.ack(C);
+        }
+    }
+}
+
+/// The numbers of calls with a whole reply; none has the reply of another.
+fn paired(played: &Played) -> Vec<u64> {
+    let whole = |exchange: &&Exchange| exchange.ending == Ending::Framed;
+    let exchanges = played.heard.exchanges.iter().filter(whole);
+    exchanges
+        .map(|exchange| {
+            let number = exchange.request.message_bytes;
+            let reply = exchange.reply.expect("a whole reply");
+            assert_eq!(reply.message_bytes, number, "its own reply: {exchange:?}");
+            number
+        })
+        .collect()
+}
+
+fn unpaired(played: &Played) -> (u64, u64) {
+    let Unpaired { requests, replies } = played.dissection.exchanges.unpaired;
+    (requests, replies)
+}
+
+/// The request behind the lost one waits for it in vain until its reply has passed,
+/// so that call goes, too.
+#[test]
+fn after_a_lost_request_calls_are_paired_again() {
+    for words in SPOKEN {
+        for acknowledges in [true, false] {
+            let mut seen = [Seen::Both; 12];
+            seen[3] = Seen::Reply;
+            let mut tape = Tape::new();
+            one_by_one(&mut tape, words, &seen, acknowledges);
+            let played = tape.close(C).play();
+            assert_eq!(paired(&played), [1, 2, 3, 6, 7, 8, 9, 10, 11, 12]);
+            assert_eq!(unpaired(&played), (1, 2), "{acknowledges}");
+        }
+    }
+}
+
+#[test]
+fn after_a_lost_reply_calls_are_paired_again() {
+    for words in SPOKEN {
+        let mut seen = [Seen::Both; 12];
+        seen[3] = Seen::Request;
+        seen[8] = Seen::Request;
+        let mut tape = Tape::new();
+        one_by_one(&mut tape, words, &seen, true);
+        let played = tape.close(C).play();
+        assert_eq!(paired(&played), [1, 2, 3, 5, 6, 7, 8, 10, 11, 12]);
+        assert_eq!(unpaired(&played), (2, 0));
+    }
+}
+
+/// Whatever is lost: no call is given the reply of another, and of the last ones,
+/// which are whole, none is lost.
+#[test]
+fn however_much_is_lost_nothing_is_paired_wrongly() {
+    for words in SPOKEN {
+        for pattern in 0..3_usize.pow(5) {
+            let digit = |place: u32| pattern / 3_usize.pow(place) % 3;
+            let mut seen: Vec<Seen> = (0..5)
+                .map(|place| [Seen::Both, Seen::Request, Seen::Reply][digit(place)])
+                .collect();
+            seen.extend([Seen::Both; 8]);
+            let mut tape = Tape::new();
+            one_by_one(&mut tape, words, &seen, true);
+            let played = tape.close(C).play();
+            let found = paired(&played);
+            assert!(
+                found.ends_with(&[9, 10, 11, 12, 13]),
+                "{pattern}: {found:?}"
+            );
+            let (requests, replies) = unpaired(&played);
+            let asked = seen.iter().filter(|seen| **seen != Seen::Reply).count() as u64;
+            let answered = seen.iter().filter(|seen| **seen != Seen::Request).count() as u64;
+            let pairs = found.len() as u64;
+            assert_eq!(
+                (pairs + requests, pairs + replies),
+                (asked, answered),
+                "{pattern}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_capture_that_begins_with_a_reply_has_one_too_many() {
+    for words in SPOKEN {
+        let [_, answered] = words(30);
+        let mut tape = Tape::middle();
+        tape.say(S, &answered).ack(C);
+        one_by_one(&mut tape, words, &[Seen::Both; 4], true);
+        let played = tape.play();
+        assert_eq!(paired(&played), [1, 2, 3, 4]);
+        assert_eq!(unpaired(&played), (0, 1));
+    }
+}
+
+/// A client that asks before it is answered: which reply is whose, nothing tells
+/// once a message is missing.
+#[test]
+fn pipelined_calls_are_not_paired_by_guess() {
+    for words in SPOKEN {
+        let mut tape = Tape::new();
+        for (numbers, lost) in [(1..4, 0), (4..7, 4), (7..10, 0)] {
+            for number in numbers.clone() {
+                let [asked, _] = words(number);
+                if number == lost {
+                    tape.lose(C, &asked);
+                } else {
+                    tape.say(C, &asked);
+                }
+            }
+            for number in numbers {
+                tape.say(S, &words(number)[1]);
+            }
+            tape.ack(C);
+        }
+        let played = tape.close(C).play();
+        assert_eq!(paired(&played), [1, 2, 3]);
+        assert_eq!(unpaired(&played), (5, 6));
+        assert_eq!(played.heard.exchanges.len(), 8);
+    }
+}
+
+#[test]
+fn a_whole_capture_leaves_nothing_over() {
+    for words in SPOKEN {
+        let mut tape = Tape::new();
+        one_by_one(&mut tape, words, &[Seen::Both; 5], true);
+        let played = tape.say(C, &words(6)[0]).close(C).play();
+        assert_eq!(paired(&played), [1, 2, 3, 4, 5]);
+        assert_eq!(unpaired(&played), (0, 0));
+        let last = played.heard.exchanges.last().expect("six calls");
+        assert_eq!(last.ending, Ending::Broken, "a server that never answers");
+    }
+}
