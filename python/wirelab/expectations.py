@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from wirelab.report.quantity import quantity
 from wirelab.statistics import Interval
+from wirelab.statistics.figure import Unit
 
 Outcome = Literal["stands", "does not stand", "cannot be told"]
 
@@ -44,11 +46,17 @@ class Expectation:
             return "stands"
         return "does not stand" if high < least or low > most else "cannot be told"
 
-    def __str__(self) -> str:
+    def words(self, unit: Unit = "") -> str:
+        """``above 1 by more than 5 %``; of a figure, its limits in its unit: ``within 35.0 ms
+        to 50.0 ms``."""
         by = f" by more than {100 * self.margin:g} %" if self.margin else ""
         if self.above is not None:
-            return f"above {self.above:g}{by}"
+            return f"above {_limit(self.above, unit)}{by}"
         if self.below is not None:
-            return f"below {self.below:g}{by}"
+            return f"below {_limit(self.below, unit)}{by}"
         least, most = self.region()
-        return f"within {least:g} to {most:g}"
+        return f"within {_limit(least, unit)} to {_limit(most, unit)}"
+
+
+def _limit(value: float, unit: Unit) -> str:
+    return quantity(value, unit) if unit else f"{value:g}"

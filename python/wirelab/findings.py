@@ -16,8 +16,9 @@ from wirelab import contrast, figures
 from wirelab.axes import ENGINE
 from wirelab.expectations import Expectation, Outcome
 from wirelab.levels import Level, level_words
-from wirelab.report.quantity import digits
+from wirelab.report.quantity import quantity
 from wirelab.statistics import Cell, Figure, Interval, StatisticsError
+from wirelab.statistics.figure import Unit
 from wirelab.trial import Trial
 from wirelab.wanted import Wanted
 
@@ -40,6 +41,12 @@ class Finding:
     expect: Expectation
     growth: tuple[Level, Level] | None = None
     """Every cell stands for its figure at the second level over that at the first."""
+
+    @property
+    def unit(self) -> Unit:
+        """That of the figure, where the claim is about one and not about a ratio."""
+        alone = len(self.over) == 1 and not self.under and self.growth is None
+        return figures.named(self.figure).unit if alone else ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,7 @@ class Judgement:
             "id": self.finding.id,
             "claim": self.finding.claim,
             "source": self.finding.source,
-            "expected": str(self.finding.expect),
+            "expected": self.finding.expect.words(self.finding.unit),
             "outcome": self.outcome,
             "reason": self.reason,
             "parts": [_part(part) for part in self.parts],
@@ -120,7 +127,7 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     outcome = finding.expect.judge(usual)
     if outcome == "does not stand" and finding.expect.judge(strict) != "does not stand":
         among = f"not surely so among {len(finding.levels)} levels"
-        reason = f"{range_words(usual)}, claimed {finding.expect}: outside, but {among}"
+        reason = f"{_beside_claim(usual, finding)}: outside, but {among}"
         return Part(level, usual, "cannot be told", reason)
     return Part(level, usual, outcome, _reason(finding, usual, outcome, powered, figure))
 
@@ -175,7 +182,7 @@ def _reason(
     powered: Sequence[Powered],
     figure: Figure,
 ) -> str:
-    said = f"{range_words(interval)}, claimed {finding.expect}"
+    said = _beside_claim(interval, finding)
     bound = [str(wanted) for _, wanted, cell in powered if _only_a_bound(figure, cell, powered)]
     if bound:
         said += f"; the client was the limit in {'; '.join(bound)}, so this is a bound"
@@ -184,13 +191,18 @@ def _reason(
     return said
 
 
-def range_words(interval: Interval) -> str:
-    """``1.52 (1.44 to 1.61)``."""
+def _beside_claim(interval: Interval, finding: Finding) -> str:
+    said = range_words(interval, finding.unit)
+    return f"{said}, claimed {finding.expect.words(finding.unit)}"
+
+
+def range_words(interval: Interval, unit: Unit = "") -> str:
+    """``1.52 (1.44 to 1.61)``; of a figure: ``44.1 ms (44.0 ms to 44.1 ms)``."""
     if interval.bounds is None:
-        return f"{digits(interval.estimate)} without an interval"
+        return f"{quantity(interval.estimate, unit)} without an interval"
     low, high = interval.bounds
-    most = "any" if high == inf else digits(high)
-    return f"{digits(interval.estimate)} ({digits(low)} to {most})"
+    most = "any" if high == inf else quantity(high, unit)
+    return f"{quantity(interval.estimate, unit)} ({quantity(low, unit)} to {most})"
 
 
 def _named(parts: Sequence[Part], count: int) -> str:

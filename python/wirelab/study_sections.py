@@ -8,6 +8,7 @@ from math import inf
 from wirelab import figures, winners
 from wirelab.beside import CONTENDERS_MAX, Line, Pair
 from wirelab.climb import Climbed
+from wirelab.counting import counted
 from wirelab.explanation import Explanation
 from wirelab.findings import Judgement, Part, range_words
 from wirelab.levels import Level, level_words
@@ -15,6 +16,7 @@ from wirelab.report import Row, Section, Table, interval_picture, look
 from wirelab.report.quantity import NONE, digits
 from wirelab.reproduction import Reproduction, WinnerTable
 from wirelab.statistics import Comparison, Interval
+from wirelab.statistics.figure import Unit
 from wirelab.study import WinnersEntry
 from wirelab.winners import Score, Square
 
@@ -82,8 +84,8 @@ def _scale(made: Reproduction) -> str:
 def _count(judgements: Sequence[Judgement]) -> str:
     counts = [sum(j.outcome == outcome for j in judgements) for outcome in OUTCOMES]
     return (
-        f"Of {len(judgements)} findings put to the test {counts[0]} stand, {counts[1]} do not, "
-        f"and {counts[2]} cannot be told"
+        f"Of {counted(len(judgements), 'finding')} put to the test {counts[0]} stand, "
+        f"{counts[1]} do not, and {counts[2]} cannot be told"
     )
 
 
@@ -101,14 +103,14 @@ def _findings(judgements: Sequence[Judgement]) -> Section:
 
 
 def _measured(judgement: Judgement) -> str:
-    parts = judgement.parts
+    finding, parts = judgement.finding, judgement.parts
     told = parts if len(parts) <= LEVELS_MAX else _extremes(parts)
-    levels = "; ".join(map(_level, told))
+    levels = "; ".join(_level(part, finding.unit) for part in told)
     if len(told) < len(parts):
         levels = f"lowest and highest of {len(parts)}: {levels}"
     if all(part.interval is None for part in parts):
         return levels
-    return f"{levels}; claimed {judgement.finding.expect}"
+    return f"{levels}; claimed {finding.expect.words(finding.unit)}"
 
 
 def _extremes(parts: Sequence[Part]) -> list[Part]:
@@ -144,8 +146,8 @@ def _beyond(level: Level, part: Part) -> str:
     return level_words({name: value for name, value in level.items() if name not in part.level})
 
 
-def _level(part: Part) -> str:
-    said = part.reason if part.interval is None else range_words(part.interval)
+def _level(part: Part, unit: Unit) -> str:
+    said = part.reason if part.interval is None else range_words(part.interval, unit)
     return f"{part.where}: {said}" if part.level else said
 
 

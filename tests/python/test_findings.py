@@ -178,6 +178,20 @@ def test_a_claim_about_one_figure() -> None:
     assert findings.evaluate(measured(by_stack(2000.0)), claim).outcome == "stands"
 
 
+def test_a_figure_is_told_in_its_unit() -> None:
+    """A time in nanoseconds is no number for a reader; a ratio of times has no unit."""
+    time = finding(Expectation(within=(35e6, 50e6)), under=(), figure="time_per_call")
+    parts = findings.evaluate(measured(by_stack(1000 / 44), spread=0.0001), time).parts
+    assert all(part.reason.endswith("claimed within 35.0 ms to 50.0 ms") for part in parts)
+    assert all(part.reason.startswith("44.0 ms (4") for part in parts)
+    ratio = finding(Expectation(below=1.0, margin=0.05), figure="time_per_call")
+    assert (
+        findings.evaluate(measured(by_stack(2000.0)), ratio)
+        .parts[0]
+        .reason.endswith("claimed below 1 by more than 5 %")
+    )
+
+
 def crossing(speed: Speed) -> Judgement:
     """gRPC over HTTP along four sizes at ten users."""
     steps = levels({"bytes": [14, 1000, 100_000, 3_000_000]})
