@@ -29,6 +29,7 @@ public final class Transfer implements Model {
 
     /** Whether a batch of that name and number of records is taken. */
     public static void checkBatch(String batch, int records) throws ApplicationError {
+        Lists.check(records);
         ApplicationError.unless(!batch.isEmpty(), "batch must not be empty");
         ApplicationError.unless(records <= RECORDS_MAX, "at most 100000 records");
     }

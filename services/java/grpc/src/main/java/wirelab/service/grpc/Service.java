@@ -36,9 +36,10 @@ final class Service {
 
     ServerServiceDefinition definition() {
         ServiceDescriptor service = descriptor(model);
-        ServerServiceDefinition.Builder definition = ServerServiceDefinition.builder(service);
+        // By its name: the generated descriptor knows its own methods only.
+        ServerServiceDefinition.Builder definition = ServerServiceDefinition.builder(service.getName());
         for (MethodDescriptor<?, ?> method : service.getMethods()) {
-            add(definition, method);
+            add(definition, CountingMarshaller.counted(method));
         }
         return definition.build();
     }

@@ -23,6 +23,7 @@ import wirelab.charging.v1.ReserveReply;
 import wirelab.charging.v1.ReserveRequest;
 import wirelab.service.Address;
 import wirelab.service.Bench;
+import wirelab.service.contract.Lists;
 import wirelab.service.contract.Text;
 import wirelab.transfer.v1.DownloadChunk;
 import wirelab.transfer.v1.DownloadRequest;
@@ -53,6 +54,26 @@ class GrpcTest {
             assertEquals("item must not be empty", reply.getRefused(0).getReason());
             refused("batch must not be empty", () -> stub.submit(SubmitRequest.getDefaultInstance()));
             assertEquals(1, bench.counts("Submit")[1]);
+            channel.shutdownNow();
+        }
+    }
+
+    /** The library's status of a message that cannot be parsed; the call is not counted. */
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "gzip"})
+    void listsEndAtTheirBound(String compression) throws Exception {
+        String stack = "{\"binding\":\"grpc\",\"compression\":\"" + compression + "\"}";
+        try (Bench bench = Bench.start("transfer", stack)) {
+            ManagedChannel channel = channel(bench);
+            TransferGrpc.TransferBlockingStub stub = TransferGrpc.newBlockingStub(channel);
+            TransferGrpc.TransferBlockingStub sent = compression.equals("none") ? stub : stub.withCompression("gzip");
+            SubmitRequest.Builder batch = SubmitRequest.newBuilder().setBatch("b");
+            for (int item = 0; item <= Lists.ITEMS_MAX; item++) {
+                batch.addRecords(Record.getDefaultInstance());
+            }
+            assertThrows(StatusRuntimeException.class, () -> sent.submit(batch.build()));
+            assertEquals(0, bench.counts("Submit")[0]);
+            assertEquals("Hello, wirelab", stub.hello(HelloRequest.getDefaultInstance()).getText());
             channel.shutdownNow();
         }
     }

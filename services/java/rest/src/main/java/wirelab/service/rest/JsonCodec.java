@@ -18,18 +18,27 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Exchanges;
+import wirelab.service.contract.Lists;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.message.ErrorMessage;
 
 /** JSON by Jackson, which by itself would take {@code "5"} and {@code 1.5} for integers. */
 final class JsonCodec implements Codec {
+    /**
+     * Tokens of a whole message: Jackson counts nothing finer. The largest item, a record of four
+     * fields, has ten of them; twice as many leave room for fields that nobody knows.
+     */
+    private static final long TOKENS_MAX = 20L * Lists.ITEMS_MAX;
+
     private final ObjectMapper mapper;
 
     JsonCodec() {
         JsonFactory factory = JsonFactory.builder()
                 // The body's own bound is the limit; Jackson's is below the largest upload.
-                .streamReadConstraints(
-                        StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build())
+                .streamReadConstraints(StreamReadConstraints.builder()
+                        .maxStringLength(Integer.MAX_VALUE)
+                        .maxTokenCount(TOKENS_MAX)
+                        .build())
                 .build();
         mapper = JsonMapper.builder(factory)
                 .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)

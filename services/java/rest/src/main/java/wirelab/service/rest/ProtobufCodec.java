@@ -2,13 +2,13 @@ package wirelab.service.rest;
 
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Internal;
-import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
+import wirelab.service.protobuf.CountedItems;
 import wirelab.service.protobuf.ProtobufExchanges;
 
 /** Protocol Buffers by their own library. */
@@ -31,8 +31,10 @@ final class ProtobufCodec implements Codec {
     @Override
     public Object read(byte[] bytes, Class<?> message) throws Malformed {
         try {
-            return Internal.getDefaultInstance(message.asSubclass(Message.class)).getParserForType().parseFrom(bytes);
-        } catch (InvalidProtocolBufferException error) {
+            Message prototype = Internal.getDefaultInstance(message.asSubclass(Message.class));
+            CountedItems.check(prototype.getDescriptorForType(), bytes);
+            return prototype.getParserForType().parseFrom(bytes);
+        } catch (IOException error) {
             throw new Malformed(error);
         }
     }

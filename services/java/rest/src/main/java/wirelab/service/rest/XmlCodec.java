@@ -72,7 +72,7 @@ final class XmlCodec implements Codec {
     public Object read(byte[] bytes, Class<?> message) throws Malformed {
         try {
             XMLStreamReader parser =
-                    new WithoutDoctype(parsers.createXMLStreamReader(new ByteArrayInputStream(bytes)));
+                    new BoundedParser(parsers.createXMLStreamReader(new ByteArrayInputStream(bytes)));
             Object read = unmarshallers.get().unmarshal(parser);
             while (parser.hasNext()) {
                 parser.next(); // anything but space and comments behind the root element is an error

@@ -17,6 +17,7 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import wirelab.service.Bench;
+import wirelab.service.contract.Lists;
 import wirelab.service.contract.Text;
 
 /** REST over raw sockets. */
@@ -102,6 +103,34 @@ class RestTest {
             out.write(plain);
         }
         return packed.toByteArray();
+    }
+
+    /** More items than a list may have, as short as each codec can write it. */
+    @Test
+    void listsEndAtTheirBound() throws Exception {
+        int items = Lists.ITEMS_MAX + 200; // parsers have room for a few other fields
+        Map<String, byte[]> requests = Map.of(
+                "json", ("{\"batch\":\"b\",\"records\":[" + "{},".repeat(items - 1) + "{}]}").getBytes(),
+                "protobuf", ("\n\u0001b" + "\u0012\u0000".repeat(items)).getBytes(),
+                "xml", ("<SubmitRequest xmlns='urn:wirelab:transfer:v1'><batch>b</batch>"
+                        + "<records/>".repeat(items) + "</SubmitRequest>").getBytes());
+        Map<String, String> types = Map.of(
+                "json", "application/json", "protobuf", "application/x-protobuf", "xml", "application/xml");
+        for (String codec : types.keySet()) {
+            try (Bench bench = Bench.start("transfer", "{\"binding\":\"rest\",\"codec\":\"" + codec + "\"}")) {
+                Bench.Reply reply = bench.http(
+                        "POST /transfer/submit HTTP/1.1\r\nContent-Type: " + types.get(codec), requests.get(codec));
+                assertEquals(400, reply.status(), codec);
+                assertTrue(reply.text().contains(Lists.TOO_MANY), codec + ": " + reply.text());
+                // Jackson's limit on tokens is coarser: so short a list is refused by the operation.
+                assertEquals(codec.equals("json") ? 1 : 0, bench.counts("Submit")[1], codec);
+            }
+        }
+        try (Bench bench = Bench.start("transfer", JSON + "}")) {
+            byte[] endless = ("{\"records\":[" + "{},".repeat(10 * items) + "{}]}").getBytes();
+            assertEquals(400, bench.http("POST /transfer/submit" + POST, endless).status());
+            assertEquals(0, bench.counts("Submit")[1]);
+        }
     }
 
     @Test

@@ -22,6 +22,7 @@ import org.apache.cxf.transport.servlet.CXFNonSpringServlet;
 import org.apache.cxf.ws.security.SecurityConstants;
 import wirelab.service.Calls;
 import wirelab.service.Configuration;
+import wirelab.service.contract.Lists;
 import wirelab.service.contract.Model;
 import wirelab.service.web.SoapRules;
 
@@ -30,8 +31,8 @@ final class SoapServlet extends CXFNonSpringServlet {
     private static final long serialVersionUID = 1L;
     /** Puts the contract's namespace in the place of none (the JAXB reference implementation's property). */
     private static final String NAMESPACE = "org.glassfish.jaxb.defaultNamespaceRemap";
-    /** CXF's own 50,000 would refuse a batch that the contract takes. */
-    private static final int CHILDREN_MAX = 200_000;
+    /** CXF's own 50,000 would refuse a batch that the contract takes. With room for the other fields. */
+    private static final int CHILDREN_MAX = Lists.ITEMS_MAX + 100;
 
     private final transient Configuration configuration;
     private final transient Model model;
