@@ -11,9 +11,10 @@ from tests.python.synthetic_run import GRPC, REST, write_run
 from wirelab import intervention, report, verdicts
 from wirelab.intervention import outcome
 from wirelab.intervention.record import Claim, Interventions, Planned, Spot
-from wirelab.report import causes
+from wirelab.report import causes, traffic
 from wirelab.report import dissected as text
 from wirelab.report.causes import Standing
+from wirelab.report.source import Source
 from wirelab.trial import Trial
 
 CAUSE = str(FINDING["cause"])
@@ -130,3 +131,12 @@ def test_without_losses_nothing_is_said(tmp_path: Path) -> None:
     assert "On the wire" in page
     assert "dropped packets" not in page
     assert "not tested" in page
+
+
+def test_bytes_and_their_limits_are_in_one_unit() -> None:
+    source = Source(Path("run"), {}, tuple(captured(order=order) for order in (1, 2)))
+    (table,) = traffic.section(source).tables
+    shown = dict(zip(table.columns, table.rows[0], strict=True))["received per call"]
+    estimate, _, limits = shown.partition("\n")
+    low, high = (int(limit.replace(",", "")) for limit in limits.split("–"))
+    assert low <= int(estimate.removesuffix(" B").replace(",", "")) <= high

@@ -274,6 +274,35 @@ def test_an_interruption_ends_the_tool_and_keeps_what_was_seen(
     assert {path.name for path in out.iterdir()} >= {"wrap.json", "capture.pcapng"}
 
 
+def test_the_page_is_written_where_it_is_asked_for_and_where_all_is_kept(tmp_path: Path) -> None:
+    """With the tool's figures and its words, and with nothing that runs."""
+    ab = _tool("ab")
+    file, out = tmp_path / "page.html", tmp_path / "out"
+    words = ("--report", str(file), "--out", str(out), *SERVE)
+    code, _, said = _wrap(*words, "--", ab, "-q", "-k", "-n", "200", "-c", "5", URL)
+    assert code in (0, 1), said
+    assert f"report: {file}" in said.replace("\n", " ")
+    text = file.read_text(encoding="utf-8")
+    assert text == (out / "report.html").read_text(encoding="utf-8")
+    for part in ("can-it-be-trusted", "connections", "latency", "one-exchange"):
+        assert f'<section id="{part}"' in text
+    assert "ApacheBench" in text
+    assert "<script" not in text
+
+
+@pytest.mark.parametrize("name", ["", "missing/page.html"])
+def test_a_page_that_cannot_be_written_is_refused_before_the_tool_runs(
+    tmp_path: Path, name: str
+) -> None:
+    ran = tmp_path / "ran"
+    code, _, said = _wrap(
+        "--report", str(tmp_path / name), *SERVE, "--", "touch", str(ran), "{url}"
+    )
+    assert code == 2
+    assert "--report" in said
+    assert not ran.exists()
+
+
 def test_a_folder_that_holds_something_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("kept")
     code, _, said = _wrap("--out", str(tmp_path), *SERVE, "--", "true", "{url}")

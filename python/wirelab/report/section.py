@@ -15,6 +15,8 @@ _SVG_ELEMENTS = frozenset(
     )
 )
 _BREAKS = re.compile(r"[\s-]")
+_JOINTS = re.compile(r"(?=[?&/])")
+"""Where the parts of a reference or an address meet: ``rest@go``, ``?codec=text``."""
 _OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@import|expression\(|javascript:", re.IGNORECASE)
 
 PHONE = 42
@@ -27,8 +29,13 @@ _WRAPPED = 18
 
 
 def longest_word(text: str) -> int:
-    """Letters of the longest word; a line may end at spaces and hyphens."""
-    return max(map(len, _BREAKS.split(text)))
+    """Letters of the longest word; a line may end at spaces, hyphens and joints."""
+    return max(len(word) for part in jointed(text) for word in _BREAKS.split(part))
+
+
+def jointed(text: str) -> list[str]:
+    """The parts between which a line may end without a space."""
+    return _JOINTS.split(text)
 
 
 class UnsafePicture(ValueError):

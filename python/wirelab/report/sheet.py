@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from wirelab.report.legend import Entry
 from wirelab.report.quantity import plain
-from wirelab.report.section import WORD_MAX, Picture, Section, longest_word
+from wirelab.report.section import WORD_MAX, Picture, Section, jointed, longest_word
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Sheet:
         environment.filters["plain"] = plain
         environment.filters["drawn"] = _drawn
         environment.filters["unbroken"] = _unbroken
+        environment.filters["jointed"] = _jointed
         return environment.get_template("page.html.j2").render(
             style=Markup((Path(__file__).parent / "page.css").read_text(encoding="utf-8")),
             kind=self.kind,
@@ -84,3 +85,8 @@ def _drawn(picture: Picture) -> Markup:
 def _unbroken(text: str) -> bool:
     """True for a text with a word so long that it must be broken somewhere."""
     return longest_word(text) > WORD_MAX
+
+
+def _jointed(text: str) -> Markup:
+    """The text, escaped, with leave to end a line where its parts meet."""
+    return Markup("<wbr>").join(escape(part) for part in jointed(plain(text)))

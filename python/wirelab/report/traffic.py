@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wirelab.report import label
-from wirelab.report.quantity import NONE, limits
+from wirelab.report.quantity import DASH, NONE
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics import BYTES_RECEIVED, BYTES_SENT, Cell, Interval
@@ -40,8 +40,11 @@ def _row(source: Source, cell: Cell) -> list[str]:
 
 
 def _bytes(interval: Interval | None) -> str:
-    """Whole bytes: the figures differ by few, and three digits would hide it."""
+    """Whole bytes, limits too: the figures differ by few, and three digits would hide it."""
     if interval is None:
         return NONE
     whole = f"{interval.estimate:,.0f} B"
-    return whole if interval.bounds is None else f"{whole}\n{limits(interval, 'B')}"
+    if interval.bounds is None:
+        return whole
+    low, high = interval.bounds
+    return f"{whole}\n{low:,.0f}{DASH}{high:,.0f}"
