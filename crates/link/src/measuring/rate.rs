@@ -12,6 +12,7 @@ use crate::ended::Ways;
 use crate::interface::MTU;
 use crate::namespace::Pair;
 use crate::profile::{Direction, Profile};
+use crate::scheduling;
 
 use super::Stop;
 use super::sockets::{Ends, HEADER_BYTES, PROBE_BYTES};
@@ -31,6 +32,9 @@ const PRESSURE: f64 = 1.15;
 /// than sending it.
 const REST_NS: u64 = 100_000;
 
+/// How often somebody looks whether measuring is to be given up.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// Silence that ends a train, beside the direction's own delay.
 const SILENCE_MS: f64 = 400.0;
 
@@ -47,13 +51,33 @@ fn one(from: &UdpSocket, to: &UdpSocket, direction: &Direction, stop: Stop) -> i
     let train = Train::of(direction);
     let given_up = AtomicBool::new(false);
     thread::scope(|scope| {
-        let sender = scope.spawn(|| train.send(from, &given_up));
-        let kbit = receive(to, train.silence, stop);
-        given_up.store(kbit.is_err(), Ordering::Relaxed);
-        let panicked = |_| Err(io::Error::other("the sender panicked"));
-        sender.join().unwrap_or_else(panicked)?;
+        let sender = scope.spawn(|| {
+            unhindered();
+            train.send(from, &given_up)
+        });
+        let receiver = scope.spawn(|| {
+            unhindered();
+            receive(to, train.silence, &given_up)
+        });
+        while !receiver.is_finished() {
+            let stopped = stop.check();
+            given_up.fetch_or(stopped.is_err(), Ordering::Relaxed);
+            stopped?;
+            thread::sleep(LOOK);
+        }
+        let panicked = || io::Error::other("a thread that measures panicked");
+        let kbit = receiver.join().map_err(|_| panicked())?;
+        given_up.fetch_or(kbit.is_err(), Ordering::Relaxed);
+        sender.join().map_err(|_| panicked())??;
         kbit
     })
+}
+
+/// Whoever sends or counts late measures the machine's other work and not the
+/// link. Where the machine gives no real-time priority it has to do without.
+fn unhindered() {
+    scheduling::sharpen_timers();
+    scheduling::go_first();
 }
 
 /// Packets of one size at one pace.
@@ -124,11 +148,11 @@ fn rest_ns(direction: &Direction) -> u64 {
 }
 
 /// Bits after the first packet over the time since it, until silence.
-fn receive(socket: &UdpSocket, silence: Duration, stop: Stop) -> io::Result<f64> {
+fn receive(socket: &UdpSocket, silence: Duration, given_up: &AtomicBool) -> io::Result<f64> {
     socket.set_read_timeout(Some(Duration::from_nanos(Stop::EVERY_NS)))?;
     let mut packet = [0; MTU as usize];
     let (mut first_ns, mut last_ns, mut bytes) = (None, now_ns(), 0);
-    while now_ns() - last_ns < silence.as_nanos() as u64 {
+    while now_ns() - last_ns < silence.as_nanos() as u64 && !given_up.load(Ordering::Relaxed) {
         match socket.recv(&mut packet) {
             Ok(length) => {
                 last_ns = now_ns();
@@ -137,7 +161,7 @@ fn receive(socket: &UdpSocket, silence: Duration, stop: Stop) -> io::Result<f64>
                     Some(_) => bytes += length + HEADER_BYTES,
                 }
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => stop.check()?,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
     }
