@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissected
 from tests.python.synthetic_run import GRPC, REST, write_run
-from wirelab import intervention, report, verdicts
+from wirelab import dissection, intervention, report, verdicts
+from wirelab.cli import app
 from wirelab.intervention import outcome
 from wirelab.intervention.record import Claim, Interventions, Planned, Spot
 from wirelab.report import causes, traffic
@@ -80,6 +82,23 @@ def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
     monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
     assert causes.of_run(_capture(run, own), run).verdicts == {CAUSE: "held"}
     assert causes.of_run(_capture(run, other), run).verdicts == {}
+
+
+def test_dissect_of_a_run_tells_tested_from_untested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = captured(REST, 1)
+    run = write_run(tmp_path / "run", [own])
+    file = _capture(run, own)
+    file.write_bytes(b"")
+    monkeypatch.setattr(dissection, "dissect", lambda *_, **__: dissected(file=str(file)))
+    told = CliRunner().invoke(app, ["dissect", str(run)]).output
+    assert causes.TESTED not in told
+    assert f"dissect {run} --test" in " ".join(told.split())
+    monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
+    told = CliRunner().invoke(app, ["dissect", str(run)]).output
+    assert told.index(causes.TESTED) < told.index(f"{CAUSE}, tested: held")
+    assert told.index(causes.UNTESTED) < told.index("server-think-time")
 
 
 def _capture(run: Path, trial: Trial) -> Path:

@@ -177,7 +177,7 @@ def test_only_the_end_of_much_output_is_shown() -> None:
 def test_a_long_command_is_whole_at_the_head_and_short_in_the_title() -> None:
     command = ("curl", *(f"http://127.0.0.1/{n}" for n in range(100)))
     shown = html(measured(dissected(), command, "said"))
-    assert " ".join(command) in shown
+    assert " ".join(command) in shown.replace("<wbr>", "")
     title = shown.partition("<title>")[2].partition("</title>")[0]
     assert len(title) < 150
 

@@ -107,7 +107,7 @@ def dissect(
         print(json.dumps(documents if what.is_dir() else documents[0], indent=1))
         return EXIT_OK
     for document in documents:
-        _show(document, many=len(documents) > 1)
+        _show(document, what if what.is_dir() else None, many=len(documents) > 1)
     return EXIT_OK
 
 
@@ -163,12 +163,13 @@ def _captures(what: Path) -> list[Path]:
     return [what]
 
 
-def _show(document: Json, *, many: bool) -> None:
-    from wirelab.report import dissected
+def _show(document: Json, run: Path | None, *, many: bool) -> None:
+    from wirelab.report import causes, dissected
 
+    standing = None if run is None else causes.of_run(Path(document["file"]), run)
     if many:
         out.print(f"\n{document['file']}", style="bold", markup=False, highlight=False)
-    for line in dissected.lines(document):
+    for line in dissected.lines(document, standing):
         out.print(line, markup=False, highlight=False, no_wrap=True, crop=False)
 
 
