@@ -1,11 +1,13 @@
 //! Windows of TCP, of HTTP/2, and of congestion.
 
 use super::{causes, of};
-use crate::diagnosis::Cause;
 use crate::diagnosis::script::{C, Mark, S, Script};
+use crate::diagnosis::{Cause, Finding};
 use crate::exchange::{Ending, Protocol, Unit};
 
 const SEGMENT: u64 = 1448;
+/// From the server to the client and back, us.
+const FAR_US: u64 = 13_800;
 
 /// A request, and the first segments of its reply.
 fn begin(script: &mut Script, segments: u32) -> Mark {
@@ -22,15 +24,38 @@ fn end(script: &mut Script, mark: Mark, client_us: u64) {
         .exchange(mark, (50, 50), Some((150, now)));
 }
 
+/// A call whose reply comes in flights of so many segments, each after the
+/// acknowledgment of the one before, 13.8 ms later.
+fn call(script: &mut Script, flights: &[u32]) {
+    let (first, others) = flights.split_first().expect("a flight");
+    let mark = begin(script, *first);
+    for segments in others {
+        script.ack(C, FAR_US).burst(S, *segments, 20);
+    }
+    end(script, mark, FAR_US);
+}
+
+/// A call of two flights of four segments, a window each. The client says `closed_us`
+/// after the first one that its window is closed, and after `opened_us` that it is open.
+fn call_with_closed_window(closed_us: u64, opened_us: u64) -> Vec<Finding> {
+    let mut script = Script::new();
+    script.window(C, 4 * SEGMENT).open(10, closed_us);
+    let mark = begin(&mut script, 4);
+    script
+        .window(C, 0)
+        .ack(C, closed_us)
+        .window(C, 4 * SEGMENT)
+        .ack(C, opened_us)
+        .burst(S, 4, 20);
+    end(&mut script, mark, FAR_US);
+    script.findings()
+}
+
 #[test]
 fn a_small_buffer_lets_out_a_window_per_round_trip() {
     let mut script = Script::new();
-    script.window(C, 4 * SEGMENT).open(10, 13_800);
-    let mark = begin(&mut script, 4);
-    for _ in 0..5 {
-        script.ack(C, 13_800).burst(S, 4, 20);
-    }
-    end(&mut script, mark, 13_800);
+    script.window(C, 4 * SEGMENT).open(10, FAR_US);
+    call(&mut script, &[4; 6]);
     let findings = script.findings();
     assert_eq!(causes(&findings), [Cause::TcpWindowExhausted]);
     let found = of(&findings, Cause::TcpWindowExhausted).expect("five waits in one exchange");
@@ -50,12 +75,8 @@ fn a_small_buffer_lets_out_a_window_per_round_trip() {
 fn windows_whose_scale_was_cut_off_are_not_known() {
     let mut script = Script::new();
     script.cut_options();
-    script.window(C, 4 * SEGMENT).open(10, 13_800);
-    let mark = begin(&mut script, 4);
-    for _ in 0..5 {
-        script.ack(C, 13_800).burst(S, 4, 20);
-    }
-    end(&mut script, mark, 13_800);
+    script.window(C, 4 * SEGMENT).open(10, FAR_US);
+    call(&mut script, &[4; 6]);
     let findings = script.findings();
     let found = causes(&findings);
     assert!(!found.contains(&Cause::TcpWindowExhausted), "{found:?}");
@@ -65,7 +86,7 @@ fn windows_whose_scale_was_cut_off_are_not_known() {
 #[test]
 fn captured_at_the_receiver_the_window_was_offered_a_round_trip_before() {
     let mut script = Script::new();
-    script.window(C, 4 * SEGMENT).open(13_800, 10);
+    script.window(C, 4 * SEGMENT).open(FAR_US, 10);
     let mark = script.mark();
     script.data(C, 120, 50).burst(S, 4, 13_900).ack(C, 10);
     for _ in 0..5 {
@@ -79,17 +100,7 @@ fn captured_at_the_receiver_the_window_was_offered_a_round_trip_before() {
 
 #[test]
 fn a_window_that_stays_closed_is_of_a_client_that_does_not_read() {
-    let mut script = Script::new();
-    script.window(C, 4 * SEGMENT).open(10, 300);
-    let mark = begin(&mut script, 4);
-    script
-        .window(C, 0)
-        .ack(C, 300)
-        .window(C, 4 * SEGMENT)
-        .ack(C, 60_000)
-        .burst(S, 4, 20);
-    end(&mut script, mark, 13_800);
-    let findings = script.findings();
+    let findings = call_with_closed_window(300, 60_000);
     assert_eq!(causes(&findings), [Cause::ClientNotReading]);
     assert!(
         (findings[0].ms_total - 60.32).abs() < 1e-6,
@@ -100,28 +111,15 @@ fn a_window_that_stays_closed_is_of_a_client_that_does_not_read() {
 
 #[test]
 fn a_window_that_closes_for_a_moment_is_a_small_one() {
-    let mut script = Script::new();
-    script.window(C, 4 * SEGMENT).open(10, 5_000);
-    let mark = begin(&mut script, 4);
-    script
-        .window(C, 0)
-        .ack(C, 5_000)
-        .window(C, 4 * SEGMENT)
-        .ack(C, 300)
-        .burst(S, 4, 20);
-    end(&mut script, mark, 13_800);
-    assert_eq!(causes(&script.findings()), [Cause::TcpWindowExhausted]);
+    let findings = call_with_closed_window(5_000, 300);
+    assert_eq!(causes(&findings), [Cause::TcpWindowExhausted]);
 }
 
 #[test]
 fn without_syns_windows_are_not_scaled_and_nothing_is_claimed() {
     let mut script = Script::new();
     script.window(C, 64).opening(false);
-    let mark = begin(&mut script, 4);
-    for _ in 0..5 {
-        script.ack(C, 13_800).burst(S, 4, 20);
-    }
-    end(&mut script, mark, 13_800);
+    call(&mut script, &[4; 6]);
     let findings = script.findings();
     assert!(
         of(&findings, Cause::TcpWindowExhausted).is_none(),
@@ -132,14 +130,8 @@ fn without_syns_windows_are_not_scaled_and_nothing_is_claimed() {
 #[test]
 fn flights_that_double_are_slow_start() {
     let mut script = Script::new();
-    script.open(10, 13_800);
-    let mark = begin(&mut script, 10);
-    script
-        .ack(C, 13_800)
-        .burst(S, 20, 20)
-        .ack(C, 13_800)
-        .burst(S, 15, 20);
-    end(&mut script, mark, 13_800);
+    script.open(10, FAR_US);
+    call(&mut script, &[10, 20, 15]);
     let findings = script.findings();
     assert_eq!(causes(&findings), [Cause::SlowStart]);
     assert!(
@@ -152,10 +144,9 @@ fn flights_that_double_are_slow_start() {
 #[test]
 fn a_message_of_one_flight_meets_no_congestion_window() {
     let mut script = Script::new();
-    script.open(10, 13_800);
+    script.open(10, FAR_US);
     for _ in 0..3 {
-        let mark = begin(&mut script, 10);
-        end(&mut script, mark, 13_800);
+        call(&mut script, &[10]);
         script.us += 20_000;
     }
     assert_eq!(causes(&script.findings()), []);
@@ -164,32 +155,20 @@ fn a_message_of_one_flight_meets_no_congestion_window() {
 #[test]
 fn a_sender_that_computes_between_parts_is_not_congested() {
     let mut script = Script::new();
-    script.open(10, 13_800);
+    script.open(10, FAR_US);
     let mark = begin(&mut script, 10);
-    script.ack(C, 13_800).burst(S, 20, 30_000);
-    end(&mut script, mark, 13_800);
+    script.ack(C, FAR_US).burst(S, 20, 30_000);
+    end(&mut script, mark, FAR_US);
     assert_eq!(causes(&script.findings()), []);
 }
 
 #[test]
 fn after_a_pause_a_grown_window_begins_anew() {
     let mut script = Script::new();
-    script.open(10, 13_800);
-    let mark = begin(&mut script, 10);
-    script
-        .ack(C, 13_800)
-        .burst(S, 20, 20)
-        .ack(C, 13_800)
-        .burst(S, 40, 20);
-    end(&mut script, mark, 13_800);
+    script.open(10, FAR_US);
+    call(&mut script, &[10, 20, 40]);
     script.us += 900_000;
-    let mark = begin(&mut script, 10);
-    script
-        .ack(C, 13_800)
-        .burst(S, 20, 20)
-        .ack(C, 13_800)
-        .burst(S, 40, 20);
-    end(&mut script, mark, 13_800);
+    call(&mut script, &[10, 20, 40]);
     let findings = script.findings();
     assert_eq!(causes(&findings), [Cause::IdleRestart, Cause::SlowStart]);
     let idle = of(&findings, Cause::IdleRestart).expect("the second exchange");
@@ -233,7 +212,7 @@ fn settings(window: u32) -> Unit {
 }
 
 /// A reply in frames of 1,000 bytes, each sent once the window is opened.
-fn h2_call(window: u32, frames: u32, update_us: u64) -> Vec<crate::diagnosis::Finding> {
+fn h2_call(window: u32, frames: u32, update_us: u64) -> Vec<Finding> {
     let mut script = Script::new();
     script.open(10, 2_500);
     script.frame(C, settings(window), 30, 20);
