@@ -72,7 +72,7 @@ impl<'de> Envelope<'de> {
             return Envelope::open(Input::text(document)?);
         };
         let source = Input::of(Scanner::beside(&usual.scanner, document)?);
-        Envelope::inside(source, usual.version, Vec::new(), None)
+        Envelope::inside(source, usual.version(), Vec::new(), None)
     }
 
     pub(crate) fn open(mut source: Input<'de>) -> Result<Self, EnvelopeError> {

@@ -51,6 +51,13 @@ impl<'de> Source<'de> for Input<'de> {
         }
     }
 
+    fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
+        match self {
+            Input::Text(text) => text.child(),
+            Input::Tokens(tokens) => tokens.child(),
+        }
+    }
+
     fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error> {
         match self {
             Input::Text(text) => text.attribute(namespace, local),

@@ -14,7 +14,8 @@ use super::writing;
 
 /// The begin of an envelope that has no header.
 pub(super) struct Beginning {
-    pub(super) version: Version,
+    /// Rpc/literal begins as document/literal.
+    form: Form,
     /// Inside of the body.
     pub(super) scanner: Scanner<'static>,
 }
@@ -22,14 +23,36 @@ pub(super) struct Beginning {
 impl Beginning {
     /// The one that a document has.
     pub(super) fn of(document: &[u8]) -> Option<&'static Self> {
-        static ALL: OnceLock<Vec<Beginning>> = OnceLock::new();
-        let all = ALL.get_or_init(Beginning::all);
-        let mut all = all.iter();
-        all.find(|usual| document.starts_with(usual.scanner.passed()))
+        let mut all = Beginning::all().iter();
+        all.find(|usual| document.starts_with(usual.text()))
     }
 
-    fn all() -> Vec<Self> {
-        // Rpc/literal begins as document/literal.
+    /// The one that envelopes of a form are written with.
+    pub(super) fn of_form(form: Form) -> &'static Self {
+        let encoded = |form: Form| form.style() == Style::Encoded;
+        let begins =
+            |usual: &Form| usual.version() == form.version() && encoded(*usual) == encoded(form);
+        let mut all = Beginning::all().iter();
+        all.find(|usual| begins(&usual.form))
+            .expect("every form has a begin")
+    }
+
+    /// Its text.
+    pub(super) fn text(&self) -> &'static [u8] {
+        self.scanner.passed()
+    }
+
+    /// The version of SOAP.
+    pub(super) fn version(&self) -> Version {
+        self.form.version()
+    }
+
+    fn all() -> &'static [Self] {
+        static ALL: OnceLock<Vec<Beginning>> = OnceLock::new();
+        ALL.get_or_init(Beginning::made)
+    }
+
+    fn made() -> Vec<Self> {
         let forms = [
             (Version::V11, Style::Literal),
             (Version::V12, Style::Literal),
@@ -52,9 +75,6 @@ impl Beginning {
                 "our own envelopes have a body"
             );
         }
-        Beginning {
-            version: form.version(),
-            scanner,
-        }
+        Beginning { form, scanner }
     }
 }

@@ -10,6 +10,7 @@ use crate::xml::writer::{Sink, fields};
 use super::fault::Fault;
 use super::form::{Form, Style};
 use super::security::{self, UsernameToken};
+use super::usual::Beginning;
 
 /// What `xsd` stands for.
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
@@ -25,7 +26,9 @@ pub fn write_request<M: Message>(
     token: Option<&UsernameToken>,
     out: &mut Vec<u8>,
 ) {
-    request_into(form, operation, message, token, &mut TextSink::new(out));
+    let mut sink = text_begun(form, token, out);
+    body(form, operation, operation.lower_camel(), message, &mut sink);
+    end(form, &mut sink);
 }
 
 /// Appends the envelope of a reply to `out`.
@@ -33,22 +36,37 @@ pub fn write_request<M: Message>(
 /// # Panics
 /// As [`write_request`].
 pub fn write_reply<M: Message>(form: Form, operation: Operation, message: &M, out: &mut Vec<u8>) {
-    reply_into(form, operation, message, &mut TextSink::new(out));
+    let wrapper = super::reading::reply_wrapper(operation);
+    let mut sink = text_begun(form, None, out);
+    body(form, operation, &wrapper, message, &mut sink);
+    end(form, &mut sink);
 }
 
 /// Appends the envelope of a fault to `out`.
 pub fn write_fault(form: Form, fault: &Fault, out: &mut Vec<u8>) {
-    fault_into(form, fault, &mut TextSink::new(out));
+    let mut sink = text_begun(form, None, out);
+    fault.write(form, &mut sink);
+    end(form, &mut sink);
+}
+
+/// A sink inside the body of an envelope. Those without a header begin alike,
+/// so that their begin need not be written piece by piece.
+fn text_begun<'o>(form: Form, token: Option<&UsernameToken>, out: &'o mut Vec<u8>) -> TextSink<'o> {
+    if token.is_none() {
+        return TextSink::within(Beginning::of_form(form).text(), out);
+    }
+    let mut sink = TextSink::new(out);
+    begin(form, token, &mut sink);
+    sink
 }
 
 pub(crate) fn request_into<M: Message, S: Sink>(
     form: Form,
     operation: Operation,
     message: &M,
-    token: Option<&UsernameToken>,
     sink: &mut S,
 ) {
-    envelope(form, token, sink, |sink| {
+    envelope(form, sink, |sink| {
         body(form, operation, operation.lower_camel(), message, sink);
     });
 }
@@ -60,23 +78,23 @@ pub(crate) fn reply_into<M: Message, S: Sink>(
     sink: &mut S,
 ) {
     let wrapper = super::reading::reply_wrapper(operation);
-    envelope(form, None, sink, |sink| {
+    envelope(form, sink, |sink| {
         body(form, operation, &wrapper, message, sink);
     });
 }
 
 pub(crate) fn fault_into<S: Sink>(form: Form, fault: &Fault, sink: &mut S) {
-    envelope(form, None, sink, |sink| fault.write(form, sink));
+    envelope(form, sink, |sink| fault.write(form, sink));
 }
 
-fn envelope<S: Sink>(
-    form: Form,
-    token: Option<&UsernameToken>,
-    sink: &mut S,
-    body: impl FnOnce(&mut S),
-) {
-    begin(form, token, sink);
+fn envelope<S: Sink>(form: Form, sink: &mut S, body: impl FnOnce(&mut S)) {
+    begin(form, None, sink);
     body(sink);
+    end(form, sink);
+}
+
+/// Writes the end of an envelope, behind the content of its body.
+fn end<S: Sink>(form: Form, sink: &mut S) {
     sink.close(form.names().body);
     sink.close(form.names().envelope);
 }
@@ -113,7 +131,7 @@ fn body<M: Message, S: Sink>(
     match form.style() {
         Style::Literal => write_root(sink, M::NAME, namespace, content),
         Style::Rpc => {
-            let name = format!("w:{wrapper}");
+            let name = ["w:", wrapper].concat();
             sink.open(&name);
             sink.plain_attribute("xmlns:w", namespace);
             content(sink);

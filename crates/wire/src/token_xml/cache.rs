@@ -5,35 +5,22 @@
 //! hand goes round, passes over each entry that was used since it last came
 //! by, and replaces the first that was not.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// How large a cache is, and what it holds from the start.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// Numbers 0 and up; never given up.
     pub(super) fixed: &'static [&'static str],
-    /// The numbers of those, made once.
-    pub(super) numbers: OnceLock<Numbers<&'static str>>,
+    /// Where the sender finds those, made once.
+    pub(super) chains: OnceLock<Chains>,
     /// Entries beyond those.
     pub(super) entries: usize,
 }
 
-/// From texts to numbers.
-type Numbers<T> = HashMap<T, usize, BuildHasherDefault<WordHasher>>;
-
-impl Plan {
-    fn number(&self, text: &str) -> Option<usize> {
-        let made = || (0..).zip(self.fixed).map(|(n, text)| (*text, n)).collect();
-        self.numbers.get_or_init(made).get(text).copied()
-    }
-}
-
 /// Names of elements and attributes: those of SOAP are there from the start.
 pub(super) static NAMES: Plan = Plan {
-    numbers: OnceLock::new(),
+    chains: OnceLock::new(),
     fixed: &[
         "soapenv:Envelope",
         "xmlns:soapenv",
@@ -71,7 +58,7 @@ pub(super) static NAMES: Plan = Plan {
 
 /// Texts and values of attributes.
 pub(super) static TEXTS: Plan = Plan {
-    numbers: OnceLock::new(),
+    chains: OnceLock::new(),
     fixed: &[
         "http://schemas.xmlsoap.org/soap/envelope/",
         "http://schemas.xmlsoap.org/soap/encoding/",
@@ -94,77 +81,108 @@ pub(super) static TEXTS: Plan = Plan {
     entries: 256,
 };
 
+/// Entries beyond the fixed ones that there is room for from the begin.
+const ROOM_ENTRIES: usize = 16;
+
+/// Bytes of their texts.
+const ROOM_BYTES: usize = 256;
+
 /// A cache as both ends keep it; `P` is what an end notes at an entry.
 #[derive(Debug)]
 pub(super) struct Cache<P> {
     plan: &'static Plan,
     entries: Vec<Entry<P>>,
+    /// The texts of the entries that are not fixed, and between them those that
+    /// were given up.
+    characters: String,
+    /// Bytes of those that were given up.
+    given_up: usize,
     /// The entry that the hand points to, the fixed ones not counted.
     hand: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Entry<P> {
-    text: Text,
+    /// Where the text lies among the characters; that of a fixed one does not.
+    start: u32,
+    length: u32,
     used: bool,
     note: P,
 }
 
-/// The text of an entry.
-#[derive(Debug, Clone)]
-pub(super) enum Text {
-    Fixed(&'static str),
-    Sent(Arc<str>),
-}
-
-impl Deref for Text {
-    type Target = str;
-
-    #[inline]
-    fn deref(&self) -> &str {
-        match self {
-            Text::Fixed(text) => text,
-            Text::Sent(text) => text,
-        }
-    }
-}
-
-impl<P: Clone> Cache<P> {
-    pub(super) fn new(plan: &'static Plan, note: P) -> Self {
-        let fixed = plan.fixed.iter().map(|text| Entry {
-            text: Text::Fixed(text),
+impl<P: Copy> Cache<P> {
+    /// A cache of the fixed entries, with a note for each by its number.
+    pub(super) fn new(plan: &'static Plan, note: impl Fn(usize) -> P) -> Self {
+        let fixed = (0..plan.fixed.len()).map(|number| Entry {
+            start: 0,
+            length: plan.fixed[number].len() as u32,
             used: true,
-            note: note.clone(),
+            note: note(number),
         });
+        let mut entries = Vec::with_capacity(plan.fixed.len() + ROOM_ENTRIES);
+        entries.extend(fixed);
         Cache {
             plan,
-            entries: fixed.collect(),
+            entries,
+            characters: String::with_capacity(ROOM_BYTES),
+            given_up: 0,
             hand: 0,
         }
     }
 
-    /// The text of a number, which counts as used from now on, and its note.
+    /// The text of a number that stands for one.
     #[inline]
-    pub(super) fn used(&mut self, number: usize) -> Option<(&str, &mut P)> {
-        let entry = self.entries.get_mut(number)?;
-        entry.used = true;
-        Some((&entry.text, &mut entry.note))
+    pub(super) fn text(&self, number: usize) -> &str {
+        if let Some(fixed) = self.plan.fixed.get(number) {
+            return fixed;
+        }
+        let Entry { start, length, .. } = self.entries[number];
+        let start = start as usize;
+        &self.characters[start..start + length as usize]
     }
 
-    /// Enters a text. Returns its number and the text that was given up.
-    pub(super) fn insert(&mut self, text: Arc<str>, note: P) -> (usize, Option<Text>) {
-        let new = Entry {
-            text: Text::Sent(text),
-            used: false,
-            note,
-        };
-        if self.entries.len() < self.plan.fixed.len() + self.plan.entries {
-            self.entries.push(new);
-            return (self.entries.len() - 1, None);
+    /// Whether a number stands for this text.
+    #[inline]
+    fn is(&self, number: usize, text: &str) -> bool {
+        let Entry { start, length, .. } = self.entries[number];
+        if length as usize != text.len() {
+            return false;
         }
-        let number = self.unused();
-        let old = std::mem::replace(&mut self.entries[number], new);
-        (number, Some(old.text))
+        let kept = match self.plan.fixed.get(number) {
+            Some(fixed) => fixed.as_bytes(),
+            None => &self.characters.as_bytes()[start as usize..][..text.len()],
+        };
+        kept == text.as_bytes()
+    }
+
+    /// What is noted at a number, which counts as used from now on; `None`
+    /// when it stands for nothing.
+    #[inline]
+    pub(super) fn used(&mut self, number: usize) -> Option<P> {
+        let entry = self.entries.get_mut(number)?;
+        entry.used = true;
+        Some(entry.note)
+    }
+
+    /// Notes something else at an entry.
+    #[inline]
+    pub(super) fn note(&mut self, number: usize, note: P) {
+        self.entries[number].note = note;
+    }
+
+    /// Enters a text.
+    pub(super) fn insert(&mut self, text: &str, note: P) {
+        let number = self.vacant();
+        self.enter(number, text, note);
+    }
+
+    /// The number of the next text: a new one, or that of the entry to be
+    /// given up.
+    fn vacant(&mut self) -> usize {
+        if self.entries.len() < self.plan.fixed.len() + self.plan.entries {
+            return self.entries.len();
+        }
+        self.unused()
     }
 
     /// The entry to be replaced; the hand moves behind it.
@@ -178,105 +196,194 @@ impl<P: Clone> Cache<P> {
             }
         }
     }
+
+    /// Enters a text under a number that [`Cache::vacant`] told.
+    fn enter(&mut self, number: usize, text: &str, note: P) {
+        let entry = Entry {
+            start: self.characters.len() as u32,
+            length: text.len() as u32,
+            used: false,
+            note,
+        };
+        self.characters.push_str(text);
+        match self.entries.get_mut(number) {
+            None => self.entries.push(entry),
+            Some(old) => {
+                self.given_up += old.length as usize;
+                *old = entry;
+                if self.given_up > self.characters.len() / 2 {
+                    self.tidy();
+                }
+            }
+        }
+    }
+
+    /// Drops the characters of texts that were given up.
+    fn tidy(&mut self) {
+        let room = self.characters.len();
+        let before = std::mem::replace(&mut self.characters, String::with_capacity(room));
+        for entry in &mut self.entries[self.plan.fixed.len()..] {
+            let start = entry.start as usize;
+            entry.start = self.characters.len() as u32;
+            self.characters
+                .push_str(&before[start..start + entry.length as usize]);
+        }
+        self.given_up = 0;
+    }
 }
 
 /// The sender's side: also from texts to numbers.
 ///
 /// Messages resemble each other: what followed a text last time is looked at
-/// first.
+/// first. Others are found by their hash: all of one hash are a chain.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// Each with the number that followed it last time.
-    cache: Cache<usize>,
-    /// Of the texts that are not fixed.
-    numbers: Numbers<Arc<str>>,
+    cache: Cache<Link>,
+    /// By hash.
+    heads: [u16; HASHES],
     /// The number that came last.
     last: usize,
 }
 
+/// What the sender notes at an entry.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    /// The number that followed it last time.
+    follower: u16,
+    /// The next number of the same hash.
+    next: u16,
+}
+
+/// The fixed texts by their hash.
+#[derive(Debug)]
+pub(super) struct Chains {
+    heads: [u16; HASHES],
+    /// What comes next, by number.
+    next: Vec<u16>,
+}
+
+/// The end of a chain; there are fewer entries.
+const NONE: u16 = u16::MAX;
+
+impl Chains {
+    fn of(texts: &[&str]) -> Self {
+        let mut chains = Chains {
+            heads: [NONE; HASHES],
+            next: Vec::new(),
+        };
+        for (number, text) in (0..).zip(texts) {
+            let head = &mut chains.heads[hash(text)];
+            chains.next.push(std::mem::replace(head, number));
+        }
+        chains
+    }
+}
+
 impl Index {
     pub(super) fn new(plan: &'static Plan) -> Self {
+        let chains = plan.chains.get_or_init(|| Chains::of(plan.fixed));
+        let link = |number: usize| Link {
+            follower: 0,
+            next: chains.next[number],
+        };
         Index {
-            cache: Cache::new(plan, 0),
-            numbers: Numbers::default(),
+            cache: Cache::new(plan, link),
+            heads: chains.heads,
             last: 0,
         }
     }
 
     /// The number of a text, which counts as used from now on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&mut self, text: &str) -> Option<usize> {
-        let entries = &mut self.cache.entries;
-        let next = entries[self.last].note;
-        if let Some(entry) = entries.get_mut(next)
-            && *entry.text == *text
-        {
-            entry.used = true;
-            self.last = next;
-            return Some(next);
+        let likely = usize::from(self.cache.entries[self.last].note.follower);
+        if self.cache.is(likely, text) {
+            self.cache.entries[likely].used = true;
+            self.last = likely;
+            return Some(likely);
         }
-        self.search(text)
+        self.find_other(text)
     }
 
-    fn search(&mut self, text: &str) -> Option<usize> {
-        let sent = self.numbers.get(text).copied();
-        let number = sent.or_else(|| self.cache.plan.number(text))?;
-        self.cache.used(number);
+    #[inline(never)]
+    fn find_other(&mut self, text: &str) -> Option<usize> {
+        let number = self.search(text)?;
+        self.cache.entries[number].used = true;
         self.follow(number);
         Some(number)
     }
 
+    fn search(&self, text: &str) -> Option<usize> {
+        let mut number = self.heads[hash(text)];
+        while number != NONE {
+            let found = usize::from(number);
+            if self.cache.is(found, text) {
+                return Some(found);
+            }
+            number = self.cache.entries[found].note.next;
+        }
+        None
+    }
+
     /// Enters a text that [`Index::find`] did not find.
     pub(super) fn insert(&mut self, text: &str) {
-        let text: Arc<str> = text.into();
-        let (number, given_up) = self.cache.insert(text.clone(), 0);
-        if let Some(old) = given_up {
-            self.numbers.remove(&*old);
+        let number = self.cache.vacant();
+        if number < self.cache.entries.len() {
+            self.unlink(number);
         }
-        self.numbers.insert(text, number);
+        let head = &mut self.heads[hash(text)];
+        let link = Link {
+            follower: 0,
+            next: std::mem::replace(head, number as u16),
+        };
+        self.cache.enter(number, text, link);
         self.follow(number);
     }
 
+    /// Takes an entry out of its chain.
+    fn unlink(&mut self, number: usize) {
+        let next = self.cache.entries[number].note.next;
+        let head = &mut self.heads[hash(self.cache.text(number))];
+        let mut before = usize::from(*head);
+        if before == number {
+            *head = next;
+            return;
+        }
+        loop {
+            let link = &mut self.cache.entries[before].note;
+            if usize::from(link.next) == number {
+                link.next = next;
+                return;
+            }
+            before = usize::from(link.next);
+        }
+    }
+
     fn follow(&mut self, number: usize) {
-        self.cache.entries[self.last].note = number;
+        self.cache.entries[self.last].note.follower = number as u16;
         self.last = number;
     }
 }
 
-/// A quick hash of short texts. Whoever finds texts that collide makes a
-/// search no longer than the cache is large, which is little.
-#[derive(Debug, Default)]
-pub(super) struct WordHasher(u64);
+/// Hashes of texts.
+const HASHES: usize = 256;
 
 /// 2^64 divided by the golden ratio, odd.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
-impl WordHasher {
-    #[inline]
-    fn mix(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(MIX);
-    }
-}
-
-impl Hasher for WordHasher {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.mix(u64::from_le_bytes(*word));
-        }
-        let rest = rest.iter().rev();
-        self.mix(rest.fold(0, |word, byte| word << 8 | u64::from(*byte)));
-    }
-
-    #[inline]
-    fn write_u8(&mut self, byte: u8) {
-        self.mix(byte.into());
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
+/// A quick hash of short texts. Whoever finds texts that collide makes a
+/// search no longer than the cache is large, which is little.
+fn hash(text: &str) -> usize {
+    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(MIX);
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let whole = words
+        .iter()
+        .fold(0, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let last = rest
+        .iter()
+        .fold(0, |word, byte| word << 8 | u64::from(*byte));
+    // The highest bits depend on all of the text.
+    (mix(whole, last) >> 56) as usize
 }
 
 #[cfg(test)]
@@ -284,7 +391,7 @@ mod tests {
     use super::*;
 
     static SMALL: Plan = Plan {
-        numbers: OnceLock::new(),
+        chains: OnceLock::new(),
         fixed: &["fixed"],
         entries: 3,
     };
@@ -296,7 +403,10 @@ mod tests {
             assert_eq!(index.find(text), None);
             index.insert(text);
         }
-        assert_eq!(["a", "b", "c"].map(|text| index.numbers[text]), [1, 2, 3]);
+        assert_eq!(
+            ["a", "b", "c"].map(|text| index.search(text)),
+            [Some(1), Some(2), Some(3)]
+        );
         assert_eq!(index.find("a"), Some(1));
         index.insert("d");
         assert_eq!(index.find("b"), None, "the first that was not used");
@@ -315,17 +425,46 @@ mod tests {
     #[test]
     fn both_ends_agree_after_any_number_of_texts() {
         let mut sender = Index::new(&SMALL);
-        let mut receiver = Cache::new(&SMALL, ());
+        let mut receiver = Cache::new(&SMALL, |_| ());
         for n in 0..1000_u32 {
             let text = (n * n % 7).to_string();
             match sender.find(&text) {
-                Some(number) => assert_eq!(receiver.used(number).unwrap().0, text),
+                Some(number) => {
+                    assert!(receiver.used(number).is_some());
+                    assert_eq!(receiver.text(number), text);
+                }
                 None => {
                     sender.insert(&text);
-                    receiver.insert(text.into(), ());
+                    receiver.insert(&text, ());
                 }
             }
         }
-        assert_eq!(sender.numbers.len(), 3);
+        let chained = |head: &u16| {
+            std::iter::successors(Some(*head).filter(|number| *number != NONE), |number| {
+                let next = sender.cache.entries[usize::from(*number)].note.next;
+                Some(next).filter(|number| *number != NONE)
+            })
+            .count()
+        };
+        let chained: usize = sender.heads.iter().map(chained).sum();
+        assert_eq!(chained, 4, "the fixed one and the three that are kept");
+    }
+
+    #[test]
+    fn texts_that_were_given_up_take_no_more_room_than_the_others() {
+        let mut sender = Index::new(&SMALL);
+        for n in 0..10_000_u32 {
+            let text = format!("{n:>width$}", width = n as usize % 100);
+            if sender.find(&text).is_none() {
+                sender.insert(&text);
+            }
+            let kept = 1..sender.cache.entries.len();
+            let kept: usize = kept.map(|number| sender.cache.text(number).len()).sum();
+            assert!(sender.cache.characters.len() <= 2 * kept + 1);
+            assert_eq!(
+                sender.find(&text).map(|n| sender.cache.text(n)),
+                Some(&*text)
+            );
+        }
     }
 }

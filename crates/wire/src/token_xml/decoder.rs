@@ -21,9 +21,13 @@ pub const EXPANDED_BYTES_MAX: usize = 192 << 20;
 /// Attributes of one element.
 const ATTRIBUTES_MAX: usize = 64;
 
-/// Where a text lies in the document that is being read: the number of the
-/// document, from 1, and the place.
-type Place = Option<(u64, Span)>;
+/// Where a text of a cache lies in the document that held it last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// The number of the document, from 1; 0 for none.
+    document: u64,
+    span: Span,
+}
 
 /// The receiving end of one connection in one direction.
 #[derive(Debug)]
@@ -47,8 +51,8 @@ impl Decoder {
     #[must_use]
     pub fn new() -> Self {
         Decoder {
-            names: Cache::new(&NAMES, None),
-            texts: Cache::new(&TEXTS, None),
+            names: Cache::new(&NAMES, |_| Place::default()),
+            texts: Cache::new(&TEXTS, |_| Place::default()),
             documents: 0,
             out_of_step: false,
         }
@@ -247,8 +251,8 @@ impl Reading<'_> {
             return Err(self.input.error(ErrorKind::Characters("a name")));
         }
         let span = self.document.keep(name);
-        let place = Some((self.decoder.documents, span));
-        self.decoder.names.insert(name.into(), place);
+        let place = self.place(span);
+        self.decoder.names.insert(name, place);
         Ok(span)
     }
 
@@ -272,9 +276,14 @@ impl Reading<'_> {
             .characters("a cached text", *token::CACHED_BYTES.end())?;
         self.prove_text(text)?;
         let span = self.document.keep(text);
-        let place = Some((self.decoder.documents, span));
-        self.decoder.texts.insert(text.into(), place);
+        let place = self.place(span);
+        self.decoder.texts.insert(text, place);
         Ok(Item::Text(span))
+    }
+
+    fn place(&self, span: Span) -> Place {
+        let document = self.decoder.documents;
+        Place { document, span }
     }
 
     fn plain_text(&mut self) -> Result<Item, Error> {
@@ -332,20 +341,29 @@ impl Reading<'_> {
 
 /// Where the text of a number lies in the document. It is copied there once,
 /// however often it occurs, so that a document of few bytes stays small.
-#[inline]
+#[inline(always)]
 fn placed(
     cache: &mut Cache<Place>,
     number: u64,
     current: u64,
     document: &mut Document,
 ) -> Option<Span> {
-    let (text, place) = cache.used(usize::try_from(number).ok()?)?;
-    match *place {
-        Some((owner, span)) if owner == current => Some(span),
-        _ => {
-            let span = document.keep(text);
-            *place = Some((current, span));
-            Some(span)
-        }
+    let number = usize::try_from(number).ok()?;
+    let place = cache.used(number)?;
+    if place.document == current {
+        return Some(place.span);
     }
+    Some(copied(cache, number, current, document))
+}
+
+/// Copies the text of a number into the document.
+#[inline(never)]
+fn copied(cache: &mut Cache<Place>, number: usize, current: u64, document: &mut Document) -> Span {
+    let span = document.keep(cache.text(number));
+    let place = Place {
+        document: current,
+        span,
+    };
+    cache.note(number, place);
+    span
 }

@@ -62,7 +62,7 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) {
         let mut sink = TokenSink::new(self, out);
-        request_into(Form::PLAIN, operation, message, None, &mut sink);
+        request_into(Form::PLAIN, operation, message, &mut sink);
     }
 
     #[inline]
@@ -113,6 +113,7 @@ pub(super) const ATTRIBUTE: NameTokens = NameTokens {
     far: token::FAR_ATTRIBUTE,
 };
 
+#[inline]
 fn write_near(number: usize, near: u8, far: u8, out: &mut Vec<u8>) {
     if number < token::NEAR {
         out.push(near + number as u8);

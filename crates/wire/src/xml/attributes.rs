@@ -1,11 +1,10 @@
 //! The attributes of one element.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::chars;
 use super::error::{Error, ErrorKind};
-use super::pair::Pair;
+use super::pair::{Pair, VALUE_BYTES_MAX, value_end};
 use super::reference;
 use super::scope::{Scope, same};
 use super::source::marks;
@@ -13,37 +12,34 @@ use super::source::marks;
 /// Attributes of one element, declarations of namespaces included.
 const ATTRIBUTES_MAX: usize = 64;
 
-/// The attributes of the element that was opened last.
-///
-/// Those that declare namespaces are taken by the scope; of most elements
-/// nothing is left but one, which needs no memory of its own.
+/// The attributes of the element that was opened last, which are proven to be
+/// well-formed. Few are ever asked for, so they stay where they lie.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AttributeList<'de> {
-    document: &'de str,
-    /// Where they begin and end in the document.
-    place: Range<usize>,
-    /// The first that declares no namespace.
-    first: Option<Attribute<'de>>,
-    /// The others that declare none.
+    met: Met,
+    /// Room to compare those with each other that declare no namespace.
     others: Vec<Attribute<'de>>,
-    /// One of them says something of its element's value.
-    marked: bool,
 }
 
-/// The attributes of a tag that may come again.
-#[derive(Debug, Clone)]
-pub(super) struct Remembered<'de> {
-    place: Range<usize>,
-    first: Option<Attribute<'de>>,
-    marked: bool,
+/// Where the attributes of an element lie.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Met {
+    /// From behind the element's name to behind the tag; no byte where there
+    /// are none.
+    begin: usize,
+    end: usize,
+    /// One of them says something of its element's value, or where that is:
+    /// see [`Element::marked`](super::source::Element::marked).
+    pub(super) marked: bool,
 }
 
 /// An attribute that declares no namespace.
 #[derive(Debug, Clone, Copy)]
 struct Attribute<'de> {
-    pair: Pair<'de>,
     namespace: &'de str,
+    prefix: &'de str,
     local: &'de str,
+    offset: usize,
 }
 
 /// How a start tag ends.
@@ -56,22 +52,15 @@ pub(super) struct TagEnd {
 }
 
 impl<'de> AttributeList<'de> {
-    /// Takes over those of an equal tag in the same scope.
+    /// Takes those of an equal tag in the same scope, or of one without any.
     #[inline]
-    pub(super) fn recall(&mut self, tag: &Remembered<'de>) {
-        self.place = tag.place.clone();
-        self.first = tag.first;
-        self.others.clear();
-        self.marked = tag.marked;
+    pub(super) fn recall(&mut self, met: Met) {
+        self.met = met;
     }
 
-    /// What is worth to be remembered: one attribute at most.
-    pub(super) fn remembered(&self) -> Option<Remembered<'de>> {
-        self.others.is_empty().then(|| Remembered {
-            place: self.place.clone(),
-            first: self.first,
-            marked: self.marked,
-        })
+    /// Where they lie.
+    pub(super) fn met(&self) -> Met {
+        self.met
     }
 
     /// Reads what follows an element's name, from `at` to the end of the tag:
@@ -84,8 +73,16 @@ impl<'de> AttributeList<'de> {
         scope: &mut Scope<'de>,
         depth: usize,
     ) -> Result<TagEnd, Error> {
-        self.clear();
-        self.document = document;
+        if let Some(end) = type_alone(document.as_bytes(), at, scope) {
+            self.met = Met {
+                begin: at,
+                end: end.at,
+                marked: false,
+            };
+            return Ok(end);
+        }
+        let mut first = None;
+        self.others.clear();
         let mut count = 0;
         let mut pairs = Pairs { document, at };
         let end = loop {
@@ -99,111 +96,123 @@ impl<'de> AttributeList<'de> {
             count += 1;
             match pair.name.declares() {
                 Some(prefix) => declare(&pair, prefix, scope, depth)?,
-                None => self.keep(pair),
+                None if first.is_none() => first = Some(Attribute::of(&pair)),
+                None => self.others.push(Attribute::of(&pair)),
             }
         };
-        self.place = at..end.at;
-        self.resolve(scope)?;
+        self.met = Met {
+            begin: at,
+            end: end.at,
+            marked: self.resolve(first, scope)?,
+        };
         Ok(end)
     }
 
-    /// Forgets all of them.
-    #[inline]
-    pub(super) fn clear(&mut self) {
-        self.place = 0..0;
-        self.first = None;
-        self.others.clear();
-        self.marked = false;
-    }
-
-    /// Whether one of them says something of its element's value, or where
-    /// that is: see [`Element::marked`](super::source::Element::marked).
-    #[inline]
-    pub(super) fn marked(&self) -> bool {
-        self.marked
-    }
-
-    /// The value of one of them.
+    /// The value of one of them, in the scope that they were read in.
     pub(super) fn find(
         &self,
+        document: &'de str,
+        scope: &Scope<'de>,
         namespace: &str,
         local: &str,
     ) -> Result<Option<Cow<'de, str>>, Error> {
-        let mut all = self.first.iter().chain(&self.others);
-        match all.find(|found| found.local == local && same(found.namespace, namespace)) {
-            None => Ok(None),
-            Some(found) => reference::attribute(found.pair.value, found.pair.offset).map(Some),
+        for pair in self.pairs(document) {
+            let pair = pair?;
+            if pair.name.local != local || pair.name.declares().is_some() {
+                continue;
+            }
+            if same(Attribute::of(&pair).namespace(scope)?, namespace) {
+                return reference::attribute(pair.value, pair.offset).map(Some);
+            }
         }
+        Ok(None)
     }
 
-    /// All of them, declarations of namespaces included: names as they are
-    /// written, values.
+    /// All of them as they are written, declarations of namespaces included.
     pub(super) fn pairs(
         &self,
-    ) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> + '_ {
+        document: &'de str,
+    ) -> impl Iterator<Item = Result<Pair<'de>, Error>> + use<'de> {
         let mut pairs = Pairs {
-            document: self.document,
-            at: self.place.start,
+            document,
+            at: self.met.begin,
         };
         let next = move || match pairs.next() {
             Ok(Next::Pair(pair)) => Some(Ok(pair)),
             Ok(Next::End(_)) => None,
             Err(error) => Some(Err(error)),
         };
-        let whole = (!self.place.is_empty()).then_some(next);
-        whole.into_iter().flat_map(std::iter::from_fn).map(|pair| {
-            let pair = pair?;
-            let value = reference::attribute(pair.value, pair.offset)?;
-            Ok((pair.name.whole, value))
-        })
-    }
-
-    fn keep(&mut self, pair: Pair<'de>) {
-        let attribute = Attribute {
-            pair,
-            namespace: "",
-            local: "",
-        };
-        match self.first {
-            None => self.first = Some(attribute),
-            Some(_) => self.others.push(attribute),
-        }
+        let any = self.met.end > self.met.begin;
+        any.then_some(next).into_iter().flat_map(std::iter::from_fn)
     }
 
     /// Every prefix must be declared, and no attribute may stand twice, not
-    /// under two prefixes either (Namespaces in XML 1.0 section 6.3).
-    fn resolve(&mut self, scope: &Scope<'de>) -> Result<(), Error> {
-        let Some(first) = &mut self.first else {
-            return Ok(());
+    /// under two prefixes either (Namespaces in XML 1.0 section 6.3). Returns
+    /// whether one marks its element.
+    fn resolve(
+        &mut self,
+        first: Option<Attribute<'de>>,
+        scope: &Scope<'de>,
+    ) -> Result<bool, Error> {
+        let Some(mut first) = first else {
+            return Ok(false);
         };
-        self.marked = first.resolve(scope)?;
+        first.namespace = first.namespace(scope)?;
+        let mut marked = marks(first.local);
         for at in 0..self.others.len() {
             let (before, rest) = self.others.split_at_mut(at);
             let found = &mut rest[0];
-            self.marked |= found.resolve(scope)?;
-            if found.is_twin(first) || before.iter().any(|other| found.is_twin(other)) {
+            found.namespace = found.namespace(scope)?;
+            marked |= marks(found.local);
+            if found.is_twin(&first) || before.iter().any(|other| found.is_twin(other)) {
                 let text = "an attribute stands twice";
-                return Err(Error::syntax(found.pair.offset, text));
+                return Err(Error::syntax(found.offset, text));
             }
         }
-        Ok(())
+        Ok(marked)
     }
 }
 
 impl<'de> Attribute<'de> {
-    /// Takes its name apart. Returns whether it marks its element.
-    fn resolve(&mut self, scope: &Scope<'de>) -> Result<bool, Error> {
-        let name = self.pair.name;
-        self.local = name.local;
-        if !name.prefix.is_empty() {
-            self.namespace = scope.prefixed(name.prefix, self.pair.offset)?;
+    /// One whose namespace is not known yet.
+    fn of(pair: &Pair<'de>) -> Self {
+        Attribute {
+            namespace: "",
+            prefix: pair.name.prefix,
+            local: pair.name.local,
+            offset: pair.offset,
         }
-        Ok(marks(self.local))
+    }
+
+    /// What its prefix stands for; without one it is in no namespace.
+    fn namespace(&self, scope: &Scope<'de>) -> Result<&'de str, Error> {
+        match self.prefix {
+            "" => Ok(""),
+            prefix => scope.prefixed(prefix, self.offset),
+        }
     }
 
     fn is_twin(&self, other: &Attribute<'_>) -> bool {
         self.local == other.local && same(self.namespace, other.namespace)
     }
+}
+
+/// The end of a start tag, where nothing stands before it but one attribute
+/// that is written as most of rpc/encoded are, and that needs no closer look:
+/// it declares nothing, refers to nothing and marks nothing.
+#[inline]
+fn type_alone(bytes: &[u8], at: usize, scope: &Scope<'_>) -> Option<TagEnd> {
+    const BEGIN: &[u8] = b" xsi:type=\"";
+    if !bytes.get(at..)?.starts_with(BEGIN) {
+        return None;
+    }
+    let start = at + BEGIN.len();
+    let (end, referring) = value_end(bytes, start).ok()?;
+    let plain = !referring && end - start <= VALUE_BYTES_MAX && bytes.get(end + 1) == Some(&b'>');
+    (plain && scope.find("xsi").is_some()).then_some(TagEnd {
+        at: end + 2,
+        empty: false,
+    })
 }
 
 /// The attributes of a start tag one by one.

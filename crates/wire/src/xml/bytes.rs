@@ -15,8 +15,8 @@ const fn zeros(word: u64) -> u64 {
 /// The eight bytes from `at` on, the first lowest, where there are as many.
 #[inline]
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    let eight = bytes.get(at..)?.first_chunk()?;
-    Some(u64::from_le_bytes(*eight))
+    let eight = bytes.get(at..at.wrapping_add(8))?;
+    Some(u64::from_le_bytes(eight.try_into().ok()?))
 }
 
 /// Bytes that are looked at eight at a time before it is many at a time.
@@ -27,17 +27,28 @@ const NEAR: usize = 64;
 #[inline]
 pub(super) fn special(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    let (words, _) = rest[..rest.len().min(NEAR)].as_chunks();
+    let (words, last) = rest[..rest.len().min(NEAR)].as_chunks();
     for (n, word) in words.iter().enumerate() {
         let found = specials(u64::from_le_bytes(*word));
         if found != 0 {
             return at + 8 * n + found.trailing_zeros() as usize / 8;
         }
     }
-    far_special(bytes, at + 8 * words.len())
+    if rest.len() > NEAR {
+        return far_special(bytes, at + NEAR);
+    }
+    if let Some(word) = rest.last_chunk() {
+        // Its bytes that were looked at already are not special.
+        let found = specials(u64::from_le_bytes(*word));
+        let found = found.trailing_zeros() as usize / 8;
+        return bytes.len() - 8 + found;
+    }
+    let found = last.iter().position(|byte| is_special(*byte));
+    found.map_or(bytes.len(), |found| at + found)
 }
 
 /// The same beyond the first words.
+#[inline(never)]
 fn far_special(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     // Without a branch for each byte, so that it runs over many at a time.
@@ -83,23 +94,37 @@ pub(super) fn first_of(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
     at + found.unwrap_or(last.len())
 }
 
+/// Where letters of ASCII end that begin at `at`, as far as whole words tell:
+/// there, or where fewer than eight bytes are left.
+#[inline]
+pub(crate) fn letters_end(bytes: &[u8], at: usize) -> usize {
+    let mut at = at;
+    while let Some(word) = word(bytes, at) {
+        let others = others(word);
+        if others != 0 {
+            return at + others.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at
+}
+
+/// The high bits of those bytes of a word that are no letters of ASCII.
+#[inline]
+const fn others(word: u64) -> u64 {
+    let small = (word | all(0x20)) & all(0x7F);
+    // Bytes below 0x80: no sum reaches the byte above.
+    let from_a = small + all(0x80 - b'a');
+    let past_z = small + all(0x7F - b'z');
+    (!from_a | past_z | word) & all(0x80)
+}
+
 /// Whether `length` bytes are the same at two places.
 #[inline]
 pub(super) fn same(bytes: &[u8], one: usize, other: usize, length: usize) -> bool {
-    let mut done = 0;
-    while length - done > 8 {
-        match (word(bytes, one + done), word(bytes, other + done)) {
-            (Some(one), Some(other)) if one == other => done += 8,
-            _ => return false,
-        }
-    }
-    same_few(bytes, one + done, other + done, length - done)
-}
-
-/// The same of at most eight bytes.
-#[inline]
-fn same_few(bytes: &[u8], one: usize, other: usize, length: usize) -> bool {
-    if let (Some(one), Some(other)) = (word(bytes, one), word(bytes, other)) {
+    if length <= 8
+        && let (Some(one), Some(other)) = (word(bytes, one), word(bytes, other))
+    {
         return length == 0 || (one ^ other) << (64 - 8 * length) == 0;
     }
     match (
@@ -135,11 +160,31 @@ mod tests {
         }
 
         #[test]
+        fn letters_end_where_the_first_other_byte_stands(text in "[a-zA-Z]{0,20}[ -~ü]{0,12}", at in 0_usize..12) {
+            let bytes = text.as_bytes();
+            let at = at.min(bytes.len());
+            let slow = bytes[at..].iter().position(|byte| !byte.is_ascii_alphabetic());
+            let slow = slow.map_or(bytes.len(), |found| at + found);
+            let found = letters_end(bytes, at);
+            prop_assert!(found == slow || found < slow && bytes.len() - found < 8);
+        }
+
+        #[test]
         fn the_same_bytes_are_the_same(bytes in "[ab]{0,24}", one in 0_usize..24, other in 0_usize..24, length in 0_usize..20) {
             let bytes = bytes.as_bytes();
             let part = |at: usize| bytes.get(at..at + length);
             let slow = part(one).is_some() && part(one) == part(other);
             prop_assert_eq!(same(bytes, one, other, length), slow);
+        }
+    }
+
+    #[test]
+    fn every_byte_is_told_from_the_letters() {
+        for byte in 0..=255_u8 {
+            let mut bytes = *b"xyzAZaxx";
+            bytes[3] = byte;
+            let expected = if byte.is_ascii_alphabetic() { 8 } else { 3 };
+            assert_eq!(letters_end(&bytes, 0), expected, "{byte}");
         }
     }
 

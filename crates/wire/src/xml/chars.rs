@@ -1,5 +1,6 @@
 //! The characters of XML 1.0: which may occur at all, and which in names.
 
+use super::bytes;
 use super::error::{Error, ErrorKind};
 
 /// Bytes of a name, its prefix included.
@@ -28,14 +29,30 @@ pub(crate) fn illegal(text: &str) -> Option<(usize, u32)> {
     Some((at, found as u32))
 }
 
-/// Whether a byte occurs that only an illegal character may hold. Written
-/// without a branch for each byte, so that it runs over many at a time.
+/// Whether a byte occurs that only an illegal character may hold.
 fn suspicious(bytes: &[u8]) -> bool {
-    let unusual = |b: &u8| (*b < b' ') | (*b == 0xEF);
-    let odd = |b: &u8| unusual(b) & !matches!(b, b'\t' | b'\n' | b'\r');
-    bytes
-        .chunks(128)
-        .any(|chunk| chunk.iter().fold(false, |any, b| any | unusual(b)) && chunk.iter().any(odd))
+    let (blocks, rest) = bytes.as_chunks::<128>();
+    let (chunks, rest) = rest.as_chunks::<16>();
+    let odd = |b: &u8| is_unusual(*b) & !matches!(b, b'\t' | b'\n' | b'\r');
+    blocks
+        .iter()
+        .any(|block| unusual(block) && block.iter().any(odd))
+        || chunks
+            .iter()
+            .any(|chunk| unusual(chunk) && chunk.iter().any(odd))
+        || rest.iter().any(odd)
+}
+
+/// Whether an unusual byte is among these. Written without a branch for each
+/// byte, so that it runs over many at a time.
+#[inline]
+fn unusual<const N: usize>(bytes: &[u8; N]) -> bool {
+    bytes.iter().fold(false, |any, b| any | is_unusual(*b))
+}
+
+#[inline]
+fn is_unusual(byte: u8) -> bool {
+    (byte < b' ') | (byte == 0xEF)
 }
 
 /// XML 1.0 section 2.2, production 2. A `char` is never a surrogate.
@@ -63,13 +80,18 @@ pub(crate) fn starts_name(byte: u8) -> bool {
 /// beyond ASCII follows.
 #[inline]
 pub(crate) fn plain_name_end(bytes: &[u8], at: usize) -> usize {
-    let rest = bytes.get(at..).unwrap_or_default();
+    // Most names are nothing but letters.
+    let letters = bytes::letters_end(bytes, at);
+    if letters > at && bytes.get(letters) == Some(&b'>') {
+        return letters;
+    }
+    let rest = bytes.get(letters..).unwrap_or_default();
     let class = |byte: &u8| CLASSES[usize::from(*byte)];
-    if !matches!(rest.first().map(class), Some(Class::Start)) {
+    if letters == at && !matches!(rest.first().map(class), Some(Class::Start)) {
         return at;
     }
     let inside = |byte: &&u8| matches!(class(byte), Class::Start | Class::Inner);
-    at + rest.iter().take_while(inside).count()
+    letters + rest.iter().take_while(inside).count()
 }
 
 /// Where a name that begins at `at` ends, as far as ASCII tells: before the

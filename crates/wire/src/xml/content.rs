@@ -23,7 +23,7 @@ struct Run {
 
 impl<'de> Scanner<'de> {
     /// The text of the open element, which ends.
-    #[inline]
+    #[inline(never)]
     pub(super) fn whole_text(&mut self) -> Result<Cow<'de, str>, Error> {
         if self.position.empty {
             self.close();

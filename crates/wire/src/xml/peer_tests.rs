@@ -12,7 +12,8 @@ use quick_xml::reader::NsReader;
 
 use super::error::Error;
 use super::scanner::Scanner;
-use super::source::{Source, Step};
+use super::scope::Scope;
+use super::source::{Source, Step, joined_text};
 
 /// What both readers must see alike.
 #[derive(Debug, PartialEq)]
@@ -70,6 +71,7 @@ fn ours(document: &[u8]) -> Result<Vec<Seen>, Error> {
         match scanner.step()? {
             Step::Open(element) => {
                 depth += 1;
+                prove_found(&scanner);
                 let pairs = scanner.attributes();
                 let owned = |pair: Result<(&str, std::borrow::Cow<'_, str>), Error>| {
                     pair.map(|(name, value)| (name.to_owned(), value.into_owned()))
@@ -91,6 +93,51 @@ fn ours(document: &[u8]) -> Result<Vec<Seen>, Error> {
             return Ok(seen);
         }
     }
+}
+
+/// Whoever asks for one of the attributes gets that one.
+fn prove_found(scanner: &Scanner<'_>) {
+    for (name, value) in scanner.attributes().flatten() {
+        if Scope::declared_by(name).is_some() {
+            continue;
+        }
+        let (namespace, local) = match name.split_once(':') {
+            None => ("", name),
+            Some((prefix, local)) => (scanner.namespace(prefix).unwrap(), local),
+        };
+        assert_eq!(scanner.attribute(namespace, local), Ok(Some(value)));
+        assert_eq!(scanner.attribute("urn:other", local), Ok(None));
+    }
+}
+
+/// The text of every element that a document opens is the same in one piece
+/// and piece by piece, or both refuse it at the same place.
+fn prove_texts(document: &[u8]) {
+    for opened in 1.. {
+        let Some((mut whole, mut pieces)) = within(document, opened).zip(within(document, opened))
+        else {
+            return;
+        };
+        let read = whole.text();
+        assert_eq!(read, joined_text(&mut pieces));
+        if read.is_ok() {
+            assert_eq!(whole.offset(), pieces.offset());
+        }
+    }
+}
+
+/// A scanner inside of the element of that number, from 1.
+fn within(document: &[u8], opened: usize) -> Option<Scanner<'_>> {
+    let mut scanner = Scanner::new(document).ok()?;
+    let mut left = opened;
+    while left > 0 {
+        match scanner.step().ok()? {
+            Step::Open(_) => left -= 1,
+            Step::Close if scanner.position.depth == 0 => return None,
+            Step::Close | Step::Text(_) => {}
+        }
+    }
+    Some(scanner)
 }
 
 /// What quick-xml sees; `Err` says what it refuses, or what its reader left
@@ -183,10 +230,20 @@ fn attribute() -> impl Strategy<Value = String> {
         " xmlns:y = 'urn:b'",
         " xmlns=''",
         "\n\txmlns:x='urn:b'",
+        " xmlns:xsi=\"urn:i\"",
     ]);
     let value = prop::sample::select(vec!["", "1", "a&amp;b", "a\tb\r\nc", "&#65;", "'", "ü>"]);
     let other = (name(), value).prop_map(|(name, value)| format!(" {name}=\"{value}\""));
-    prop_oneof![2 => declared.prop_map(str::to_owned), 1 => other]
+    let typed = prop::sample::select(vec![
+        " xsi:type=\"xsd:int\"",
+        " xsi:type=\"a&amp;b\"",
+        " xsi:type='x'",
+    ]);
+    prop_oneof![
+        2 => declared.prop_map(str::to_owned),
+        1 => other,
+        2 => typed.prop_map(str::to_owned),
+    ]
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -238,7 +295,7 @@ fn document() -> impl Strategy<Value = String> {
         end,
     )
         .prop_map(|(begin, attributes, content, end)| {
-            let declared = "xmlns:x='urn:a' xmlns:y='urn:c'";
+            let declared = "xmlns:x='urn:a' xmlns:y='urn:c' xmlns:xsi='urn:d'";
             let (attributes, content) = (attributes.concat(), content.concat());
             format!("{begin}<root {declared}><r{attributes}>{content}</r></root>{end}")
         })
@@ -291,11 +348,13 @@ proptest! {
     #[test]
     fn generated_documents_are_seen_alike(document in document()) {
         compare(document.as_bytes());
+        prove_texts(document.as_bytes());
     }
 
     #[test]
     fn mutated_documents_are_seen_alike_or_refused(document in mutated()) {
         compare(&document);
+        prove_texts(&document);
     }
 }
 

@@ -41,7 +41,7 @@ where
     let mut reader = Reader {
         source,
         namespace,
-        met: "",
+        met: None,
         shape,
         level: 0,
         ahead: Ahead::Nothing,
@@ -57,7 +57,7 @@ struct Reader<'s, 'de, S> {
     /// That of every field.
     namespace: &'s str,
     /// The same as it is written in the document, once it has been met.
-    met: &'de str,
+    met: Option<&'de str>,
     shape: Shape,
     /// Messages within messages.
     level: usize,
@@ -77,21 +77,28 @@ enum Ahead<'de> {
 impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     #[inline]
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
-        match std::mem::replace(&mut self.ahead, Ahead::Nothing) {
-            Ahead::Child(element) => Ok(Some(element)),
-            Ahead::End => Ok(None),
-            Ahead::Nothing => self.source.child(),
-        }
+        let read = match self.ahead {
+            Ahead::Nothing => return self.source.child(),
+            Ahead::Child(element) => Some(element),
+            Ahead::End => None,
+        };
+        self.ahead = Ahead::Nothing;
+        Ok(read)
     }
 
     /// The namespace of a field must be that of all fields.
     #[inline]
     fn prove_namespace(&mut self, element: &Element<'de>) -> Result<(), Error> {
-        if same(element.namespace, self.met) && self.met.len() == self.namespace.len() {
-            return Ok(());
+        match self.met {
+            Some(met) if std::ptr::eq(met, element.namespace) => Ok(()),
+            _ => self.prove_written_namespace(element),
         }
+    }
+
+    #[inline(never)]
+    fn prove_written_namespace(&mut self, element: &Element<'de>) -> Result<(), Error> {
         if same(element.namespace, self.namespace) {
-            self.met = element.namespace;
+            self.met = Some(element.namespace);
             return Ok(());
         }
         let wanted = format!("{{{}}}{}", self.namespace, element.local);
@@ -221,7 +228,7 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
 
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        let Some(element) = self.field.take() else {
+        let Some(element) = self.field else {
             unreachable!("serde asks for a value after its key");
         };
         let value = Value {

@@ -4,7 +4,7 @@
 //! before, in the same order. As long as no other namespaces are in scope, an
 //! equal tag means the same, and need not be taken apart again.
 
-use super::attributes::Remembered;
+use super::attributes::Met as Attributes;
 use super::bytes::same;
 use super::source::Element;
 
@@ -12,7 +12,7 @@ use super::source::Element;
 const TAGS_MAX: usize = 16;
 
 /// A start tag with its attributes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Tag<'de> {
     /// As it was read; begins where the tag was met first.
     pub(super) element: Element<'de>,
@@ -21,7 +21,8 @@ pub(super) struct Tag<'de> {
     pub(super) name_bytes: usize,
     /// It is `<a/>`.
     pub(super) empty: bool,
-    pub(super) attributes: Remembered<'de>,
+    /// Where those of the first one lie: equal ones say the same.
+    pub(super) attributes: Attributes,
 }
 
 /// The tags that were met.
@@ -52,12 +53,11 @@ impl<'de> Repeats<'de> {
     ) -> Option<&Tag<'de>> {
         let next = self.met.get(self.last)?.next;
         let tag = &self.met.get(next)?.tag;
-        let again = same(document, tag.element.offset, offset, tag.bytes);
-        if !again || self.changes != changes {
+        if self.changes != changes || !same(document, tag.element.offset, offset, tag.bytes) {
             return None;
         }
         self.last = next;
-        Some(&self.met[next].tag)
+        Some(tag)
     }
 
     /// Remembers a tag that was not expected.

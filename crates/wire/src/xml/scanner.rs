@@ -13,6 +13,7 @@ use super::attributes::AttributeList;
 use super::chars;
 use super::declaration;
 use super::error::{Error, ErrorKind};
+use super::reference;
 use super::references::References;
 use super::repeats::Repeats;
 use super::scope::Scope;
@@ -39,6 +40,9 @@ pub(super) struct Position<'de> {
     pub(super) attributes: AttributeList<'de>,
     /// Start tags that may come again.
     pub(super) repeats: Repeats<'de>,
+    /// The element opened last, as long as nobody has stepped into it, where
+    /// it holds nothing but plain characters.
+    pub(super) leaf: Option<Leaf>,
     /// The element opened last was `<a/>` and has not been closed yet.
     pub(super) empty: bool,
     /// The root element has begun.
@@ -50,6 +54,25 @@ pub(super) struct Position<'de> {
 pub(super) struct Name {
     pub(super) offset: usize,
     pub(super) length: usize,
+}
+
+impl Name {
+    /// That of the tag at `offset`.
+    #[inline]
+    pub(super) fn of(offset: usize, length: usize) -> Self {
+        let offset = offset + 1;
+        Name { offset, length }
+    }
+}
+
+/// An element whose start tag has been read, and whose end is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf {
+    pub(super) name: Name,
+    /// Where its text ends.
+    pub(super) end: usize,
+    /// Behind its end tag.
+    pub(super) after: usize,
 }
 
 impl<'de> Scanner<'de> {
@@ -78,7 +101,7 @@ impl<'de> Scanner<'de> {
     pub(crate) fn beside(begun: &Scanner<'static>, bytes: &'de [u8]) -> Result<Self, Error> {
         Ok(Scanner {
             document: chars::checked(bytes)?,
-            position: begun.position.clone(),
+            position: begun.position.beside(),
             references: References::default(),
         })
     }
@@ -90,8 +113,9 @@ impl<'de> Scanner<'de> {
 
     /// The name of the element opened last, as it is written.
     pub(crate) fn name(&self) -> &'de str {
-        let name = self.position.open.last();
-        name.map_or("", |name| {
+        let position = &self.position;
+        let leaf = position.leaf.as_ref().map(|leaf| &leaf.name);
+        leaf.or(position.open.last()).map_or("", |name| {
             &self.document[name.offset..name.offset + name.length]
         })
     }
@@ -100,8 +124,13 @@ impl<'de> Scanner<'de> {
     /// included: names as they are written, values.
     pub(crate) fn attributes(
         &self,
-    ) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> + '_ {
-        self.position.attributes.pairs()
+    ) -> impl Iterator<Item = Result<(&'de str, Cow<'de, str>), Error>> + use<'de> {
+        let pairs = self.position.attributes.pairs(self.document);
+        pairs.map(|pair| {
+            let pair = pair?;
+            let value = reference::attribute(pair.value, pair.offset)?;
+            Ok((pair.name.whole, value))
+        })
     }
 
     /// What has not been read yet.
@@ -134,16 +163,54 @@ impl<'de> Scanner<'de> {
     }
 }
 
-impl Position<'_> {
+/// Open elements that there is room for from the begin: those of a message.
+const ROOM: usize = 8;
+
+impl<'de> Position<'de> {
+    /// The same place in a document that begins alike. Tags are not remembered:
+    /// those of a begin do not come again.
+    fn beside(&self) -> Self {
+        let mut open = Vec::with_capacity(ROOM);
+        open.extend_from_slice(&self.open);
+        Position {
+            at: self.at,
+            depth: self.depth,
+            open,
+            scope: self.scope.beside(),
+            attributes: self.attributes.clone(),
+            repeats: Repeats::default(),
+            leaf: self.leaf,
+            empty: self.empty,
+            rooted: self.rooted,
+        }
+    }
+
+    /// An element is open from now on.
+    #[inline]
+    pub(super) fn push(&mut self, name: Name) {
+        self.open.push(name);
+        self.depth += 1;
+    }
+
+    /// Takes the element opened last among the open ones, so that it can be
+    /// stepped through.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if let Some(leaf) = self.leaf.take() {
+            self.push(leaf.name);
+        }
+    }
+
     /// A place outside every element.
     pub(super) fn at(offset: usize) -> Self {
         Position {
             at: offset,
             depth: 0,
-            open: Vec::with_capacity(8),
+            open: Vec::with_capacity(ROOM),
             scope: Scope::default(),
             attributes: AttributeList::default(),
             repeats: Repeats::default(),
+            leaf: None,
             empty: false,
             rooted: false,
         }
@@ -153,6 +220,7 @@ impl Position<'_> {
 impl<'de> Source<'de> for Scanner<'de> {
     #[inline]
     fn step(&mut self) -> Result<Step<'de>, Error> {
+        self.position.settle();
         if self.position.empty {
             self.close();
             return Ok(Step::Close);
@@ -166,6 +234,7 @@ impl<'de> Source<'de> for Scanner<'de> {
 
     #[inline]
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
+        self.position.settle();
         loop {
             if self.position.empty {
                 self.close();
@@ -188,11 +257,18 @@ impl<'de> Source<'de> for Scanner<'de> {
 
     #[inline]
     fn text(&mut self) -> Result<Text<'de>, Error> {
-        self.whole_text().map(Text::Str)
+        let Some(Leaf { end, after, .. }) = self.position.leaf.take() else {
+            return self.whole_text().map(Text::Str);
+        };
+        let begin = std::mem::replace(&mut self.position.at, after);
+        Ok(Text::Str(Cow::Borrowed(&self.document[begin..end])))
     }
 
     fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error> {
-        self.position.attributes.find(namespace, local)
+        let Position {
+            attributes, scope, ..
+        } = &self.position;
+        attributes.find(self.document, scope, namespace, local)
     }
 
     fn namespace(&self, prefix: &str) -> Option<&'de str> {
@@ -200,6 +276,7 @@ impl<'de> Source<'de> for Scanner<'de> {
     }
 
     fn follow(&mut self, id: &str) -> Result<Element<'de>, Error> {
+        self.position.settle();
         super::references::follow(self, id)
     }
 
@@ -208,6 +285,7 @@ impl<'de> Source<'de> for Scanner<'de> {
     }
 
     fn finish(&mut self) -> Result<(), Error> {
+        self.position.settle();
         while !self.rest().is_empty() {
             let offset = self.offset();
             if self.visible()?.is_some() {

@@ -1,47 +1,49 @@
 //! Start and end tags (XML 1.0 section 3.1).
 
-use super::attributes::TagEnd;
-use super::bytes::same;
+use super::attributes::{Met, TagEnd};
+use super::bytes::{same, special};
 use super::chars;
 use super::error::{Error, ErrorKind};
 use super::name::QName;
 use super::repeats::Tag;
-use super::scanner::{Name, Scanner};
+use super::scanner::{Leaf, Name, Scanner};
 use super::scope::short;
 use super::source::{DEPTH_MAX, Element};
 
 impl<'de> Scanner<'de> {
     /// Reads a start tag, before which the scanner stands.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_tag(&mut self) -> Result<Element<'de>, Error> {
         let offset = self.position.at;
-        if self.position.depth == 0 && self.position.rooted {
-            return Err(Error::new(offset, ErrorKind::Trailing));
+        if self.position.depth == 0 {
+            if self.position.rooted {
+                return Err(Error::new(offset, ErrorKind::Trailing));
+            }
+            self.position.rooted = true;
         }
         if self.position.depth >= DEPTH_MAX {
             return Err(Error::limit(offset, "elements within elements", DEPTH_MAX));
         }
-        self.position.depth += 1;
-        self.position.rooted = true;
         let bytes = self.document.as_bytes();
+        let changes = self.position.scope.changes();
+        if let Some(tag) = self.position.repeats.expected(bytes, offset, changes) {
+            let tag = *tag;
+            return Ok(self.repeated_start_tag(&tag, offset));
+        }
         let name_end = chars::plain_name_end(bytes, offset + 1);
         let short = name_end - offset <= chars::NAME_BYTES_MAX && name_end > offset + 1;
         if short && bytes.get(name_end) == Some(&b'>') {
             return Ok(self.plain_start_tag(offset, name_end));
         }
-        self.any_start_tag(offset)
+        self.other_start_tag(offset)
     }
 
     /// A start tag that is nothing but a name without a prefix.
-    #[inline]
+    #[inline(always)]
     fn plain_start_tag(&mut self, offset: usize, name_end: usize) -> Element<'de> {
         let local = &self.document[offset + 1..name_end];
-        self.position.attributes.clear();
-        self.position.open.push(Name {
-            offset: offset + 1,
-            length: local.len(),
-        });
-        self.position.at = name_end + 1;
+        self.position.attributes.recall(Met::default());
+        self.enter(offset, local.len(), name_end + 1);
         Element {
             namespace: self.position.scope.default_namespace(),
             local,
@@ -50,47 +52,65 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    /// A start tag with attributes or a prefix: one that came before, or
-    /// another.
-    fn any_start_tag(&mut self, offset: usize) -> Result<Element<'de>, Error> {
-        let position = &mut self.position;
-        let (bytes, changes) = (self.document.as_bytes(), position.scope.changes());
-        let Some(tag) = position.repeats.expected(bytes, offset, changes) else {
-            return self.other_start_tag(offset);
-        };
-        position.attributes.recall(&tag.attributes);
-        position.open.push(Name {
-            offset: offset + 1,
-            length: tag.name_bytes,
-        });
-        position.at = offset + tag.bytes;
-        position.empty = tag.empty;
-        let element = tag.element;
-        Ok(Element { offset, ..element })
+    /// A start tag with attributes or a prefix that came before.
+    #[inline(always)]
+    fn repeated_start_tag(&mut self, tag: &Tag<'de>, offset: usize) -> Element<'de> {
+        self.position.attributes.recall(tag.attributes);
+        let end = offset + tag.bytes;
+        if tag.empty {
+            self.position.at = end;
+            self.position.push(Name::of(offset, tag.name_bytes));
+            self.position.empty = true;
+        } else {
+            self.enter(offset, tag.name_bytes, end);
+        }
+        Element {
+            offset,
+            ..tag.element
+        }
     }
 
+    /// Enters the element whose start tag lies at `offset` and declares no
+    /// namespace; `begin` is behind that tag. Of most elements the end is in
+    /// sight, behind plain characters: such a leaf is not taken among the open
+    /// ones unless somebody wants to step through it.
+    #[inline(always)]
+    fn enter(&mut self, offset: usize, name_bytes: usize, begin: usize) {
+        let name = Name::of(offset, name_bytes);
+        let end = special(self.document.as_bytes(), begin);
+        self.position.at = begin;
+        match self.end_of(name, end) {
+            Some(after) => self.position.leaf = Some(Leaf { name, end, after }),
+            None => self.position.push(name),
+        }
+    }
+
+    /// A start tag with attributes or a prefix that is not expected.
+    #[inline(never)]
     fn other_start_tag(&mut self, offset: usize) -> Result<Element<'de>, Error> {
         let position = &mut self.position;
         let name = QName::read(self.document, offset + 1)?;
         let name_bytes = name.whole.len();
-        let (scope, depth) = (&mut position.scope, position.depth);
+        let (scope, depth) = (&mut position.scope, position.depth + 1);
         let changes = scope.changes();
         let attributes = &mut position.attributes;
         let end = attributes.read(self.document, offset + 1 + name_bytes, scope, depth)?;
         let element = Element {
             namespace: scope.of_element(name.prefix, offset)?,
             local: name.local,
-            marked: attributes.marked(),
+            marked: attributes.met().marked,
             offset,
         };
-        position.open.push(Name {
-            offset: offset + 1,
-            length: name_bytes,
-        });
-        position.at = end.at;
-        position.empty = end.empty;
-        if position.scope.changes() == changes {
+        let declares = position.scope.changes() != changes;
+        if !declares {
             self.remember(element, name_bytes, end);
+        }
+        if declares || end.empty {
+            self.position.at = end.at;
+            self.position.empty = end.empty;
+            self.position.push(Name::of(offset, name_bytes));
+        } else {
+            self.enter(offset, name_bytes, end.at);
         }
         Ok(element)
     }
@@ -98,15 +118,12 @@ impl<'de> Scanner<'de> {
     /// Remembers a tag that declares no namespace.
     fn remember(&mut self, element: Element<'de>, name_bytes: usize, end: TagEnd) {
         let position = &mut self.position;
-        let Some(attributes) = position.attributes.remembered() else {
-            return;
-        };
         let tag = Tag {
             element,
             bytes: end.at - element.offset,
             name_bytes,
             empty: end.empty,
-            attributes,
+            attributes: position.attributes.met(),
         };
         let changes = position.scope.changes();
         position
@@ -117,20 +134,34 @@ impl<'de> Scanner<'de> {
     /// Reads an end tag, before which the scanner stands.
     #[inline]
     pub(super) fn end_tag(&mut self) -> Result<(), Error> {
-        let bytes = self.document.as_bytes();
-        let begin = self.position.at + 2;
-        if let Some(&Name { offset, length }) = self.position.open.last()
-            && bytes.get(begin + length) == Some(&b'>')
-            && same(bytes, offset, begin, length)
-        {
-            self.position.at = begin + length + 1;
-            self.close();
-            return Ok(());
+        let begin = self.position.at;
+        let open = self.position.open.last();
+        match open.and_then(|name| self.end_of(*name, begin)) {
+            Some(end) => {
+                self.position.at = end;
+                self.close();
+                Ok(())
+            }
+            None => self.any_end_tag(begin + 2),
         }
-        self.any_end_tag(begin)
+    }
+
+    /// Where the end tag at `at` ends, if one lies there, of that name and
+    /// without white space.
+    #[inline(always)]
+    fn end_of(&self, name: Name, at: usize) -> Option<usize> {
+        let bytes = self.document.as_bytes();
+        let Name { offset, length } = name;
+        let end = at + 2 + length;
+        let own = bytes.get(end) == Some(&b'>')
+            && bytes[at] == b'<'
+            && bytes[at + 1] == b'/'
+            && same(bytes, offset, at + 2, length);
+        own.then_some(end + 1)
     }
 
     /// An end tag with white space in it, or a wrong one.
+    #[inline(never)]
     fn any_end_tag(&mut self, begin: usize) -> Result<(), Error> {
         let bytes = self.document.as_bytes();
         let name_end = chars::name_end(bytes, begin);

@@ -3,7 +3,7 @@
 
 use super::escape;
 use super::value;
-use super::writer::Sink;
+use super::writer::{Simple, Sink};
 
 /// What every document begins with.
 pub(crate) const DECLARATION: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
@@ -22,7 +22,14 @@ impl<'o> TextSink<'o> {
         TextSink { out, in_tag: false }
     }
 
-    #[inline]
+    /// A sink that has appended the begin of a document, up to a place where
+    /// content may follow.
+    pub(crate) fn within(begin: &[u8], out: &'o mut Vec<u8>) -> Self {
+        out.extend_from_slice(begin);
+        TextSink { out, in_tag: false }
+    }
+
+    #[inline(always)]
     fn end_tag(&mut self) {
         if self.in_tag {
             self.out.push(b'>');
@@ -50,14 +57,21 @@ impl Sink for TextSink<'_> {
 
     #[inline]
     fn plain_attribute(&mut self, name: &str, value: &str) {
-        self.out.push(b' ');
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.extend_from_slice(b"=\"");
-        self.out.extend_from_slice(value.as_bytes());
-        self.out.push(b'"');
+        self.joined_attribute(name, &[value]);
     }
 
     #[inline]
+    fn joined_attribute(&mut self, name: &str, value: &[&str]) {
+        self.out.push(b' ');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"=\"");
+        for part in value {
+            self.out.extend_from_slice(part.as_bytes());
+        }
+        self.out.push(b'"');
+    }
+
+    #[inline(always)]
     fn open_bare(&mut self, name: &str) {
         self.end_tag();
         self.out.push(b'<');
@@ -65,14 +79,12 @@ impl Sink for TextSink<'_> {
         self.out.push(b'>');
     }
 
-    #[inline]
-    fn open_typed(&mut self, name: &str, kind: &'static str) {
+    #[inline(always)]
+    fn open_typed(&mut self, name: &str, kind: &Simple) {
         self.end_tag();
         self.out.push(b'<');
         self.out.extend_from_slice(name.as_bytes());
-        self.out.extend_from_slice(b" xsi:type=\"");
-        self.out.extend_from_slice(kind.as_bytes());
-        self.out.extend_from_slice(b"\">");
+        self.out.extend_from_slice(kind.tag_end.as_bytes());
     }
 
     #[inline]
@@ -87,7 +99,7 @@ impl Sink for TextSink<'_> {
         self.out.extend_from_slice(text.as_bytes());
     }
 
-    #[inline]
+    #[inline(always)]
     fn integer(&mut self, value: i64) {
         self.end_tag();
         value::write_integer(value, self.out);
@@ -104,7 +116,7 @@ impl Sink for TextSink<'_> {
         value::write_double(value, self.out);
     }
 
-    #[inline]
+    #[inline(always)]
     fn close(&mut self, name: &str) {
         self.end_tag();
         self.out.extend_from_slice(b"</");

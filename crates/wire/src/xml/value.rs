@@ -33,8 +33,8 @@ pub(super) fn integer<I: FromStr + TryFrom<i64>>(
         Text::Int(number) => I::try_from(*number).map_err(|_| wrong(expected, &number.to_string())),
         Text::Bool(value) => Err(wrong(expected, &value.to_string())),
         Text::Str(text) => {
-            let small = few_digits(text.as_bytes()).and_then(|n| I::try_from(n).ok());
-            if let Some(number) = small {
+            let plain = plain_digits(text.as_bytes()).and_then(|n| I::try_from(n).ok());
+            if let Some(number) = plain {
                 return Ok(number);
             }
             let number = chars::trimmed(text).parse();
@@ -43,16 +43,30 @@ pub(super) fn integer<I: FromStr + TryFrom<i64>>(
     }
 }
 
-/// The number that nothing but a few digits write, as most numbers are.
+/// Digits of which no number goes beyond 64 bits.
+const DIGITS_MAX: usize = 19;
+
+/// The number that nothing but digits write, behind a minus where negative, as
+/// most numbers are.
 #[inline]
-fn few_digits(text: &[u8]) -> Option<i64> {
-    if text.is_empty() || text.len() > 9 {
+fn plain_digits(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > DIGITS_MAX {
         return None;
     }
-    text.iter().try_fold(0, |number, byte| {
+    let mut number = 0_u64;
+    for byte in digits {
         let digit = byte.wrapping_sub(b'0');
-        (digit < 10).then(|| number * 10 + i64::from(digit))
-    })
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+    }
+    let number = i64::try_from(number).ok()?;
+    Some(if negative { -number } else { number })
 }
 
 /// xsd:double (section 3.2.5).
@@ -141,6 +155,18 @@ mod tests {
             ("2147483647", i32::MAX),
         ] {
             assert_eq!(integer::<i32>(&text(written), "an int"), Ok(value));
+        }
+        for (written, value) in [
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775807", -i64::MAX),
+            ("-9223372036854775808", i64::MIN),
+            ("-0", 0),
+            ("00000000000000000001", 1),
+        ] {
+            assert_eq!(integer::<i64>(&text(written), "a long"), Ok(value));
+        }
+        for bad in ["-", "9223372036854775808", "18446744073709551617", "1-"] {
+            assert!(integer::<i64>(&text(bad), "a long").is_err(), "{bad:?}");
         }
         for bad in ["", "1.0", "0x1", "2147483648", "1 2", "--1", "\u{A0}1"] {
             assert!(integer::<i32>(&text(bad), "an int").is_err(), "{bad:?}");

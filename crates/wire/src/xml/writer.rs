@@ -22,10 +22,14 @@ pub(crate) trait Sink {
     fn open_bare(&mut self, name: &str) {
         self.open(name);
     }
+    /// The same, of such a value in parts.
+    fn joined_attribute(&mut self, name: &str, value: &[&str]) {
+        self.plain_attribute(name, &value.concat());
+    }
     /// An element begins whose only attribute is `xsi:type`.
-    fn open_typed(&mut self, name: &str, kind: &'static str) {
+    fn open_typed(&mut self, name: &str, kind: &Simple) {
         self.open(name);
-        self.attribute("xsi:type", kind);
+        self.attribute("xsi:type", kind.name);
     }
     /// Text of the open element.
     fn text(&mut self, text: &str);
@@ -40,6 +44,30 @@ pub(crate) trait Sink {
     /// The element of that name, which was opened last, ends.
     fn close(&mut self, name: &str);
 }
+
+/// A type of XML Schema.
+#[derive(Debug)]
+pub(crate) struct Simple {
+    pub(crate) name: &'static str,
+    /// The end of a start tag whose only attribute says this type.
+    pub(crate) tag_end: &'static str,
+}
+
+macro_rules! simple {
+    ($name:literal) => {
+        Simple {
+            name: $name,
+            tag_end: concat!(" xsi:type=\"", $name, "\">"),
+        }
+    };
+}
+
+const BOOLEAN: Simple = simple!("xsd:boolean");
+const INT: Simple = simple!("xsd:int");
+const LONG: Simple = simple!("xsd:long");
+const DOUBLE: Simple = simple!("xsd:double");
+const STRING: Simple = simple!("xsd:string");
+const BASE64: Simple = simple!("xsd:base64Binary");
 
 /// Writes the fields of a message into the element that is open.
 ///
@@ -58,7 +86,6 @@ pub(crate) fn fields<M: Serialize, S: Sink>(
         level: 0,
         array: None,
         declared: false,
-        type_name: String::new(),
     };
     let whole = Element {
         writer: &mut writer,
@@ -82,8 +109,6 @@ struct Writer<'w, S> {
     array: Option<usize>,
     /// The prefix `ns` has been declared by an element that is still open.
     declared: bool,
-    /// Room for the name of a type.
-    type_name: String,
 }
 
 /// What has no place in the profile.
@@ -103,13 +128,13 @@ fn misfit<T>(what: &str) -> Result<T, Misfit> {
 
 impl<S: Sink> Writer<'_, S> {
     /// Begins an element of a simple type.
-    #[inline]
-    fn begin_simple(&mut self, name: &str, kind: &'static str) {
+    #[inline(always)]
+    fn begin_simple(&mut self, name: &str, kind: &Simple) {
         if self.shape != Shape::Encoded {
             return self.sink.open_bare(name);
         }
         if self.array.is_some() {
-            self.describe_array(Kind::Simple(kind));
+            self.describe_array(Kind::Simple(kind.name));
         }
         self.sink.open_typed(name, kind);
     }
@@ -125,9 +150,7 @@ impl<S: Sink> Writer<'_, S> {
         }
         self.sink.open(name);
         let declares = self.declare(Kind::Struct(kind));
-        self.type_name.clear();
-        self.type_name.extend(["ns:", kind]);
-        self.sink.plain_attribute("xsi:type", &self.type_name);
+        self.sink.joined_attribute("xsi:type", &["ns:", kind]);
         declares
     }
 
@@ -161,11 +184,13 @@ impl<S: Sink> Writer<'_, S> {
             return;
         };
         self.declare(kind);
-        let of = match kind {
-            Kind::Simple(name) => format!("{name}[{items}]"),
-            Kind::Struct(name) => format!("ns:{name}[{items}]"),
+        let (prefix, name) = match kind {
+            Kind::Simple(name) => ("", name),
+            Kind::Struct(name) => ("ns:", name),
         };
-        self.sink.plain_attribute("SOAP-ENC:arrayType", &of);
+        let mut digits = itoa::Buffer::new();
+        let of = [prefix, name, "[", digits.format(items), "]"];
+        self.sink.joined_attribute("SOAP-ENC:arrayType", &of);
     }
 
     fn lists_are_wrapped(&self) -> bool {
@@ -213,8 +238,8 @@ struct Items<'r, 'w, S> {
 }
 
 impl<'w, S: Sink> Element<'_, 'w, S> {
-    #[inline]
-    fn simple(self, kind: &'static str, write: impl FnOnce(&mut S)) -> Result<(), Misfit> {
+    #[inline(always)]
+    fn simple(self, kind: &Simple, write: impl FnOnce(&mut S)) -> Result<(), Misfit> {
         let name = self.named()?;
         self.writer.begin_simple(name, kind);
         write(self.writer.sink);
@@ -248,29 +273,29 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
 
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), Misfit> {
-        self.simple("xsd:boolean", |sink| sink.boolean(value))
+        self.simple(&BOOLEAN, |sink| sink.boolean(value))
     }
 
     #[inline]
     fn serialize_i32(self, value: i32) -> Result<(), Misfit> {
-        self.simple("xsd:int", |sink| sink.integer(i64::from(value)))
+        self.simple(&INT, |sink| sink.integer(i64::from(value)))
     }
 
     #[inline]
     fn serialize_i64(self, value: i64) -> Result<(), Misfit> {
-        self.simple("xsd:long", |sink| sink.integer(value))
+        self.simple(&LONG, |sink| sink.integer(value))
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), Misfit> {
-        self.simple("xsd:double", |sink| sink.double(value))
+        self.simple(&DOUBLE, |sink| sink.double(value))
     }
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Misfit> {
         if self.base64 {
-            return self.simple("xsd:base64Binary", |sink| sink.plain(value));
+            return self.simple(&BASE64, |sink| sink.plain(value));
         }
-        self.simple("xsd:string", |sink| sink.text(value))
+        self.simple(&STRING, |sink| sink.text(value))
     }
 
     fn serialize_none(self) -> Result<(), Misfit> {
