@@ -72,7 +72,7 @@ def lines(findings: Sequence[Json], standing: Standing) -> Iterator[str]:
         yield UNTESTED
         for finding in others:
             yield from _block(finding)
-        yield from _wrapped(standing.remedy, "  ")
+        yield from _wrapped(standing.remedy, "")
 
 
 def section(findings: Sequence[Json], exchanges: int, standing: Standing) -> Section:
