@@ -33,6 +33,7 @@ from wirelab.cli import main
 from wirelab.report import Picture, Row, Section, Table, UnsafePicture, interval_picture, look
 from wirelab.report.canvas import spread
 from wirelab.report.quantity import digits, plain, quantity
+from wirelab.report.section import longest_word
 from wirelab.statistics import FIGURES, Interval
 
 SMALL = World(sizes=(14,), loads=(users(32),))
@@ -253,6 +254,23 @@ def test_a_table_that_does_not_fit_a_phone_becomes_a_list() -> None:
     assert not Table(("check", "ok", "marked"), [("warm-up", "12", "0")], "", (1, 2)).long
     assert Table(("Verdict", "Claim", "Measured"), [("stands", "a " * 40, "b " * 40)]).long
     assert Table([f"column {n}" for n in range(10)], [["1.23 ms"] * 10]).long
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("rest@go", 7),
+        ("rest@go?codec=text&connection=close", 17),
+        ("684 to 712 calls/s", 7),
+        ("http://127.0.0.1:80/transfer/hello", 19),
+        ("split-writes", 6),
+    ],
+)
+def test_a_line_ends_between_words_and_where_parts_of_a_reference_meet(
+    text: str, letters: int
+) -> None:
+    """Nowhere else, unless a word is longer than a column."""
+    assert longest_word(text) == letters
 
 
 def test_the_head_of_a_page_tells_what_all_trials_share(tmp_path: Path) -> None:

@@ -155,4 +155,4 @@ def between(document: Json, name: str) -> Table:
         for row in document["interarrival"]
     ]
     told = f"{name}: {of_all(of['exchanges'], of['of'], 'exchange')} with this sequence"
-    return Table(columns, rows, told, (0, 3, 4, 5))
+    return Table(columns, rows, told, (3, 4, 5))

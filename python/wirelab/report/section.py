@@ -15,8 +15,9 @@ _SVG_ELEMENTS = frozenset(
     )
 )
 _BREAKS = re.compile(r"[\s-]")
-_JOINTS = re.compile(r"(?=[?&/])")
-"""Where the parts of a reference or an address meet: ``rest@go``, ``?codec=text``."""
+_JOINTS = re.compile(r"(?=[?&])|(?<!/)(?=/\w{3})")
+"""Where the parts of a reference or an address meet: ``rest@go``, ``?codec=text``. The strokes
+of ``calls/s`` and ``http://`` are none."""
 _OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@import|expression\(|javascript:", re.IGNORECASE)
 
 PHONE = 42
