@@ -5,14 +5,8 @@
 mod frames;
 
 use crate::conversations::conversations;
+use crate::corpus::Seed;
 use frames::{ACK, Blocks, Captured, FIN, SYN, Segment, pcap, pcapng, reply, request, spaced};
-
-/// An input of the corpus.
-pub struct Seed {
-    pub target: &'static str,
-    pub name: String,
-    pub bytes: Vec<u8>,
-}
 
 /// Every seed.
 pub fn all() -> Vec<Seed> {

@@ -2,9 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::seeds::Seed;
+/// An input of the corpus.
+pub struct Seed {
+    pub target: &'static str,
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
 
-pub fn folder(target: &str) -> PathBuf {
+fn folder(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus")
         .join(target)
@@ -22,7 +27,32 @@ pub fn read(target: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-pub fn write(seeds: &[Seed]) {
+/// Holds the corpus of every target against its seeds; with WIRELAB_WRITE_CORPUS
+/// it is written first.
+///
+/// # Panics
+/// Where a seed is missing or another one, and where a target has fewer than two.
+pub fn holds(seeds: &[Seed], targets: &[&str]) {
+    if std::env::var_os("WIRELAB_WRITE_CORPUS").is_some() {
+        write(seeds);
+    }
+    for target in targets {
+        let count = seeds.iter().filter(|seed| seed.target == *target).count();
+        assert!(count >= 2, "{target} has {count} seeds");
+    }
+    for seed in seeds {
+        assert!(targets.contains(&seed.target), "{}", seed.target);
+        let file = folder(seed.target).join(&seed.name);
+        assert_eq!(
+            std::fs::read(&file).ok().as_ref(),
+            Some(&seed.bytes),
+            "{} is not fresh; run with WIRELAB_WRITE_CORPUS=1",
+            file.display()
+        );
+    }
+}
+
+fn write(seeds: &[Seed]) {
     for seed in seeds {
         let folder = folder(seed.target);
         std::fs::create_dir_all(&folder).unwrap();

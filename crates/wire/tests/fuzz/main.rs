@@ -12,22 +12,10 @@ mod memory;
 mod mutate;
 mod run;
 mod seeds;
+#[macro_use]
+mod targets;
 
 use wirelab_wire::fuzzing;
-
-/// One test per target, and their list.
-macro_rules! targets {
-    ($($name:ident: $function:ident),* $(,)?) => {
-        const TARGETS: &[&str] = &[$(stringify!($name)),*];
-
-        $(
-            #[test]
-            fn $name() {
-                run::fuzz(stringify!($name), fuzzing::$function);
-            }
-        )*
-    };
-}
 
 targets! {
     cdr: fuzz_cdr,
@@ -52,42 +40,12 @@ targets! {
 
 #[test]
 fn the_corpus_holds_every_seed() {
-    let seeds = seeds::all();
-    if std::env::var_os("WIRELAB_WRITE_CORPUS").is_some() {
-        corpus::write(&seeds);
-    }
-    for target in TARGETS {
-        let count = seeds.iter().filter(|seed| seed.target == *target).count();
-        assert!(count >= 2, "{target} has {count} seeds");
-    }
-    for seed in &seeds {
-        assert!(TARGETS.contains(&seed.target), "{}", seed.target);
-        let file = corpus::folder(seed.target).join(&seed.name);
-        assert_eq!(
-            std::fs::read(&file).ok().as_ref(),
-            Some(&seed.bytes),
-            "{} is not fresh; run with WIRELAB_WRITE_CORPUS=1",
-            file.display()
-        );
-    }
+    corpus::holds(&seeds::all(), TARGETS);
 }
 
-/// The same targets exist for libFuzzer.
 #[test]
 fn libfuzzer_has_every_target() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz");
-    let manifest = std::fs::read_to_string(format!("{root}/Cargo.toml")).unwrap();
-    for target in TARGETS {
-        let source = format!("{root}/fuzz_targets/{target}.rs");
-        let source = std::fs::read_to_string(&source).expect(&source);
-        assert!(source.contains(&format!("fuzz_{target}(")), "{target}");
-        assert!(
-            manifest.contains(&format!("name = \"{target}\"")),
-            "{target}"
-        );
-    }
-    let files = std::fs::read_dir(format!("{root}/fuzz_targets")).unwrap();
-    assert_eq!(files.count(), TARGETS.len());
+    targets::libfuzzer_has(TARGETS, "fuzz_targets");
 }
 
 /// The fuzzer itself finds what it is there to find.

@@ -16,12 +16,7 @@ use wirelab_wire::soap::{self, Form, Style};
 use wirelab_wire::token_xml::{self, Document};
 use wirelab_wire::{Request, Session, grpc, gzip, raw, zstd};
 
-/// An input of the corpus.
-pub struct Seed {
-    pub target: &'static str,
-    pub name: String,
-    pub bytes: Vec<u8>,
-}
+use crate::corpus::Seed;
 
 /// Bytes per piece that the connections' seeds ask for.
 const STEP: u8 = 64;
