@@ -29,6 +29,7 @@ mod sack;
 pub mod stream;
 mod summary;
 pub mod tcp;
+pub mod wording;
 
 pub use read::{Analyzer, read, read_file, read_within};
 pub use summary::{OtherPackets, Summary};

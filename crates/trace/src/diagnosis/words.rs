@@ -4,6 +4,7 @@ use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Test;
 use crate::diagnosis::tally::Figures;
 use crate::stream::Direction;
+use crate::wording::{counted, duration};
 
 /// Segments of an initial congestion window that holds nearly every message: the
 /// largest that a link can be given.
@@ -48,13 +49,14 @@ fn sides(direction: Direction) -> (&'static str, &'static str) {
 fn how_often(figures: &Figures) -> String {
     if figures.exchanges == 0 {
         return format!(
-            "{} times, in connections whose messages cannot be read",
-            figures.occurrences
+            "{}, in connections whose messages cannot be read",
+            counted(figures.occurrences, "time")
         );
     }
     format!(
-        "In {} of {} exchanges",
-        figures.exchanges, figures.exchanges_seen
+        "In {} of {}",
+        figures.exchanges,
+        counted(figures.exchanges_seen, "exchange")
     )
 }
 
@@ -70,19 +72,24 @@ fn how_long(figures: &Figures) -> String {
     } else {
         String::new()
     };
-    format!("That took {ms_median:.3} ms (median), {ms_total:.1} ms in all{part}.")
+    let [median, total] = [ms_median, ms_total].map(duration);
+    format!("That took {median} (median), {total} in all{part}.")
 }
 
 /// The axis to flip, where the lab has one.
 pub(crate) fn test(figures: &Figures) -> Option<Test> {
     let (axis, value) = switch(figures)?;
-    let gone = if figures.ms_total > 0.0 {
-        format!(
-            "the {} occurrences go, and with them {:.1} ms in all, {:.3} ms in a median one",
-            figures.occurrences, figures.ms_total, figures.ms_median
-        )
+    let go = if figures.occurrences == 1 {
+        "goes"
     } else {
-        format!("the {} occurrences go", figures.occurrences)
+        "go"
+    };
+    let gone = format!("the {} {go}", counted(figures.occurrences, "occurrence"));
+    let gone = if figures.ms_total > 0.0 {
+        let [total, median] = [figures.ms_total, figures.ms_median].map(duration);
+        format!("{gone}, that is {total} in all, {median} in a median one")
+    } else {
+        gone
     };
     Some(Test {
         axis,

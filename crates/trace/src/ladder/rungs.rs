@@ -5,6 +5,7 @@ use super::sample::Ladder;
 use crate::dissection::{LayerBytes, Phase, Rung, Way};
 use crate::packet::Flags;
 use crate::stream::{Direction, SegmentKind};
+use crate::wording::duration;
 
 /// An acknowledgment that comes this much later than a round trip after what it
 /// acknowledges was delayed on purpose: a receiver that is quick takes much
@@ -82,7 +83,7 @@ fn note(step: &Step, before: &[(Phase, &Step)], round_trip_ns: u64) -> String {
     };
     let delayed = match delay(step, before) {
         Some(ns) if ns >= DELAYED_NS.saturating_add(round_trip_ns) => {
-            format!("delayed ACK, {:.1} ms", ns as f64 / 1e6)
+            format!("delayed ACK, {}", duration(ns as f64 / 1e6))
         }
         _ => String::new(),
     };
