@@ -1,6 +1,6 @@
 //! Counts exchanges by their names.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
@@ -69,8 +69,10 @@ impl Sizes {
 }
 
 /// Exchanges of one name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Group {
+    protocol: Protocol,
+    name: Box<str>,
     count: u64,
     status: BTreeMap<Option<(u16, Option<u16>)>, u64>,
     latencies: Latencies,
@@ -78,11 +80,31 @@ struct Group {
     reply: Sizes,
 }
 
+impl Group {
+    fn new(protocol: Protocol, name: &str) -> Group {
+        Group {
+            protocol,
+            name: name.into(),
+            count: 0,
+            status: BTreeMap::new(),
+            latencies: Latencies::default(),
+            request: Sizes::default(),
+            reply: Sizes::default(),
+        }
+    }
+
+    fn is(&self, protocol: Protocol, name: &str) -> bool {
+        self.protocol == protocol && *self.name == *name
+    }
+}
+
 /// What is known of all exchanges.
 #[derive(Debug, Default)]
 pub(super) struct Census {
     count: u64,
-    groups: HashMap<(Protocol, Box<str>), Group>,
+    groups: Vec<Group>,
+    /// Place of the group of the last exchange: the next one is often of the same.
+    last: usize,
     endings: BTreeMap<Ending, u64>,
     unpaired: Unpaired,
     latencies: Latencies,
@@ -132,12 +154,33 @@ impl Census {
     }
 
     fn group(&mut self, exchange: &Exchange) -> &mut Group {
-        let full = self.groups.len() >= NAMES_MAX;
-        let mut key = (exchange.protocol, exchange.name.clone());
-        if full && !self.groups.contains_key(&key) {
-            key = (Protocol::Unknown, OTHERS.into());
+        let (protocol, name) = (exchange.protocol, &exchange.name);
+        let is_last = self.groups.get(self.last);
+        if !is_last.is_some_and(|group| group.is(protocol, name)) {
+            self.last = self.place(protocol, name);
         }
-        self.groups.entry(key).or_default()
+        &mut self.groups[self.last]
+    }
+
+    /// Of the group of that name, which is new or that of all others where there
+    /// are too many.
+    fn place(&mut self, protocol: Protocol, name: &str) -> usize {
+        let find = |groups: &[Group], protocol, name: &str| {
+            groups.iter().position(|group| group.is(protocol, name))
+        };
+        if let Some(place) = find(&self.groups, protocol, name) {
+            return place;
+        }
+        let is_full = self.groups.len() >= NAMES_MAX;
+        let (protocol, name) = if is_full {
+            (Protocol::Unknown, OTHERS)
+        } else {
+            (protocol, name)
+        };
+        find(&self.groups, protocol, name).unwrap_or_else(|| {
+            self.groups.push(Group::new(protocol, name));
+            self.groups.len() - 1
+        })
     }
 
     /// Exchanges in the document.
@@ -180,7 +223,7 @@ fn count_writes(writes: &mut Writes, exchange: &Exchange) {
     }
 }
 
-fn named(((protocol, name), group): ((Protocol, Box<str>), Group)) -> Named {
+fn named(group: Group) -> Named {
     let words = |status: Option<(u16, Option<u16>)>| match status {
         Some((status, Some(grpc))) => format!("{status}/{grpc}"),
         Some((status, None)) => status.to_string(),
@@ -190,8 +233,8 @@ fn named(((protocol, name), group): ((Protocol, Box<str>), Group)) -> Named {
     let [request_message_bytes, request_overhead_bytes] = group.request.means();
     let [reply_message_bytes, reply_overhead_bytes] = group.reply.means();
     Named {
-        name: name.into(),
-        protocol,
+        name: group.name.into(),
+        protocol: group.protocol,
         count: group.count,
         status: status.map(|(s, n)| (words(s), n)).collect(),
         latency_us: group.latencies.quantiles(),

@@ -1,6 +1,6 @@
 //! Counts connections, and lists the first ones.
 
-use super::document::{Connections, Flow, FlowSums, HowClosed, HowOpened};
+use super::document::{Connections, Flow, FlowSums, HowClosed, HowOpened, OneSided};
 use crate::exchange::{Exchange, Protocol};
 use crate::flow_map::FlowMap;
 use crate::packet::Flags;
@@ -10,7 +10,10 @@ use crate::stream::{Closing, Direction, FlowId, Opening, Segment, SegmentKind};
 #[derive(Debug)]
 struct Connection {
     opening: Opening,
-    packets: u64,
+    /// By direction.
+    packets: [u64; 2],
+    /// One side acknowledges what the other one sent.
+    acknowledges: bool,
     bytes: u64,
     retransmissions: u64,
     /// When the client's first SYN and the server's were seen, nanoseconds.
@@ -38,6 +41,7 @@ impl Ledger {
                 opened: 0,
                 closed: 0,
                 reused: 0,
+                one_sided: OneSided::default(),
                 list: Vec::new(),
             },
             use_of: Connections::default(),
@@ -50,7 +54,8 @@ impl Ledger {
         self.sums.opened += u64::from(opening.from_syn);
         let connection = Connection {
             opening: *opening,
-            packets: 0,
+            packets: [0; 2],
+            acknowledges: false,
             bytes: 0,
             retransmissions: 0,
             syn_at_ns: [None; 2],
@@ -65,7 +70,8 @@ impl Ledger {
         let Some(connection) = self.open.get_mut(flow) else {
             return;
         };
-        connection.packets += 1;
+        connection.packets[segment.direction as usize] += 1;
+        connection.acknowledges |= segment.flags.has(Flags::ACK);
         connection.bytes += u64::from(segment.header_bytes) + u64::from(segment.bytes);
         connection.retransmissions += u64::from(segment.kind == SegmentKind::Retransmission);
         if connection.rtt_ns.is_none() && connection.opening.from_syn {
@@ -99,6 +105,11 @@ impl Ledger {
         };
         self.sums.closed += u64::from(closing != Closing::Unseen);
         self.sums.reused += u64::from(connection.exchanges > 1);
+        match connection.only_side() {
+            Some(Direction::Request) => self.sums.one_sided.requests += 1,
+            Some(Direction::Reply) => self.sums.one_sided.replies += 1,
+            None => {}
+        }
         let use_of = &mut self.use_of;
         use_of.used += u64::from(connection.exchanges > 0);
         use_of.used_once += u64::from(connection.exchanges == 1);
@@ -125,6 +136,17 @@ fn first(list: &mut Vec<Flow>, count: usize) {
 }
 
 impl Connection {
+    /// The side of which packets are there, where those of the other side are not
+    /// though they were sent: a SYN that nobody answers shows no such thing.
+    fn only_side(&self) -> Option<Direction> {
+        match self.packets {
+            _ if !self.acknowledges => None,
+            [_, 0] => Some(Direction::Request),
+            [0, _] => Some(Direction::Reply),
+            _ => None,
+        }
+    }
+
     /// From the SYN to the client's answer to the server's, when neither was
     /// sent twice.
     fn time(&mut self, segment: &Segment) {
@@ -148,7 +170,7 @@ impl Connection {
             client: self.opening.client.to_string(),
             server: self.opening.server.to_string(),
             protocol,
-            packets: self.packets,
+            packets: self.packets.iter().sum(),
             bytes: self.bytes,
             exchanges: self.exchanges,
             retransmissions: self.retransmissions,

@@ -4,6 +4,7 @@ use super::census::Census;
 use super::connections::Ledger;
 use super::document::{Accounting, Capture, Dissection, PerExchange, VERSION};
 use super::load::Clerk;
+use super::one_sided;
 use crate::account::Account;
 use crate::exchange::{Exchange, Exchanges, Message, Unit};
 use crate::flow_map::FlowMap;
@@ -44,8 +45,8 @@ pub struct Dissector<D> {
 
 /// Those who listen to exchanges.
 struct Found<D> {
-    /// Connections that are looked at.
-    chosen: FlowMap<()>,
+    /// Connections that are looked at; None for all.
+    chosen: Option<FlowMap<()>>,
     accounts: [Account; 2],
     census: Census,
     ledger: Ledger,
@@ -59,7 +60,7 @@ impl<D: Observer + Exchanges> Dissector<D> {
     pub fn new(options: Options, diagnosis: D) -> Dissector<D> {
         Dissector {
             found: Found {
-                chosen: FlowMap::default(),
+                chosen: options.port.map(|_| FlowMap::default()),
                 accounts: Default::default(),
                 census: Census::default(),
                 ledger: Ledger::new(options.flows),
@@ -83,7 +84,7 @@ impl<D: Observer + Exchanges> Dissector<D> {
         let dissection = Dissection {
             dissection: VERSION,
             file: file.to_owned(),
-            capture: capture(summary),
+            capture: capture(summary, one_sided::words(&flows)),
             flows,
             accounting: accounting(&found.accounts, exchanges),
             exchanges: found.census.document(connections),
@@ -105,7 +106,9 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
         if self.options.port.is_some_and(|port| !ends.contains(&port)) {
             return;
         }
-        self.found.chosen.insert(flow, ());
+        if let Some(chosen) = &mut self.found.chosen {
+            chosen.insert(flow, ());
+        }
         self.found.ledger.opened(flow, opening);
         self.found.ladders.opened(flow);
         self.found.clerk.opened(flow);
@@ -115,7 +118,7 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
         let found = &mut self.found;
-        if found.chosen.get(flow).is_none() {
+        if !found.is_chosen(flow) {
             return;
         }
         found.accounts[segment.direction as usize].segment(segment);
@@ -128,7 +131,7 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
     }
 
     fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
-        if self.found.chosen.get(flow).is_some() {
+        if self.found.is_chosen(flow) {
             self.found.diagnosis.bytes(flow, offset, bytes, carrier);
             let found = &mut self.found;
             self.protocols.bytes(flow, offset, bytes, carrier, found);
@@ -136,7 +139,7 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
     }
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
-        if self.found.chosen.get(flow).is_some() {
+        if self.found.is_chosen(flow) {
             self.found.diagnosis.gap(flow, direction, offset, bytes);
             let found = &mut self.found;
             self.protocols.gap(flow, direction, offset, bytes, found);
@@ -144,7 +147,7 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
     }
 
     fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing) {
-        if self.found.chosen.remove(flow).is_some() {
+        if self.found.is_chosen(flow) {
             let (protocol, _) = self.protocols.of(flow);
             self.found.clerk.at(at_ns);
             self.protocols.closed(flow, closing, &mut self.found);
@@ -152,7 +155,18 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
             self.found.ladders.closed(flow);
             self.found.clerk.closed(flow);
             self.found.diagnosis.closed(flow, at_ns, closing);
+            if let Some(chosen) = &mut self.found.chosen {
+                chosen.remove(flow);
+            }
         }
+    }
+}
+
+impl<D> Found<D> {
+    #[inline]
+    fn is_chosen(&self, flow: FlowId) -> bool {
+        let chosen = self.chosen.as_ref();
+        chosen.is_none_or(|chosen| chosen.get(flow).is_some())
     }
 }
 
@@ -208,7 +222,7 @@ fn accounting(accounts: &[Account; 2], exchanges: u64) -> Accounting {
     }
 }
 
-fn capture(summary: &Summary) -> Capture {
+fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
     Capture {
         packets: summary.packets,
         bytes: summary.bytes,
@@ -219,6 +233,7 @@ fn capture(summary: &Summary) -> Capture {
         truncated: summary.truncated,
         drops: summary.drops,
         damaged: summary.damage.as_ref().map(ToString::to_string),
+        one_sided,
     }
 }
 

@@ -9,6 +9,7 @@ mod connections;
 mod dissector;
 mod document;
 mod load;
+mod one_sided;
 
 pub use dissector::{Dissector, Options};
 pub use document::*;

@@ -7,6 +7,7 @@ mod http1;
 mod http2;
 mod ladders;
 mod load;
+mod one_sided;
 mod others;
 mod pairing;
 mod sums;

@@ -62,8 +62,23 @@ impl Tape {
     /// A capture that holds only what that side sends.
     pub fn new_one_way(side: Direction) -> Tape {
         let mut tape = Tape::new();
-        tape.sent.retain(|sent| sent.direction == side);
+        tape.only(side);
         tape
+    }
+
+    /// Of this connection the capture holds only what that side has sent so far.
+    pub fn only(&mut self, side: Direction) -> &mut Tape {
+        let port = self.port;
+        let keep = |sent: &Sent| sent.port != port || sent.direction == side;
+        self.sent.retain(keep);
+        self
+    }
+
+    /// Another connection, of which nothing comes but its SYN.
+    pub fn knock(&mut self) -> &mut Tape {
+        self.port += 1;
+        self.put(C, Flags::SYN, b"");
+        self
     }
 
     fn handshake(&mut self) {
