@@ -1,5 +1,6 @@
 //! State by connection.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -28,39 +29,110 @@ impl Hasher for Spread {
     }
 }
 
+/// No place.
+const NOWHERE: u32 = u32::MAX;
+
 /// A map from connections to what is known of them.
+///
+/// Whoever listens asks for the connection of one packet several times in a row:
+/// the place of the one asked for last is remembered.
 #[derive(Debug)]
-pub(crate) struct FlowMap<T>(HashMap<FlowId, T, BuildHasherDefault<Spread>>);
+pub(crate) struct FlowMap<T> {
+    places: HashMap<FlowId, u32, BuildHasherDefault<Spread>>,
+    values: Vec<Option<T>>,
+    free: Vec<u32>,
+    last: Cell<(FlowId, u32)>,
+}
 
 impl<T> Default for FlowMap<T> {
     fn default() -> Self {
-        FlowMap(HashMap::default())
+        FlowMap {
+            places: HashMap::default(),
+            values: Vec::new(),
+            free: Vec::new(),
+            last: Cell::new((0, NOWHERE)),
+        }
     }
 }
 
 impl<T> FlowMap<T> {
     pub(crate) fn insert(&mut self, flow: FlowId, value: T) {
-        self.0.insert(flow, value);
+        let place = self.places.entry(flow).or_insert_with(|| {
+            self.free.pop().unwrap_or_else(|| {
+                self.values.push(None);
+                (self.values.len() - 1) as u32
+            })
+        });
+        self.values[*place as usize] = Some(value);
+        self.last.set((flow, *place));
     }
 
     #[inline]
     pub(crate) fn get(&self, flow: FlowId) -> Option<&T> {
-        self.0.get(&flow)
+        self.values.get(self.place(flow))?.as_ref()
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, flow: FlowId) -> Option<&mut T> {
-        self.0.get_mut(&flow)
+        let place = self.place(flow);
+        self.values.get_mut(place)?.as_mut()
     }
 
     pub(crate) fn remove(&mut self, flow: FlowId) -> Option<T> {
-        self.0.remove(&flow)
+        let place = self.places.remove(&flow)?;
+        self.last.set((0, NOWHERE));
+        self.free.push(place);
+        self.values[place as usize].take()
     }
 
     /// All connections, in order.
     pub(crate) fn ids(&self) -> Vec<FlowId> {
-        let mut ids: Vec<FlowId> = self.0.keys().copied().collect();
+        let mut ids: Vec<FlowId> = self.places.keys().copied().collect();
         ids.sort_unstable();
         ids
+    }
+
+    /// Behind the end for a connection that is not there.
+    #[inline]
+    fn place(&self, flow: FlowId) -> usize {
+        let (last, place) = self.last.get();
+        if last == flow && place != NOWHERE {
+            return place as usize;
+        }
+        let Some(place) = self.places.get(&flow) else {
+            return NOWHERE as usize;
+        };
+        self.last.set((flow, *place));
+        *place as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// As any map, whatever is asked for in whatever order.
+        #[test]
+        fn holds_what_was_put_there(steps in prop::collection::vec((0u32..6, 0u8..4), 0..200)) {
+            let (mut ours, mut known) = (FlowMap::default(), BTreeMap::new());
+            for (number, (flow, step)) in steps.into_iter().enumerate() {
+                match step {
+                    0 => {
+                        ours.insert(flow, number);
+                        known.insert(flow, number);
+                    }
+                    1 => prop_assert_eq!(ours.remove(flow), known.remove(&flow)),
+                    2 => prop_assert_eq!(ours.get_mut(flow), known.get_mut(&flow)),
+                    _ => prop_assert_eq!(ours.get(flow), known.get(&flow)),
+                }
+                prop_assert_eq!(ours.ids(), known.keys().copied().collect::<Vec<_>>());
+                prop_assert!(ours.values.len() <= 6, "places are used again");
+            }
+        }
     }
 }

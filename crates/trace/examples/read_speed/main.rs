@@ -1,7 +1,8 @@
 //! How fast a capture is read: `cargo run --release -p wirelab-trace --example
 //! read_speed [-- --packets N] [--connections N] [--tshark]`. With `--write FILE`
-//! it only writes that capture; with `--read FILE` it reads one once, and says
-//! how many packets and connections it held: for a bench that measures from outside.
+//! it only writes that capture; with `--read FILE` it reads one once, with
+//! `--dissect FILE` it dissects one with all that a dissection has, and says how
+//! many packets and connections it held: for a bench that measures from outside.
 //!
 //! Writes a synthetic capture of a few million packets to a temporary file,
 //! reads it with connections, reassembly and an observer that counts, and
@@ -16,6 +17,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use wirelab_trace::Summary;
+use wirelab_trace::diagnosis::Diagnosis;
+use wirelab_trace::dissection::{Dissector, Options};
 use wirelab_trace::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
 
 /// tshark reads no more than these: it is slow, and its memory grows.
@@ -92,6 +95,10 @@ fn main() {
         );
         return;
     }
+    if let Some(path) = word(&arguments, "--dissect") {
+        println!("{}", dissect(Path::new(path)));
+        return;
+    }
     let file = Temporary::new("read-speed.pcapng");
     let file_bytes = synthetic::write(&file.0, packets, connections).expect("a temporary file");
     // Once for the page cache; the fastest of the others, as the machine is shared.
@@ -133,6 +140,19 @@ fn read(path: &Path) -> (f64, Summary) {
     assert_eq!(counter.bytes, summary.flows.payload_bytes);
     assert_eq!((counter.gaps, counter.closed), (0, summary.flows.flows));
     (seconds, summary)
+}
+
+/// What the verb `dissect` of the engine does, less the words around it.
+fn dissect(path: &Path) -> Value {
+    let mut dissector = Dissector::new(Options::default(), Diagnosis::default());
+    let summary = wirelab_trace::read_file(path, &mut dissector).expect("a capture");
+    let (dissection, diagnosis) = dissector.finish(&path.display().to_string(), &summary);
+    json!({
+        "packets": summary.packets,
+        "connections": dissection.flows.count,
+        "exchanges": dissection.exchanges.count,
+        "findings": diagnosis.findings().len(),
+    })
 }
 
 fn beside_tshark(ours: f64, connections: u64) -> Value {

@@ -56,8 +56,12 @@ pub(crate) fn joint(half: &Half, extent: &Extent, path: &Path) -> Option<Joint> 
         return None; // other messages lie between its parts
     }
     let at_hand = |joint: &Joint| joint.end < extent.end && joint.was_at_hand(half, path);
-    let mut joints = half.joints.iter().copied();
-    let first = joints.find(|joint| joint.offset <= extent.start && extent.start < joint.end)?;
+    // They end one behind the other, and all may be kept of a long connection.
+    let over = half
+        .joints
+        .partition_point(|joint| joint.end <= extent.start);
+    let mut joints = half.joints.range(over..).copied();
+    let first = joints.find(|joint| joint.offset <= extent.start)?;
     let mut split = Some(first).filter(at_hand)?;
     let mut between = u64::from(extent.between_bytes);
     for next in joints.take_while(|next| next.end < extent.end) {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 
 use super::sample::Ladder;
 use crate::exchange::Protocol;
@@ -84,7 +85,7 @@ impl Step {
 pub(super) struct Followed {
     pub(super) flow: FlowId,
     pub(super) ordinal: u64,
-    pub(super) name: Box<str>,
+    pub(super) name: Rc<str>,
     pub(super) protocol: Protocol,
     pub(super) latency_ns: Option<u64>,
     pub(super) is_asked: bool,

@@ -15,6 +15,8 @@ mod rungs;
 mod sample;
 mod shapes;
 
+use std::rc::Rc;
+
 use crate::dissection::{Chosen, InterarrivalOf, Position, Rung, TimelineOf};
 use crate::exchange::{Ending, Exchange};
 use crate::flow_map::FlowMap;
@@ -41,6 +43,8 @@ pub(crate) struct Ladders {
     /// Its connection and number there, once it has begun.
     asked_for: Option<(FlowId, u64)>,
     answer: Option<Ladder>,
+    /// Of the exchange told last; the next one is often of the same.
+    name: Rc<str>,
 }
 
 impl Ladders {
@@ -106,10 +110,13 @@ impl Ladders {
             self.not_followed += u64::from(log.is_over());
             return;
         }
+        if *self.name != *exchange.name {
+            self.name = (*exchange.name).into();
+        }
         let followed = Followed {
             flow,
             ordinal: exchange.ordinal,
-            name: exchange.name.clone(),
+            name: Rc::clone(&self.name),
             protocol: exchange.protocol,
             latency_ns,
             is_asked,

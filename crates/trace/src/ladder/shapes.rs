@@ -65,12 +65,23 @@ impl Sums {
     }
 }
 
+/// Adds the packets of one sequence, each to the sums of its place.
+fn add(sums: &mut [Sums], packets: &[(u64, u32)]) {
+    let mut before = packets.first().map_or(0, |(at_ns, _)| *at_ns);
+    for (sums, (at_ns, bytes)) in sums.iter_mut().zip(packets) {
+        sums.add(at_ns.saturating_sub(before) as f64 / 1e3, *bytes);
+        before = *at_ns;
+    }
+}
+
 /// All sequences, by what they look like: a byte per packet.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     sums: HashMap<Box<[u8]>, Vec<Sums>>,
     counted: u64,
+    /// Of the sequence under way: what it looks like, times and payload sizes.
     key: Vec<u8>,
+    taken: Vec<(u64, u32)>,
 }
 
 /// Bits of a flag byte that are no flags of interest: here PSH, which Linux sets
@@ -93,28 +104,24 @@ impl Shapes {
     pub(super) fn count<'a>(&mut self, steps: Option<impl Iterator<Item = &'a Step>>) -> bool {
         let Some(steps) = steps else { return false };
         self.key.clear();
-        let mut taken = Vec::with_capacity(PACKETS_MAX);
+        self.taken.clear();
         for step in steps.take(PACKETS_MAX + 1) {
             self.key.push(look(step));
-            taken.push((step.at_ns, step.bytes));
+            self.taken.push((step.at_ns, step.bytes));
         }
-        let is_new = !self.sums.contains_key(&self.key[..]);
-        if taken.len() > PACKETS_MAX || is_new && self.sums.len() == SHAPES_MAX {
+        if self.taken.len() > PACKETS_MAX {
             return false;
         }
-        if is_new {
-            let sums = vec![Sums::default(); taken.len()];
+        if let Some(sums) = self.sums.get_mut(&self.key[..]) {
+            add(sums, &self.taken);
+        } else if self.sums.len() < SHAPES_MAX {
+            let mut sums = vec![Sums::default(); self.taken.len()];
+            add(&mut sums, &self.taken);
             self.sums.insert(self.key[..].into(), sums);
-        }
-        let Some(sums) = self.sums.get_mut(&self.key[..]) else {
+        } else {
             return false;
-        };
-        self.counted += 1;
-        let mut before = taken.first().map_or(0, |(at_ns, _)| *at_ns);
-        for (sums, (at_ns, bytes)) in sums.iter_mut().zip(taken) {
-            sums.add(at_ns.saturating_sub(before) as f64 / 1e3, bytes);
-            before = at_ns;
         }
+        self.counted += 1;
         true
     }
 
