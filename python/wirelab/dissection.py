@@ -78,8 +78,10 @@ def _refusal(said: str, capture: Path) -> LabError | UsageError:
             f"{capture}: the engine does not know an option of this front ({said})",
             "are the engine and the front of one version? run `make setup`",
         )
-    reason = said.removeprefix("wirelab-engine: ").partition("; name a pcap")[0]
-    return UsageError(reason, "give a capture in the format pcap or pcapng")
+    reason, _, remedy = said.removeprefix("wirelab-engine: ").rpartition("; ")
+    if not reason or "standard input" in remedy:
+        remedy = "give a capture in the format pcap or pcapng"
+    return UsageError(reason or said, remedy)
 
 
 def _output(child: Child, interruption: Interruption) -> bytes:

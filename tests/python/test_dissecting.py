@@ -52,6 +52,56 @@ def test_a_file_that_is_no_capture_is_refused_with_one_remedy(tmp_path: Path) ->
     assert refused.value.remedy == "give a capture in the format pcap or pcapng"
 
 
+@pytest.mark.parametrize(
+    ("content", "said", "remedy"),
+    [
+        (b"", "is empty", "capture again"),
+        (b"\xd4\xc3\xb2\xa1", "cut at byte 4, within the pcap header of 24 bytes", "capture again"),
+        (b"\x0a\x0d\x0d\x0a", "cut at byte 4, within the pcapng section header", "capture again"),
+        (b"\x1f\x8b\x08\x00", "compressed with gzip", "gunzip"),
+    ],
+)
+def test_a_capture_of_which_nothing_is_there_is_told_what_is_missing(
+    tmp_path: Path, content: bytes, said: str, remedy: str
+) -> None:
+    (tmp_path / "x.pcap").write_bytes(content)
+    with pytest.raises(UsageError, match=said) as refused:
+        _dissect(tmp_path / "x.pcap")
+    assert remedy in refused.value.remedy
+    assert str(refused.value).count(remedy) == 1, "one remedy, in one place"
+
+
+SYN, PUSH, ACK = 2, 8, 16
+
+
+def _segment(source: int, target: int, numbers: tuple[int, int], flags: int, text: bytes) -> bytes:
+    """An Ethernet frame with IPv4 and TCP (RFC 791, RFC 9293), without checksums."""
+    sequence, acknowledged = numbers
+    ends = b"\x0a\x00\x00\x01\x0a\x00\x00\x02"
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 40 + len(text), 0, 0, 64, 6, 0) + ends
+    ports = struct.pack(">HHII", source, target, sequence, acknowledged)
+    return (
+        b"\x00" * 12 + b"\x08\x00" + ip + ports + struct.pack(">BBHHH", 80, flags, 999, 0, 0) + text
+    )
+
+
+def test_a_capture_of_one_direction_says_what_it_cannot_tell(tmp_path: Path) -> None:
+    asked = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    frames = [
+        _segment(40_000, 80, (100, 0), SYN, b""),
+        _segment(40_000, 80, (101, 501), ACK, b""),
+        _segment(40_000, 80, (101, 501), ACK | PUSH, asked),
+        _segment(40_000, 80, (101 + len(asked), 601), ACK, b""),
+    ]
+    told = CliRunner().invoke(app, ["dissect", str(_pcap(tmp_path / "x.pcap", ETHERNET, *frames))])
+    assert told.exit_code == 0
+    words = " ".join(told.output.split())
+    assert "of 1 of 1 connection only the packets of the client were captured" in words
+    assert "latency, round-trip times" in words
+    assert "To have both, capture at one of the two ends" in words
+    assert "Nothing found" not in words
+
+
 def test_standard_input_is_left_to_the_engine() -> None:
     told = CliRunner().invoke(app, ["dissect", "-"])
     assert told.exit_code == 2

@@ -22,15 +22,20 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Only connections to or from that port.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
     /// The exchange whose packets to list, from 1 in the order of their first
     /// packets; by default one with the median latency.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     timeline: Option<u64>,
     /// Connections to list.
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    flows: usize,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 64
+    )]
+    flows: u32,
     /// The engine's log of calls (plan: call_log), to lay each call beside its packets.
     #[arg(long, value_name = "LOG")]
     calls: Option<PathBuf>,
@@ -92,14 +97,12 @@ fn told_to<D: Observer + Exchanges>(
     let options = Options {
         port: arguments.port,
         timeline: arguments.timeline,
-        flows: arguments.flows,
+        flows: arguments.flows as usize,
     };
     let file = arguments.file.display().to_string();
     let mut dissector = Dissector::new(options, listener);
-    let summary = read_file(&arguments.file, &mut dissector).map_err(|error| {
-        let remedy = "name a pcap or pcapng file, or - for standard input";
-        format!("{file}: {error}; {remedy}")
-    })?;
+    let summary = read_file(&arguments.file, &mut dissector)
+        .map_err(|error| format!("{file}: {error}; {}", error.remedy()))?;
     Ok(dissector.finish(&file, &summary))
 }
 

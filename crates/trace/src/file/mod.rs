@@ -36,16 +36,47 @@ pub enum Error {
         source: std::io::Error,
     },
     /// It is empty.
-    #[error("the capture is empty; did the capturing process write anything?")]
+    #[error("the capture is empty: it has not even a header")]
     Empty,
+    /// It ends within what tells how to read it.
+    #[error("the capture is cut at byte {there}, within {header}")]
+    Cut {
+        /// Where the file ends.
+        there: u64,
+        /// What it begins with, how long that is, and what is missing of it.
+        header: String,
+    },
     /// It begins like no capture.
     #[error("no capture: it begins with {0:02x?}; pcap and pcapng are read")]
     Foreign(Vec<u8>),
     /// It is compressed.
-    #[error(
-        "the capture is compressed with {0}; decompress it first, a pipe will do ({0} -dc FILE)"
-    )]
+    #[error("the capture is compressed with {0}")]
     Compressed(&'static str),
+}
+
+impl Error {
+    fn cut(there: usize, header: impl Into<String>) -> Error {
+        Error::Cut {
+            there: there as u64,
+            header: header.into(),
+        }
+    }
+
+    /// What to do about it.
+    pub fn remedy(&self) -> String {
+        match self {
+            Error::Io { .. } | Error::Foreign(_) => {
+                "name a pcap or pcapng file, or - for standard input".into()
+            }
+            Error::Empty | Error::Cut { .. } => {
+                "copy it again, or capture again and end the capturing program by SIGINT, so that \
+                 it writes what it holds back"
+                    .into()
+            }
+            Error::Compressed("gzip") => "decompress it first: gunzip FILE".into(),
+            Error::Compressed(tool) => format!("decompress it first: un{tool} FILE"),
+        }
+    }
 }
 
 /// One captured frame.
@@ -102,11 +133,12 @@ impl<R: Read> Reader<R> {
         let begin = source.peek(pcap::HEADER_BYTES)?;
         let format = match begin {
             [] => return Err(Error::Empty),
-            _ if Pcapng::begins(begin) => Format::Pcapng(Box::default()),
-            _ => Format::Pcap(Pcap::parse(begin).ok_or_else(|| foreign(begin))?),
+            _ if begin.len() >= 4 && Pcapng::begins(begin) => Format::Pcapng(Box::default()),
+            _ => Format::Pcap(Pcap::parse(begin).ok_or_else(|| unreadable(begin))?),
         };
-        if matches!(format, Format::Pcap(_)) {
-            source.consume(pcap::HEADER_BYTES);
+        match format {
+            Format::Pcap(_) => source.consume(pcap::HEADER_BYTES),
+            Format::Pcapng(_) => Pcapng::find_header(&mut source)?,
         }
         Ok(Reader {
             source,
@@ -168,12 +200,17 @@ impl<R: Read> Reader<R> {
     }
 }
 
-fn foreign(begin: &[u8]) -> Error {
+/// Why a file that begins so is none of a known format, or ends too early.
+fn unreadable(begin: &[u8]) -> Error {
     match begin {
         [0x1F, 0x8B, ..] => Error::Compressed("gzip"),
         [0x28, 0xB5, 0x2F, 0xFD, ..] => Error::Compressed("zstd"),
         [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Error::Compressed("xz"),
         [0x04, 0x22, 0x4D, 0x18, ..] => Error::Compressed("lz4"),
+        [_, _, _, _, ..] if Pcap::begins(begin) => Pcap::cut(begin.len()),
+        [] | [_] | [_, _] | [_, _, _] if Pcap::begins(begin) || Pcapng::begins(begin) => {
+            Error::cut(begin.len(), "the 4 bytes that tell the format")
+        }
         _ => Error::Foreign(begin[..begin.len().min(8)].to_vec()),
     }
 }

@@ -23,18 +23,39 @@ pub(super) struct Pcap {
     link_type: LinkType,
 }
 
+/// What stands first, nanoseconds of one unit of the second timestamp, and the
+/// bytes before each record.
+const FORMATS: [(u32, u64, usize); 3] = [
+    (0xA1B2_C3D4, 1000, RECORD_HEADER_BYTES),
+    (0xA1B2_3C4D, 1, RECORD_HEADER_BYTES),
+    (0xA1B2_CD34, 1000, RECORD_HEADER_BYTES_MODIFIED),
+];
+
 impl Pcap {
+    /// A file that begins so, be it with less than four bytes, is of this format.
+    pub(super) fn begins(begin: &[u8]) -> bool {
+        let known = &begin[..begin.len().min(4)];
+        let orders = |magic: u32| [magic.to_le_bytes(), magic.to_be_bytes()];
+        let mut magics = FORMATS.iter().flat_map(|(magic, ..)| orders(*magic));
+        magics.any(|magic| magic.starts_with(known))
+    }
+
+    /// Why a file of so many bytes holds nothing to read.
+    pub(super) fn cut(there: usize) -> Error {
+        let header = format!(
+            "the pcap header of {HEADER_BYTES} bytes: the link type is missing, without which \
+             no packet can be read"
+        );
+        Error::cut(there, header)
+    }
+
     /// Reads the file's header; None when it is none of this format.
     pub(super) fn parse(header: &[u8]) -> Option<Pcap> {
-        const MICROSECONDS: u32 = 0xA1B2_C3D4;
-        const NANOSECONDS: u32 = 0xA1B2_3C4D;
-        const MODIFIED: u32 = 0xA1B2_CD34;
         for order in [Order::Little, Order::Big] {
-            let (unit_ns, record_header_bytes) = match order.u32(header, 0)? {
-                MICROSECONDS => (1000, RECORD_HEADER_BYTES),
-                NANOSECONDS => (1, RECORD_HEADER_BYTES),
-                MODIFIED => (1000, RECORD_HEADER_BYTES_MODIFIED),
-                _ => continue,
+            let magic = order.u32(header, 0)?;
+            let known = FORMATS.iter().find(|(known, ..)| *known == magic);
+            let Some((_, unit_ns, record_header_bytes)) = known.copied() else {
+                continue;
             };
             // The upper half tells of frame check sequences.
             let link_type = LinkType(order.u32(header, 20)? as u16);

@@ -57,8 +57,34 @@ impl Default for Pcapng {
 type Reason = &'static str;
 
 impl Pcapng {
+    /// A file that begins so, be it with less than four bytes, is of this format.
     pub(super) fn begins(begin: &[u8]) -> bool {
-        Order::Big.u32(begin, 0) == Some(SECTION)
+        SECTION
+            .to_be_bytes()
+            .starts_with(&begin[..begin.len().min(4)])
+    }
+
+    /// The first section's header is there, whole, or damaged, which reading tells.
+    ///
+    /// # Errors
+    /// When the file ends within it, or cannot be read.
+    pub(super) fn find_header<R: Read>(source: &mut Source<R>) -> Result<(), Error> {
+        let name = "the pcapng section header";
+        let head = source.peek(12)?;
+        if head.len() < 12 {
+            let header = format!("{name} of at least 28 bytes: its byte order is missing");
+            return Err(Error::cut(head.len(), header));
+        }
+        let length = Pcapng::default().head(head);
+        let Some(length) = length.ok().filter(|length| *length <= BLOCK_MAX) else {
+            return Ok(());
+        };
+        let there = source.peek(length as usize)?.len();
+        if there < length as usize {
+            let header = format!("{name} of {length} bytes: its end is missing");
+            return Err(Error::cut(there, header));
+        }
+        Ok(())
     }
 
     pub(super) fn drops(&self) -> Option<u64> {

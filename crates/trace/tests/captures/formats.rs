@@ -279,11 +279,52 @@ fn what_is_no_capture_is_named() {
         error(&[0x1F, 0x8B, 8, 0, 0]),
         Error::Compressed("gzip")
     ));
-    assert!(
-        error(&[0x28, 0xB5, 0x2F, 0xFD])
-            .to_string()
-            .contains("zstd -dc")
-    );
+    let remedy = |bytes: &[u8]| error(bytes).remedy();
+    assert!(remedy(&[0x1F, 0x8B]).contains("gunzip FILE"));
+    assert!(remedy(&[0x28, 0xB5, 0x2F, 0xFD]).contains("unzstd FILE"));
+    assert!(remedy(b"GET").contains("name a pcap or pcapng file"));
+    assert!(remedy(b"").contains("capture again"));
+}
+
+#[test]
+fn a_header_that_is_cut_is_told_with_its_place_and_what_is_missing() {
+    let frames = frames();
+    let pcapng = pcapng(1, &frames);
+    let section = pcapng[4] as usize;
+    for big in [false, true] {
+        let pcap = pcap(big, 1000, 1, &frames);
+        for (bytes, header, parts) in [
+            (&pcap, 24, ["pcap header of 24 bytes", "link type"]),
+            (&pcapng, 12, ["pcapng section header", "byte order"]),
+        ] {
+            for end in 1..header {
+                let Err(error) = Reader::new(&bytes[..end]) else {
+                    panic!("{end} bytes were taken");
+                };
+                let words = error.to_string();
+                let parts = if end < 4 {
+                    ["4 bytes", "format"]
+                } else {
+                    parts
+                };
+                for part in parts {
+                    assert!(words.contains(part), "{part}: {words}");
+                }
+                assert!(words.contains(&format!("cut at byte {end},")), "{words}");
+                assert!(error.remedy().contains("SIGINT"), "{}", error.remedy());
+            }
+        }
+        assert!(Reader::new(&pcap[..24]).is_ok());
+    }
+    for end in 12..section {
+        let error = Reader::new(&pcapng[..end]).err().expect("a cut header");
+        let words = error.to_string();
+        assert!(
+            words.contains(&format!("header of {section} bytes")),
+            "{words}"
+        );
+    }
+    assert!(Reader::new(&pcapng[..section]).is_ok());
 }
 
 /// A pipe that gives a few bytes at a time, and stutters.
