@@ -12,6 +12,8 @@
 //! - [`Call`], [`Reply`]: any call and any reply as a value;
 //! - [`State`]: what each operation must answer; [`model`]: transfer's part;
 //! - [`texts`]: the texts and patterns that the contracts speak of;
+//! - [`refusal`]: what every process of the lab says of a configuration that it
+//!   cannot honour;
 //! - [`workload`]: requests to send, made from a size and a seed, and the
 //!   sequences of charging;
 //! - [`json`]: messages read as objects only; [`lists`]: no more of them than a
@@ -32,6 +34,7 @@ pub mod model;
 mod numbered;
 mod operation;
 pub mod ops;
+pub mod refusal;
 mod state;
 pub mod texts;
 pub mod workload;

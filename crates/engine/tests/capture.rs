@@ -281,6 +281,41 @@ fn a_full_disk_ends_it_with_words_and_what_was_written() {
 }
 
 #[test]
+fn numbers_that_capture_nothing_are_refused_by_name() {
+    let folder = Folder::new("numbers");
+    let file = folder.file("x.pcapng");
+    let table = [
+        ("--seconds", "0", "use 0.001 to 1e9 seconds"),
+        ("--seconds", "-1", "use 0.001 to 1e9 seconds"),
+        ("--seconds", "nan", "use 0.001 to 1e9 seconds"),
+        ("--seconds", "inf", "use 0.001 to 1e9 seconds"),
+        ("--seconds", "soon", "use 0.001 to 1e9 seconds"),
+        ("--port", "0", "use 1 to 65535"),
+        ("--port", "-1", "65535"),
+        ("--port", "65536", "65535"),
+        ("--snaplen", "0", "use 114 to 262144"),
+        ("--snaplen", "-1", "-1"),
+        ("--ring-mib", "0", "use 1 to"),
+        ("--ring-mib", "-1", "-1"),
+    ];
+    for (option, value, remedy) in table {
+        let output = engine()
+            .args(["capture", "--interface", "lo", "--file"])
+            .arg(&file)
+            .args([option, value])
+            .stdin(Stdio::null())
+            .output()
+            .expect("the engine runs");
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{option} {value}: {words}");
+        let named = option.trim_start_matches('-').replace('-', "_");
+        assert!(words.replace('-', "_").contains(&named), "{words}");
+        assert!(words.contains(remedy), "{option} {value}: {words}");
+        assert!(!file.exists(), "a refusal leaves nothing behind");
+    }
+}
+
+#[test]
 fn what_cannot_be_honoured_is_refused_by_name() {
     let folder = Folder::new("refused");
     let taken = folder.file("taken.pcapng");
@@ -324,6 +359,12 @@ fn what_cannot_be_honoured_is_refused_by_name() {
             json!({"interface": "lo", "file": fresh, "ring_mib": 0}),
             "ring_mib",
             "use 1",
+            true,
+        ),
+        (
+            json!({"interface": "lo", "file": fresh, "port": 0}),
+            "port",
+            "use 1 to 65535, or leave it out",
             true,
         ),
         (

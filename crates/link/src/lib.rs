@@ -40,7 +40,6 @@ mod orders;
 mod process;
 mod profile;
 mod ready;
-mod refusal;
 mod scheduling;
 mod script;
 mod segment;
@@ -49,6 +48,8 @@ mod slots;
 mod sysctl;
 mod tun;
 mod veth;
+
+use wirelab_contract::refusal;
 
 pub use catalogue::{NAMES, named};
 pub use config::{AfterIdle, Congestion, DriverChoice, LinkConfig, Measure, ProfileChoice};

@@ -43,7 +43,6 @@ mod process;
 mod protobuf;
 mod raw;
 mod ready;
-mod refusal;
 mod relabel;
 mod reply_body;
 mod reports;
@@ -59,6 +58,8 @@ mod stop;
 mod text_check;
 mod tls;
 mod wsdl;
+
+use wirelab_contract::refusal;
 
 pub use config::{Collector, ServiceConfig, SocketOptions, Store, TlsFiles, Writes};
 pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wirelab_contract::refusal::Refusal;
 use wirelab_trace::capture::{Options, Recorded};
 
 /// What is to be captured: one JSON line on standard input, which stays open.
@@ -95,17 +96,6 @@ impl Captured {
             cpu_s: cpu_s(),
         }
     }
-}
-
-/// The option at fault, what is wrong with it, and what to do.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Refusal {
-    /// Its name.
-    pub(crate) option: String,
-    /// What is wrong.
-    pub(crate) message: String,
-    /// What to do about it.
-    pub(crate) remedy: String,
 }
 
 /// What failed, what to do, and what was saved.

@@ -12,10 +12,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use wirelab_contract::refusal::Refusal;
 use wirelab_trace::capture::{Capture, CaptureError, Recording};
+use wirelab_trace::wording::counted;
 
 use crate::interrupt;
-use document::{Captured, Failure, Refusal};
+use document::{Captured, Failure};
 pub(crate) use document::{Config, Line};
 use waiting::{Stop, wait};
 
@@ -33,25 +35,23 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "interface")]
     file: Option<String>,
     /// Stop after so long; without it at SIGINT.
-    #[arg(long, requires = "interface", value_parser = seconds)]
+    #[arg(long, requires = "interface", value_parser = seconds, allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// Only TCP from or to this port.
-    #[arg(long, requires = "interface")]
+    #[arg(long, requires = "interface", allow_negative_numbers = true)]
     port: Option<u16>,
     /// Cut frames to so many bytes.
-    #[arg(long, requires = "interface")]
+    #[arg(long, requires = "interface", allow_negative_numbers = true)]
     snaplen: Option<u32>,
     /// Size of the ring that the kernel fills, MiB.
-    #[arg(long, requires = "interface")]
+    #[arg(long, requires = "interface", allow_negative_numbers = true)]
     ring_mib: Option<u32>,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|error| format!("{error}"))?;
-    let in_range = (0.0..=1e9).contains(&seconds);
-    in_range
-        .then_some(seconds)
-        .ok_or("use 0 to 1e9 seconds".into())
+    let seconds = text.parse().ok();
+    let seconds = seconds.filter(|seconds| (0.001..=1e9).contains(seconds));
+    seconds.ok_or("use 0.001 to 1e9 seconds, or leave it out and end it by SIGINT".into())
 }
 
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
@@ -67,12 +67,7 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
             (Line::Failed { failed }, 3)
         }
         Err(refused) => {
-            let Refusal {
-                option,
-                message,
-                remedy,
-            } = &refused;
-            eprintln!("wirelab-engine: {option}: {message}; {remedy}");
+            eprintln!("wirelab-engine: {refused}");
             (Line::Refused { refused }, 2)
         }
     };
@@ -91,14 +86,6 @@ fn print(line: &Line) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(&text)?;
     out.flush()
-}
-
-fn refusal(option: &str, message: impl Into<String>, remedy: impl Into<String>) -> Refusal {
-    Refusal {
-        option: option.into(),
-        message: message.into(),
-        remedy: remedy.into(),
-    }
 }
 
 /// What to capture, and what stops it.
@@ -125,8 +112,9 @@ fn from_stdin() -> Result<Config, Refusal> {
     let remedy = "send one JSON line as contracts/process/capture.schema.json describes it, \
                   or use --interface and --file";
     let read = io::stdin().lock().read_line(&mut line);
-    read.map_err(|error| refusal("standard input", error.to_string(), remedy))?;
-    serde_json::from_str(&line).map_err(|error| refusal("configuration", error.to_string(), remedy))
+    read.map_err(|error| Refusal::new("standard input", error.to_string(), remedy))?;
+    serde_json::from_str(&line)
+        .map_err(|error| Refusal::new("configuration", error.to_string(), remedy))
 }
 
 type Recorder = Recording<BufWriter<File>>;
@@ -134,10 +122,11 @@ type Recorder = Recording<BufWriter<File>>;
 fn begin(config: &Config) -> Result<Recorder, Refusal> {
     waiting::pin(&config.cores).map_err(|error| {
         let remedy = "name cores that this process may use";
-        refusal("cores", error.to_string(), remedy)
+        Refusal::new("cores", error.to_string(), remedy)
     })?;
     let options = config.options();
-    let refused = |error: CaptureError| refusal(error.option(), error.to_string(), error.remedy());
+    let refused =
+        |error: CaptureError| Refusal::new(error.option(), error.to_string(), error.remedy());
     let capture = Capture::open(&options).map_err(refused)?;
     let file = BufWriter::with_capacity(BUFFER_BYTES, create(Path::new(&config.file))?);
     let recording = Recording::begin(capture, file, options.snap_bytes, &options.interface);
@@ -148,7 +137,11 @@ fn begin(config: &Config) -> Result<Recorder, Refusal> {
 fn create(path: &Path) -> Result<File, Refusal> {
     if path.is_file() {
         let message = format!("{} is there already", path.display());
-        return Err(refusal("file", message, "use another name, or remove it"));
+        return Err(Refusal::new(
+            "file",
+            message,
+            "use another name, or remove it",
+        ));
     }
     let file = OpenOptions::new()
         .write(true)
@@ -177,7 +170,7 @@ fn unwritable(path: &str, error: &io::Error) -> Refusal {
         _ if error.raw_os_error() == Some(libc::ENXIO) => "begin to read the pipe first",
         _ => "use a file that can be written",
     };
-    refusal("file", format!("{path}: {error}"), remedy)
+    Refusal::new("file", format!("{path}: {error}"), remedy)
 }
 
 fn record(
@@ -219,8 +212,8 @@ fn failure(file: &str, error: &io::Error, recording: &Recorder) -> Failure {
     };
     Failure {
         message: format!(
-            "capturing into {file}: {error}; {} packets are in it",
-            recorded.packets
+            "capturing into {file}: {error}; it holds {}",
+            counted(recorded.packets, "packet")
         ),
         remedy: remedy.into(),
         captured: Captured::new(recorded),

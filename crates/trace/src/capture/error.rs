@@ -75,7 +75,9 @@ impl CaptureError {
                 format!("use one of {}", present.join(", "))
             }
             CaptureError::Hardware { .. } => "use another interface".into(),
-            CaptureError::OutOfRange { low, high, .. } => format!("use {low} to {high}"),
+            CaptureError::OutOfRange { low, high, .. } => {
+                format!("use {low} to {high}, or leave it out")
+            }
             CaptureError::Ring(_) => "use a smaller ring, or free memory".into(),
             CaptureError::System { .. } => {
                 "use a Linux kernel from 4.20 on, with CONFIG_PACKET".into()

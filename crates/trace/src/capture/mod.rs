@@ -185,24 +185,31 @@ impl Options {
     fn check(&self) -> Result<(), CaptureError> {
         // The header of TCP over IPv6 with options, on Ethernet.
         const SNAP_BYTES_MIN: u32 = 114;
-        if !(SNAP_BYTES_MIN..=Options::SNAP_BYTES).contains(&self.snap_bytes) {
-            return Err(CaptureError::OutOfRange {
-                option: "snaplen",
-                value: self.snap_bytes,
-                low: SNAP_BYTES_MIN,
-                high: Options::SNAP_BYTES,
-            });
-        }
-        if !(1..=ring::MIB_MAX).contains(&self.ring_mib) {
-            return Err(CaptureError::OutOfRange {
-                option: "ring_mib",
-                value: self.ring_mib,
-                low: 1,
-                high: ring::MIB_MAX,
-            });
-        }
-        Ok(())
+        within(
+            "snaplen",
+            self.snap_bytes,
+            SNAP_BYTES_MIN,
+            Options::SNAP_BYTES,
+        )?;
+        within("ring_mib", self.ring_mib, 1, ring::MIB_MAX)?;
+        // No connection has port 0 (RFC 6335 section 6): nothing would be captured.
+        self.port.map_or(Ok(()), |port| {
+            within("port", u32::from(port), 1, u32::from(u16::MAX))
+        })
     }
+}
+
+/// Refuses a number outside of its bounds.
+fn within(option: &'static str, value: u32, low: u32, high: u32) -> Result<(), CaptureError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err(CaptureError::OutOfRange {
+        option,
+        value,
+        low,
+        high,
+    })
 }
 
 /// One that gets nothing yet: its protocol is 0 until it is bound.

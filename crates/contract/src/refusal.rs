@@ -1,4 +1,5 @@
-//! A configuration that this service cannot honour.
+//! How a process of the lab refuses a configuration that it cannot honour
+//! (docs/reference/process.md): the same words from every one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,8 @@ pub struct Refused {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("{option}: {message} ({remedy})")]
 pub struct Refusal {
-    /// Path of the option in the configuration, e.g. `stack.codec`.
+    /// Path of the option in the configuration, e.g. `stack.codec`
+    /// or `profile.forward.loss`.
     pub option: String,
     /// What is wrong.
     pub message: String,
