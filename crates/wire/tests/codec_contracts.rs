@@ -318,7 +318,10 @@ fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
             let id = format!("IDL:wirelab/{contract}_v1/ApplicationError:1.0");
             wirelab_wire::cdr::to_vec(form.order, &(id, text)).unwrap()
         }
-        _ => text.as_bytes().to_vec(),
+        Codec::Text => text.as_bytes().to_vec(),
+        Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
+            unreachable!("faults were written before")
+        }
     }
 }
 
