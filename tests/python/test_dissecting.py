@@ -75,9 +75,11 @@ SYN, PUSH, ACK = 2, 8, 16
 
 
 def _segment(source: int, target: int, numbers: tuple[int, int], flags: int, text: bytes) -> bytes:
-    """An Ethernet frame with IPv4 and TCP (RFC 791, RFC 9293), without checksums."""
+    """An Ethernet frame with IPv4 and TCP (RFC 791, RFC 9293), without checksums; the client
+    has the higher port."""
     sequence, acknowledged = numbers
-    ends = b"\x0a\x00\x00\x01\x0a\x00\x00\x02"
+    client, server = b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"
+    ends = client + server if source > target else server + client
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 40 + len(text), 0, 0, 64, 6, 0) + ends
     ports = struct.pack(">HHII", source, target, sequence, acknowledged)
     return (
@@ -100,6 +102,27 @@ def test_a_capture_of_one_direction_says_what_it_cannot_tell(tmp_path: Path) -> 
     assert "latency, round-trip times" in words
     assert "To have both, capture at one of the two ends" in words
     assert "Nothing found" not in words
+
+
+def test_messages_that_no_counterpart_is_found_for_are_told(tmp_path: Path) -> None:
+    """The second of six requests is lost; the capture shows the third too late."""
+    asked = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    answered = b"HTTP/1.1 204 No Content\r\n\r\n"
+    frames = [
+        _segment(40_000, 80, (100, 0), SYN, b""),
+        _segment(80, 40_000, (500, 101), SYN | ACK, b""),
+        _segment(40_000, 80, (101, 501), ACK, b""),
+    ]
+    for call in range(6):
+        client, server = 101 + call * len(asked), 501 + call * len(answered)
+        request = _segment(40_000, 80, (client, server), ACK | PUSH, asked)
+        frames += [request] if call != 1 else []
+        frames += [_segment(80, 40_000, (server, client + len(asked)), ACK | PUSH, answered)]
+    told = CliRunner().invoke(app, ["dissect", str(_pcap(tmp_path / "x.pcap", ETHERNET, *frames))])
+    assert told.exit_code == 0, told.output
+    words = " ".join(told.output.split())
+    assert "5 exchanges on 1 connection" in words
+    assert "1 request and 2 replies stand alone" in words
 
 
 def test_standard_input_is_left_to_the_engine() -> None:
