@@ -40,7 +40,7 @@ impl<'de> Cursor<'de> {
         }
         self.depth += 1;
         let marked = self.pass_attributes()?;
-        let (prefix, local) = self.document.parts(name);
+        let (prefix, local) = parts(self.document.text(name));
         Ok(Element {
             namespace: self.scope.of_element(prefix, offset)?,
             local,
@@ -90,6 +90,15 @@ impl<'de> Cursor<'de> {
             Item::Atom(other) => Some(Text::Str(Cow::Owned(other.text()))),
             Item::Open(_) | Item::Attribute(_) | Item::Close => None,
         }
+    }
+}
+
+/// Prefix and local part of a name, which is known to be one.
+#[inline]
+fn parts(name: &str) -> (&str, &str) {
+    match name.bytes().position(|byte| byte == b':') {
+        None => ("", name),
+        Some(at) => (&name[..at], &name[at + 1..]),
     }
 }
 

@@ -5,7 +5,6 @@ use super::atom::Atom;
 use crate::soap::Fault;
 use crate::soap::{Answer, Envelope, EnvelopeError, Form};
 use crate::xml;
-use crate::xml::bytes::letters_end;
 use crate::xml::text_sink::TextSink;
 use crate::xml::writer::Sink;
 use wirelab_contract::{Message, Operation};
@@ -160,19 +159,6 @@ impl Document {
     pub(super) fn text(&self, span: Span) -> &str {
         let start = span.start as usize;
         &self.characters[start..start + span.length as usize]
-    }
-
-    /// Prefix and local part of a name, which is known to be one.
-    #[inline]
-    pub(super) fn parts(&self, name: Span) -> (&str, &str) {
-        let whole = self.text(name);
-        let start = name.start as usize;
-        // Most have no prefix and are nothing but letters.
-        let letters = letters_end(self.characters.as_bytes(), start) - start;
-        if letters >= whole.len() {
-            return ("", whole);
-        }
-        whole.split_once(':').unwrap_or(("", whole))
     }
 
     /// Keeps characters.

@@ -97,7 +97,7 @@ pub(super) fn first_of(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
 /// Where letters of ASCII end that begin at `at`, as far as whole words tell:
 /// there, or where fewer than eight bytes are left.
 #[inline]
-pub(crate) fn letters_end(bytes: &[u8], at: usize) -> usize {
+pub(super) fn letters_end(bytes: &[u8], at: usize) -> usize {
     let mut at = at;
     while let Some(word) = word(bytes, at) {
         let others = others(word);

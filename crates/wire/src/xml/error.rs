@@ -108,8 +108,10 @@ impl Error {
 /// Errors made by serde's own code have no place until their caller gives one.
 const UNPLACED: usize = usize::MAX;
 
-impl serde::de::Error for Error {
+/// A message's reader hands results through many small functions: an error that
+/// lies elsewhere keeps them short.
+impl serde::de::Error for Box<Error> {
     fn custom<T: fmt::Display>(text: T) -> Self {
-        Error::new(UNPLACED, ErrorKind::Message(text.to_string()))
+        Box::new(Error::new(UNPLACED, ErrorKind::Message(text.to_string())))
     }
 }

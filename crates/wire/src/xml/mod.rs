@@ -11,7 +11,7 @@
 //! entities; depth, names, attributes and namespaces are limited.
 
 mod attributes;
-pub(crate) mod bytes;
+mod bytes;
 pub(crate) mod chars;
 mod content;
 mod declaration;

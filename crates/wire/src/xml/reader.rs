@@ -49,7 +49,7 @@ where
     };
     let message = M::deserialize(Message(&mut reader));
     let offset = reader.source.offset();
-    message.map_err(|error: Error| error.placed(offset))
+    message.map_err(|error: Box<Error>| error.placed(offset))
 }
 
 struct Reader<'s, 'de, S> {
@@ -76,9 +76,9 @@ enum Ahead<'de> {
 
 impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     #[inline]
-    fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
+    fn child(&mut self) -> Result<Option<Element<'de>>, Box<Error>> {
         let read = match self.ahead {
-            Ahead::Nothing => return self.source.child(),
+            Ahead::Nothing => return Ok(self.source.child()?),
             Ahead::Child(element) => Some(element),
             Ahead::End => None,
         };
@@ -88,7 +88,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
 
     /// The namespace of a field must be that of all fields.
     #[inline]
-    fn prove_namespace(&mut self, element: &Element<'de>) -> Result<(), Error> {
+    fn prove_namespace(&mut self, element: &Element<'de>) -> Result<(), Box<Error>> {
         match self.met {
             Some(met) if std::ptr::eq(met, element.namespace) => Ok(()),
             _ => self.prove_written_namespace(element),
@@ -96,18 +96,18 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     }
 
     #[inline(never)]
-    fn prove_written_namespace(&mut self, element: &Element<'de>) -> Result<(), Error> {
+    fn prove_written_namespace(&mut self, element: &Element<'de>) -> Result<(), Box<Error>> {
         if same(element.namespace, self.namespace) {
             self.met = Some(element.namespace);
             return Ok(());
         }
         let wanted = format!("{{{}}}{}", self.namespace, element.local);
-        Err(element.unexpected(wanted))
+        Err(element.unexpected(wanted).into())
     }
 
     /// Whether the open element says that it has no value.
     #[inline]
-    fn is_nil(&self, element: &Element<'de>) -> Result<bool, Error> {
+    fn is_nil(&self, element: &Element<'de>) -> Result<bool, Box<Error>> {
         if !element.marked {
             return Ok(false);
         }
@@ -118,7 +118,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     /// Goes to the element that an `href` of the open one names, and on from
     /// there. Returns the number of references that were followed, and the
     /// element that is open now.
-    fn followed(&mut self, element: Element<'de>) -> Result<(usize, Element<'de>), Error> {
+    fn followed(&mut self, element: Element<'de>) -> Result<(usize, Element<'de>), Box<Error>> {
         let mut hops = 0;
         let mut open = element;
         while let Some(target) = self.target(&open)? {
@@ -129,7 +129,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     }
 
     /// Opens the element that an `href` of the open one names.
-    fn target(&mut self, element: &Element<'de>) -> Result<Option<Element<'de>>, Error> {
+    fn target(&mut self, element: &Element<'de>) -> Result<Option<Element<'de>>, Box<Error>> {
         if self.shape != Shape::Encoded || !element.marked {
             return Ok(None);
         }
@@ -137,28 +137,26 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
             return Ok(None);
         };
         if self.source.child()?.is_some() {
-            return Err(Error::syntax(element.offset, "an href beside content"));
+            return Err(Error::syntax(element.offset, "an href beside content").into());
         }
         let Some(id) = href.strip_prefix('#') else {
             let fault = "leads out of the document";
             let id = href.into_owned();
-            return Err(Error::new(
-                element.offset,
-                ErrorKind::Reference { id, fault },
-            ));
+            let kind = ErrorKind::Reference { id, fault };
+            return Err(Error::new(element.offset, kind).into());
         };
-        self.source.follow(id).map(Some)
+        Ok(Some(self.source.follow(id)?))
     }
 
     /// Refuses arrays of which only a part is there (SOAP 1.1 sections
     /// 5.4.2.1 and 5.4.2.2): no list of a message has gaps.
-    fn prove_whole(&self, open: &Element<'de>, attribute: &str) -> Result<(), Error> {
+    fn prove_whole(&self, open: &Element<'de>, attribute: &str) -> Result<(), Box<Error>> {
         let asked = self.shape == Shape::Encoded && open.marked;
         if !asked || self.source.attribute(ENCODING, attribute)?.is_none() {
             return Ok(());
         }
         let what = "an array of which only a part is there";
-        Err(Error::new(self.source.offset(), ErrorKind::Envelope(what)))
+        Err(Error::new(self.source.offset(), ErrorKind::Envelope(what)).into())
     }
 
     fn lists_are_wrapped(&self) -> bool {
@@ -174,7 +172,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
 struct Message<'r, 's, 'de, S>(&'r mut Reader<'s, 'de, S>);
 
 impl<'de, S: Source<'de>> Message<'_, '_, 'de, S> {
-    fn fields<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn fields<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         self.0.level += 1;
         let message = visitor.visit_map(Fields {
             reader: self.0,
@@ -186,9 +184,9 @@ impl<'de, S: Source<'de>> Message<'_, '_, 'de, S> {
 }
 
 impl<'de, S: Source<'de>> de::Deserializer<'de> for Message<'_, '_, 'de, S> {
-    type Error = Error;
+    type Error = Box<Error>;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         self.fields(visitor)
     }
 
@@ -207,13 +205,13 @@ struct Fields<'r, 's, 'de, S> {
 }
 
 impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
-    type Error = Error;
+    type Error = Box<Error>;
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Error> {
+    ) -> Result<Option<K::Value>, Box<Error>> {
         while let Some(element) = self.reader.child()? {
             if self.reader.is_nil(&element)? {
                 self.reader.source.skip()?;
@@ -227,7 +225,10 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
     }
 
     #[inline]
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, Box<Error>> {
         let Some(element) = self.field else {
             unreachable!("serde asks for a value after its key");
         };
@@ -237,7 +238,7 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
             listed: false,
         };
         seed.deserialize(value)
-            .map_err(|error| error.placed(element.offset))
+            .map_err(|error| error.placed(element.offset).into())
     }
 }
 
@@ -255,8 +256,8 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
     #[inline]
     fn known<T>(
         self,
-        read: impl FnOnce(&mut Reader<'_, 'de, S>, Element<'de>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        read: impl FnOnce(&mut Reader<'_, 'de, S>, Element<'de>) -> Result<T, Box<Error>>,
+    ) -> Result<T, Box<Error>> {
         let Value {
             reader, element, ..
         } = self;
@@ -279,40 +280,40 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
     fn parsed<T>(
         self,
         parse: impl FnOnce(&super::source::Text<'de>) -> Result<T, ErrorKind>,
-    ) -> Result<T, Error> {
+    ) -> Result<T, Box<Error>> {
         let offset = self.element.offset;
         self.known(|reader, _| {
             let text = reader.source.text()?;
-            parse(&text).map_err(|kind| Error::new(offset, kind))
+            parse(&text).map_err(|kind| Error::new(offset, kind).into())
         })
     }
 }
 
 impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
-    type Error = Error;
+    type Error = Box<Error>;
 
     #[inline]
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         visitor.visit_bool(self.parsed(value::boolean)?)
     }
 
     #[inline]
-    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         visitor.visit_i32(self.parsed(|text| value::integer(text, "an int"))?)
     }
 
     #[inline]
-    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         visitor.visit_i64(self.parsed(|text| value::integer(text, "a long"))?)
     }
 
     #[inline]
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         visitor.visit_f64(self.parsed(value::double)?)
     }
 
     #[inline]
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         self.known(|reader, _| match reader.source.text()?.into_str() {
             std::borrow::Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
             std::borrow::Cow::Owned(text) => visitor.visit_string(text),
@@ -320,15 +321,15 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
     }
 
     #[inline]
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         visitor.visit_some(self)
     }
 
@@ -336,7 +337,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Box<Error>> {
         if name != wirelab_contract::BASE64_BINARY {
             return visitor.visit_newtype_struct(self);
         }
@@ -346,7 +347,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         })
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         if self.reader.lists_are_wrapped() {
             return self.known(|reader, open| {
                 reader.prove_whole(&open, "offset")?;
@@ -362,7 +363,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         })
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         self.known(|reader, _| Message(reader).fields(visitor))
     }
 
@@ -371,7 +372,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         _name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Box<Error>> {
         self.deserialize_map(visitor)
     }
 
@@ -380,12 +381,12 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         _name: &'static str,
         _variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Box<Error>> {
         let name = self.known(|reader, _| Ok(reader.source.text()?.into_str()))?;
         visitor.visit_enum(de::value::CowStrDeserializer::new(name))
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         self.reader.source.skip()?;
         visitor.visit_unit()
     }
@@ -404,13 +405,13 @@ struct Siblings<'r, 's, 'de, S> {
 }
 
 impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
-    type Error = Error;
+    type Error = Box<Error>;
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Error> {
+    ) -> Result<Option<T::Value>, Box<Error>> {
         let Some(element) = self.next.take() else {
             return Ok(None);
         };
@@ -434,20 +435,20 @@ struct Wrapped<'r, 's, 'de, S> {
 }
 
 impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
-    type Error = Error;
+    type Error = Box<Error>;
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Error> {
+    ) -> Result<Option<T::Value>, Box<Error>> {
         let Some(element) = self.reader.child()? else {
             return Ok(None);
         };
         self.reader.prove_whole(&element, "position")?;
         // SOAP 1.1 section 5.4.2: an array's items may have any name.
         if self.reader.shape == Shape::Rpc && !element.is("", "item") {
-            return Err(element.unexpected("{}item"));
+            return Err(element.unexpected("{}item").into());
         }
         let item = Value {
             reader: &mut *self.reader,
