@@ -40,7 +40,7 @@ fn suspicious(bytes: &[u8]) -> bool {
         || chunks
             .iter()
             .any(|chunk| unusual(chunk) && chunk.iter().any(odd))
-        || rest.iter().any(odd)
+        || rest.iter().any(|b| is_unusual(*b)) && rest.iter().any(odd)
 }
 
 /// Whether an unusual byte is among these. Written without a branch for each

@@ -41,6 +41,15 @@ impl<'de> QName<'de> {
         })
     }
 
+    /// A name that is known to be one, and to have no prefix.
+    pub(super) fn plain(name: &'de str) -> Self {
+        QName {
+            whole: name,
+            prefix: "",
+            local: name,
+        }
+    }
+
     /// The same with characters beyond ASCII, or of what is no name.
     #[cold]
     fn read_any(document: &'de str, at: usize) -> Result<Self, Error> {

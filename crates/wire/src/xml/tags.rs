@@ -32,10 +32,17 @@ impl<'de> Scanner<'de> {
         }
         let name_end = chars::plain_name_end(bytes, offset + 1);
         let short = name_end - offset <= chars::NAME_BYTES_MAX && name_end > offset + 1;
-        if short && bytes.get(name_end) == Some(&b'>') {
-            return Ok(self.plain_start_tag(offset, name_end));
+        match bytes.get(name_end) {
+            Some(b'>') if short => Ok(self.plain_start_tag(offset, name_end)),
+            Some(b' ') if short => {
+                let name = QName::plain(&self.document[offset + 1..name_end]);
+                self.other_start_tag(offset, name)
+            }
+            _ => {
+                let name = QName::read(self.document, offset + 1)?;
+                self.other_start_tag(offset, name)
+            }
         }
-        self.other_start_tag(offset)
     }
 
     /// A start tag that is nothing but a name without a prefix.
@@ -87,9 +94,8 @@ impl<'de> Scanner<'de> {
 
     /// A start tag with attributes or a prefix that is not expected.
     #[inline(never)]
-    fn other_start_tag(&mut self, offset: usize) -> Result<Element<'de>, Error> {
+    fn other_start_tag(&mut self, offset: usize, name: QName<'de>) -> Result<Element<'de>, Error> {
         let position = &mut self.position;
-        let name = QName::read(self.document, offset + 1)?;
         let name_bytes = name.whole.len();
         let (scope, depth) = (&mut position.scope, position.depth + 1);
         let changes = scope.changes();
