@@ -55,6 +55,12 @@ def test_nothing_found_needs_no_test() -> None:
     assert causes.section([], 0, Standing()).paragraphs == (causes.NOTHING,)
 
 
+def test_a_pattern_that_cost_no_time_by_itself_is_given_none() -> None:
+    pattern = {**FINDING, "cause": "split-writes", "ms_total": 0.0, "ms_median": 0.0}
+    assert causes.figures(pattern, 40)[1:] == ("—", "—")
+    assert "—" not in causes.figures(FINDING, 40)
+
+
 def test_every_line_of_a_dissection_fits_80_columns() -> None:
     long = "a finding of " + "many words " * 40
     document = dissected(findings=[{**FINDING, "words": long}, NO_SWITCH])

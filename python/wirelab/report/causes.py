@@ -97,12 +97,11 @@ def section(findings: Sequence[Json], exchanges: int, standing: Standing) -> Sec
 
 
 def figures(finding: Json, exchanges: int) -> tuple[str, str, str]:
-    """Of how many exchanges it delays how many, the time of all occurrences, their median."""
-    return (
-        f"{finding['exchanges']:,} of {exchanges:,}",
-        quantity(finding["ms_total"] * 1e6, "ns"),
-        quantity(finding["ms_median"] * 1e6, "ns"),
-    )
+    """Of how many exchanges it delays how many, the time of all occurrences, their median; no
+    time where a pattern was found that cost none by itself."""
+    times = (finding["ms_total"], finding["ms_median"])
+    total, median = (quantity(ms * 1e6, "ns") if ms else NONE for ms in times)
+    return f"{finding['exchanges']:,} of {exchanges:,}", total, median
 
 
 def change(finding: Json) -> str:
