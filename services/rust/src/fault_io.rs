@@ -12,7 +12,6 @@ use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 use wirelab_contract::texts::SplitMix64;
 
-use crate::authority::Authorities;
 use crate::orders::{Order, Orders};
 use crate::relabel;
 use crate::socket::Socket;
@@ -30,8 +29,6 @@ pub(crate) struct Habits {
     pub(crate) splitter: Option<Splitter>,
     /// Where the HTTP/1.0 of the reply is to be an HTTP/1.1.
     pub(crate) relabel: bool,
-    /// Where clients may name the service by the path of its socket.
-    pub(crate) authorities: Option<Authorities>,
     /// How long a close waits.
     pub(crate) close_delay: Option<Duration>,
     /// What calls order to be done to it.
@@ -146,11 +143,7 @@ impl AsyncRead for FaultIo {
         let this = &mut *self;
         let order = this.habits.orders.look(context);
         ready!(this.obey(context, order))?;
-        let before = buffer.filled().len();
         ready!(Pin::new(&mut this.socket).poll_read(context, buffer))?;
-        if let Some(authorities) = &mut this.habits.authorities {
-            authorities.mend(&mut buffer.filled_mut()[before..]);
-        }
         if let Some(on) = this.habits.quickack {
             this.socket.set_quickack(on)?;
         }

@@ -15,7 +15,6 @@
 
 #![deny(missing_docs)]
 
-mod authority;
 mod calls;
 mod check;
 mod coding;

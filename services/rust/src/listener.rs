@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixStream};
 
-use crate::authority::Authorities;
 use crate::config::{ServiceConfig, SocketOptions, Writes};
 use crate::fault_io::{FaultIo, Habits};
 use crate::metrics::Metrics;
@@ -260,12 +259,10 @@ impl Listener {
         let until_close = self.stack.end_of_message == EndOfMessage::UntilClose;
         let splits = self.options.writes == Writes::Split;
         let delay = self.stack.close_delay_ms;
-        let by_path = self.path().is_some() && self.stack.transport == Transport::Http2;
         Habits {
             quickack: self.options.quickack,
             splitter: splits.then(|| Splitter::of(self.stack.transport)).flatten(),
             relabel: until_close && self.stack.transport == Transport::Http11,
-            authorities: by_path.then(Authorities::new),
             close_delay: (delay > 0).then_some(Duration::from_millis(delay)),
             orders: self.gate.as_ref().map(Orders::new).unwrap_or_default(),
         }
