@@ -35,6 +35,18 @@ def total(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
     return _sum([(weight, finite(values)) for weight, values in terms], confidence)
 
 
+def p_value(terms: Sequence[Term]) -> float | None:
+    """Two-sided, of a :func:`total` that in truth is 0: below 0.05 where its 95 % interval
+    leaves 0 out. None where it has no interval. Raises as it does."""
+    used = _used([(weight, finite(values)) for weight, values in terms])
+    if any(values.size < 2 for _, values in used):
+        return None
+    estimate, (variance, freedom) = _estimate(used), _error(used)
+    if variance <= 0.0:
+        return 1.0 if estimate == 0.0 else 0.0
+    return float(2.0 * stats.t.sf(abs(estimate) / sqrt(variance), freedom))
+
+
 def product(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
     """Product of the cells' geometric means, each to the power of its weight.
 
@@ -121,19 +133,34 @@ def bounds(interval: Interval) -> tuple[float, float]:
 
 def _sum(terms: Sequence[tuple[float, Floats]], confidence: float) -> Interval:
     confidence_checked(confidence)
-    used = [(weight, values) for weight, values in terms if abs(weight) > 1e-12]
-    estimate = float(sum(weight * values.mean() for weight, values in used))
+    used = _used(terms)
+    estimate = _estimate(used)
     n = sum(values.size for _, values in used)
     if any(values.size < 2 for _, values in used):
         return Interval(estimate, None, None, n, "none", "every cell needs at least 2 trials")
+    variance, freedom = _error(used)
+    if variance <= 0.0:
+        return Interval(estimate, estimate, estimate, n, "no spread between trials")
+    reach = float(stats.t.ppf(0.5 + confidence / 2.0, freedom)) * sqrt(variance)
+    return Interval(estimate, estimate - reach, estimate + reach, n, "t, variances added")
+
+
+def _used(terms: Sequence[tuple[float, Floats]]) -> list[tuple[float, Floats]]:
+    return [(weight, values) for weight, values in terms if abs(weight) > 1e-12]
+
+
+def _estimate(used: Sequence[tuple[float, Floats]]) -> float:
+    return float(sum(weight * values.mean() for weight, values in used))
+
+
+def _error(used: Sequence[tuple[float, Floats]]) -> tuple[float, float]:
+    """The variance of the sum, and its degrees of freedom."""
     parts = [(float(w**2 * v.var(ddof=1) / v.size), v.size - 1) for w, v in used]
     variance = sum(part for part, _ in parts)
     if variance <= 0.0:
-        return Interval(estimate, estimate, estimate, n, "no spread between trials")
+        return 0.0, inf
     # Shares of the total, so that tiny variances do not underflow when squared.
-    freedom = 1.0 / sum((part / variance) ** 2 / df for part, df in parts)
-    reach = float(stats.t.ppf(0.5 + confidence / 2.0, freedom)) * sqrt(variance)
-    return Interval(estimate, estimate - reach, estimate + reach, n, "t, variances added")
+    return variance, 1.0 / sum((part / variance) ** 2 / df for part, df in parts)
 
 
 def _log_mean_power(logs: Floats, power: float) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,6 +26,29 @@ def test_a_product_of_two_cells_is_the_ratio(a: list[float], b: list[float]) -> 
     assert ours.estimate == pytest.approx(theirs.estimate)
     if theirs.bounds is not None and np.isfinite(theirs.bounds).all():
         assert ours.bounds == pytest.approx(theirs.bounds, rel=1e-6)
+
+
+@given(SAMPLES, SAMPLES)
+def test_the_p_value_of_a_difference_is_that_of_welch(a: list[float], b: list[float]) -> None:
+    terms = [(1.0, a), (-1.0, b)]
+    p, gone = contrast.p_value(terms), contrast.total(terms)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of samples without spread
+        theirs = float(stats.ttest_ind(a, b, equal_var=False).pvalue)
+    assert p is not None
+    if np.ptp(a) > 1e-9 * max(a) or np.ptp(b) > 1e-9 * max(b):
+        assert p == pytest.approx(theirs, abs=1e-9)
+    assert gone.bounds is not None
+    if abs(p - 0.05) > 1e-6:
+        assert (p < 0.05) == (not gone.bounds[0] <= 0.0 <= gone.bounds[1])
+
+
+def test_equal_times_have_a_p_value_without_a_warning() -> None:
+    """A calm link gives the same mean twice."""
+    assert contrast.p_value([(1.0, [260.97, 260.97]), (-1.0, [260.97, 260.97])]) == 1.0
+    assert contrast.p_value([(1.0, [260.97, 260.97]), (-1.0, [11.5, 11.5])]) == 0.0
+    assert (contrast.p_value([(1.0, [260.97, 260.97]), (-1.0, [11.5, 11.6])]) or 1.0) < 0.05
+    assert contrast.p_value([(1.0, [260.97]), (-1.0, [11.5, 11.6])]) is None
 
 
 def test_the_slope_is_that_of_least_squares() -> None:

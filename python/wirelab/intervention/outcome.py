@@ -10,9 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-from scipy import stats
-
 from wirelab import contrast
 from wirelab.intervention.claims import call_ns, captured, occurrences_per_call
 from wirelab.intervention.record import Interventions, Planned, Spot, Together
@@ -132,8 +129,8 @@ class _Measured:
         before, after = _times(found, test.before), _times(found, test.after)
         if not before or not after:
             return cls()
-        gone = contrast.total([(1.0, before), (-1.0, after)])
-        p = _p_value(before, after) if gone.bounds is not None else None
+        terms = [(1.0, before), (-1.0, after)]
+        gone, p = contrast.total(terms), contrast.p_value(terms)
         return cls(gone, p, (_rate(found, test, test.before), _rate(found, test, test.after)))
 
 
@@ -151,13 +148,6 @@ def _times(found: dict[str, Cell], spot: Spot) -> list[float]:
 def _rate(found: dict[str, Cell], test: Planned, spot: Spot) -> float:
     rates = [occurrences_per_call(trial, test.claim.cause) for trial in _trials(found, spot)]
     return sum(rates) / len(rates)
-
-
-def _p_value(before: Sequence[float], after: Sequence[float]) -> float:
-    """Two-sided, of Welch's t (as the interval)."""
-    if np.ptp(before) == 0.0 and np.ptp(after) == 0.0:
-        return 0.0 if before[0] != after[0] else 1.0
-    return float(stats.ttest_ind(before, after, equal_var=False).pvalue)
 
 
 def _tested(test: Planned, measured: _Measured, p_value: float | None) -> Tested:
