@@ -14,6 +14,7 @@ from wirelab import operations
 from wirelab.counting import counted
 from wirelab.plain import plain
 from wirelab.planning import PlannedTrial
+from wirelab.profiles import LOOPBACK
 from wirelab.trial import Trial
 from wirelab.units import format_bytes, format_seconds
 
@@ -23,9 +24,10 @@ Json = dict[str, Any]
 class Progress(Protocol):
     """Hears how a run gets on."""
 
-    def begin(self, planned: Sequence[float], finished: int) -> None:
+    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
         """The lengths in seconds that were planned for the trials still to come, in their
-        order, and how many are finished already."""
+        order, how many are finished already, and whether the lengths are bounds: a window of
+        calls ends when they are made, its bound is far above."""
 
     def note(self, text: str) -> None:
         """Something worth a line."""
@@ -94,7 +96,7 @@ class OneLine:
 class Silent:
     """Says nothing; for scripts and for measurements inside other commands."""
 
-    def begin(self, planned: Sequence[float], finished: int) -> None: ...
+    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None: ...
 
     def note(self, text: str) -> None: ...
 
@@ -120,14 +122,15 @@ class OnConsole:
         self.told: set[str] = set()
         """Trials whose failure was told, by id."""
 
-    def begin(self, planned: Sequence[float], finished: int) -> None:
+    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
         self._left = TimeLeft(planned)
         self._total, self._done = len(planned) + finished, finished
         if finished:
             total = counted(self._total, "trial")
             self.note(f"{finished:,} of {total} are there already; going on")
-        about = f", about {format_seconds(round(self._left.seconds()))}" if planned else ""
-        self.note(f"{counted(len(planned), 'trial')}{about}")
+        about = "at most about" if at_most else "about"
+        length = f", {about} {format_seconds(round(self._left.seconds()))}" if planned else ""
+        self.note(f"{counted(len(planned), 'trial')}{length}")
         self._line.__enter__()
 
     def note(self, text: str) -> None:
@@ -171,12 +174,13 @@ class OnConsole:
 
 
 def words(planned: PlannedTrial) -> str:
-    """``grpc@rust Hello 150 kB, closed 32, repeat 2``."""
+    """``grpc@rust Hello 150 kB, closed 32, repeat 2``; a link is named where there is one."""
     point = planned.cell.point
     load = point.load
     amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}/s"
     call = operations.words(point.operation, format_bytes(point.bytes))
-    return f"{point.stack} {call}, {load['kind']} {amount}, repeat {planned.repeat}"
+    link = "" if point.link == LOOPBACK else f" on {point.link}"
+    return f"{point.stack} {call}{link}, {load['kind']} {amount}, repeat {planned.repeat}"
 
 
 def _bar(done: int, total: int, width: int = 24) -> str:

@@ -192,7 +192,8 @@ def _measure_all(
     lab: Lab, planned: Schedule, directory: RunDirectory, done: set[str], progress: Progress
 ) -> None:
     todo = [trial for trial in planned.trials if trial.id not in done]
-    progress.begin([planning.seconds(lab.experiment, trial) for trial in todo], len(done))
+    lengths = [planning.seconds(lab.experiment, trial) for trial in todo]
+    progress.begin(lengths, len(done), at_most=lab.experiment.window.calls is not None)
     try:
         for trial in todo:
             lab.interruption.check()
