@@ -66,6 +66,8 @@ def read(text: str, name: str) -> Document:
         node = loader.get_single_node()
     except yaml.YAMLError as error:
         raise ExperimentError([_syntax(name, error)]) from error
+    except RecursionError:
+        raise ExperimentError([f"{name}:1: the file is too deep"]) from None
     if node is None:
         raise ExperimentError([f"{name}:1: the file is empty"])
     document.values = _Reader(document, loader).value(node, ())

@@ -140,6 +140,12 @@ def test_an_alias_bomb_is_refused() -> None:
         experiment_file.parse("\n".join(levels))
 
 
+@pytest.mark.parametrize("depth", [1_200, 100_000])
+def test_lists_within_lists_are_refused(depth: int) -> None:
+    with pytest.raises(ExperimentError, match="too deep"):
+        experiment_file.parse("[" * depth)
+
+
 def test_on_and_off_stay_words() -> None:
     experiment = experiment_file.parse(PLAIN + "axes: {client.nagle: [on, off]}\n")
     assert experiment.axes == {"client.nagle": ("on", "off")}

@@ -267,6 +267,18 @@ def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
         assert words in text
 
 
+@pytest.mark.parametrize(("handshake_us", "told"), [(70.0, True), (5.0, False), (200.0, False)])
+def test_a_terminal_says_how_much_of_the_server_is_the_way(handshake_us: float, told: bool) -> None:
+    """Of 80 us: where the SYN's answer took a tenth of that or more, and no longer."""
+    found = _found()
+    found["handshake_us"] = {"to_server": {"p50": handshake_us}, "to_client": {"p50": 1.0}}
+    shown = [line for line in reconciled.lines(found) if "way there and back" in line]
+    assert shown == (
+        ["  of the server's part 70.0 µs is the way there and back (handshakes)"] * told
+    )
+    assert all(len(line) <= 80 for line in shown)
+
+
 def test_few_calls_have_no_percentiles() -> None:
     """Ten calls must lie above one that is shown."""
     found = _found()

@@ -36,6 +36,10 @@ _COLOURS = (
     *("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#8C8000"),
     *("#D55E00", "#CC79A7", "#999999", "#000000"),
 )
+WAY_TOLD = 0.1
+"""From this share of the server's part on, a terminal tells how much of it is the way."""
+AS_LONG = 1.1
+"""A handshake may take so many times as long as the part that is said to hold it: both vary."""
 _WIDTH, _ROW, _BAR, _TOP = 880, 40, 14, 60
 _INK = "#1b1b1b"
 
@@ -90,7 +94,7 @@ def lines(found: Json, width: int = 80) -> Iterator[str]:
         for row in _rows(f"by both ends, {whole['calls']:,} calls"[:31], whole):
             yield f"{row[0]:<32}" + "".join(f"{figure:>12}" for figure in row[1:])
     yield f"{of_all(calls['matched'], logged, 'call')} and of {counted(seen, 'exchange')}"
-    for said in (*_without(found), *_clocks(found), *_unsplit(found)):
+    for said in (*_way(found), *_without(found), *_clocks(found), *_unsplit(found)):
         yield f"  {said}"[:width]
 
 
@@ -142,6 +146,16 @@ def _clocks(found: Json) -> Iterator[str]:
         yield f"the engine's clock is ahead of the packets' by {low} to {high}"
 
 
+def _way(found: Json) -> Iterator[str]:
+    """How much of the server's part is no work of the server: where packets were captured
+    at one end, what lies behind that end took as long for the SYN and its answer."""
+    took, own = found["handshake_us"]["to_server"], mean_us(found.get("all"), "server")
+    if "parts" in (found.get("both_ends") or {}) or not took or own is None:
+        return
+    if WAY_TOLD * own <= took["p50"] <= own * AS_LONG:
+        yield f"of the server's part {_us(took['p50'])} is the way there and back (handshakes)"
+
+
 def _unsplit(found: Json) -> Iterator[str]:
     """Why two captures do not tell the ways from the server."""
     left_out = (found.get("both_ends") or {}).get("left_out")
@@ -181,10 +195,19 @@ def _table(name: str, trial: Trial) -> Table:
         us, how = way
         share = us / max(whole["response"]["mean_us"], 1e-9)
         words = f"of it the round trip, {how}"
-        rows.insert(-1, [words, _us(us), f"{100 * share:.1f} %", NONE, NONE])
+        row = [words, _us(us), f"{100 * share:.1f} %", NONE, NONE]
+        rows.insert(_place_of_way(whole, us), row)
     told = [f"{name}: {calls['matched']:,} of {calls['logged']:,} calls"]
     told += [*_without(found), *_clocks(found), *_unsplit(found)]
     return Table(["part", "mean", "share", "p50", "p99"], rows, "; ".join(told), (1, 2, 3, 4))
+
+
+def _place_of_way(whole: Json, us: float) -> int:
+    """Below the server's row where that part holds it, else below all parts."""
+    parts = [part["phase"] for part in whole["phases"]]
+    own = mean_us(whole, "server")
+    holds = own is not None and own * AS_LONG >= us
+    return 2 + parts.index("server") if holds else 1 + len(parts)
 
 
 def round_trip(trial: Trial) -> tuple[float, str] | None:
