@@ -165,6 +165,9 @@ class Service(Attendant):
         """The metrics as text. Raises :class:`TrialFailed` when they cannot be had."""
         try:
             return metrics.scrape(self.ready.metrics, namespace=self._namespace)
+        except TimeoutError as error:
+            silent = "the service is alive and does not answer when asked for its metrics: it hangs"
+            raise TrialFailed(self.death() or silent) from error
         except METRICS_ERRORS as error:
             raise TrialFailed(self.death() or f"the service's metrics: {error}") from error
 

@@ -231,9 +231,10 @@ class _Run:
         seconds = time.monotonic() - self._began
         self._cpu.append(Sample(time.monotonic_ns(), ended.cpu_user_s + ended.cpu_system_s))
         # What it left behind ends first, then its output is read, for a child that is ended
-        # has its pipes closed.
-        self._signal(signal.SIGKILL)
+        # has its pipes closed. It is counted as it is ended: a signal to all of them before
+        # would leave dead ones to count.
         left = self._adopted()
+        self._signal(signal.SIGKILL)
         self._drain()
         self._child.kill()
         return Ran(
