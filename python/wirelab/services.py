@@ -166,7 +166,7 @@ class Service(Attendant):
         try:
             return metrics.scrape(self.ready.metrics, namespace=self._namespace)
         except TimeoutError as error:
-            silent = "the service is alive and does not answer when asked for its metrics: it hangs"
+            silent = "the service did not give its metrics in time: it hangs, or has no processor"
             raise TrialFailed(self.death() or silent) from error
         except METRICS_ERRORS as error:
             raise TrialFailed(self.death() or f"the service's metrics: {error}") from error

@@ -25,7 +25,7 @@ STYLES = {"yes": "green", "limited": "yellow", "no": "red"}
 @told
 def doctor(
     self_test: Annotated[
-        bool, typer.Option("--self-test", help="Run the tests of truth too (about 2 minutes).")
+        bool, typer.Option("--self-test", help="Run the tests of truth too (about 3 minutes).")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> int:
