@@ -203,6 +203,7 @@ TABLE: tuple[Axis, ...] = (
         ("kernel", "off", "on"),
     ),
     Axis("client.tcp_window", "SO_RCVBUF in bytes", "kernel", ("kernel",), is_bytes=True),
+    Axis("server.tcp_window", "SO_RCVBUF in bytes", "kernel", ("kernel",), is_bytes=True),
     Axis(
         "client.h2_window",
         "HTTP/2 window offered for replies, bytes; engine: 2^30 - 1, never the limit",

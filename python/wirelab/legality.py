@@ -187,7 +187,8 @@ _OF_SOCKETS = (
     *(
         _belongs(axis, _is("socket", "tcp"), f"{axis} is an option of TCP, not of Unix sockets")
         for axis in (
-            *("client.nagle", "server.nagle", "client.quickack", "client.tcp_window"),
+            *("client.nagle", "server.nagle", "client.quickack"),
+            *("client.tcp_window", "server.tcp_window"),
             *OF_LINKS,
         )
     ),

@@ -22,6 +22,7 @@ from wirelab.stacks import Stack
 NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
     "server.nagle": ("nagle", "off"),
     "server.writes": ("writes", "joined"),
+    "server.tcp_window": ("tcp_window", "kernel"),
     "server.h2_window": ("h2_window", "library"),
     "close_delay": ("close_delay", "0"),
 }

@@ -104,7 +104,7 @@ class Stack:
             "nagle": axes["server.nagle"] == "on",
             "writes": axes["server.writes"],
             "quickack": None,
-            "tcp_window": None,
+            "tcp_window": _bytes_or_none(axes["server.tcp_window"]),
             "h2_window": _bytes_or_none(axes["server.h2_window"]),
         }
 

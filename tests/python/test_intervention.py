@@ -347,7 +347,11 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
         ),
         ("rest@rust", _finding("server-think-time", 100, 3000.0), "no switch of this cell makes"),
         ("rest@rust", _finding("client-not-reading", 100, 3000.0), "no switch of this cell"),
-        ("rest@rust", _finding("tcp-window-exhausted", 100, 3000.0), "server's receive window"),
+        (
+            "rest@rust",
+            _finding("tcp-window-exhausted", 100, 3000.0, "server.tcp_window", "kernel"),
+            "the stack has server.tcp_window=kernel already",
+        ),
         ("rest@rust", _finding("slow-start", 100, 3000.0), "loopback has the machine's initial"),
         ("rest@rust", _finding("idle-restart", 100, 3000.0), "loopback has the machine's setting"),
         ("rest@rust", _finding("data-retransmission", 9, 900.0), "loopback loses nothing"),

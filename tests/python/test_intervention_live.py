@@ -17,11 +17,11 @@ from wirelab.trial import Trial
 TEXT = """\
 name: windows
 services: ["rest@rust?{axes}"]
-messages: [{{operation: Hello, bytes: {bytes}}}]
+messages: [{{operation: {operation}, bytes: {bytes}}}]
 loads: [closed: {{users: 1, think: {think}}}]
 links: [{{name: far, both: {{delay_ms: 25}}}}]
 capture: client
-window: {{calls: {calls}}}
+window: {{calls: 6}}
 warmup: {{min: 0 s, max: 0 s}}
 timeout: 30 s
 repeats: 1
@@ -40,10 +40,15 @@ pytestmark = [
 
 
 def _tested(
-    folder: Path, cause: str, axes: str, size: str, think: str, calls: int
+    folder: Path,
+    cause: str,
+    axes: str,
+    size: str,
+    think: str = "0 ms",
+    operation: str = "Hello",
 ) -> tuple[Judged, list[Trial]]:
     """The verdict on that cause, and the trials of its test."""
-    text = TEXT.format(axes=axes, bytes=size, think=think, calls=calls)
+    text = TEXT.format(axes=axes, bytes=size, think=think, operation=operation)
     run = running.run(experiment_file.parse(text), folder, source=text, unverified=True)
     assert [trial.status for trial in run.trials] == ["measured"], run.failed
     done = intervention.intervene(folder, repeats=REPEATS, causes=[cause], unverified=True)
@@ -64,7 +69,7 @@ def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path
     """1 MB at 50 ms of round trip: 10, 20, 40 … segments a round trip, seven in all; with a
     window of 1000 one is enough, and the receiver offers as much."""
     judged, trials = _tested(
-        tmp_path / "run", "slow-start", "codec=text&connection=close", "1 MB", "0 ms", 6
+        tmp_path / "run", "slow-start", "codec=text&connection=close", "1 MB"
     )
     assert judged.planned.change == "initial_window=1000"
     assert judged.planned.claim.ms_per_call > 150.0
@@ -84,7 +89,7 @@ def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path
 
 def test_a_window_that_shrinks_in_pauses_is_found_predicted_and_kept(tmp_path: Path) -> None:
     """A pause of 1.5 s is six retransmission timeouts: each halves the window."""
-    judged, trials = _tested(tmp_path / "run", "idle-restart", "codec=text", "300 kB", "1500 ms", 6)
+    judged, trials = _tested(tmp_path / "run", "idle-restart", "codec=text", "300 kB", "1500 ms")
     assert judged.planned.change == "after_idle=keep"
     assert judged.planned.claim.ms_per_call > 40.0
     assert judged.verdict in ("held", "partly"), judged
@@ -94,3 +99,25 @@ def test_a_window_that_shrinks_in_pauses_is_found_predicted_and_kept(tmp_path: P
     assert after <= 0.1 * before, judged
     assert {end["after_idle"] for end in _ends(trials, "after_idle", "restart")} == {"restart"}
     assert {end["after_idle"] for end in _ends(trials, "after_idle", "keep")} == {"keep"}
+
+
+@pytest.mark.parametrize(
+    ("side", "operation"), [("client", "Hello"), ("server", "Submit")], ids=["client", "server"]
+)
+def test_a_small_buffer_is_found_predicted_and_widened(
+    tmp_path: Path, side: str, operation: str
+) -> None:
+    """300 kB through a window of some 32 kB, each of which takes a round trip of 50 ms. The
+    kernel's own grows with what comes."""
+    axis = f"{side}.tcp_window"
+    judged, trials = _tested(
+        tmp_path / "run", "tcp-window-exhausted", f"{axis}=32KiB", "300 kB", operation=operation
+    )
+    assert judged.planned.change == f"{axis}=kernel"
+    assert judged.planned.claim.ms_per_call > 100.0
+    assert judged.verdict in ("held", "partly"), judged
+    assert judged.found is not None
+    assert judged.found.estimate > 50.0
+    before, after = judged.occurrences or (0.0, 0.0)
+    assert after <= 0.1 * before, judged
+    assert {trial.point.axes[axis] for trial in trials} == {"32768", "kernel"}

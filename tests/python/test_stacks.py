@@ -112,6 +112,8 @@ def test_every_axis_has_a_value() -> None:
         ("rest@go?socket=unix&after_idle=keep", "not of Unix sockets"),
         ("rest@go?socket=unix&initial_window=64", "not of Unix sockets"),
         ("rest@go?socket=unix&server.nagle=on", "not of Unix sockets"),
+        ("rest@go?socket=unix&server.tcp_window=9000", "not of Unix sockets"),
+        ("rest@go?server.tcp_window=wide", "number of bytes"),
         ("grpc@go?caller=ghz&security=tls", "nearest legal stack is grpc@go?caller=ghz"),
         ("grpc@go?caller=ghz&compression=zstd", "compression=gzip&caller=ghz"),
     ],
@@ -145,6 +147,7 @@ def test_the_engine_is_told_every_axis_of_its_side() -> None:
 def test_the_service_is_told_every_axis_of_its_side() -> None:
     stack = Stack.parse(
         "rest@go?transport=http/1.0&connection=close&server.nagle=on&server.writes=split"
+        "&server.tcp_window=16 KiB"
     )
     assert stack.service_stack() == {
         "binding": "rest",
@@ -157,7 +160,7 @@ def test_the_service_is_told_every_axis_of_its_side() -> None:
         "nagle": True,
         "writes": "split",
         "quickack": None,
-        "tcp_window": None,
+        "tcp_window": 16384,
         "h2_window": None,
     }
 

@@ -56,7 +56,6 @@ _NO_SWITCH = MappingProxyType(
         "another service, or an operation that does less, would show it",
         "client-not-reading": "no switch of this cell makes the caller read; another caller, or "
         "more of the processor for it, would show it",
-        "tcp-window-exhausted": "no switch sets the server's receive window",
     }
 )
 """Causes for which a cell may have no switch, and what would test them."""

@@ -86,19 +86,33 @@ pub(crate) fn listen_tcp(
     address: SocketAddr,
     window: Option<u32>,
 ) -> Result<TcpListener, Refusal> {
-    let open = || {
-        let socket = match address {
-            SocketAddr::V4(_) => TcpSocket::new_v4()?,
-            SocketAddr::V6(_) => TcpSocket::new_v6()?,
-        };
-        socket.set_reuseaddr(true)?;
-        if let Some(bytes) = window {
-            socket.set_recv_buffer_size(bytes)?;
-        }
-        socket.bind(address)?;
-        socket.listen(BACKLOG)
+    let refusal = |error: io::Error| unusable(option, &address.to_string(), &error);
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }
+    .map_err(refusal)?;
+    socket.set_reuseaddr(true).map_err(refusal)?;
+    if let Some(bytes) = window {
+        set_window(&socket, bytes)?;
+    }
+    socket.bind(address).map_err(refusal)?;
+    socket.listen(BACKLOG).map_err(refusal)
+}
+
+/// The receive buffer that accepted sockets inherit, bytes. The kernel keeps twice what
+/// is asked for, and keeps that within bounds of its own (socket(7)): another size than
+/// was asked for is refused.
+fn set_window(socket: &TcpSocket, bytes: u32) -> Result<(), Refusal> {
+    let set = socket.set_recv_buffer_size(bytes);
+    let kernel = set.and_then(|()| socket.recv_buffer_size());
+    let message = match kernel {
+        Ok(kernel) if u64::from(kernel) == 2 * u64::from(bytes) => return Ok(()),
+        Ok(kernel) => format!("the kernel made {} bytes of {bytes}", kernel / 2),
+        Err(error) => format!("the kernel refuses {bytes} bytes: {error}"),
     };
-    open().map_err(|error: io::Error| unusable(option, &address.to_string(), &error))
+    let remedy = "choose a size between its smallest and net.core.rmem_max, or null for the kernel's";
+    Err(Refusal::new("socket.tcp_window", message, remedy))
 }
 
 fn unusable(option: &str, address: &str, error: &io::Error) -> Refusal {

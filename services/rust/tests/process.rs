@@ -177,6 +177,15 @@ fn what_cannot_be_honoured_is_refused() {
             "metrics_listen",
         ),
         (config(&grpc(), json!({"colour": 1})), "colour"),
+        // The kernel makes another size of these (socket(7)).
+        (
+            config(&grpc(), json!({"socket": {"tcp_window": 10}})),
+            "socket.tcp_window",
+        ),
+        (
+            config(&grpc(), json!({"socket": {"tcp_window": (1_u32 << 30) - 1}})),
+            "socket.tcp_window",
+        ),
         (
             config(&grpc(), json!({"listen": "unix:/nowhere/at/all"})),
             "listen",

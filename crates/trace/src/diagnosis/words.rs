@@ -107,9 +107,7 @@ fn switch(figures: &Figures) -> Option<(String, String)> {
         Cause::ReadUntilClose => ("end_of_message".to_string(), "content-length"),
         Cause::SlowStart => ("initial_window".to_string(), WINDOW_OF_A_MESSAGE),
         Cause::IdleRestart => ("after_idle".to_string(), "keep"),
-        Cause::TcpWindowExhausted if receiver == "client" => {
-            ("client.tcp_window".to_string(), "kernel")
-        }
+        Cause::TcpWindowExhausted => (format!("{receiver}.tcp_window"), "kernel"),
         Cause::H2WindowExhausted if receiver == "client" => {
             ("client.h2_window".to_string(), "engine")
         }

@@ -72,6 +72,28 @@ fn a_small_buffer_lets_out_a_window_per_round_trip() {
 }
 
 #[test]
+fn a_request_that_meets_a_small_buffer_blames_the_server() {
+    let mut script = Script::new();
+    script.window(S, 4 * SEGMENT).open(FAR_US, 10);
+    let mark = script.mark();
+    script.burst(C, 4, 50);
+    for _ in 0..5 {
+        script.ack(S, FAR_US).burst(C, 4, 20);
+    }
+    script.data(S, 150, FAR_US);
+    let now = script.us - mark.us();
+    script.ack(C, 10).exchange(mark, (50, now - FAR_US), Some((now, now)));
+    let findings = script.findings();
+    let found = of(&findings, Cause::TcpWindowExhausted).expect("five waits in one exchange");
+    assert!((found.ms_total - 5.0 * 13.82).abs() < 1e-6, "{findings:?}");
+    let test = found.test.as_ref().expect("a switch");
+    assert_eq!(
+        (test.axis.as_str(), test.value.as_str()),
+        ("server.tcp_window", "kernel")
+    );
+}
+
+#[test]
 fn windows_whose_scale_was_cut_off_are_not_known() {
     let mut script = Script::new();
     script.cut_options();

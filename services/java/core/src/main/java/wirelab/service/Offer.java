@@ -1,6 +1,8 @@
 package wirelab.service;
 
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Map;
@@ -88,7 +90,28 @@ record Offer(
             throw new Refusal("socket.h2_window", stack.transport() + " has no window of its own",
                     "use transport=http/2, or null");
         }
+        checkWindow(wanted.socket().tcpWindow());
         checkLogin(wanted);
+    }
+
+    /** The kernel keeps receive buffers within bounds of its own (socket(7)); another size than wanted is refused. */
+    private static void checkWindow(Integer bytes) throws Refusal {
+        if (bytes == null) {
+            return;
+        }
+        String said;
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.setReceiveBufferSize(bytes);
+            int kernel = probe.getReceiveBufferSize();
+            if (kernel == bytes) {
+                return;
+            }
+            said = "the kernel made " + kernel + " bytes of " + bytes;
+        } catch (IOException error) {
+            said = "the kernel refuses " + bytes + " bytes: " + error.getMessage();
+        }
+        throw new Refusal("socket.tcp_window", said,
+                "choose a size between its smallest and net.core.rmem_max, or null for the kernel's");
     }
 
     private static void checkUnix(Configuration wanted) throws Refusal {

@@ -27,6 +27,8 @@ class ConfigurationTest {
         "socket.quickack | {'binding':'rest'} | 'socket':{'quickack':true}",
         "socket.h2_window | {'binding':'rest'} | 'socket':{'h2_window':70000}",
         "socket.tcp_window | {'binding':'rest'} | 'socket':{'tcp_window':'1'}",
+        "socket.tcp_window | {'binding':'rest'} | 'socket':{'tcp_window':1073741823}",
+        "socket.tcp_window | {'binding':'iiop'} | 'socket':{'tcp_window':10}",
         "processors | {'binding':'rest'} | 'processors':0",
         "collector.gc | {'binding':'rest'} | 'collector':{'gc':'epsilon'}",
         "faults.hang | {'binding':'rest'} | 'faults':{'hang':{'every':1}}",
