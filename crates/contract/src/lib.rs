@@ -12,6 +12,7 @@
 //! - [`Call`], [`Reply`]: any call and any reply as a value;
 //! - [`State`]: what each operation must answer; [`model`]: transfer's part;
 //! - [`texts`]: the texts and patterns that the contracts speak of;
+//! - [`complain!`]: what a process says on standard error;
 //! - [`refusal`]: what every process of the lab says of a configuration that it
 //!   cannot honour;
 //! - [`workload`]: requests to send, made from a size and a seed, and the
@@ -25,6 +26,7 @@ mod accounts;
 mod bytes;
 mod calendars;
 mod call;
+pub mod complaint;
 mod contract;
 mod error;
 pub mod json;

@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
+use wirelab_contract::complain;
 use wirelab_load::arrivals::Arrivals;
 use wirelab_load::plan::Load;
 
@@ -22,7 +23,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn print(arguments: &Arguments) -> ExitCode {
     if !(arguments.rate > 0.0 && arguments.rate <= 1e8) {
-        eprintln!(
+        complain!(
             "--rate {}: use calls per second above 0, at most 100,000,000",
             arguments.rate
         );
@@ -31,7 +32,7 @@ pub(crate) fn print(arguments: &Arguments) -> ExitCode {
     match write(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("standard output: {error}");
+            complain!("standard output: {error}");
             ExitCode::from(3)
         }
     }

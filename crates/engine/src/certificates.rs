@@ -11,6 +11,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
+use wirelab_contract::complain;
 
 /// Names that the server's certificate is for.
 const SERVER_NAMES: [&str; 4] = ["localhost", "127.0.0.1", "::1", "198.18.0.2"];
@@ -29,13 +30,13 @@ pub(crate) fn make(arguments: &Arguments) -> ExitCode {
     let all = ["ca", "server", "client"].map(|name| files(folder, name));
     if let Some(file) = all.as_flattened().iter().find(|file| file.exists()) {
         let file = file.display();
-        eprintln!("wirelab-engine: {file} exists and is kept; name another folder");
+        complain!("wirelab-engine: {file} exists and is kept; name another folder");
         return ExitCode::from(2);
     }
     match make_in(folder) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("wirelab-engine: {error:#}");
+            complain!("wirelab-engine: {error:#}");
             ExitCode::from(3)
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use wirelab_contract::complain;
 use wirelab_trace::diagnosis::{Diagnosis, EXAMPLES};
 use wirelab_trace::dissection::{Dissection, Dissector, Options};
 use wirelab_trace::exchange::Exchanges;
@@ -48,14 +49,14 @@ pub(crate) fn dissect(arguments: &Arguments) -> ExitCode {
     let dissection = match read(arguments) {
         Ok(dissection) => dissection,
         Err(words) => {
-            eprintln!("wirelab-engine: {words}");
+            complain!("wirelab-engine: {words}");
             return ExitCode::from(2);
         }
     };
     match print(&dissection, arguments.json) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("wirelab-engine: standard output: {error}");
+            complain!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
+use wirelab_contract::complain;
 use wirelab_load::plan::Plan;
 use wirelab_load::result::{Event, Fault};
 use wirelab_load::{Prepared, prepare};
@@ -26,14 +27,14 @@ pub(crate) fn drive() -> ExitCode {
         Ok(outcome) => (Event::Result(Box::new(outcome)), 0),
         Err(fault) => {
             let code = if fault.kind == "plan" { 2 } else { 3 };
-            eprintln!("wirelab-engine: {}; {}", fault.message, fault.remedy);
+            complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
             (Event::Error(fault), code)
         }
     };
     match print(&event) {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("wirelab-engine: standard output: {error}");
+            complain!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }

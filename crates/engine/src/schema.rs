@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use schemars::schema_for;
+use wirelab_contract::complain;
 use wirelab_link::{LinkConfig, LinkEnded};
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
@@ -38,7 +39,7 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("wirelab-engine: {}: {error}", folder.display());
+            complain!("wirelab-engine: {}: {error}", folder.display());
             ExitCode::from(3)
         }
     }

@@ -401,3 +401,24 @@ fn what_cannot_be_honoured_is_refused_by_name() {
     assert_eq!(fs::read(&taken).expect("a file"), b"measured long ago");
     assert!(!fresh.exists(), "a refusal leaves nothing behind");
 }
+
+/// Where neither the packets nor the words have room, the exit code still tells it.
+#[test]
+fn words_that_find_no_room_do_not_change_how_it_ends() {
+    let full = || std::fs::File::create("/dev/full").expect("a device that is always full");
+    let output = Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+        .args([
+            "capture",
+            "--interface",
+            "nowhere0",
+            "--file",
+            "/nowhere/at.all",
+        ])
+        .stdin(Stdio::null())
+        .stderr(full())
+        .output()
+        .expect("the engine starts");
+    assert_eq!(output.status.code(), Some(2));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("one line");
+    assert!(said["refused"]["message"].is_string(), "{said}");
+}

@@ -8,6 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use wirelab_contract::complain;
+
 use crate::bell::{Bell, readable, wait};
 use crate::clock::{now_ns, thread_cpu_ns};
 use crate::ended::{Ended, Ways};
@@ -189,7 +191,7 @@ impl Thread {
                     return;
                 }
                 if let Err(error) = run(lanes, &orders, &heard) {
-                    eprintln!("wirelab: emulator: {error}");
+                    complain!("wirelab: emulator: {error}");
                     // A bell of our own, never full: what could fail is its end.
                     let _ = alarm.ring();
                 }
@@ -221,7 +223,7 @@ impl Drop for Thread {
         if let (Ok(()), Some(handle)) = (rung, self.handle.take())
             && handle.join().is_err()
         {
-            eprintln!("wirelab: emulator: its thread panicked");
+            complain!("wirelab: emulator: its thread panicked");
         }
     }
 }

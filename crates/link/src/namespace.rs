@@ -7,6 +7,8 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use wirelab_contract::complain;
+
 use crate::command;
 use crate::error::LinkError;
 
@@ -61,7 +63,7 @@ impl fmt::Display for Namespace {
 impl Drop for Namespace {
     fn drop(&mut self) {
         if let Err(error) = command::ip(&["netns", "delete", &self.name]) {
-            eprintln!("wirelab: {error}");
+            complain!("wirelab: {error}");
         }
     }
 }

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use wirelab_contract::complain;
+
 use crate::config::{LinkConfig, ProfileChoice};
 use crate::ended::LinkEnded;
 use crate::error::LinkError;
@@ -35,7 +37,7 @@ pub fn link_from_stdin(profile: Option<String>) -> ExitCode {
     match run(profile) {
         Ok(()) | Err(LinkError::Stopped) => ExitCode::SUCCESS,
         Err(LinkError::Refused(refusal)) => {
-            eprintln!("wirelab: refused: {refusal}");
+            complain!("wirelab: refused: {refusal}");
             match print(&Refused { refused: refusal }) {
                 Ok(()) => ExitCode::from(REFUSED_EXIT),
                 Err(error) => broken(&error),
@@ -46,7 +48,7 @@ pub fn link_from_stdin(profile: Option<String>) -> ExitCode {
 }
 
 fn broken(error: &dyn std::error::Error) -> ExitCode {
-    eprintln!("wirelab: {error}");
+    complain!("wirelab: {error}");
     ExitCode::from(BROKEN_EXIT)
 }
 
@@ -77,7 +79,7 @@ fn serve(link: &Link, orders: &mut Orders) -> Result<(), LinkError> {
             Order::Stop => return Ok(()),
             Order::Tell => tell(link)?,
             Order::Line(line) if line.trim() == STATS => tell(link)?,
-            Order::Line(line) => eprintln!("wirelab: {line:?} is no order; stats is"),
+            Order::Line(line) => complain!("wirelab: {line:?} is no order; stats is"),
             Order::Broken => {
                 let error = io::Error::other("the emulator has ended");
                 return Err(LinkError::while_("carrying packets")(error));

@@ -1,5 +1,7 @@
 //! Traffic over links of this process. As root; else skipped with a printed reason.
 
+#![allow(clippy::disallowed_macros, reason = "words for whoever runs the tests")]
+
 mod privileges;
 
 use std::io::{Read, Write};

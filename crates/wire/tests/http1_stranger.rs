@@ -2,6 +2,8 @@
 //! Python's standard library. Where Python is not to be had, the tests say so
 //! and do nothing.
 
+#![allow(clippy::disallowed_macros, reason = "words for whoever runs the tests")]
+
 #[path = "http1_support/mod.rs"]
 mod support;
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use wirelab_contract::complain;
 
 /// Below this a pause spins, so that it is exact.
 const SPIN_BELOW: Duration = Duration::from_millis(2);
@@ -51,7 +52,7 @@ impl Pauses {
             }
             let left = (given - rest).saturating_sub(start.elapsed());
             if let Err(error) = sleep(left).await {
-                eprintln!("wirelab: no timer for a delay ({error}), it may be 1 ms late");
+                complain!("wirelab: no timer for a delay ({error}), it may be 1 ms late");
                 tokio::time::sleep(given.saturating_sub(start.elapsed())).await;
             }
         }

@@ -15,6 +15,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use wirelab_contract::Contract;
+use wirelab_contract::complain;
 
 use crate::desk::Desk;
 use crate::metrics::sample;
@@ -56,7 +57,7 @@ async fn page(State(desk): State<Arc<Desk>>) -> impl IntoResponse {
         runtime.num_alive_tasks(),
     );
     if let Err(error) = write_process(&mut page) {
-        eprintln!("wirelab: cannot read about the own process: {error}");
+        complain!("wirelab: cannot read about the own process: {error}");
     }
     (
         [(

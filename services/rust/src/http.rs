@@ -14,6 +14,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::sync::mpsc;
 use tower_service::Service;
 
+use wirelab_contract::complain;
+
 use crate::calls::Calls;
 use crate::config::ServiceConfig;
 use crate::fault_io::FaultIo;
@@ -147,6 +149,6 @@ fn log(ended: Result<(), hyper::Error>) {
     if let Err(error) = ended
         && error.is_parse()
     {
-        eprintln!("wirelab: {error}");
+        complain!("wirelab: {error}");
     }
 }

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixStream};
 
+use wirelab_contract::complain;
+
 use crate::config::{ServiceConfig, SocketOptions, Writes};
 use crate::fault_io::{FaultIo, Habits};
 use crate::metrics::Metrics;
@@ -111,7 +113,8 @@ fn set_window(socket: &TcpSocket, bytes: u32) -> Result<(), Refusal> {
         Ok(kernel) => format!("the kernel made {} bytes of {bytes}", kernel / 2),
         Err(error) => format!("the kernel refuses {bytes} bytes: {error}"),
     };
-    let remedy = "choose a size between its smallest and net.core.rmem_max, or null for the kernel's";
+    let remedy =
+        "choose a size between its smallest and net.core.rmem_max, or null for the kernel's";
     Err(Refusal::new("socket.tcp_window", message, remedy))
 }
 
@@ -231,7 +234,7 @@ impl Listener {
                     self.metrics.accept_error();
                     if exhausted(&error) {
                         if !std::mem::replace(&mut told, true) {
-                            eprintln!("wirelab: cannot accept for now: {error}");
+                            complain!("wirelab: cannot accept for now: {error}");
                         }
                         tokio::time::sleep(ACCEPT_PAUSE).await;
                     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use wirelab_contract::Contract;
+use wirelab_contract::complain;
 
 use crate::calls::Calls;
 use crate::check::{H2_CONNECTION_WINDOW_MIN, check};
@@ -52,7 +53,7 @@ pub fn serve_from_stdin() -> ExitCode {
     match run() {
         Ok(code) => code,
         Err(StartError::Refused(refusal)) => {
-            eprintln!("wirelab: refused: {refusal}");
+            complain!("wirelab: refused: {refusal}");
             match print_line(&Refused { refused: refusal }) {
                 Ok(()) => ExitCode::from(REFUSED_EXIT),
                 Err(error) => broken(&error),
@@ -63,7 +64,7 @@ pub fn serve_from_stdin() -> ExitCode {
 }
 
 fn broken(error: &dyn std::error::Error) -> ExitCode {
-    eprintln!("wirelab: {error}");
+    complain!("wirelab: {error}");
     ExitCode::from(BROKEN_EXIT)
 }
 

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use wirelab_contract::complain;
 
 /// Time that calls in flight get, at most.
 const GRACE: Duration = Duration::from_secs(1);
@@ -68,7 +69,7 @@ impl Stop {
 
     fn after_input(&self) {
         if let Err(error) = io::copy(&mut io::stdin().lock(), &mut io::sink()) {
-            eprintln!("wirelab: standard input: {error}");
+            complain!("wirelab: standard input: {error}");
         }
         self.order();
     }
@@ -93,7 +94,7 @@ impl Stop {
             && let Err(error) = std::fs::remove_file(path)
             && error.kind() != io::ErrorKind::NotFound
         {
-            eprintln!("wirelab: {}: {error}", path.display());
+            complain!("wirelab: {}: {error}", path.display());
         }
     }
 }

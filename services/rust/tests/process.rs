@@ -183,7 +183,10 @@ fn what_cannot_be_honoured_is_refused() {
             "socket.tcp_window",
         ),
         (
-            config(&grpc(), json!({"socket": {"tcp_window": (1_u32 << 30) - 1}})),
+            config(
+                &grpc(),
+                json!({"socket": {"tcp_window": (1_u32 << 30) - 1}}),
+            ),
             "socket.tcp_window",
         ),
         (

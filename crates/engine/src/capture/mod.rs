@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use wirelab_contract::complain;
 use wirelab_contract::refusal::Refusal;
 use wirelab_trace::capture::{Capture, CaptureError, Recording};
 use wirelab_trace::wording::counted;
@@ -63,18 +64,18 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let (line, code) = match outcome {
         Ok(Ok(captured)) => (Line::Captured { captured }, 0),
         Ok(Err(failed)) => {
-            eprintln!("wirelab-engine: {}; {}", failed.message, failed.remedy);
+            complain!("wirelab-engine: {}; {}", failed.message, failed.remedy);
             (Line::Failed { failed }, 3)
         }
         Err(refused) => {
-            eprintln!("wirelab-engine: {refused}");
+            complain!("wirelab-engine: {refused}");
             (Line::Refused { refused }, 2)
         }
     };
     match print(&line) {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("wirelab-engine: standard output: {error}");
+            complain!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }

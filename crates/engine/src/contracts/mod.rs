@@ -30,6 +30,7 @@ use anyhow::Context as _;
 
 use refused::Refused;
 use style::Style;
+use wirelab_contract::complain;
 
 /// What to read, and where to write.
 #[derive(clap::Args)]
@@ -51,7 +52,7 @@ pub(crate) fn write(arguments: &Arguments) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("wirelab-engine: {error:#}");
+            complain!("wirelab-engine: {error:#}");
             ExitCode::from(if error.is::<Refused>() { 2 } else { 3 })
         }
     }

@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use wirelab_contract::complain;
 use wirelab_load::result::Fault;
 use wirelab_verify::{Exam, examine};
 
@@ -34,14 +35,14 @@ pub(crate) fn verify() -> ExitCode {
         Ok(exams) => (Said::Verified { exams }, 0),
         Err(fault) => {
             let code = if fault.kind == "plan" { 2 } else { 3 };
-            eprintln!("wirelab-engine: {}; {}", fault.message, fault.remedy);
+            complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
             (Said::Error(fault), code)
         }
     };
     match print(&said) {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("wirelab-engine: standard output: {error}");
+            complain!("wirelab-engine: standard output: {error}");
             ExitCode::from(3)
         }
     }

@@ -7,6 +7,11 @@
 //! The cores are the emulator's; without, the kernel places it. Each figure is
 //! tried N times, five without `--tries`.
 
+#![allow(
+    clippy::disallowed_macros,
+    reason = "words for whoever runs it by hand"
+)]
+
 mod flood;
 mod row;
 

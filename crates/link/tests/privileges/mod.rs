@@ -1,5 +1,7 @@
 //! What the tests of links need from the machine.
 
+#![allow(clippy::disallowed_macros, reason = "words for whoever runs the tests")]
+
 use std::fs::OpenOptions;
 use std::process::Command;
 

@@ -9,6 +9,11 @@
 //! prints packets per second and the peak of memory as one JSON line. With
 //! --tshark also what tshark needs for the first 100,000 of them, and the ratio.
 
+#![allow(
+    clippy::disallowed_macros,
+    reason = "words for whoever runs it by hand"
+)]
+
 mod synthetic;
 
 use std::path::{Path, PathBuf};

@@ -82,7 +82,9 @@ fn a_request_that_meets_a_small_buffer_blames_the_server() {
     }
     script.data(S, 150, FAR_US);
     let now = script.us - mark.us();
-    script.ack(C, 10).exchange(mark, (50, now - FAR_US), Some((now, now)));
+    script
+        .ack(C, 10)
+        .exchange(mark, (50, now - FAR_US), Some((now, now)));
     let findings = script.findings();
     let found = of(&findings, Cause::TcpWindowExhausted).expect("five waits in one exchange");
     assert!((found.ms_total - 5.0 * 13.82).abs() < 1e-6, "{findings:?}");
