@@ -11,7 +11,7 @@ import contextlib
 import json
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -67,16 +67,23 @@ class Attendant:
         code = self.child.wait(0.0)
         return "" if code is None else f"{self.noun} ended with {describe_exit(code)}{self._tail()}"
 
-    def last_words(self, key: str) -> Json:
+    def last_words(self, key: str, accept: Callable[[Json], None] = lambda _: None) -> Json:
         """Orders the end, and returns the object ``key`` of the line that the process says
-        then. Raises :class:`TrialFailed` when it ends without."""
+        then; ``accept`` sees every line without it first. Raises :class:`TrialFailed` when it
+        ends without."""
         self.child.close_input()
         deadline = time.monotonic() + self.stop_s
         while line := self.child.line(max(0.0, deadline - time.monotonic())):
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                return dict(json.loads(line)[key])
+            said = _object(line)
+            if isinstance(words := said.get(key), dict):
+                return words
+            accept(said)
         code = self.child.end(0.0)
         raise TrialFailed(f"{self.noun} ended with {describe_exit(code)} and no word{self._tail()}")
+
+    def farewell(self) -> Json:
+        """What it said before it ended by itself; empty where it said no object."""
+        return _object(self.child.line(0.0) or b"")
 
     def _give_up(self) -> None:
         self.child.kill()
@@ -115,6 +122,14 @@ class Attendant:
 
     def _no_ready_line(self, start: str, why: object) -> TrialFailed:
         return TrialFailed(f"{self.noun} said no ready line but {start!r}: {why}")
+
+
+def _object(line: bytes) -> Json:
+    """The line's JSON object; empty where it is none."""
+    with contextlib.suppress(ValueError):
+        if isinstance(said := json.loads(line), dict):
+            return said
+    return {}
 
 
 class Refused(TrialFailed):

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from wirelab import engine_binary
 from wirelab.attendants import Attendant, Refused
-from wirelab.errors import LabError, TrialFailed
+from wirelab.errors import LabError, StorageError, TrialFailed
 from wirelab.experiment import NO_CAPTURE, CaptureChoice
 from wirelab.interruption import Interruption
 from wirelab.links import AnyLink, End, Loopback
@@ -60,15 +60,28 @@ class Capture(Attendant):
         )
 
     def tick(self) -> None:
-        """Raises :class:`TrialFailed` when it has ended."""
+        """Raises :class:`TrialFailed` when it has ended, and :class:`StorageError` when that
+        was for want of room."""
         death = self.death()
         if death:
+            self._accept(self.farewell())
             raise TrialFailed(f"{death} in mid-trial")
 
     def finish(self) -> Json:
-        """Its record, once the trial is over. Raises :class:`TrialFailed` when it says none."""
-        caught = self.last_words("captured")
+        """Its record, once the trial is over. Raises :class:`TrialFailed` when it says none,
+        and :class:`StorageError` when it had no room."""
+        caught = self.last_words("captured", self._accept)
         return {"file": self.file.name, "interface": self.said.get("interface"), **caught}
+
+    def _accept(self, said: Json) -> None:
+        """A trial without room for its packets is none that failed: it can be measured once
+        there is room, and till then nothing else can. Raises :class:`StorageError`."""
+        failed = said.get("failed", {})
+        if failed.get("out_of_room"):
+            raise StorageError(
+                f"{self.noun} cannot be written: {failed['message']}",
+                "finished trials are kept; make room and give the same command again to go on",
+            )
 
 
 class Captures:
@@ -114,12 +127,13 @@ class Captures:
         self._stack.close()
 
     def tick(self) -> None:
-        """Raises :class:`TrialFailed` when one has ended."""
+        """Raises :class:`TrialFailed` or :class:`StorageError` when one has ended."""
         for capture in self._taken.values():
             capture.tick()
 
     def finish(self) -> Json:
-        """The record of each by its side. Raises :class:`TrialFailed`."""
+        """The record of each by its side. Raises :class:`TrialFailed` and
+        :class:`StorageError`."""
         return {side: capture.finish() for side, capture in self._taken.items()}
 
 

@@ -183,6 +183,25 @@ def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_di
     _resumed(experiment, out, kept)
 
 
+def test_a_capture_without_room_is_no_failed_trial(tmp_path: Path, small_disk: Path) -> None:
+    """Packets are what fills a disk; the journal may still find room in its last block."""
+    experiment = tmp_path / "packets.yaml"
+    text = TEXT.replace("14 B", "1 MB").replace("{duration: 400 ms}", "{calls: 10}")
+    experiment.write_text(f"{text}capture: client\n")
+    out = small_disk / "run"
+    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    lab = _start(experiment, out)
+    _, told = lab.communicate(timeout=120)
+    told = " ".join(told.split())
+    assert lab.returncode == 4, told
+    assert "the capture at the client's end cannot be written" in told
+    assert "No space left on device" in told
+    assert "make room and give the same command again" in told
+    assert running.read(out).trials == ()
+    subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+    _resumed(experiment, out, ())
+
+
 @pytest.mark.parametrize(("free", "begun"), [(1_000, False), (5_000, False), (9_000, True)])
 def test_a_disk_too_full_to_begin_leaves_nothing_or_a_run_that_goes_on(
     experiment: Path, small_disk: Path, free: int, begun: bool

@@ -105,6 +105,8 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What to do about it.
     pub(crate) remedy: String,
+    /// The disk has no room: what else is written to it will fail, too.
+    pub(crate) out_of_room: bool,
     /// What is in the file for certain.
     pub(crate) captured: Captured,
 }

@@ -205,11 +205,14 @@ fn record(
 
 fn failure(file: &str, error: &io::Error, recording: &Recorder) -> Failure {
     let recorded = recording.recorded();
-    let remedy = match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "free some room, write elsewhere, or cut frames with snaplen"
-        }
-        _ => "look at the file system and the interface",
+    let out_of_room = matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    );
+    let remedy = if out_of_room {
+        "free some room, write elsewhere, or cut frames with snaplen"
+    } else {
+        "look at the file system and the interface"
     };
     Failure {
         message: format!(
@@ -217,6 +220,7 @@ fn failure(file: &str, error: &io::Error, recording: &Recorder) -> Failure {
             counted(recorded.packets, "packet")
         ),
         remedy: remedy.into(),
+        out_of_room,
         captured: Captured::new(recorded),
     }
 }
