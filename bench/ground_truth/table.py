@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.ground_truth.scoring import Score, Tally
+from wirelab.counting import counted
 from wirelab.statistics.interval import Interval
 
 AIM = 0.95
@@ -69,7 +70,7 @@ def clean(total: Score) -> str:
     return (
         f"clean: {total.clean_captures} captures, {total.clean_exchanges} exchanges,"
         f" {total.clean_alarms} of them with a false alarm"
-        f" ({share(total.alarms)}), in {total.clean_captures_alarmed} captures"
+        f" ({share(total.alarms)}), in {counted(total.clean_captures_alarmed, 'capture')}"
     )
 
 

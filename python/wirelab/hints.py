@@ -13,11 +13,13 @@ WINDOW_S_MIN = 0.8
 """A shorter window has too few slots to tell a trend."""
 
 
-def hints(target: Stack | Server, outcome: Json) -> list[str]:
-    """Sentences, none for a result that explains itself."""
+def hints(target: Stack | Server, outcome: Json, *, keeps: bool = True) -> list[str]:
+    """Sentences, none for a result that explains itself. ``keeps``: connections were to be
+    kept."""
     group = outcome["groups"][0]
     steady = None if outcome["interrupted"] else _unsteady(group)
-    found = (_nobody(target, group), _tls(target, group), steady)
+    ended = _ended(group) if keeps else None
+    found = (_nobody(target, group), _tls(target, group), ended, steady)
     return [hint for hint in found if hint is not None]
 
 
@@ -44,6 +46,18 @@ def _tls(target: Stack | Server, group: Json) -> str | None:
     if silent and target.secure_name is None:
         return f"the server ended every connection without a byte; does it want TLS ({secure})?"
     return None
+
+
+def _ended(group: Json) -> str | None:
+    """A server that ends connections which the caller would keep: closing and opening are
+    then what was measured."""
+    opened = group["connections_opened"] - group["connections_peak"]
+    if not group["ok"] or opened < group["calls"] / 2:
+        return None
+    return (
+        f"the server kept no connection: {group['connections_opened']:,} were opened for "
+        f"{group['calls']:,} calls, and response times hold that; is keep-alive off there?"
+    )
 
 
 def _kinds(group: Json) -> list[str]:

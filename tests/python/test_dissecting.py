@@ -44,6 +44,22 @@ def test_a_capture_that_can_show_nothing_is_not_acquitted(
     assert "Nothing found" not in told.output
 
 
+SNAPPED = Path(__file__).parents[2] / "crates/trace/corpus/capture/snapped.pcapng"
+"""One exchange on one connection."""
+
+
+def test_a_port_that_no_connection_has_is_said_and_nothing_is_acquitted() -> None:
+    told = CliRunner().invoke(app, ["dissect", str(SNAPPED), "--port", "1"])
+    assert "None of its connections has the port" in told.output
+    assert "Nothing found" not in told.output
+
+
+def test_an_exchange_that_is_not_there_cannot_be_shown() -> None:
+    told = CliRunner().invoke(app, ["dissect", str(SNAPPED), "--timeline", "2"])
+    assert told.exit_code == 2
+    assert "--timeline 2: no more than 1 exchange can be seen" in " ".join(told.stderr.split())
+
+
 def test_a_file_that_is_no_capture_is_refused_with_one_remedy(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("no capture at all")
     with pytest.raises(UsageError, match="no capture: it begins with") as refused:

@@ -166,6 +166,9 @@ def test_a_rate_that_moves_is_pointed_out() -> None:
     group: Json = {
         "ok": 600,
         "errors": 0,
+        "calls": 600,
+        "connections_opened": 10,
+        "connections_peak": 10,
         "errors_by_kind": {},
         "error_examples": [],
         "window_s": 3.0,
@@ -183,6 +186,9 @@ def test_a_rate_that_moves_is_pointed_out() -> None:
     assert hints(stack, {**outcome, "interrupted": True}) == []
     group["series"] = [40] * 30
     assert hints(stack, outcome) == []
+    group["connections_opened"] = 610
+    assert "610 were opened for 600 calls" in hints(stack, outcome)[0]
+    assert hints(stack, outcome, keeps=False) == []
 
 
 @pytest.mark.parametrize("how", [["--json"], []])

@@ -68,9 +68,7 @@ def _ends(trials: list[Trial], axis: str, value: str) -> list[Any]:
 def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path) -> None:
     """1 MB at 50 ms of round trip: 10, 20, 40 … segments a round trip, seven in all; with a
     window of 1000 one is enough, and the receiver offers as much."""
-    judged, trials = _tested(
-        tmp_path / "run", "slow-start", "codec=text&connection=close", "1 MB"
-    )
+    judged, trials = _tested(tmp_path / "run", "slow-start", "codec=text&connection=close", "1 MB")
     assert judged.planned.change == "initial_window=1000"
     assert judged.planned.claim.ms_per_call > 150.0
     assert judged.verdict in ("held", "partly"), judged

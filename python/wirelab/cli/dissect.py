@@ -12,6 +12,7 @@ import typer
 
 from wirelab import dissection, reconciliation, run_directory
 from wirelab.cli.edges import err, out, told
+from wirelab.counting import counted
 from wirelab.dissection import Look
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.interruption import Interruption
@@ -101,6 +102,8 @@ def dissect(
             look = Look(port=port, timeline=timeline, calls=own)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     documents = reconciliation.joined(documents)
+    if timeline is not None:
+        _accept_timeline(timeline, documents)
     if svg is not None:
         _draw(documents[0], svg)
     if as_json:
@@ -161,6 +164,14 @@ def _captures(what: Path) -> list[Path]:
     if not what.exists():
         raise UsageError(f"{what} does not exist", "name a capture, or a run's folder")
     return [what]
+
+
+def _accept_timeline(number: int, documents: Sequence[Json]) -> None:
+    """Raises :class:`UsageError` where no capture holds so many exchanges."""
+    most = max(document["exchanges"]["count"] for document in documents)
+    if number > most:
+        held = f"no more than {counted(most, 'exchange')} can be seen"
+        raise UsageError(f"--timeline {number}: {held}", "give a smaller number, or leave it out")
 
 
 def _show(document: Json, run: Path | None, *, many: bool) -> None:

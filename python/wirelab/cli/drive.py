@@ -157,7 +157,7 @@ def drive(
     )
     with Interruption() as interruption:
         outcome = _drive(found, call, amount, any_target, interruption)
-    result = {**summary(outcome), "hints": hints(found, outcome)}
+    result = {**summary(outcome), "hints": hints(found, outcome, keeps=_keeps(found, call))}
     if as_json:
         print(json.dumps({"target": target, **result}, indent=1))
     else:
@@ -307,3 +307,10 @@ def _work(work: str | None) -> str | None:
     if work not in (None, "decode", "frame"):
         raise UsageError(f"--work {work} is not possible", "give decode or frame")
     return work
+
+
+def _keeps(target: Stack | Server, call: Call) -> bool:
+    """Whether connections were to be kept."""
+    if isinstance(target, Stack):
+        return target.axes["connection"] != "close"
+    return not call.close

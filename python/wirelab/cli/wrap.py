@@ -6,6 +6,8 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, get_args
 
@@ -107,15 +109,29 @@ def wrap(
             note=lambda text: err.print(text, markup=False),
             interruption=interruption,
         )
-        result = wrapping.result(measured)
+        result = {**wrapping.result(measured), "kept": None, "report": None}
         keeps = keep_capture or interruption.requested or measured.stopped is not None
-        result["kept"] = _keep(scratch.folder, out_folder, measured, result, capture=keeps)
-        result["report"] = _write_page(report, measured, result)
+        unwritten: list[StorageError] = []
+        with _told_at_the_end(unwritten):
+            result["kept"] = _keep(scratch.folder, out_folder, measured, result, capture=keeps)
+        with _told_at_the_end(unwritten):
+            result["report"] = _write_page(report, measured, result)
     if as_json:
         print(json.dumps(result, indent=1))
     else:
         _show(wrapping.lines(result), result)
+    if unwritten:
+        raise unwritten[0]
     return _exit_code(result)
+
+
+@contextmanager
+def _told_at_the_end(unwritten: list[StorageError]) -> Iterator[None]:
+    """What was measured is shown before it is said that a file of it could not be written."""
+    try:
+        yield
+    except StorageError as error:
+        unwritten.append(error)
 
 
 def _exit_code(result: Json) -> int:

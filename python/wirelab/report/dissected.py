@@ -24,7 +24,7 @@ def lines(document: Json, standing: Standing | None = None) -> Iterator[str]:
     the findings; without it none was tested."""
     yield from _capture(document["capture"], document["flows"], document["exchanges"])
     yield ""
-    nothing = _nothing_to_read(document["capture"])
+    nothing = _nothing_to_read(document["capture"], document["flows"]["count"])
     if nothing is not None:
         yield from _wrapped(nothing)
         return
@@ -83,7 +83,7 @@ def _capture(capture: Json, flows: Json, exchanges: Json) -> Iterator[str]:
         yield from _wrapped(f"! {requests} and {replies} stand alone: {words}", "  ")
 
 
-def _nothing_to_read(capture: Json) -> str | None:
+def _nothing_to_read(capture: Json, connections: int) -> str | None:
     """Why a capture can show no cost at all."""
     if not capture["packets"]:
         return "The capture holds no packets."
@@ -92,6 +92,8 @@ def _nothing_to_read(capture: Json) -> str | None:
         return f"No packet could be read: {', '.join(map(plain, unknown))} is not known here."
     if not capture["tcp_packets"]:
         return "No packet carries TCP; of others nothing is told."
+    if not connections:
+        return "None of its connections has the port that was asked for."
     return None
 
 
