@@ -207,10 +207,11 @@ def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) 
 
 def _accept(experiment: Experiment, found: dict[str, Cell], skipped: list[str]) -> None:
     if skipped and not experiment.skip_illegal:
-        remedy = "take them out, or write `skip_illegal: true` to leave them out"
-        raise ExperimentError([*skipped, f"{experiment.name}: {remedy}"])
+        remedy = "correct it there, or write `skip_illegal: true` to leave such combinations out"
+        raise ExperimentError([*skipped, f"experiment {experiment.name}: {remedy}"])
     if not found:
-        raise ExperimentError([*skipped, f"{experiment.name}: no combination is left to measure"])
+        nothing = f"experiment {experiment.name}: no combination is left to measure"
+        raise ExperimentError([*skipped, nothing])
 
 
 def _ordered(experiment: Experiment, cells: list[Cell]) -> Iterator[PlannedTrial]:
