@@ -87,13 +87,15 @@ def _judge(batches: Floats, median: float, width: int) -> Stationarity:
     drift = slope * (batches.size - 1) / median
     trend_p = float(stats.kendalltau(time, batches).pvalue) if np.ptp(batches) > 0.0 else 1.0
     if trend_p < LEVEL and abs(drift) > DRIFT_MAX:
-        reason = f"the rate moves by {100 * drift:+.0f} % over the window (p = {trend_p:.1g})"
+        size = f"{100 * drift:+.0f} % of its median"
+        reason = f"the rate moves by {size} over the window (p = {trend_p:.1g})"
         return Stationarity(False, drift, reason)
     step_p, place = pettitt(batches)
     step = float(np.median(batches[place:]) - np.median(batches[:place])) / median
     if step_p < LEVEL and abs(step) > DRIFT_MAX:
         where = 100.0 * place / batches.size
-        reason = f"the rate steps by {100 * step:+.0f} % at {where:.0f} % of the window"
+        size = f"{100 * step:+.0f} % of its median"
+        reason = f"the rate steps by {size} at {where:.0f} % of the window"
         return Stationarity(False, drift, reason)
     low = float(batches.min())
     if median * width >= STALL_COUNT and low < STALL_SHARE * median:
