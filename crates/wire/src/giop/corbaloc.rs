@@ -10,6 +10,13 @@ const PORT_DEFAULT: u16 = 2809;
 /// Addresses that one text may name.
 const ADDRESSES_MAX: usize = 64;
 
+/// Bytes that one text may become: every address takes the key with it, and what was
+/// read can be written as `IOR:` and read again.
+const BYTES_MAX: usize = 63 << 10;
+
+/// What a profile has beside host and key, at most: lengths, tags, padding.
+const PROFILE_BYTES: usize = 64;
+
 /// A `corbaloc:` that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CorbalocError {
@@ -25,6 +32,9 @@ pub enum CorbalocError {
     /// More than anybody needs.
     #[error("more than {ADDRESSES_MAX} addresses")]
     Addresses,
+    /// Its addresses with a key each.
+    #[error("corbaloc of more than {BYTES_MAX} bytes with the key of each address")]
+    Long,
 }
 
 pub(super) fn has_scheme(text: &str) -> bool {
@@ -39,6 +49,10 @@ pub(super) fn parse(text: &str) -> Result<Ior, CorbalocError> {
     let object_key = unescape(key).ok_or_else(|| CorbalocError::Escape(key.to_owned()))?;
     if object_key.is_empty() {
         return Err(CorbalocError::NoKey);
+    }
+    let keys = addresses.split(',').count() * (object_key.len() + PROFILE_BYTES);
+    if addresses.len() + keys > BYTES_MAX {
+        return Err(CorbalocError::Long);
     }
     let mut profiles = Vec::new();
     for address in addresses.split(',') {

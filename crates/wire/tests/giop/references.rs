@@ -1,7 +1,7 @@
 //! Object references, from this hand and from others'.
 
 use proptest::prelude::*;
-use wirelab_wire::giop::{CODE_SET_UTF8, CODE_SET_UTF16, Ior, IorError, Profile};
+use wirelab_wire::giop::{CODE_SET_UTF8, CODE_SET_UTF16, CorbalocError, Ior, IorError, Profile};
 
 #[test]
 fn a_reference_is_written_as_the_standard_says() {
@@ -83,6 +83,29 @@ fn what_is_no_reference_is_refused() {
     }
     let nil = Ior::default().to_text().unwrap();
     assert_eq!(Ior::parse(&nil).unwrap().iiop(), Err(IorError::NoIiop));
+}
+
+#[test]
+fn a_key_that_every_address_takes_is_bounded() {
+    let read = |addresses: usize, key: usize| {
+        let text = format!(
+            "corbaloc:{}/{}",
+            vec![":h"; addresses].join(","),
+            "k".repeat(key)
+        );
+        Ior::parse(&text)
+    };
+    for (addresses, key) in [(64, 900), (1, 60_000)] {
+        let ior = read(addresses, key).unwrap();
+        assert_eq!(ior.profiles.len(), addresses);
+        assert_eq!(Ior::parse(&ior.to_text().unwrap()), Ok(ior));
+    }
+    for (addresses, key) in [(64, 1_000), (1, 65_000)] {
+        let long = Err(IorError::Corbaloc(CorbalocError::Long));
+        assert_eq!(read(addresses, key), long, "{addresses} times {key}");
+    }
+    let many = Err(IorError::Corbaloc(CorbalocError::Addresses));
+    assert_eq!(read(65, 1), many);
 }
 
 #[test]
