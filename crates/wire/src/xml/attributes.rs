@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::blocks::before_mark;
 use super::chars;
 use super::error::{Error, ErrorKind};
-use super::pair::{Pair, VALUE_BYTES_MAX, value_end};
+use super::pair::Pair;
 use super::reference;
 use super::scope::{Scope, same};
 use super::source::marks;
@@ -51,6 +52,18 @@ pub(super) struct TagEnd {
     pub(super) empty: bool,
 }
 
+impl Met {
+    /// Where the tag's `>` lies, whose name ends at `name_end`.
+    #[inline(always)]
+    pub(super) fn behind(self, name_end: usize) -> usize {
+        if self.end > self.begin {
+            self.end - 1
+        } else {
+            name_end
+        }
+    }
+}
+
 impl<'de> AttributeList<'de> {
     /// Takes those of an equal tag in the same scope, or of one without any.
     #[inline]
@@ -73,14 +86,6 @@ impl<'de> AttributeList<'de> {
         scope: &mut Scope<'de>,
         depth: usize,
     ) -> Result<TagEnd, Error> {
-        if let Some(end) = type_alone(document.as_bytes(), at, scope) {
-            self.met = Met {
-                begin: at,
-                end: end.at,
-                marked: false,
-            };
-            return Ok(end);
-        }
         let mut first = None;
         self.others.clear();
         let mut count = 0;
@@ -197,21 +202,19 @@ impl<'de> Attribute<'de> {
     }
 }
 
-/// The end of a start tag, where nothing stands before it but one attribute
+/// The attributes behind an element's name, where there is nothing but one
 /// that is written as most of rpc/encoded are, and that needs no closer look:
 /// it declares nothing, refers to nothing and marks nothing.
-#[inline]
-fn type_alone(bytes: &[u8], at: usize, scope: &Scope<'_>) -> Option<TagEnd> {
+#[inline(always)]
+pub(super) fn type_alone(bytes: &[u8], at: usize, scope: &Scope<'_>) -> Option<Met> {
     const BEGIN: &[u8] = b" xsi:type=\"";
-    if !bytes.get(at..)?.starts_with(BEGIN) {
-        return None;
-    }
-    let start = at + BEGIN.len();
-    let (end, referring) = value_end(bytes, start).ok()?;
-    let plain = !referring && end - start <= VALUE_BYTES_MAX && bytes.get(end + 1) == Some(&b'>');
-    (plain && scope.find("xsi").is_some()).then_some(TagEnd {
-        at: end + 2,
-        empty: false,
+    let value = bytes.get(at..)?.strip_prefix(BEGIN)?;
+    let length = before_mark(value.first_chunk()?);
+    let plain = scope.has_xsi() && value.get(length..)?.starts_with(b"\">");
+    plain.then_some(Met {
+        begin: at,
+        end: at + BEGIN.len() + length + 2,
+        marked: false,
     })
 }
 

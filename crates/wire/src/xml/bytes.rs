@@ -1,15 +1,11 @@
 //! Bytes looked at eight at a time: most names and texts are short, so that
 //! a call of a search over many bytes would cost more than the search.
 
+use super::blocks::{BLOCK, before, before_special, block};
+
 /// A word whose every byte is `byte`.
 const fn all(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
-}
-
-/// The high bit of the lowest byte that is zero, and perhaps of others above.
-#[inline]
-const fn zeros(word: u64) -> u64 {
-    word.wrapping_sub(all(0x01)) & !word & all(0x80)
 }
 
 /// The eight bytes from `at` on, the first lowest, where there are as many.
@@ -19,35 +15,43 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(eight.try_into().ok()?))
 }
 
-/// Bytes that are looked at eight at a time before it is many at a time.
+/// Bytes that are looked at block by block before it is many at a time.
 const NEAR: usize = 64;
 
 /// Where the first `<`, `>`, `&` or carriage return lies, from `at` on; the
 /// end of the bytes where there is none.
-#[inline]
+#[inline(always)]
 pub(super) fn special(bytes: &[u8], at: usize) -> usize {
+    match block(bytes, at).map(before_special) {
+        None | Some(BLOCK) => next_special(bytes, at),
+        Some(before) => at + before,
+    }
+}
+
+/// The same where none lies in the first block, or there is none.
+#[inline(never)]
+fn next_special(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    let (words, last) = rest[..rest.len().min(NEAR)].as_chunks();
-    for (n, word) in words.iter().enumerate() {
-        let found = specials(u64::from_le_bytes(*word));
-        if found != 0 {
-            return at + 8 * n + found.trailing_zeros() as usize / 8;
+    let (near, _) = rest[..rest.len().min(NEAR)].as_chunks();
+    for (n, block) in near.iter().enumerate() {
+        let before = before_special(block);
+        if before < BLOCK {
+            return at + BLOCK * n + before;
         }
     }
     if rest.len() > NEAR {
         return far_special(bytes, at + NEAR);
     }
-    if let Some(word) = rest.last_chunk() {
+    if let Some(block) = rest.last_chunk() {
         // Its bytes that were looked at already are not special.
-        let found = specials(u64::from_le_bytes(*word));
-        let found = found.trailing_zeros() as usize / 8;
-        return bytes.len() - 8 + found;
+        return bytes.len() - BLOCK + before_special(block);
     }
-    let found = last.iter().position(|byte| is_special(*byte));
-    found.map_or(bytes.len(), |found| at + found)
+    let mut block = [0; BLOCK];
+    block[..rest.len()].copy_from_slice(rest);
+    at + before_special(&block).min(rest.len())
 }
 
-/// The same beyond the first words.
+/// The same beyond the first blocks.
 #[inline(never)]
 fn far_special(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -62,15 +66,6 @@ fn far_special(bytes: &[u8], at: usize) -> usize {
     found.map_or(bytes.len(), |found| at + plain + found)
 }
 
-/// The high bits of those bytes of a word that are special, from the lowest
-/// on; others above may be set too.
-#[inline]
-fn specials(word: u64) -> u64 {
-    // `<` and `>` differ in one bit.
-    let angles = zeros((word | all(0x02)) ^ all(b'>'));
-    angles | zeros(word ^ all(b'&')) | zeros(word ^ all(b'\r'))
-}
-
 #[inline]
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'<' | b'>' | b'&' | b'\r')
@@ -81,13 +76,12 @@ fn is_special(byte: u8) -> bool {
 #[inline]
 pub(super) fn first_of(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
     let mut at = at;
-    let [one, two, three] = wanted.map(all);
-    while let Some(word) = word(bytes, at) {
-        let found = zeros(word ^ one) | zeros(word ^ two) | zeros(word ^ three);
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
+    while let Some(block) = block(bytes, at) {
+        let before = before(block, wanted);
+        at += before;
+        if before < BLOCK {
+            return at;
         }
-        at += 8;
     }
     let last = bytes.get(at..).unwrap_or_default();
     let found = last.iter().position(|byte| wanted.contains(byte));
@@ -111,7 +105,7 @@ pub(super) fn letters_end(bytes: &[u8], at: usize) -> usize {
 
 /// The high bits of those bytes of a word that are no letters of ASCII.
 #[inline]
-const fn others(word: u64) -> u64 {
+pub(super) const fn others(word: u64) -> u64 {
     let small = (word | all(0x20)) & all(0x7F);
     // Bytes below 0x80: no sum reaches the byte above.
     let from_a = small + all(0x80 - b'a');

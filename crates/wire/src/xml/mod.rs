@@ -11,6 +11,7 @@
 //! entities; depth, names, attributes and namespaces are limited.
 
 mod attributes;
+mod blocks;
 mod bytes;
 pub(crate) mod chars;
 mod content;

@@ -7,7 +7,7 @@ use super::error::{Error, ErrorKind};
 use super::name::QName;
 
 /// Bytes of an attribute's value.
-pub(super) const VALUE_BYTES_MAX: usize = 4096;
+const VALUE_BYTES_MAX: usize = 4096;
 
 /// An attribute as it is written.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ fn value_start(bytes: &[u8], name_end: usize) -> Result<usize, Error> {
 /// Where the value that begins at `start`, behind its quotation mark, ends,
 /// and whether it holds an `&`.
 #[inline]
-pub(super) fn value_end(bytes: &[u8], start: usize) -> Result<(usize, bool), Error> {
+fn value_end(bytes: &[u8], start: usize) -> Result<(usize, bool), Error> {
     let mark = bytes[start - 1];
     let mut referring = false;
     let mut at = start;

@@ -212,16 +212,17 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Box<Error>> {
-        while let Some(element) = self.reader.child()? {
-            if self.reader.is_nil(&element)? {
-                self.reader.source.skip()?;
-                continue;
+        loop {
+            self.field = self.reader.child()?;
+            let Some(element) = &self.field else {
+                return Ok(None);
+            };
+            if !self.reader.is_nil(element)? {
+                let name = de::value::BorrowedStrDeserializer::new(element.local);
+                return seed.deserialize(name).map(Some);
             }
-            self.field = Some(element);
-            let name = de::value::BorrowedStrDeserializer::new(element.local);
-            return seed.deserialize(name).map(Some);
+            self.reader.source.skip()?;
         }
-        Ok(None)
     }
 
     #[inline]
@@ -229,7 +230,7 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
         &mut self,
         seed: V,
     ) -> Result<V::Value, Box<Error>> {
-        let Some(element) = self.field else {
+        let Some(element) = &self.field else {
             unreachable!("serde asks for a value after its key");
         };
         let value = Value {
@@ -245,7 +246,7 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
 /// The open element as a value.
 struct Value<'r, 's, 'de, S> {
     reader: &'r mut Reader<'s, 'de, S>,
-    element: Element<'de>,
+    element: &'r Element<'de>,
     /// An item of a list, whose name and references its list has seen to.
     listed: bool,
 }
@@ -256,19 +257,19 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
     #[inline]
     fn known<T>(
         self,
-        read: impl FnOnce(&mut Reader<'_, 'de, S>, Element<'de>) -> Result<T, Box<Error>>,
+        read: impl FnOnce(&mut Reader<'_, 'de, S>, &Element<'de>) -> Result<T, Box<Error>>,
     ) -> Result<T, Box<Error>> {
         let Value {
             reader, element, ..
         } = self;
         if !self.listed {
-            reader.prove_namespace(&element)?;
+            reader.prove_namespace(element)?;
         }
         if !element.marked {
             return read(reader, element);
         }
-        let (hops, open) = reader.followed(element)?;
-        let value = read(reader, open)?;
+        let (hops, open) = reader.followed(*element)?;
+        let value = read(reader, &open)?;
         for _ in 0..hops {
             reader.source.back();
         }
@@ -350,11 +351,11 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         if self.reader.lists_are_wrapped() {
             return self.known(|reader, open| {
-                reader.prove_whole(&open, "offset")?;
+                reader.prove_whole(open, "offset")?;
                 visitor.visit_seq(Wrapped { reader })
             });
         }
-        let element = self.element;
+        let element = *self.element;
         self.known(|reader, _| {
             visitor.visit_seq(Siblings {
                 reader,
@@ -417,7 +418,7 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
         };
         let item = seed.deserialize(Value {
             reader: &mut *self.reader,
-            element,
+            element: &element,
             listed: true,
         })?;
         match self.reader.child()? {
@@ -452,7 +453,7 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
         }
         let item = Value {
             reader: &mut *self.reader,
-            element,
+            element: &element,
             listed: true,
         };
         seed.deserialize(item).map(Some)

@@ -157,6 +157,29 @@ impl<'de> Scanner<'de> {
         }
     }
 
+    /// The next child, whatever stands before it.
+    #[inline(never)]
+    fn any_child(&mut self) -> Result<Option<Element<'de>>, Error> {
+        loop {
+            if self.position.empty {
+                self.close();
+                return Ok(None);
+            }
+            match *self.rest() {
+                [b'<', b'/', ..] => return self.end_tag().map(|()| None),
+                [b'<', next, ..] if chars::starts_name(next) => return self.start_tag().map(Some),
+                _ => {}
+            }
+            let offset = self.offset();
+            match self.step()? {
+                Step::Open(element) => return Ok(Some(element)),
+                Step::Close => return Ok(None),
+                Step::Text(text) if text.is_blank() => {}
+                Step::Text(_) => return Err(Error::new(offset, ErrorKind::UnexpectedText)),
+            }
+        }
+    }
+
     /// An error at the place that has been reached.
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
         Error::new(self.position.at, kind)
@@ -235,24 +258,13 @@ impl<'de> Source<'de> for Scanner<'de> {
     #[inline]
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
         self.position.settle();
-        loop {
-            if self.position.empty {
-                self.close();
-                return Ok(None);
-            }
-            match *self.rest() {
-                [b'<', b'/', ..] => return self.end_tag().map(|()| None),
-                [b'<', next, ..] if chars::starts_name(next) => return self.start_tag().map(Some),
-                _ => {}
-            }
-            let offset = self.offset();
-            match self.step()? {
-                Step::Open(element) => return Ok(Some(element)),
-                Step::Close => return Ok(None),
-                Step::Text(text) if text.is_blank() => {}
-                Step::Text(_) => return Err(Error::new(offset, ErrorKind::UnexpectedText)),
-            }
+        if let Some(element) = self.usual_child() {
+            return Ok(Some(element));
         }
+        if !self.position.empty && self.usual_end() {
+            return Ok(None);
+        }
+        self.any_child()
     }
 
     #[inline]

@@ -29,6 +29,8 @@ pub(crate) struct Scope<'de> {
     bindings: Vec<Binding<'de>>,
     /// The default namespace; empty for none.
     default: &'de str,
+    /// The prefix `xsi` stands for something.
+    has_xsi: bool,
     /// How often the declarations in scope became others.
     changes: usize,
 }
@@ -103,6 +105,12 @@ impl<'de> Scope<'de> {
         self.default
     }
 
+    /// Whether the prefix `xsi` stands for something.
+    #[inline]
+    pub(super) fn has_xsi(&self) -> bool {
+        self.has_xsi
+    }
+
     /// A number that is another one as soon as other declarations are in scope.
     #[inline]
     pub(crate) fn changes(&self) -> usize {
@@ -112,6 +120,7 @@ impl<'de> Scope<'de> {
     fn changed(&mut self) {
         self.changes += 1;
         self.default = self.find("").unwrap_or_default();
+        self.has_xsi = self.find("xsi").is_some();
     }
 
     /// The namespace of an element whose name has that prefix.

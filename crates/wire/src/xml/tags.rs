@@ -1,6 +1,7 @@
 //! Start and end tags (XML 1.0 section 3.1).
 
-use super::attributes::{Met, TagEnd};
+use super::attributes::{Met, TagEnd, type_alone};
+use super::blocks::{BLOCK, block, letters_behind_first, same_behind_first};
 use super::bytes::{same, special};
 use super::chars;
 use super::error::{Error, ErrorKind};
@@ -11,6 +12,34 @@ use super::scope::short;
 use super::source::{DEPTH_MAX, Element};
 
 impl<'de> Scanner<'de> {
+    /// Opens the next child where it lies as most do: at once, with a short
+    /// name that has nothing beside it but perhaps its type, or with a tag that
+    /// came before. Otherwise nothing happens, and [`Scanner::start_tag`] is to
+    /// be asked.
+    #[inline(always)]
+    pub(super) fn usual_child(&mut self) -> Option<Element<'de>> {
+        let position = &mut self.position;
+        if position.empty || !(1..DEPTH_MAX).contains(&position.depth) {
+            return None;
+        }
+        let (bytes, offset) = (self.document.as_bytes(), position.at);
+        let start = block(bytes, offset)?;
+        let length = letters_behind_first(start);
+        let name_end = offset + 1 + length;
+        match start.get(1 + length) {
+            _ if start[0] != b'<' || length == 0 => None,
+            Some(b'>') => Some(self.bare_start_tag(offset, name_end, Met::default())),
+            Some(b' ') if let Some(met) = type_alone(bytes, name_end, &position.scope) => {
+                Some(self.bare_start_tag(offset, name_end, met))
+            }
+            _ => {
+                let changes = position.scope.changes();
+                let tag = *position.repeats.expected(bytes, offset, changes)?;
+                Some(self.repeated_start_tag(&tag, offset))
+            }
+        }
+    }
+
     /// Reads a start tag, before which the scanner stands.
     #[inline(always)]
     pub(super) fn start_tag(&mut self) -> Result<Element<'de>, Error> {
@@ -33,7 +62,7 @@ impl<'de> Scanner<'de> {
         let name_end = chars::plain_name_end(bytes, offset + 1);
         let short = name_end - offset <= chars::NAME_BYTES_MAX && name_end > offset + 1;
         match bytes.get(name_end) {
-            Some(b'>') if short => Ok(self.plain_start_tag(offset, name_end)),
+            Some(b'>') if short => Ok(self.bare_start_tag(offset, name_end, Met::default())),
             Some(b' ') if short => {
                 let name = QName::plain(&self.document[offset + 1..name_end]);
                 self.other_start_tag(offset, name)
@@ -45,12 +74,13 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    /// A start tag that is nothing but a name without a prefix.
+    /// A start tag whose name has no prefix, with attributes that say nothing
+    /// of its name or value.
     #[inline(always)]
-    fn plain_start_tag(&mut self, offset: usize, name_end: usize) -> Element<'de> {
+    fn bare_start_tag(&mut self, offset: usize, name_end: usize, met: Met) -> Element<'de> {
         let local = &self.document[offset + 1..name_end];
-        self.position.attributes.recall(Met::default());
-        self.enter(offset, local.len(), name_end + 1);
+        self.position.attributes.recall(met);
+        self.enter(offset, local.len(), met.behind(name_end) + 1);
         Element {
             namespace: self.position.scope.default_namespace(),
             local,
@@ -140,16 +170,23 @@ impl<'de> Scanner<'de> {
     /// Reads an end tag, before which the scanner stands.
     #[inline]
     pub(super) fn end_tag(&mut self) -> Result<(), Error> {
-        let begin = self.position.at;
-        let open = self.position.open.last();
-        match open.and_then(|name| self.end_of(*name, begin)) {
-            Some(end) => {
-                self.position.at = end;
-                self.close();
-                Ok(())
-            }
-            None => self.any_end_tag(begin + 2),
+        match self.usual_end() {
+            true => Ok(()),
+            false => self.any_end_tag(self.position.at + 2),
         }
+    }
+
+    /// Reads the end tag of the open element where it lies at once, without
+    /// white space. Otherwise nothing happens.
+    #[inline(always)]
+    pub(super) fn usual_end(&mut self) -> bool {
+        let open = self.position.open.last();
+        let end = open.and_then(|name| self.end_of(*name, self.position.at));
+        if let Some(end) = end {
+            self.position.at = end;
+            self.close();
+        }
+        end.is_some()
     }
 
     /// Where the end tag at `at` ends, if one lies there, of that name and
@@ -159,6 +196,14 @@ impl<'de> Scanner<'de> {
         let bytes = self.document.as_bytes();
         let Name { offset, length } = name;
         let end = at + 2 + length;
+        if let Some(start) = block(bytes, offset - 1)
+            && let Some(tag) = block(bytes, at + 1)
+            && length + 1 < BLOCK
+        {
+            let named = tag[0] == b'/' && tag[length + 1] == b'>';
+            let own = bytes[at] == b'<' && named && same_behind_first(start, tag, length);
+            return own.then_some(end + 1);
+        }
         let own = bytes.get(end) == Some(&b'>')
             && bytes[at] == b'<'
             && bytes[at + 1] == b'/'

@@ -1,0 +1,116 @@
+//! Sixteen bytes at a time: room for most names, and for most values.
+
+use super::bytes::others;
+
+/// Bytes that are looked at together.
+pub(super) const BLOCK: usize = 16;
+
+/// The bytes from `at` on, where there are as many.
+#[inline(always)]
+pub(super) fn block(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+/// Whether two blocks have the same bytes from the second on, `count` of them.
+#[inline(always)]
+pub(super) fn same_behind_first(one: &[u8; BLOCK], other: &[u8; BLOCK], count: usize) -> bool {
+    (equal(one, [other]) >> 1).trailing_ones() as usize >= count
+}
+
+/// How many bytes stand before the first `<`, `>`, `&` or carriage return; all
+/// where there is none.
+#[inline(always)]
+pub(super) fn before_special(block: &[u8; BLOCK]) -> usize {
+    before(block, *b"<>&\r")
+}
+
+/// How many bytes stand before the first `"`, `<` or `&`; all where there is
+/// none.
+#[inline(always)]
+pub(super) fn before_mark(block: &[u8; BLOCK]) -> usize {
+    before(block, *b"\"<&")
+}
+
+/// How many bytes stand before the first of those that are wanted; all where
+/// there is none.
+#[inline(always)]
+pub(super) fn before<const N: usize>(block: &[u8; BLOCK], wanted: [u8; N]) -> usize {
+    let all = wanted.map(|byte| [byte; BLOCK]);
+    (equal(block, all.each_ref()) | 1 << BLOCK).trailing_zeros() as usize
+}
+
+/// A bit for each byte that is the same in one of the others, the first
+/// byte's lowest.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
+    use std::arch::x86_64::{
+        _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
+    };
+    // SAFETY: every processor of x86-64 has SSE2, and what is loaded, from
+    // wherever it lies, are the 16 bytes of an array.
+    unsafe {
+        let load = |block: &[u8; BLOCK]| _mm_loadu_si128(block.as_ptr().cast());
+        let equal = |other| _mm_cmpeq_epi8(load(block), load(other));
+        let any = others
+            .into_iter()
+            .map(equal)
+            .fold(_mm_setzero_si128(), |any, equal| _mm_or_si128(any, equal));
+        _mm_movemask_epi8(any).cast_unsigned()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
+    let same = |n: usize| others.iter().any(|other| other[n] == block[n]);
+    (0..BLOCK).fold(0, |bits, n| bits | u32::from(same(n)) << n)
+}
+
+/// How many letters of ASCII stand behind the first byte.
+#[inline(always)]
+pub(super) fn letters_behind_first(block: &[u8; BLOCK]) -> usize {
+    let (words, _) = block.as_chunks();
+    let [low, high] = [words[0], words[1]].map(|word| others(u64::from_le_bytes(word)));
+    let low = low & !0xFF;
+    let letters = match low {
+        0 => 8 + high.trailing_zeros() as usize / 8,
+        low => low.trailing_zeros() as usize / 8,
+    };
+    letters - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_told_at_every_place() {
+        for (byte, place) in (0..=255_u8).flat_map(|byte| (0..BLOCK).map(move |at| (byte, at))) {
+            let mut block = [b'x'; BLOCK];
+            block[place] = byte;
+            let special = b"<>&\r".contains(&byte);
+            let expected = if special { place } else { BLOCK };
+            assert_eq!(before_special(&block), expected, "{byte} at {place}");
+            let other = place > 0 && !byte.is_ascii_alphabetic();
+            let expected = if other { place - 1 } else { BLOCK - 1 };
+            assert_eq!(letters_behind_first(&block), expected, "{byte} at {place}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_several_bytes_counts() {
+        assert_eq!(before_special(b"abc&<>\r<&>abcd\r<"), 3);
+        assert_eq!(letters_behind_first(b"<item>x<y>12345z"), 4);
+    }
+
+    #[test]
+    fn the_first_byte_is_not_compared() {
+        let [one, mut other] = [*b"<quantity>123456", *b"/quantity><item>"];
+        assert!(same_behind_first(&one, &other, 9));
+        assert!(!same_behind_first(&one, &other, 10));
+        other[3] = b'A';
+        assert!(!same_behind_first(&one, &other, 9));
+        assert!(same_behind_first(&one, &other, 2));
+        assert!(same_behind_first(&one, &one, 15));
+    }
+}
