@@ -75,15 +75,20 @@ enum Ahead<'de> {
 }
 
 impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
-    #[inline]
+    #[inline(always)]
     fn child(&mut self) -> Result<Option<Element<'de>>, Box<Error>> {
-        let read = match self.ahead {
-            Ahead::Nothing => return Ok(self.source.child()?),
+        match self.ahead {
+            Ahead::Nothing => Ok(self.source.child()?),
+            _ => Ok(self.read_ahead()),
+        }
+    }
+
+    #[inline(never)]
+    fn read_ahead(&mut self) -> Option<Element<'de>> {
+        match std::mem::replace(&mut self.ahead, Ahead::Nothing) {
             Ahead::Child(element) => Some(element),
-            Ahead::End => None,
-        };
-        self.ahead = Ahead::Nothing;
-        Ok(read)
+            Ahead::Nothing | Ahead::End => None,
+        }
     }
 
     /// The namespace of a field must be that of all fields.

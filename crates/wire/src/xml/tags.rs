@@ -78,7 +78,7 @@ impl<'de> Scanner<'de> {
     /// of its name or value.
     #[inline(always)]
     fn bare_start_tag(&mut self, offset: usize, name_end: usize, met: Met) -> Element<'de> {
-        let local = &self.document[offset + 1..name_end];
+        let (_, local) = self.document[..name_end].split_at(offset + 1);
         self.position.attributes.recall(met);
         self.enter(offset, local.len(), met.behind(name_end) + 1);
         Element {
