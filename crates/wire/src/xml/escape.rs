@@ -20,6 +20,12 @@ pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
     }
 }
 
+/// Whether text is the same as element content.
+#[inline(always)]
+pub(crate) fn is_plain(text: &str) -> bool {
+    bytes::special(text.as_bytes(), 0) == text.len()
+}
+
 /// Appends an attribute's value and its quotation marks: also tab and line
 /// feed as references, because readers make spaces of plain ones (XML 1.0
 /// section 3.3.3). Quotation marks are chosen so that references are rare: the

@@ -36,14 +36,44 @@ impl<'o> TextSink<'o> {
             self.in_tag = false;
         }
     }
+
+    /// An element whose text needs no escaping.
+    #[inline(always)]
+    fn plain_element(&mut self, name: &str, kind: Option<&Simple>, text: &str) {
+        self.end_tag();
+        let (name, text) = (name.as_bytes(), text.as_bytes());
+        match kind.map(|kind| kind.tag_end.as_bytes()) {
+            None => append(self.out, [b"<", name, b">", text, b"</", name, b">"]),
+            Some(end) => append(self.out, [b"<", name, end, text, b"</", name, b">"]),
+        }
+    }
+}
+
+/// Appends several pieces, which are many and short: that there is room for
+/// them is asked once.
+#[inline(always)]
+fn append<const N: usize>(out: &mut Vec<u8>, pieces: [&[u8]; N]) {
+    let bytes = |bytes: usize, piece: &&[u8]| bytes.saturating_add(piece.len());
+    out.reserve(pieces.iter().fold(0, bytes));
+    let mut at = out.len();
+    for piece in pieces {
+        // SAFETY: there is room for all pieces behind what has been written,
+        // and none of them can lie there while `out` is borrowed.
+        unsafe {
+            let place = out.as_mut_ptr().add(at);
+            std::ptr::copy_nonoverlapping(piece.as_ptr(), place, piece.len());
+        }
+        at += piece.len();
+    }
+    // SAFETY: so many bytes have been written.
+    unsafe { out.set_len(at) };
 }
 
 impl Sink for TextSink<'_> {
     #[inline]
     fn open(&mut self, name: &str) {
         self.end_tag();
-        self.out.push(b'<');
-        self.out.extend_from_slice(name.as_bytes());
+        append(self.out, [b"<", name.as_bytes()]);
         self.in_tag = true;
     }
 
@@ -62,9 +92,7 @@ impl Sink for TextSink<'_> {
 
     #[inline]
     fn joined_attribute(&mut self, name: &str, value: &[&str]) {
-        self.out.push(b' ');
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.extend_from_slice(b"=\"");
+        append(self.out, [b" ", name.as_bytes(), b"=\""]);
         for part in value {
             self.out.extend_from_slice(part.as_bytes());
         }
@@ -74,17 +102,13 @@ impl Sink for TextSink<'_> {
     #[inline(always)]
     fn open_bare(&mut self, name: &str) {
         self.end_tag();
-        self.out.push(b'<');
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.push(b'>');
+        append(self.out, [b"<", name.as_bytes(), b">"]);
     }
 
     #[inline(always)]
     fn open_typed(&mut self, name: &str, kind: &Simple) {
         self.end_tag();
-        self.out.push(b'<');
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.extend_from_slice(kind.tag_end.as_bytes());
+        append(self.out, [b"<", name.as_bytes(), kind.tag_end.as_bytes()]);
     }
 
     #[inline]
@@ -119,8 +143,22 @@ impl Sink for TextSink<'_> {
     #[inline(always)]
     fn close(&mut self, name: &str) {
         self.end_tag();
-        self.out.extend_from_slice(b"</");
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.push(b'>');
+        append(self.out, [b"</", name.as_bytes(), b">"]);
+    }
+
+    #[inline(never)]
+    fn text_element(&mut self, name: &str, kind: Option<&Simple>, text: &str) {
+        if escape::is_plain(text) {
+            return self.plain_element(name, kind, text);
+        }
+        self.open_simple(name, kind);
+        self.text(text);
+        self.close(name);
+    }
+
+    #[inline(never)]
+    fn integer_element(&mut self, name: &str, kind: Option<&Simple>, value: i64) {
+        let mut digits = itoa::Buffer::new();
+        self.plain_element(name, kind, digits.format(value));
     }
 }

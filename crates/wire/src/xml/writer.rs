@@ -43,6 +43,27 @@ pub(crate) trait Sink {
     fn double(&mut self, value: f64);
     /// The element of that name, which was opened last, ends.
     fn close(&mut self, name: &str);
+    /// A whole element of text, whose only attribute is `xsi:type` if `kind`
+    /// is given.
+    fn text_element(&mut self, name: &str, kind: Option<&Simple>, text: &str) {
+        self.open_simple(name, kind);
+        self.text(text);
+        self.close(name);
+    }
+    /// The same of an integer.
+    fn integer_element(&mut self, name: &str, kind: Option<&Simple>, value: i64) {
+        self.open_simple(name, kind);
+        self.integer(value);
+        self.close(name);
+    }
+    /// Begins such an element.
+    #[inline]
+    fn open_simple(&mut self, name: &str, kind: Option<&Simple>) {
+        match kind {
+            None => self.open_bare(name),
+            Some(kind) => self.open_typed(name, kind),
+        }
+    }
 }
 
 /// A type of XML Schema.
@@ -127,16 +148,17 @@ fn misfit<T>(what: &str) -> Result<T, Misfit> {
 }
 
 impl<S: Sink> Writer<'_, S> {
-    /// Begins an element of a simple type.
+    /// Before an element of a simple type. Returns the type, where elements
+    /// tell theirs.
     #[inline(always)]
-    fn begin_simple(&mut self, name: &str, kind: &Simple) {
+    fn told<'k>(&mut self, kind: &'k Simple) -> Option<&'k Simple> {
         if self.shape != Shape::Encoded {
-            return self.sink.open_bare(name);
+            return None;
         }
         if self.array.is_some() {
             self.describe_array(Kind::Simple(kind.name));
         }
-        self.sink.open_typed(name, kind);
+        Some(kind)
     }
 
     /// Begins the element of a message. Returns whether `ns` was declared here.
@@ -238,12 +260,20 @@ struct Items<'r, 'w, S> {
 }
 
 impl<'w, S: Sink> Element<'_, 'w, S> {
-    #[inline(always)]
     fn simple(self, kind: &Simple, write: impl FnOnce(&mut S)) -> Result<(), Misfit> {
         let name = self.named()?;
-        self.writer.begin_simple(name, kind);
+        let kind = self.writer.told(kind);
+        self.writer.sink.open_simple(name, kind);
         write(self.writer.sink);
         self.writer.sink.close(name);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn integer(self, kind: &Simple, value: i64) -> Result<(), Misfit> {
+        let name = self.named()?;
+        let kind = self.writer.told(kind);
+        self.writer.sink.integer_element(name, kind, value);
         Ok(())
     }
 
@@ -278,12 +308,12 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
 
     #[inline]
     fn serialize_i32(self, value: i32) -> Result<(), Misfit> {
-        self.simple(&INT, |sink| sink.integer(i64::from(value)))
+        self.integer(&INT, i64::from(value))
     }
 
     #[inline]
     fn serialize_i64(self, value: i64) -> Result<(), Misfit> {
-        self.simple(&LONG, |sink| sink.integer(value))
+        self.integer(&LONG, value)
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), Misfit> {
@@ -295,7 +325,10 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         if self.base64 {
             return self.simple(&BASE64, |sink| sink.plain(value));
         }
-        self.simple(&STRING, |sink| sink.text(value))
+        let name = self.named()?;
+        let kind = self.writer.told(&STRING);
+        self.writer.sink.text_element(name, kind, value);
+        Ok(())
     }
 
     fn serialize_none(self) -> Result<(), Misfit> {
