@@ -8,7 +8,7 @@ pub(super) const BLOCK: usize = 16;
 /// The bytes from `at` on, where there are as many.
 #[inline(always)]
 pub(super) fn block(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
-    bytes.get(at..)?.first_chunk()
+    bytes.get(at..at.checked_add(BLOCK)?)?.first_chunk()
 }
 
 /// Whether two blocks have the same bytes from the second on, `count` of them.

@@ -1,5 +1,5 @@
-//! Bytes looked at eight at a time: most names and texts are short, so that
-//! a call of a search over many bytes would cost more than the search.
+//! Searches over bytes, in blocks or eight at a time: most names and texts are
+//! short, so that a call of a search over many would cost more than the search.
 
 use super::blocks::{BLOCK, before, before_special, block};
 
