@@ -47,13 +47,13 @@ impl Builder {
 impl Sink for Builder {
     #[inline]
     fn open(&mut self, name: &str) {
-        let name = self.document.keep(name);
+        let name = self.document.keep_name(name);
         self.push(Item::Open(name));
     }
 
     #[inline]
     fn attribute(&mut self, name: &str, value: &str) {
-        let name = self.document.keep(name);
+        let name = self.document.keep_name(name);
         self.push(Item::Attribute(name));
         self.value(value);
     }

@@ -5,22 +5,17 @@
 //! hand goes round, passes over each entry that was used since it last came
 //! by, and replaces the first that was not.
 
-use std::sync::OnceLock;
-
 /// How large a cache is, and what it holds from the start.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// Numbers 0 and up; never given up.
     pub(super) fixed: &'static [&'static str],
-    /// Where the sender finds those, made once.
-    pub(super) chains: OnceLock<Chains>,
     /// Entries beyond those.
     pub(super) entries: usize,
 }
 
 /// Names of elements and attributes: those of SOAP are there from the start.
 pub(super) static NAMES: Plan = Plan {
-    chains: OnceLock::new(),
     fixed: &[
         "soapenv:Envelope",
         "xmlns:soapenv",
@@ -58,7 +53,6 @@ pub(super) static NAMES: Plan = Plan {
 
 /// Texts and values of attributes.
 pub(super) static TEXTS: Plan = Plan {
-    chains: OnceLock::new(),
     fixed: &[
         "http://schemas.xmlsoap.org/soap/envelope/",
         "http://schemas.xmlsoap.org/soap/encoding/",
@@ -92,9 +86,11 @@ const ROOM_BYTES: usize = 256;
 pub(super) struct Cache<P> {
     plan: &'static Plan,
     entries: Vec<Entry<P>>,
-    /// The texts of the entries that are not fixed, and between them those that
-    /// were given up.
+    /// The texts of the entries, those of the fixed ones first, and between the
+    /// others those that were given up.
     characters: String,
+    /// Bytes of the fixed ones.
+    fixed: usize,
     /// Bytes of those that were given up.
     given_up: usize,
     /// The entry that the hand points to, the fixed ones not counted.
@@ -103,7 +99,7 @@ pub(super) struct Cache<P> {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry<P> {
-    /// Where the text lies among the characters; that of a fixed one does not.
+    /// Where the text lies among the characters.
     start: u32,
     length: u32,
     used: bool,
@@ -111,48 +107,53 @@ struct Entry<P> {
 }
 
 impl<P: Copy> Cache<P> {
-    /// A cache of the fixed entries, with a note for each by its number.
-    pub(super) fn new(plan: &'static Plan, note: impl Fn(usize) -> P) -> Self {
-        let fixed = (0..plan.fixed.len()).map(|number| Entry {
-            start: 0,
-            length: plan.fixed[number].len() as u32,
-            used: true,
-            note: note(number),
-        });
-        let mut entries = Vec::with_capacity(plan.fixed.len() + ROOM_ENTRIES);
-        entries.extend(fixed);
-        Cache {
+    /// A cache of the fixed entries, with a note for each.
+    pub(super) fn new(plan: &'static Plan, note: impl Fn(&str) -> P) -> Self {
+        let mut cache = Cache {
             plan,
-            entries,
-            characters: String::with_capacity(ROOM_BYTES),
+            entries: Vec::new(),
+            characters: String::new(),
+            fixed: 0,
             given_up: 0,
             hand: 0,
+        };
+        for (number, text) in plan.fixed.iter().enumerate() {
+            cache.enter(number, text, note(text));
+            cache.entries[number].used = true;
+        }
+        cache.fixed = cache.characters.len();
+        cache
+    }
+
+    /// The same with room for more: quicker than a new one.
+    pub(super) fn copied(&self) -> Self {
+        let mut entries = Vec::with_capacity(self.entries.len() + ROOM_ENTRIES);
+        entries.extend_from_slice(&self.entries);
+        let mut characters = String::with_capacity(self.characters.len() + ROOM_BYTES);
+        characters.push_str(&self.characters);
+        Cache {
+            entries,
+            characters,
+            ..*self
         }
     }
 
     /// The text of a number that stands for one.
     #[inline]
     pub(super) fn text(&self, number: usize) -> &str {
-        if let Some(fixed) = self.plan.fixed.get(number) {
-            return fixed;
-        }
         let Entry { start, length, .. } = self.entries[number];
         let start = start as usize;
         &self.characters[start..start + length as usize]
     }
 
     /// Whether a number stands for this text.
-    #[inline]
+    #[inline(always)]
     fn is(&self, number: usize, text: &str) -> bool {
         let Entry { start, length, .. } = self.entries[number];
-        if length as usize != text.len() {
-            return false;
+        length as usize == text.len() && {
+            let kept = &self.characters.as_bytes()[start as usize..][..text.len()];
+            equal(kept, text.as_bytes())
         }
-        let kept = match self.plan.fixed.get(number) {
-            Some(fixed) => fixed.as_bytes(),
-            None => &self.characters.as_bytes()[start as usize..][..text.len()],
-        };
-        kept == text.as_bytes()
     }
 
     /// What is noted at a number, which counts as used from now on; `None`
@@ -211,7 +212,7 @@ impl<P: Copy> Cache<P> {
             Some(old) => {
                 self.given_up += old.length as usize;
                 *old = entry;
-                if self.given_up > self.characters.len() / 2 {
+                if self.given_up > (self.characters.len() - self.fixed) / 2 {
                     self.tidy();
                 }
             }
@@ -222,13 +223,27 @@ impl<P: Copy> Cache<P> {
     fn tidy(&mut self) {
         let room = self.characters.len();
         let before = std::mem::replace(&mut self.characters, String::with_capacity(room));
-        for entry in &mut self.entries[self.plan.fixed.len()..] {
+        for entry in &mut self.entries {
             let start = entry.start as usize;
             entry.start = self.characters.len() as u32;
             self.characters
                 .push_str(&before[start..start + entry.length as usize]);
         }
         self.given_up = 0;
+    }
+}
+
+/// Whether two texts of one length are equal: most are short, so that a call
+/// that compares many bytes at a time would cost more than comparing them.
+#[inline(always)]
+fn equal(one: &[u8], other: &[u8]) -> bool {
+    fn ends<const N: usize>(bytes: &[u8]) -> Option<([u8; N], [u8; N])> {
+        Some((*bytes.first_chunk()?, *bytes.last_chunk()?))
+    }
+    match one.len() {
+        4..8 => ends::<4>(one) == ends::<4>(other),
+        8..=16 => ends::<8>(one) == ends::<8>(other),
+        _ => one == other,
     }
 }
 
@@ -254,67 +269,66 @@ struct Link {
     next: u16,
 }
 
-/// The fixed texts by their hash.
-#[derive(Debug)]
-pub(super) struct Chains {
-    heads: [u16; HASHES],
-    /// What comes next, by number.
-    next: Vec<u16>,
-}
-
 /// The end of a chain; there are fewer entries.
 const NONE: u16 = u16::MAX;
 
-impl Chains {
-    fn of(texts: &[&str]) -> Self {
-        let mut chains = Chains {
-            heads: [NONE; HASHES],
-            next: Vec::new(),
-        };
-        for (number, text) in (0..).zip(texts) {
-            let head = &mut chains.heads[hash(text)];
-            chains.next.push(std::mem::replace(head, number));
-        }
-        chains
-    }
-}
-
 impl Index {
     pub(super) fn new(plan: &'static Plan) -> Self {
-        let chains = plan.chains.get_or_init(|| Chains::of(plan.fixed));
-        let link = |number: usize| Link {
+        let unlinked = Link {
             follower: 0,
-            next: chains.next[number],
+            next: NONE,
         };
-        Index {
-            cache: Cache::new(plan, link),
-            heads: chains.heads,
+        let mut index = Index {
+            cache: Cache::new(plan, |_| unlinked),
+            heads: [NONE; HASHES],
             last: 0,
+        };
+        for (number, text) in plan.fixed.iter().enumerate() {
+            index.link(number, hash(text));
+        }
+        index
+    }
+
+    /// The same with room for more: quicker than a new one.
+    pub(super) fn copied(&self) -> Self {
+        Index {
+            cache: self.cache.copied(),
+            ..*self
         }
     }
 
-    /// The number of a text, which counts as used from now on.
+    /// The number of a text, if it is the one that followed last time; it counts
+    /// as used from now on.
     #[inline(always)]
-    pub(super) fn find(&mut self, text: &str) -> Option<usize> {
+    pub(super) fn expected(&mut self, text: &str) -> Option<usize> {
         let likely = usize::from(self.cache.entries[self.last].note.follower);
-        if self.cache.is(likely, text) {
-            self.cache.entries[likely].used = true;
-            self.last = likely;
-            return Some(likely);
+        if !self.cache.is(likely, text) {
+            return None;
         }
-        self.find_other(text)
+        self.cache.entries[likely].used = true;
+        self.last = likely;
+        Some(likely)
     }
 
-    #[inline(never)]
-    fn find_other(&mut self, text: &str) -> Option<usize> {
-        let number = self.search(text)?;
-        self.cache.entries[number].used = true;
-        self.follow(number);
-        Some(number)
+    /// The number of a text, which counts as used from now on. A text that has
+    /// none is entered.
+    pub(super) fn find_or_enter(&mut self, text: &str) -> Option<usize> {
+        let hash = hash(text);
+        let found = self.search(text, hash);
+        let number = match found {
+            Some(number) => {
+                self.cache.entries[number].used = true;
+                number
+            }
+            None => self.enter(text, hash),
+        };
+        self.cache.entries[self.last].note.follower = number as u16;
+        self.last = number;
+        found
     }
 
-    fn search(&self, text: &str) -> Option<usize> {
-        let mut number = self.heads[hash(text)];
+    fn search(&self, text: &str, hash: usize) -> Option<usize> {
+        let mut number = self.heads[hash];
         while number != NONE {
             let found = usize::from(number);
             if self.cache.is(found, text) {
@@ -324,20 +338,25 @@ impl Index {
         }
         None
     }
-
-    /// Enters a text that [`Index::find`] did not find.
-    pub(super) fn insert(&mut self, text: &str) {
+    /// Enters a text that has no number.
+    fn enter(&mut self, text: &str, hash: usize) -> usize {
         let number = self.cache.vacant();
         if number < self.cache.entries.len() {
             self.unlink(number);
         }
-        let head = &mut self.heads[hash(text)];
-        let link = Link {
+        let unlinked = Link {
             follower: 0,
-            next: std::mem::replace(head, number as u16),
+            next: NONE,
         };
-        self.cache.enter(number, text, link);
-        self.follow(number);
+        self.cache.enter(number, text, unlinked);
+        self.link(number, hash);
+        number
+    }
+
+    /// Puts an entry at the front of its chain.
+    fn link(&mut self, number: usize, hash: usize) {
+        let next = std::mem::replace(&mut self.heads[hash], number as u16);
+        self.cache.entries[number].note.next = next;
     }
 
     /// Takes an entry out of its chain.
@@ -358,11 +377,6 @@ impl Index {
             before = usize::from(link.next);
         }
     }
-
-    fn follow(&mut self, number: usize) {
-        self.cache.entries[self.last].note.follower = number as u16;
-        self.last = number;
-    }
 }
 
 /// Hashes of texts.
@@ -373,15 +387,22 @@ const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A quick hash of short texts. Whoever finds texts that collide makes a
 /// search no longer than the cache is large, which is little.
+#[inline]
 fn hash(text: &str) -> usize {
+    let bytes = text.as_bytes();
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(MIX);
-    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let word = |chunk: &[u8; 8]| u64::from_le_bytes(*chunk);
+    let half = |chunk: &[u8; 4]| u64::from(u32::from_le_bytes(*chunk));
+    let (words, rest) = bytes.as_chunks();
     let whole = words
         .iter()
-        .fold(0, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    let last = rest
-        .iter()
-        .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        .fold(bytes.len() as u64, |hash, chunk| mix(hash, word(chunk)));
+    // The rest may be taken together with bytes before it.
+    let last = match (bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(chunk), ..) => word(chunk),
+        (_, Some(first), Some(last)) => half(first) << 32 | half(last),
+        _ => (rest.iter()).fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
     // The highest bits depend on all of the text.
     (mix(whole, last) >> 56) as usize
 }
@@ -391,34 +412,37 @@ mod tests {
     use super::*;
 
     static SMALL: Plan = Plan {
-        chains: OnceLock::new(),
         fixed: &["fixed"],
         entries: 3,
     };
+
+    impl Index {
+        fn find(&mut self, text: &str) -> Option<usize> {
+            self.expected(text).or_else(|| self.find_or_enter(text))
+        }
+
+        fn number(&self, text: &str) -> u16 {
+            let found = self.search(text, hash(text));
+            found.map_or(NONE, |number| number as u16)
+        }
+    }
 
     #[test]
     fn what_is_used_stays_and_the_rest_goes_in_turn() {
         let mut index = Index::new(&SMALL);
         for text in ["a", "b", "c"] {
             assert_eq!(index.find(text), None);
-            index.insert(text);
         }
-        assert_eq!(
-            ["a", "b", "c"].map(|text| index.search(text)),
-            [Some(1), Some(2), Some(3)]
-        );
+        assert_eq!(["a", "b", "c"].map(|text| index.number(text)), [1, 2, 3]);
         assert_eq!(index.find("a"), Some(1));
-        index.insert("d");
-        assert_eq!(index.find("b"), None, "the first that was not used");
+        assert_eq!(index.find("d"), None);
+        assert_eq!(index.number("b"), NONE, "the first that was not used");
         assert_eq!(index.find("d"), Some(2));
-        index.insert("e");
-        assert_eq!(index.find("c"), None);
-        index.insert("f");
-        assert_eq!(
-            index.find("a"),
-            None,
-            "its mark was taken when the hand passed"
-        );
+        assert_eq!(index.find("e"), None);
+        assert_eq!(index.number("c"), NONE);
+        assert_eq!(index.find("f"), None);
+        let why = "its mark was taken when the hand passed";
+        assert_eq!(index.number("a"), NONE, "{why}");
         assert_eq!(index.find("fixed"), Some(0));
     }
 
@@ -433,10 +457,7 @@ mod tests {
                     assert!(receiver.used(number).is_some());
                     assert_eq!(receiver.text(number), text);
                 }
-                None => {
-                    sender.insert(&text);
-                    receiver.insert(&text, ());
-                }
+                None => receiver.insert(&text, ()),
             }
         }
         let chained = |head: &u16| {
@@ -455,12 +476,11 @@ mod tests {
         let mut sender = Index::new(&SMALL);
         for n in 0..10_000_u32 {
             let text = format!("{n:>width$}", width = n as usize % 100);
-            if sender.find(&text).is_none() {
-                sender.insert(&text);
-            }
+            sender.find(&text);
             let kept = 1..sender.cache.entries.len();
             let kept: usize = kept.map(|number| sender.cache.text(number).len()).sum();
-            assert!(sender.cache.characters.len() <= 2 * kept + 1);
+            let characters = sender.cache.characters.len() - "fixed".len();
+            assert!(characters <= 2 * kept + 1);
             assert_eq!(
                 sender.find(&text).map(|n| sender.cache.text(n)),
                 Some(&*text)

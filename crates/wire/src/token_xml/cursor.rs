@@ -8,7 +8,7 @@ use crate::xml::source::{DEPTH_MAX, Element, Source, Step, Text, joined_text, ma
 use crate::xml::{Error, ErrorKind};
 
 use super::atom::Atom;
-use super::document::{Document, Item, Span};
+use super::document::{Document, Item, Name};
 
 /// A document that is being read.
 pub(crate) struct Cursor<'de> {
@@ -32,15 +32,76 @@ impl<'de> Cursor<'de> {
         }
     }
 
+    /// Opens the child that begins here, if there is one without a prefix and
+    /// attributes, as nearly all are.
     #[inline(always)]
-    fn open(&mut self, name: Span) -> Result<Element<'de>, Error> {
+    fn plain_child(&mut self) -> Option<Element<'de>> {
+        let [Item::Open(name), next, ..] = self.document.items.get(self.at..)? else {
+            return None;
+        };
+        if matches!(next, Item::Attribute(_)) || name.is_prefixed() || self.depth >= DEPTH_MAX {
+            return None;
+        }
+        let offset = self.at;
+        self.depth += 1;
+        self.at += 1;
+        self.attributes = self.at..self.at;
+        Some(Element {
+            namespace: self.scope.default_namespace(),
+            local: self.document.name(*name),
+            marked: false,
+            offset,
+        })
+    }
+
+    /// What stands next, whatever it is; as [`Source::child`].
+    #[inline(never)]
+    fn any_child(&mut self) -> Result<Option<Element<'de>>, Error> {
+        loop {
+            let offset = self.at;
+            match self.document.items.get(offset) {
+                Some(Item::Open(name)) => {
+                    self.at += 1;
+                    return self.open(*name).map(Some);
+                }
+                Some(Item::Close) => {
+                    self.at += 1;
+                    self.close();
+                    return Ok(None);
+                }
+                _ => match self.step()? {
+                    Step::Text(text) if text.is_blank() => {}
+                    _ => return Err(Error::new(offset, ErrorKind::UnexpectedText)),
+                },
+            }
+        }
+    }
+
+    /// The value behind which the open element ends, as it does mostly; the
+    /// element ends then.
+    #[inline(always)]
+    fn whole_text(&mut self) -> Option<Text<'de>> {
+        let (text, items) = match self.document.items.get(self.at..)? {
+            [Item::Text(text), Item::Close, ..] => {
+                (Text::Str(Cow::Borrowed(self.document.text(*text))), 2)
+            }
+            [Item::Atom(Atom::Int(value)), Item::Close, ..] => (Text::Int(*value), 2),
+            [Item::Close, ..] => (Text::Str(Cow::Borrowed("")), 1),
+            _ => return None,
+        };
+        self.at += items;
+        self.close();
+        Some(text)
+    }
+
+    fn open(&mut self, name: Name) -> Result<Element<'de>, Error> {
         let offset = self.at - 1;
         if self.depth >= DEPTH_MAX {
             return Err(Error::limit(offset, "elements within elements", DEPTH_MAX));
         }
         self.depth += 1;
         let marked = self.pass_attributes()?;
-        let (prefix, local) = parts(self.document.text(name));
+        let (prefix, local) = self.document.parts(name);
         Ok(Element {
             namespace: self.scope.of_element(prefix, offset)?,
             local,
@@ -51,12 +112,11 @@ impl<'de> Cursor<'de> {
 
     /// Goes behind the attributes, and takes those that declare namespaces.
     /// Returns whether one of the others says something of the element's value.
-    #[inline]
     fn pass_attributes(&mut self) -> Result<bool, Error> {
         let begin = self.at;
         let mut marked = false;
         while let Some(Item::Attribute(name)) = self.document.items.get(self.at) {
-            let name = self.document.text(*name);
+            let name = self.document.name(*name);
             match Scope::declared_by(name) {
                 Some(prefix) => self.declare(prefix)?,
                 None => marked |= name.rsplit(':').next().is_some_and(marks),
@@ -81,7 +141,6 @@ impl<'de> Cursor<'de> {
         self.scope.leave(self.depth);
     }
 
-    #[inline]
     fn value(&self, at: usize) -> Option<Text<'de>> {
         match *self.document.items.get(at)? {
             Item::Text(text) => Some(Text::Str(Cow::Borrowed(self.document.text(text)))),
@@ -93,17 +152,7 @@ impl<'de> Cursor<'de> {
     }
 }
 
-/// Prefix and local part of a name, which is known to be one.
-#[inline]
-fn parts(name: &str) -> (&str, &str) {
-    match name.bytes().position(|byte| byte == b':') {
-        None => ("", name),
-        Some(at) => (&name[..at], &name[at + 1..]),
-    }
-}
-
 impl<'de> Source<'de> for Cursor<'de> {
-    #[inline]
     fn step(&mut self) -> Result<Step<'de>, Error> {
         let Some(item) = self.document.items.get(self.at) else {
             return Err(Error::new(self.at, ErrorKind::Truncated));
@@ -123,42 +172,20 @@ impl<'de> Source<'de> for Cursor<'de> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
-        loop {
-            let offset = self.at;
-            match self.document.items.get(offset) {
-                Some(Item::Open(name)) => {
-                    self.at += 1;
-                    return self.open(*name).map(Some);
-                }
-                Some(Item::Close) => {
-                    self.at += 1;
-                    self.close();
-                    return Ok(None);
-                }
-                _ => match self.step()? {
-                    Step::Text(text) if text.is_blank() => {}
-                    _ => return Err(Error::new(offset, ErrorKind::UnexpectedText)),
-                },
-            }
+        match self.plain_child() {
+            None => self.any_child(),
+            child => Ok(child),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn text(&mut self) -> Result<Text<'de>, Error> {
-        let rest = self.document.items.get(self.at..).unwrap_or_default();
-        let (text, items) = match rest {
-            [Item::Close, ..] => (Some(Text::Str(Cow::Borrowed(""))), 1),
-            [_, Item::Close, ..] => (self.value(self.at), 2),
-            _ => (None, 0),
-        };
-        let Some(text) = text else {
-            return joined_text(self);
-        };
-        self.at += items;
-        self.close();
-        Ok(text)
+        match self.whole_text() {
+            None => joined_text(self),
+            Some(text) => Ok(text),
+        }
     }
 
     fn attribute(&self, namespace: &str, local: &str) -> Result<Option<Cow<'de, str>>, Error> {
@@ -166,7 +193,7 @@ impl<'de> Source<'de> for Cursor<'de> {
             let Some(Item::Attribute(name)) = self.document.items.get(at) else {
                 continue;
             };
-            let name = self.document.text(*name);
+            let name = self.document.name(*name);
             if Scope::declared_by(name).is_none()
                 && self.scope.attribute(name, at)? == (namespace, local)
             {

@@ -1,11 +1,13 @@
 //! Documents from tokens.
 
+use std::sync::LazyLock;
+
 use crate::xml::chars;
 use crate::xml::source::DEPTH_MAX;
 
 use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
 use super::cache::{Cache, NAMES, TEXTS};
-use super::document::{Document, Item, Span};
+use super::document::{Document, Item, Name, Span};
 use super::error::{Error, ErrorKind};
 use super::input::Input;
 use super::token;
@@ -21,19 +23,19 @@ pub const EXPANDED_BYTES_MAX: usize = 192 << 20;
 /// Attributes of one element.
 const ATTRIBUTES_MAX: usize = 64;
 
-/// Where a text of a cache lies in the document that held it last.
+/// Where a name or a text of a cache lies in the document that held it last.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct Place<T> {
     /// The number of the document, from 1; 0 for none.
     document: u64,
-    span: Span,
+    kept: T,
 }
 
 /// The receiving end of one connection in one direction.
 #[derive(Debug)]
 pub struct Decoder {
-    names: Cache<Place>,
-    texts: Cache<Place>,
+    names: Cache<Place<Name>>,
+    texts: Cache<Place<Span>>,
     /// Documents begun.
     documents: u64,
     /// A document was refused.
@@ -50,11 +52,19 @@ impl Decoder {
     /// An end that has received nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Decoder {
-            names: Cache::new(&NAMES, |_| Place::default()),
+        static FRESH: LazyLock<Decoder> = LazyLock::new(|| Decoder {
+            names: Cache::new(&NAMES, |name| Place {
+                document: 0,
+                kept: Name::of(0, name),
+            }),
             texts: Cache::new(&TEXTS, |_| Place::default()),
             documents: 0,
             out_of_step: false,
+        });
+        Decoder {
+            names: FRESH.names.copied(),
+            texts: FRESH.texts.copied(),
+            ..*FRESH
         }
     }
 
@@ -171,7 +181,7 @@ impl Reading<'_> {
     }
 
     #[inline]
-    fn element(&mut self, name: Span) -> Result<(), Error> {
+    fn element(&mut self, name: Name) -> Result<(), Error> {
         if self.state == State::Value {
             return Err(self.misplaced("an attribute without a value"));
         }
@@ -187,7 +197,7 @@ impl Reading<'_> {
     }
 
     #[inline]
-    fn attribute(&mut self, name: Span) -> Result<(), Error> {
+    fn attribute(&mut self, name: Name) -> Result<(), Error> {
         if self.state != State::Tag {
             return Err(self.misplaced("an attribute behind the begin of its element"));
         }
@@ -204,12 +214,12 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn stands_twice(&self, name: Span) -> bool {
-        let text = self.document.text(name);
+    fn stands_twice(&self, name: Name) -> bool {
+        let text = self.document.name(name);
         let items = &self.document.items;
         let own = &items[items.len() - 2 * self.attributes..];
         let twin =
-            |item: &Item| matches!(item, Item::Attribute(n) if self.document.text(*n) == text);
+            |item: &Item| matches!(item, Item::Attribute(n) if self.document.name(*n) == text);
         own.iter().any(twin)
     }
 
@@ -245,26 +255,34 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn new_name(&mut self) -> Result<Span, Error> {
+    fn new_name(&mut self) -> Result<Name, Error> {
         let name = self.input.characters("a name", chars::NAME_BYTES_MAX)?;
         if chars::split_name(name).is_none() {
             return Err(self.input.error(ErrorKind::Characters("a name")));
         }
-        let span = self.document.keep(name);
-        let place = self.place(span);
+        let kept = self.document.keep_name(name);
+        let place = self.place(kept);
         self.decoder.names.insert(name, place);
-        Ok(span)
+        Ok(kept)
     }
 
-    fn far_name(&mut self) -> Result<Span, Error> {
+    fn far_name(&mut self) -> Result<Name, Error> {
         let number = self.input.number()?;
         self.name(number.saturating_add(token::NEAR as u64))
     }
 
     #[inline]
-    fn name(&mut self, number: u64) -> Result<Span, Error> {
+    fn name(&mut self, number: u64) -> Result<Name, Error> {
         let names = &mut self.decoder.names;
-        placed(names, number, self.decoder.documents, &mut self.document).ok_or_else(|| {
+        let keep = Document::keep_known_name;
+        placed(
+            names,
+            number,
+            self.decoder.documents,
+            &mut self.document,
+            keep,
+        )
+        .ok_or_else(|| {
             let what = "name";
             self.input.error(ErrorKind::Unknown { what, number })
         })
@@ -281,9 +299,9 @@ impl Reading<'_> {
         Ok(Item::Text(span))
     }
 
-    fn place(&self, span: Span) -> Place {
+    fn place<T>(&self, kept: T) -> Place<T> {
         let document = self.decoder.documents;
-        Place { document, span }
+        Place { document, kept }
     }
 
     fn plain_text(&mut self) -> Result<Item, Error> {
@@ -307,7 +325,14 @@ impl Reading<'_> {
     #[inline]
     fn text(&mut self, number: u64) -> Result<Item, Error> {
         let texts = &mut self.decoder.texts;
-        let span = placed(texts, number, self.decoder.documents, &mut self.document);
+        let keep = |document: &mut Document, text: &str, _| document.keep(text);
+        let span = placed(
+            texts,
+            number,
+            self.decoder.documents,
+            &mut self.document,
+            keep,
+        );
         span.map(Item::Text).ok_or_else(|| {
             let what = "text";
             self.input.error(ErrorKind::Unknown { what, number })
@@ -339,31 +364,36 @@ impl Reading<'_> {
     }
 }
 
-/// Where the text of a number lies in the document. It is copied there once,
-/// however often it occurs, so that a document of few bytes stays small.
+/// Where the name or text of a number lies in the document. It is copied there
+/// once, however often it occurs, so that a document of few bytes stays small.
 #[inline(always)]
-fn placed(
-    cache: &mut Cache<Place>,
+fn placed<T: Copy>(
+    cache: &mut Cache<Place<T>>,
     number: u64,
     current: u64,
     document: &mut Document,
-) -> Option<Span> {
+    keep: impl FnOnce(&mut Document, &str, T) -> T,
+) -> Option<T> {
     let number = usize::try_from(number).ok()?;
     let place = cache.used(number)?;
     if place.document == current {
-        return Some(place.span);
+        return Some(place.kept);
     }
-    Some(copied(cache, number, current, document))
+    Some(copied(cache, number, place.kept, current, document, keep))
 }
 
-/// Copies the text of a number into the document.
+/// Copies the name or text of a number into the document.
 #[inline(never)]
-fn copied(cache: &mut Cache<Place>, number: usize, current: u64, document: &mut Document) -> Span {
-    let span = document.keep(cache.text(number));
-    let place = Place {
-        document: current,
-        span,
-    };
-    cache.note(number, place);
-    span
+fn copied<T: Copy>(
+    cache: &mut Cache<Place<T>>,
+    number: usize,
+    before: T,
+    current: u64,
+    document: &mut Document,
+    keep: impl FnOnce(&mut Document, &str, T) -> T,
+) -> T {
+    let kept = keep(document, cache.text(number), before);
+    let document = current;
+    cache.note(number, Place { document, kept });
+    kept
 }

@@ -25,6 +25,37 @@ impl Span {
     }
 }
 
+/// A name among a document's characters. It has at most
+/// [`NAME_BYTES_MAX`](crate::xml::chars::NAME_BYTES_MAX) bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Name {
+    start: u32,
+    length: u16,
+    /// Where its local part begins, behind the colon; 0 without a prefix.
+    local: u16,
+}
+
+impl Name {
+    #[inline]
+    pub(super) fn bytes(self) -> usize {
+        usize::from(self.length)
+    }
+
+    #[inline]
+    pub(super) fn is_prefixed(self) -> bool {
+        self.local != 0
+    }
+
+    pub(super) fn of(start: usize, text: &str) -> Self {
+        let colon = text.bytes().position(|byte| byte == b':');
+        Name {
+            start: start as u32,
+            length: u16::try_from(text.len()).expect("names are short"),
+            local: colon.map_or(0, |at| at as u16 + 1),
+        }
+    }
+}
+
 /// Items that a document has room for from its begin, at most.
 const ROOM_ITEMS_MAX: usize = 256;
 
@@ -32,9 +63,9 @@ const ROOM_ITEMS_MAX: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     /// An element of this name begins.
-    Open(Span),
+    Open(Name),
     /// An attribute of this name; its value is the next item.
-    Attribute(Span),
+    Attribute(Name),
     /// Characters.
     Text(Span),
     /// Characters that have a shorter form.
@@ -107,18 +138,18 @@ impl Document {
         while let Some(item) = items.next() {
             match item {
                 Item::Open(name) => {
-                    sink.open(self.text(*name));
+                    sink.open(self.name(*name));
                     open.push(*name);
                 }
                 Item::Attribute(name) => {
                     let value = items.next().and_then(|value| self.value(value));
-                    sink.attribute(self.text(*name), &value.unwrap_or_default());
+                    sink.attribute(self.name(*name), &value.unwrap_or_default());
                 }
                 Item::Text(text) => sink.text(self.text(*text)),
                 Item::Atom(atom) => sink.plain(&atom.text()),
                 Item::Close => {
                     let name = open.pop().expect("elements are closed once");
-                    sink.close(self.text(name));
+                    sink.close(self.name(name));
                 }
             }
         }
@@ -155,10 +186,42 @@ impl Document {
         self.items.len()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn text(&self, span: Span) -> &str {
         let start = span.start as usize;
         &self.characters[start..start + span.length as usize]
+    }
+
+    #[inline(always)]
+    pub(super) fn name(&self, name: Name) -> &str {
+        let start = name.start as usize;
+        &self.characters[start..start + usize::from(name.length)]
+    }
+
+    /// Prefix and local part of a name; the prefix of one without is empty.
+    #[inline]
+    pub(super) fn parts(&self, name: Name) -> (&str, &str) {
+        let whole = self.name(name);
+        match usize::from(name.local) {
+            0 => ("", whole),
+            local => (&whole[..local - 1], &whole[local..]),
+        }
+    }
+
+    /// Keeps a name.
+    #[inline]
+    pub(super) fn keep_name(&mut self, text: &str) -> Name {
+        let name = Name::of(self.characters.len(), text);
+        self.characters.push_str(text);
+        name
+    }
+
+    /// Keeps a name that another document had as `name`.
+    #[inline]
+    pub(super) fn keep_known_name(&mut self, text: &str, name: Name) -> Name {
+        let start = self.characters.len() as u32;
+        self.characters.push_str(text);
+        Name { start, ..name }
     }
 
     /// Keeps characters.
@@ -185,9 +248,10 @@ impl Document {
 impl PartialEq for Document {
     fn eq(&self, other: &Self) -> bool {
         let same = |(mine, theirs): (&Item, &Item)| match (*mine, *theirs) {
-            (Item::Open(a), Item::Open(b))
-            | (Item::Attribute(a), Item::Attribute(b))
-            | (Item::Text(a), Item::Text(b)) => self.text(a) == other.text(b),
+            (Item::Open(a), Item::Open(b)) | (Item::Attribute(a), Item::Attribute(b)) => {
+                self.name(a) == other.name(b)
+            }
+            (Item::Text(a), Item::Text(b)) => self.text(a) == other.text(b),
             (a, b) => a == b,
         };
         self.items.len() == other.items.len() && self.items.iter().zip(&other.items).all(same)

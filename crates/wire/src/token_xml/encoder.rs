@@ -1,5 +1,7 @@
 //! Tokens from documents.
 
+use std::sync::LazyLock;
+
 use wirelab_contract::{Message, Operation};
 
 use crate::soap::Form;
@@ -31,9 +33,13 @@ impl Encoder {
     /// An end that has sent nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Encoder {
+        static FRESH: LazyLock<Encoder> = LazyLock::new(|| Encoder {
             names: Index::new(&NAMES),
             texts: Index::new(&TEXTS),
+        });
+        Encoder {
+            names: FRESH.names.copied(),
+            texts: FRESH.texts.copied(),
         }
     }
 
@@ -41,8 +47,8 @@ impl Encoder {
     pub fn encode(&mut self, document: &Document, out: &mut Vec<u8>) {
         for item in &document.items {
             match item {
-                Item::Open(name) => self.name(document.text(*name), &ELEMENT, out),
-                Item::Attribute(name) => self.name(document.text(*name), &ATTRIBUTE, out),
+                Item::Open(name) => self.name(document.name(*name), &ELEMENT, out),
+                Item::Attribute(name) => self.name(document.name(*name), &ATTRIBUTE, out),
                 Item::Text(text) => self.text(document.text(*text), out),
                 Item::Atom(atom) => write_atom(*atom, out),
                 Item::Close => out.push(token::CLOSE),
@@ -67,30 +73,36 @@ impl Encoder {
 
     #[inline]
     pub(super) fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
-        match self.names.find(name) {
+        match self.names.expected(name) {
             Some(number) => write_near(number, tokens.near, tokens.far, out),
-            None => {
-                out.push(tokens.new);
-                write_characters(name, out);
-                self.names.insert(name);
-            }
+            None => self.other_name(name, tokens, out),
+        }
+    }
+
+    #[inline(never)]
+    fn other_name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
+        match self.names.find_or_enter(name) {
+            Some(number) => write_near(number, tokens.near, tokens.far, out),
+            None => write_characters(tokens.new, name, out),
         }
     }
 
     #[inline]
     pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
-        let cached = token::CACHED_BYTES.contains(&text.len());
-        match cached.then(|| self.texts.find(text)).flatten() {
+        if !token::CACHED_BYTES.contains(&text.len()) {
+            return write_characters(token::PLAIN_TEXT, text, out);
+        }
+        match self.texts.expected(text) {
             Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
-            None if cached => {
-                out.push(token::NEW_TEXT);
-                write_characters(text, out);
-                self.texts.insert(text);
-            }
-            None => {
-                out.push(token::PLAIN_TEXT);
-                write_characters(text, out);
-            }
+            None => self.other_text(text, out),
+        }
+    }
+
+    #[inline(never)]
+    fn other_text(&mut self, text: &str, out: &mut Vec<u8>) {
+        match self.texts.find_or_enter(text) {
+            Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
+            None => write_characters(token::NEW_TEXT, text, out),
         }
     }
 }
@@ -123,7 +135,8 @@ fn write_near(number: usize, near: u8, far: u8, out: &mut Vec<u8>) {
     }
 }
 
-fn write_characters(text: &str, out: &mut Vec<u8>) {
+fn write_characters(kind: u8, text: &str, out: &mut Vec<u8>) {
+    out.push(kind);
     token::write_number(text.len() as u64, out);
     out.extend_from_slice(text.as_bytes());
 }
