@@ -11,8 +11,54 @@ use crate::plan::TokenSource;
 pub(crate) struct Tokens {
     pub(crate) encoder: Encoder,
     pub(crate) decoder: Decoder,
+    /// The tokens of the prepared request.
+    request: Settled,
+    /// The last right reply.
+    pub(crate) reply: Settled,
     /// A reply was no document: the caches are not the peer's any more.
     pub(crate) out_of_step: bool,
+}
+
+/// Tokens that mean the same, and change nothing, for as long as nothing enters
+/// the caches of their direction.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    tokens: Vec<u8>,
+    /// What had entered then; none before there are such tokens.
+    entered: Option<u64>,
+}
+
+/// Tokens that are kept at most, so that many connections take little memory.
+const SETTLED_BYTES_MAX: usize = 16 << 10;
+
+impl Settled {
+    /// The tokens, if they still are what they were.
+    pub(crate) fn at(&self, entered: u64) -> Option<&[u8]> {
+        (self.entered == Some(entered)).then_some(&self.tokens)
+    }
+
+    /// Keeps tokens, if nothing entered with them.
+    pub(crate) fn keep(&mut self, tokens: &[u8], before: u64, after: u64) {
+        if before == after && tokens.len() <= SETTLED_BYTES_MAX {
+            self.tokens.clear();
+            self.tokens.extend_from_slice(tokens);
+            self.entered = Some(after);
+        }
+    }
+}
+
+impl Tokens {
+    /// The tokens of a document that is the connection's only one.
+    fn write(&mut self, document: &Document, out: &mut Vec<u8>) {
+        let before = self.encoder.entered();
+        if let Some(tokens) = self.request.at(before) {
+            return out.extend_from_slice(tokens);
+        }
+        let begin = out.len();
+        self.encoder.encode(document, out);
+        let after = self.encoder.entered();
+        self.request.keep(&out[begin..], before, after);
+    }
 }
 
 /// What documents of requests are made from, call by call.
@@ -52,7 +98,7 @@ impl PreparedDocument {
     /// The tokens of the request.
     pub(crate) fn write(&self, tokens: &mut Tokens, out: &mut Vec<u8>) {
         match self {
-            PreparedDocument::Document(document) => tokens.encoder.encode(document, out),
+            PreparedDocument::Document(document) => tokens.write(document, out),
             PreparedDocument::Text(text) => tokens.encoder.encode(&parse(text), out),
         }
     }
@@ -76,7 +122,8 @@ fn parse(text: &[u8]) -> Document {
 
 #[cfg(test)]
 mod tests {
-    use wirelab_contract::workload::book;
+    use wirelab_contract::Operation;
+    use wirelab_contract::workload::{self, book};
 
     use super::*;
 
@@ -99,5 +146,27 @@ mod tests {
         assert!(lengths[1] * 2 < lengths[0], "{lengths:?}");
         assert_eq!(lengths[..2], lengths[2..]);
         assert_eq!(all[0], all[1]);
+    }
+
+    /// What is kept of a prepared request is what encoding it anew would give.
+    #[test]
+    fn a_prepared_request_has_the_tokens_that_its_connection_is_due() {
+        let submit = |n| workload::call(Operation::Submit, 200 + 40 * n, 0, n).unwrap();
+        let prepared = DocumentSource(TokenSource::Message).prepare(&submit(0));
+        let (mut tokens, mut plain) = (Tokens::default(), Encoder::new());
+        let mut lengths = Vec::new();
+        // Others come between, the later ones until the caches are full.
+        for n in [0, 0, 0, 1, 0, 0, 40, 41, 42, 43, 44, 45, 46, 47, 0, 0, 0] {
+            let (mut kept, mut anew) = (Vec::new(), Vec::new());
+            match n {
+                0 => prepared.write(&mut tokens, &mut kept),
+                n => tokens.encoder.encode(&direct(&submit(n)), &mut kept),
+            }
+            plain.encode(&direct(&submit(n)), &mut anew);
+            assert_eq!(kept, anew);
+            lengths.extend((n == 0).then_some(kept.len()));
+        }
+        assert!(lengths[1] < lengths[0] && lengths[1] == lengths[2]);
+        assert_eq!(tokens.request.entered, Some(plain.entered()));
     }
 }

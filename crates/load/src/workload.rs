@@ -242,6 +242,7 @@ fn judge(stack: &Stack, operation: Operation, wanted: Wanted) -> Judge {
     // The caches of tokens must follow every reply.
     let decode = stack.work == Work::Decode || stack.codec == Codec::TokenXml;
     let mut judge = Judge::new(framing, wanted, decode);
+    judge.takes_repeats = stack.work == Work::Frame;
     judge.status = Some(200);
     judge.encoding = Some(encoding(stack.compression).0);
     judge.errors = Some((form(stack), operation));

@@ -73,6 +73,9 @@ pub(crate) struct Judge {
     pub(crate) errors: Option<(Form, Operation)>,
     /// Decode every reply (work=decode).
     pub(crate) decode: bool,
+    /// Tokens that say to the byte what the last right reply said need not be
+    /// read again (work=frame with token-xml).
+    pub(crate) takes_repeats: bool,
     learned: AtomicU64,
 }
 
@@ -88,6 +91,7 @@ impl Judge {
             wanted,
             errors: None,
             decode,
+            takes_repeats: false,
             learned: AtomicU64::new(UNKNOWN),
         }
     }

@@ -1,9 +1,12 @@
-use wirelab_contract::{Operation, workload};
+use wirelab_contract::transfer::SubmitReply;
+use wirelab_contract::{Operation, Reply, workload};
 use wirelab_wire::codec::{Codec, Expected};
 use wirelab_wire::grpc::frame;
+use wirelab_wire::token_xml::{Document, Encoder};
 use wirelab_wire::{End, gzip};
 
 use super::*;
+use crate::tokens::Tokens;
 
 fn expected(codec: Codec, operation: Operation, bytes: u64) -> Wanted {
     let call = workload::call(operation, bytes, 10, 0).unwrap();
@@ -244,4 +247,53 @@ fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike(
     let letter = altered.windows(9).position(|w| w == b"deployed ").unwrap();
     altered[letter] = b'D';
     assert_eq!(reply(&judge, &[&altered], End::default()), Ok(()));
+}
+
+/// With work=frame a reply of tokens that repeats the last right one is taken
+/// as it is; every other one is read.
+#[test]
+fn tokens_that_differ_or_mean_something_else_are_read() {
+    let call = workload::call(Operation::Submit, 200, 10, 0).unwrap();
+    let mut judge = Judge::new(
+        Framing::Whole,
+        expected(Codec::TokenXml, Operation::Submit, 200),
+        true,
+    );
+    judge.takes_repeats = true;
+    let (mut encoder, mut tokens) = (Encoder::new(), Tokens::default());
+    let mut verdict = |reply: &[u8]| {
+        let mut state = ReplyState::default();
+        let content_length = Some(reply.len() as u64);
+        let head = Head {
+            status: 200,
+            content_length,
+            ..Head::default()
+        };
+        judge.head(&mut state, &head);
+        judge.body(&mut state, reply, Some(&mut tokens));
+        let end = judge.end(&mut state, End::default(), Some(&mut tokens));
+        kind(end)
+    };
+    let Ok(Reply::Submit(right)) = call.answer() else {
+        panic!("a request of the workload is taken");
+    };
+    let mut other = right.clone();
+    other.batch = "other".to_owned();
+    let mut tokens_of = |reply: &SubmitReply| {
+        let mut out = Vec::new();
+        encoder.encode(&Document::of_reply(Operation::Submit, reply), &mut out);
+        out
+    };
+    let mut last = Vec::new();
+    for _ in 0..3 {
+        last = tokens_of(&right);
+        assert_eq!(verdict(&last), None);
+    }
+    assert_eq!(verdict(&tokens_of(&other)), Some(ErrorKind::Wrong));
+    assert_eq!(verdict(&tokens_of(&right)), None);
+    assert_eq!(verdict(&tokens_of(&other)), Some(ErrorKind::Wrong));
+    assert_eq!(verdict(&tokens_of(&right)), None);
+    // Out of step nothing is right any more, not even what was.
+    assert_eq!(verdict(&last[1..]), Some(ErrorKind::Wrong));
+    assert_eq!(verdict(&last), Some(ErrorKind::Wrong));
 }

@@ -5,75 +5,7 @@
 //! hand goes round, passes over each entry that was used since it last came
 //! by, and replaces the first that was not.
 
-/// How large a cache is, and what it holds from the start.
-#[derive(Debug)]
-pub(super) struct Plan {
-    /// Numbers 0 and up; never given up.
-    pub(super) fixed: &'static [&'static str],
-    /// Entries beyond those.
-    pub(super) entries: usize,
-}
-
-/// Names of elements and attributes: those of SOAP are there from the start.
-pub(super) static NAMES: Plan = Plan {
-    fixed: &[
-        "soapenv:Envelope",
-        "xmlns:soapenv",
-        "soapenv:Header",
-        "soapenv:Body",
-        "soapenv:Fault",
-        "faultcode",
-        "faultstring",
-        "faultactor",
-        "detail",
-        "xmlns",
-        "soapenv:mustUnderstand",
-        "soapenv:actor",
-        "soapenv:encodingStyle",
-        "xmlns:xsd",
-        "xmlns:xsi",
-        "xsi:type",
-        "xsi:nil",
-        "SOAP-ENV:Envelope",
-        "xmlns:SOAP-ENV",
-        "SOAP-ENV:Header",
-        "SOAP-ENV:Body",
-        "SOAP-ENV:Fault",
-        "SOAP-ENV:mustUnderstand",
-        "SOAP-ENV:actor",
-        "SOAP-ENV:encodingStyle",
-        "xmlns:SOAP-ENC",
-        "SOAP-ENC:arrayType",
-        "id",
-        "href",
-        "item",
-    ],
-    entries: 1024,
-};
-
-/// Texts and values of attributes.
-pub(super) static TEXTS: Plan = Plan {
-    fixed: &[
-        "http://schemas.xmlsoap.org/soap/envelope/",
-        "http://schemas.xmlsoap.org/soap/encoding/",
-        "http://www.w3.org/2001/XMLSchema",
-        "http://www.w3.org/2001/XMLSchema-instance",
-        "soapenv:Client",
-        "soapenv:Server",
-        "soapenv:VersionMismatch",
-        "soapenv:MustUnderstand",
-        "SOAP-ENV:Client",
-        "SOAP-ENV:Server",
-        "xsd:boolean",
-        "xsd:int",
-        "xsd:long",
-        "xsd:double",
-        "xsd:string",
-        "xsd:base64Binary",
-        "SOAP-ENC:Array",
-    ],
-    entries: 256,
-};
+use super::plan::Plan;
 
 /// Entries beyond the fixed ones that there is room for from the begin.
 const ROOM_ENTRIES: usize = 16;
@@ -95,6 +27,8 @@ pub(super) struct Cache<P> {
     given_up: usize,
     /// The entry that the hand points to, the fixed ones not counted.
     hand: usize,
+    /// Texts that were ever entered.
+    entered: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +50,7 @@ impl<P: Copy> Cache<P> {
             fixed: 0,
             given_up: 0,
             hand: 0,
+            entered: 0,
         };
         for (number, text) in plan.fixed.iter().enumerate() {
             cache.enter(number, text, note(text));
@@ -136,6 +71,12 @@ impl<P: Copy> Cache<P> {
             characters,
             ..*self
         }
+    }
+
+    /// How many texts were ever entered. As long as it is the same, so are all
+    /// numbers, and a mark of use stays where it is.
+    pub(super) fn entered(&self) -> u64 {
+        self.entered
     }
 
     /// The text of a number that stands for one.
@@ -206,6 +147,7 @@ impl<P: Copy> Cache<P> {
             used: false,
             note,
         };
+        self.entered += 1;
         self.characters.push_str(text);
         match self.entries.get_mut(number) {
             None => self.entries.push(entry),
@@ -295,6 +237,11 @@ impl Index {
             cache: self.cache.copied(),
             ..*self
         }
+    }
+
+    /// See [`Cache::entered`].
+    pub(super) fn entered(&self) -> u64 {
+        self.cache.entered()
     }
 
     /// The number of a text, if it is the one that followed last time; it counts

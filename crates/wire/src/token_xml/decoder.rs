@@ -6,10 +6,11 @@ use crate::xml::chars;
 use crate::xml::source::DEPTH_MAX;
 
 use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
-use super::cache::{Cache, NAMES, TEXTS};
+use super::cache::Cache;
 use super::document::{Document, Item, Name, Span};
 use super::error::{Error, ErrorKind};
 use super::input::Input;
+use super::plan::{NAMES, TEXTS};
 use super::token;
 
 /// Items of one document: three for each of the fields of 100,000 records,
@@ -66,6 +67,14 @@ impl Decoder {
             texts: FRESH.texts.copied(),
             ..*FRESH
         }
+    }
+
+    /// How many names and texts have entered the caches, the fixed ones
+    /// included. Tokens of which none entered are the same document again, and
+    /// change nothing, for as long as this number stays.
+    #[must_use]
+    pub fn entered(&self) -> u64 {
+        self.names.entered() + self.texts.entered()
     }
 
     /// Reads one whole document. After an error the connection must be

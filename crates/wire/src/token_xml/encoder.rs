@@ -8,8 +8,9 @@ use crate::soap::Form;
 use crate::soap::writing::request_into;
 
 use super::atom::Atom;
-use super::cache::{Index, NAMES, TEXTS};
+use super::cache::Index;
 use super::document::{Document, Item};
+use super::plan::{NAMES, TEXTS};
 use super::token;
 use super::token_sink::TokenSink;
 
@@ -41,6 +42,14 @@ impl Encoder {
             names: FRESH.names.copied(),
             texts: FRESH.texts.copied(),
         }
+    }
+
+    /// How many names and texts have entered the caches, the fixed ones
+    /// included. A document that entered none has the same tokens again, and
+    /// changes nothing, for as long as this number stays.
+    #[must_use]
+    pub fn entered(&self) -> u64 {
+        self.names.entered() + self.texts.entered()
     }
 
     /// Appends the tokens of a document to `out`.

@@ -20,6 +20,7 @@ mod document;
 mod encoder;
 mod error;
 mod input;
+mod plan;
 mod token;
 mod token_sink;
 
