@@ -23,6 +23,7 @@ mod input;
 mod plan;
 mod token;
 mod token_sink;
+mod usual;
 
 pub use atom::Atom;
 pub(crate) use cursor::Cursor;
