@@ -106,15 +106,16 @@ impl Decoder {
     }
 }
 
-/// What may come next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What may come next. What stands from [`State::Tag`] on may be followed by the
+/// end of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     /// The root element.
     Prolog,
-    /// Attributes or content of an element that has just begun.
-    Tag,
     /// The value of an attribute.
     Value,
+    /// Attributes or content of an element that has just begun.
+    Tag,
     /// Content behind an end of an element.
     Content,
     /// An element's begin or end, because a text has just been read.
@@ -235,10 +236,9 @@ impl Reading<'_> {
     #[inline]
     fn value(&mut self, item: Item) -> Result<(), Error> {
         self.state = match self.state {
-            State::Value => State::Tag,
             State::Tag | State::Content => State::AfterText,
-            State::Prolog => return Err(self.misplaced("a text before the root element")),
-            State::AfterText => return Err(self.misplaced("a text behind a text")),
+            State::Value => State::Tag,
+            State::Prolog | State::AfterText => return Err(self.misplaced_text()),
         };
         self.expanded += match item {
             Item::Text(text) => text.bytes(),
@@ -251,17 +251,31 @@ impl Reading<'_> {
         Ok(())
     }
 
+    #[cold]
+    fn misplaced_text(&self) -> Error {
+        self.misplaced(match self.state {
+            State::Prolog => "a text before the root element",
+            _ => "a text behind a text",
+        })
+    }
+
     #[inline]
     fn close(&mut self) -> Result<(), Error> {
-        match self.state {
-            State::Prolog => return Err(self.misplaced("an end before the root element")),
-            State::Value => return Err(self.misplaced("an attribute without a value")),
-            State::Tag | State::Content | State::AfterText => {}
+        if self.state < State::Tag {
+            return Err(self.misplaced_end());
         }
         self.depth -= 1;
         self.state = State::Content;
         self.document.items.push(Item::Close);
         Ok(())
+    }
+
+    #[cold]
+    fn misplaced_end(&self) -> Error {
+        self.misplaced(match self.state {
+            State::Prolog => "an end before the root element",
+            _ => "an attribute without a value",
+        })
     }
 
     fn new_name(&mut self) -> Result<Name, Error> {
@@ -364,10 +378,12 @@ impl Reading<'_> {
         })
     }
 
+    #[cold]
     fn misplaced(&self, what: &'static str) -> Error {
         self.input.error(ErrorKind::Order(what))
     }
 
+    #[cold]
     fn limit(&self, what: &'static str, limit: usize) -> Error {
         self.input.error(ErrorKind::Limit { what, limit })
     }

@@ -25,6 +25,7 @@ impl<'i> Input<'i> {
     }
 
     /// An error of the token that is being read.
+    #[cold]
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
         let offset = self.token;
         Error { offset, kind }
