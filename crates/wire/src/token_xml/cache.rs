@@ -140,6 +140,7 @@ impl<P: Copy> Cache<P> {
     }
 
     /// Enters a text under a number that [`Cache::vacant`] told.
+    #[inline]
     fn enter(&mut self, number: usize, text: &str, note: P) {
         let entry = Entry {
             start: self.characters.len() as u32,
@@ -162,6 +163,7 @@ impl<P: Copy> Cache<P> {
     }
 
     /// Drops the characters of texts that were given up.
+    #[inline(never)]
     fn tidy(&mut self) {
         let room = self.characters.len();
         let before = std::mem::replace(&mut self.characters, String::with_capacity(room));
@@ -259,6 +261,7 @@ impl Index {
 
     /// The number of a text, which counts as used from now on. A text that has
     /// none is entered.
+    #[inline]
     pub(super) fn find_or_enter(&mut self, text: &str) -> Option<usize> {
         let hash = hash(text);
         let found = self.search(text, hash);

@@ -144,6 +144,7 @@ fn write_near(number: usize, near: u8, far: u8, out: &mut Vec<u8>) {
     }
 }
 
+#[inline]
 fn write_characters(kind: u8, text: &str, out: &mut Vec<u8>) {
     out.push(kind);
     token::write_number(text.len() as u64, out);

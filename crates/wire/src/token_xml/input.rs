@@ -57,6 +57,7 @@ impl<'i> Input<'i> {
     }
 
     /// A length, and as many bytes of UTF-8.
+    #[inline]
     pub(super) fn characters(
         &mut self,
         what: &'static str,
