@@ -6,7 +6,7 @@ use crate::xml::writer::Sink;
 use crate::xml::{self, value};
 
 use super::atom::Atom;
-use super::document::{Document, Item};
+use super::document::{Document, Item, prefix};
 
 /// Takes a document piece by piece.
 pub(super) struct Builder {
@@ -47,13 +47,13 @@ impl Builder {
 impl Sink for Builder {
     #[inline]
     fn open(&mut self, name: &str) {
-        let name = self.document.keep_name(name);
+        let name = self.document.keep_name(name, prefix(name));
         self.push(Item::Open(name));
     }
 
     #[inline]
     fn attribute(&mut self, name: &str, value: &str) {
-        let name = self.document.keep_name(name);
+        let name = self.document.keep_name(name, prefix(name));
         self.push(Item::Attribute(name));
         self.value(value);
     }

@@ -31,13 +31,20 @@ pub(super) struct Cache<P> {
     entered: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Copy)]
 struct Entry<P> {
     /// Where the text lies among the characters.
     start: u32,
     length: u32,
     used: bool,
     note: P,
+}
+
+// Not derived: that would copy every entry field by field.
+impl<P: Copy> Clone for Entry<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
 impl<P: Copy> Cache<P> {

@@ -7,7 +7,7 @@ use crate::xml::source::DEPTH_MAX;
 
 use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
 use super::cache::Cache;
-use super::document::{Document, Item, Name, Span};
+use super::document::{Document, Item, Name, Span, prefix};
 use super::error::{Error, ErrorKind};
 use super::input::Input;
 use super::plan::{NAMES, TEXTS};
@@ -56,7 +56,7 @@ impl Decoder {
         static FRESH: LazyLock<Decoder> = LazyLock::new(|| Decoder {
             names: Cache::new(&NAMES, |name| Place {
                 document: 0,
-                kept: Name::of(0, name),
+                kept: Name::of(0, name, prefix(name)),
             }),
             texts: Cache::new(&TEXTS, |_| Place::default()),
             documents: 0,
@@ -280,10 +280,10 @@ impl Reading<'_> {
 
     fn new_name(&mut self) -> Result<Name, Error> {
         let name = self.input.characters("a name", chars::NAME_BYTES_MAX)?;
-        if chars::split_name(name).is_none() {
+        let Some((prefix, _)) = chars::split_name(name) else {
             return Err(self.input.error(ErrorKind::Characters("a name")));
-        }
-        let kept = self.document.keep_name(name);
+        };
+        let kept = self.document.keep_name(name, prefix);
         let place = self.place(kept);
         self.decoder.names.insert(name, place);
         Ok(kept)

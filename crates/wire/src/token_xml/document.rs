@@ -47,14 +47,25 @@ impl Name {
         self.local != 0
     }
 
-    pub(super) fn of(start: usize, text: &str) -> Self {
-        let colon = text.bytes().position(|byte| byte == b':');
+    /// A name that begins with `prefix`, behind which its colon stands; an empty
+    /// one means none.
+    pub(super) fn of(start: usize, text: &str, prefix: &str) -> Self {
+        let local = match prefix.len() {
+            0 => 0,
+            bytes => bytes as u16 + 1,
+        };
         Name {
             start: start as u32,
             length: u16::try_from(text.len()).expect("names are short"),
-            local: colon.map_or(0, |at| at as u16 + 1),
+            local,
         }
     }
+}
+
+/// The prefix of a name that is known to be one.
+#[inline]
+pub(super) fn prefix(name: &str) -> &str {
+    name.split_once(':').map_or("", |(prefix, _)| prefix)
 }
 
 /// Items that a document has room for from its begin, at most.
@@ -215,10 +226,10 @@ impl Document {
         }
     }
 
-    /// Keeps a name.
+    /// Keeps a name with this prefix.
     #[inline]
-    pub(super) fn keep_name(&mut self, text: &str) -> Name {
-        let name = Name::of(self.characters.len(), text);
+    pub(super) fn keep_name(&mut self, text: &str, prefix: &str) -> Name {
+        let name = Name::of(self.characters.len(), text, prefix);
         self.characters.push_str(text);
         name
     }

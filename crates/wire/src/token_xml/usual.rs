@@ -302,6 +302,7 @@ mod tests {
     use wirelab_contract::workload::{book, submit_request};
     use wirelab_contract::{Call, Message, Operation, Reply};
 
+    use super::super::document::prefix;
     use super::*;
     use crate::soap::Form;
 
@@ -343,7 +344,7 @@ mod tests {
     /// What an item may be changed to, beside another item of the document.
     fn others(document: &mut Document) -> Vec<Item> {
         let names = ["xmlns", "xsi:nil", "id", "w:records", "records", "title"];
-        let names = names.map(|name| document.keep_name(name));
+        let names = names.map(|name| document.keep_name(name, prefix(name)));
         let texts = ["", " ", "1.5", "-", "urn:x", "1e3", "007"].map(|text| document.keep(text));
         let atoms = [
             Atom::Int(1 << 40),
