@@ -237,8 +237,9 @@ pub enum Work {
     Decode,
     /// Status, length and frame only. Replies whose numbers go into later
     /// requests are read all the same, and so are those of token-xml, whose
-    /// caches must follow, and those of raw that are unlike a right one: only
-    /// their content tells an error.
+    /// caches must follow, unless they repeat the last right one and nothing
+    /// has entered the caches, and those of raw that are unlike a right one:
+    /// only their content tells an error.
     Frame,
 }
 

@@ -1,6 +1,10 @@
-//! Inputs that are kept: `corpus/TARGET/NAME`.
+//! Inputs that are kept: seeds in `corpus/TARGET/NAME`, and what a search found to lead
+//! somewhere new in `corpus/TARGET.base64`, one a line (`fuzz/search.py` writes them).
 
 use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 /// An input of the corpus.
 pub struct Seed {
@@ -15,8 +19,23 @@ fn folder(target: &str) -> PathBuf {
         .join(target)
 }
 
-/// The inputs of a target in the order of their names.
+/// The inputs of a target: its seeds in the order of their names, then what was found.
 pub fn read(target: &str) -> Vec<Vec<u8>> {
+    let mut inputs = seeds(target);
+    inputs.extend(found(target));
+    inputs
+}
+
+/// # Panics
+/// Without the file, or where a line is not base64.
+fn found(target: &str) -> Vec<Vec<u8>> {
+    let file = folder(target).with_extension("base64");
+    let text = std::fs::read_to_string(&file).expect("found inputs; run fuzz/search.py");
+    let lines = text.lines().map(|line| STANDARD.decode(line));
+    lines.collect::<Result<_, _>>().expect("base64")
+}
+
+fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = folder(target);
     let entries = std::fs::read_dir(&folder).expect("a corpus; run with WIRELAB_WRITE_CORPUS=1");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

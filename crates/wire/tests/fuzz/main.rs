@@ -1,11 +1,12 @@
 //! A deterministic mutational fuzzer on stable Rust: every parser of this
 //! crate for a second, or for WIRELAB_FUZZ_SECONDS each.
 //!
-//! It begins with the files of `corpus/TARGET`, whose seeds come from the
-//! golden vectors and from our own writers (`seeds.rs`), and changes them at
-//! random from a fixed seed. No input may panic, take longer than a bound, or
-//! hold more memory than a multiple of its length. `/fuzz` has the same
-//! targets for libFuzzer, which also sees where an input leads.
+//! It begins with the seeds of `corpus/TARGET`, which come from the golden
+//! vectors and from our own writers (`seeds.rs`), and with the inputs of
+//! `corpus/TARGET.base64`, and changes them at random from a fixed seed. No
+//! input may panic, take longer than a bound, or hold more memory than a
+//! multiple of its length. `/fuzz` has the same targets for libFuzzer, which
+//! also sees where an input leads; what it found is in those files.
 
 mod corpus;
 mod memory;

@@ -1,0 +1,128 @@
+"""Searches parsers under libFuzzer, and keeps the inputs that lead somewhere new.
+
+    python fuzz/search.py [--seconds N] [--jobs N] [TARGET …]
+
+Needs a nightly compiler and cargo-fuzz. What is kept is in corpus/TARGET.base64 of the
+target's crate, an input a line: the tests of every change begin with it. An input that a
+parser cannot bear ends up in fuzz/artifacts and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BYTES_MAX = 16 << 10
+"""Of an input; as BYTES_MAX of crates/wire/tests/fuzz/mutate.rs."""
+KEPT_BYTES_MAX = 1 << 10
+"""Of an input that is kept: what longer ones add are mostly counts of the same edges."""
+CRATES = {"fuzz_targets": "wire", "trace_targets": "trace"}
+"""Folder of a target's source -> its crate."""
+
+
+def targets() -> dict[str, Path]:
+    """Each target and the folder of its seeds, as fuzz/Cargo.toml names them."""
+    manifest = tomllib.loads((ROOT / "fuzz/Cargo.toml").read_text(encoding="utf-8"))
+    return {
+        each["name"]: ROOT
+        / "crates"
+        / CRATES[Path(each["path"]).parent.name]
+        / "corpus"
+        / each["name"]
+        for each in manifest["bin"]
+    }
+
+
+def kept(seeds: Path) -> Path:
+    """The file of a target's kept inputs."""
+    return seeds.with_suffix(".base64")
+
+
+def unpack(file: Path, folder: Path) -> None:
+    """Writes each input of a file of them as a file of its own, as libFuzzer names them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for line in file.read_text(encoding="ascii").splitlines() if file.exists() else ():
+        content = base64.b64decode(line, validate=True)
+        (folder / sha256(content).hexdigest()[:40]).write_bytes(content)
+
+
+def pack(folder: Path, seeds: Path) -> int:
+    """Writes the file of a target's kept inputs, those without the seeds; returns how many."""
+    own = {seed.read_bytes() for seed in seeds.iterdir()}
+    every = {file.read_bytes() for file in folder.iterdir()}
+    inputs = sorted(content for content in every - own if len(content) <= KEPT_BYTES_MAX)
+    lines = "".join(f"{base64.b64encode(content).decode()}\n" for content in inputs)
+    kept(seeds).write_text(lines, encoding="ascii")
+    return len(inputs)
+
+
+def keep(program: Path, seeds: Path, found: Path) -> int:
+    """Keeps, of what was kept and what was found, the fewest inputs that lead everywhere;
+    returns how many."""
+    with tempfile.TemporaryDirectory() as scratch:
+        before, merged = Path(scratch) / "before", Path(scratch) / "merged"
+        unpack(kept(seeds), before)
+        merged.mkdir()
+        _run([program, "-set_cover_merge=1", merged, seeds, before, found], check=True)
+        return pack(merged, seeds)
+
+
+def search(program: Path, seeds: Path, seconds: int) -> str | None:
+    """One target for so many seconds. Returns what it found wrong, None when nothing."""
+    artifacts = ROOT / "fuzz" / "artifacts" / seeds.name
+    artifacts.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        found = Path(scratch)
+        unpack(kept(seeds), found)
+        limits = [f"-max_total_time={seconds}", f"-max_len={BYTES_MAX}", "-timeout=10"]
+        done = _run([program, found, seeds, *limits, f"-artifact_prefix={artifacts}/"])
+        if done.returncode != 0:
+            return f"{seeds.name}: see {artifacts}\n{done.stderr[-2000:]}"
+        print(f"{seeds.name}: {keep(program, seeds, found)} inputs kept", flush=True)
+    return None
+
+
+def _run(command: Iterable[str | Path], *, check: bool = False) -> subprocess.CompletedProcess[str]:
+    words = [str(word) for word in command]
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", check=check)
+
+
+def build() -> Path:
+    """Builds every target; returns the folder of the programs."""
+    subprocess.run(["cargo", "+nightly", "fuzz", "build"], cwd=ROOT, check=True)
+    told = _run(["rustc", "+nightly", "-vV"], check=True).stdout
+    host = next(line.split()[1] for line in told.splitlines() if line.startswith("host:"))
+    return ROOT / "fuzz" / "target" / host / "release"
+
+
+def main() -> int:
+    known = targets()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=int, default=600, help="for each target [600]")
+    parser.add_argument("--jobs", type=int, default=1, help="targets at a time [1]")
+    parser.add_argument("target", nargs="*", choices=[[], *known], help="[all]")
+    asked = parser.parse_args()
+    programs = build()
+    one = partial(_one, programs, seconds=asked.seconds)
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        wrong = [said for said in pool.map(one, (known[n] for n in asked.target or known)) if said]
+    print("\n".join(wrong), file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def _one(programs: Path, seeds: Path, *, seconds: int) -> str | None:
+    return search(programs / seeds.name, seeds, seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
