@@ -180,6 +180,9 @@ fn dumpcap_and_we_see_the_same() {
             "lo",
             "-f",
             "tcp",
+            // Its ring of 2 MB overflows where it does not run for a moment.
+            "-B",
+            "64",
             "-w",
         ])
         .arg(&theirs)

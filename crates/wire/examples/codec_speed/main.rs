@@ -5,10 +5,9 @@
 //! cargo run --release -p wirelab-wire --example codec_speed
 //! ```
 //!
-//! One JSON line on standard output: nanoseconds of this thread's CPU. Ours and
-//! the peer take turns, round by round, so that whatever else the machine does
-//! meets both alike. Encoding
-//! goes to a buffer that is kept, decoding makes the typed message. SOAP and
+//! One JSON line on standard output: nanoseconds of this thread's CPU. All codecs
+//! of a message, and the peers of each, take turns, round by round, so that
+//! whatever else the machine does meets all alike. Encoding goes to a buffer that is kept, decoding makes the typed message. SOAP and
 //! token-xml have no peer: we know of no Rust library that reads and writes them.
 
 mod cpu;
@@ -25,7 +24,7 @@ use wirelab_contract::workload::submit_request;
 use wirelab_contract::{Call, Operation};
 use wirelab_wire::codec::Codec;
 
-use rounds::{RoundTrip, measured};
+use rounds::{Race, RoundTrip};
 
 /// Sizes of the Submit requests: bytes of their protobuf encoding.
 const SUBMIT_BYTES: [(u64, &str); 3] = [
@@ -35,7 +34,7 @@ const SUBMIT_BYTES: [(u64, &str); 3] = [
 ];
 
 /// Rounds of a run whose figures are read.
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 45;
 
 /// Token-xml beside itself: not the first message of its connection.
 const KEPT: &str = "token-xml, connection kept";
@@ -49,23 +48,68 @@ fn main() {
         ["--trips", count, codec] => return trips(count.parse().expect("a number"), codec),
         _ => panic!("{args:?}: the options are --quick and --trips N CODEC"),
     };
-    let mut cases = Vec::new();
-    for (name, call) in calls() {
-        // Text carries Hello only.
-        for codec in Codec::ALL.into_iter().filter(|&codec| codec != Codec::Text) {
-            let peer = peers::of(codec, &call);
-            cases.push(case(
-                codec.name(),
-                name,
-                ours::single(codec, &call),
-                peer,
-                rounds,
-            ));
-        }
-        let kept = ours::on_a_connection(&call);
-        cases.push(case(KEPT, name, kept, None, rounds));
-    }
+    let cases: Vec<Value> = calls()
+        .iter()
+        .flat_map(|(name, call)| raced(name, call, rounds))
+        .collect();
     println!("{}", json!({"rounds": rounds, "cases": cases}));
+}
+
+/// One codec at one message.
+struct Case {
+    codec: &'static str,
+    message: &'static str,
+    peer: Option<&'static str>,
+    race: Race,
+}
+
+impl Case {
+    fn new(
+        codec: &'static str,
+        message: &'static str,
+        ours: RoundTrip,
+        peer: Option<(&'static str, RoundTrip)>,
+    ) -> Case {
+        let (name, trip) = peer.map_or((None, None), |(name, trip)| (Some(name), Some(trip)));
+        Case {
+            codec,
+            message,
+            peer: name,
+            race: Race::new(ours, trip),
+        }
+    }
+
+    /// Nanoseconds per encode and decode of every round, ours and the peer's.
+    fn told(mut self) -> Value {
+        let bytes = self.race.bytes();
+        let (ours_ns, peer_ns) = self.race.figures();
+        json!({
+            "codec": self.codec,
+            "message": self.message,
+            "bytes": bytes,
+            "ours_ns": ours_ns,
+            "peer": self.peer,
+            "peer_ns": peer_ns,
+        })
+    }
+}
+
+/// Every codec at one message, in turns.
+fn raced(message: &'static str, call: &Call, rounds: usize) -> Vec<Value> {
+    // Text carries Hello only.
+    let codecs = Codec::ALL.into_iter().filter(|&codec| codec != Codec::Text);
+    let mut cases: Vec<Case> = codecs
+        .map(|codec| {
+            let (ours, peer) = (ours::single(codec, call), peers::of(codec, call));
+            Case::new(codec.name(), message, ours, peer)
+        })
+        .collect();
+    let kept = ours::on_a_connection(call);
+    cases.push(Case::new(KEPT, message, kept, None));
+    for round in 0..rounds {
+        cases.iter_mut().for_each(|case| case.race.round(round));
+    }
+    cases.into_iter().map(Case::told).collect()
 }
 
 /// Round trips of the smallest Submit in a codec, and nothing else.
@@ -90,24 +134,4 @@ fn calls() -> Vec<(&'static str, Call)> {
 fn sized((bytes, name): (u64, &'static str)) -> (&'static str, Call) {
     let request = submit_request(bytes, 0).expect("a size within the contract's bounds");
     (name, Call::Submit(request))
-}
-
-/// One row: nanoseconds per encode and decode of every round, ours and the peer's.
-fn case(
-    codec: &str,
-    message: &str,
-    mut ours: RoundTrip,
-    peer: Option<(&str, RoundTrip)>,
-    rounds: usize,
-) -> Value {
-    let (name, mut other) = peer.map_or((None, None), |(name, trip)| (Some(name), Some(trip)));
-    let (ours_ns, peer_ns) = measured(&mut ours, other.as_mut(), rounds);
-    json!({
-        "codec": codec,
-        "message": message,
-        "bytes": ours(),
-        "ours_ns": ours_ns,
-        "peer": name,
-        "peer_ns": peer_ns,
-    })
 }

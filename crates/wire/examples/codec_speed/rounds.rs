@@ -10,44 +10,71 @@ pub type RoundTrip = Box<dyn FnMut() -> usize>;
 /// How long one side's turn is meant to last.
 const TURN: Duration = Duration::from_millis(4);
 
-/// Nanoseconds per round trip, one figure a round: ours, then the peer's
-/// (none without a peer). The peer goes first in every second round.
-pub fn measured(
-    ours: &mut RoundTrip,
-    mut peer: Option<&mut RoundTrip>,
-    rounds: usize,
-) -> (Vec<f64>, Vec<f64>) {
-    let our_trips = trips_of_a_turn(ours);
-    let peer_trips = peer.as_mut().map_or(0, |peer| trips_of_a_turn(peer));
-    let (mut ours_ns, mut peer_ns) = (Vec::new(), Vec::new());
-    for round in 0..rounds {
-        if round % 2 == 0 {
-            ours_ns.push(turn(ours, our_trips));
-        }
-        if let Some(peer) = peer.as_mut() {
-            peer_ns.push(turn(peer, peer_trips));
-        }
-        if round % 2 == 1 {
-            ours_ns.push(turn(ours, our_trips));
-        }
-    }
-    (ours_ns, peer_ns)
+/// Ours beside the peer.
+pub struct Race {
+    ours: Side,
+    peer: Option<Side>,
 }
 
-/// How many round trips last about a [`TURN`]; finding it warms caches up.
-fn trips_of_a_turn(trip: &mut RoundTrip) -> u32 {
-    let mut trips = 1;
-    loop {
-        let took_ns = turn(trip, trips) * f64::from(trips);
-        if took_ns * 2.0 >= TURN.as_nanos() as f64 {
-            return trips;
+impl Race {
+    pub fn new(ours: RoundTrip, peer: Option<RoundTrip>) -> Race {
+        Race {
+            ours: Side::new(ours),
+            peer: peer.map(Side::new),
         }
-        trips *= 2;
+    }
+
+    /// One round: a turn of each side. The peer goes first in every second one.
+    pub fn round(&mut self, number: usize) {
+        let ours_first = number.is_multiple_of(2);
+        if ours_first {
+            self.ours.turn();
+        }
+        if let Some(peer) = &mut self.peer {
+            peer.turn();
+        }
+        if !ours_first {
+            self.ours.turn();
+        }
+    }
+
+    /// Bytes of our message.
+    pub fn bytes(&mut self) -> usize {
+        (self.ours.trip)()
+    }
+
+    /// Nanoseconds per round trip, one figure a round: ours, then the peer's
+    /// (none without a peer).
+    pub fn figures(self) -> (Vec<f64>, Vec<f64>) {
+        (self.ours.ns, self.peer.map_or(Vec::new(), |peer| peer.ns))
+    }
+}
+
+struct Side {
+    trip: RoundTrip,
+    /// How many round trips last about a [`TURN`].
+    trips: u32,
+    ns: Vec<f64>,
+}
+
+impl Side {
+    /// Finding how many trips make a turn warms caches up.
+    fn new(mut trip: RoundTrip) -> Side {
+        let mut trips = 1;
+        while timed(&mut trip, trips) * f64::from(trips) * 2.0 < TURN.as_nanos() as f64 {
+            trips *= 2;
+        }
+        let ns = Vec::new();
+        Side { trip, trips, ns }
+    }
+
+    fn turn(&mut self) {
+        self.ns.push(timed(&mut self.trip, self.trips));
     }
 }
 
 /// Nanoseconds per round trip, of that many.
-fn turn(trip: &mut RoundTrip, trips: u32) -> f64 {
+fn timed(trip: &mut RoundTrip, trips: u32) -> f64 {
     let start = cpu::of_this_thread();
     for _ in 0..trips {
         trip();
