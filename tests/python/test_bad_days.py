@@ -184,9 +184,11 @@ def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_di
 
 
 def test_a_capture_without_room_is_no_failed_trial(tmp_path: Path, small_disk: Path) -> None:
-    """Packets are what fills a disk; the journal may still find room in its last block."""
+    """Packets are what fills a disk; the journal may still find room in its last block. Whether
+    the capture or the journal is the first to find none is chance (test_captures.py)."""
     experiment = tmp_path / "packets.yaml"
     text = TEXT.replace("14 B", "1 MB").replace("{duration: 400 ms}", "{calls: 10}")
+    text = text.replace("max: 100 ms", "max: 0 s")
     experiment.write_text(f"{text}capture: client\n")
     out = small_disk / "run"
     subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
@@ -194,11 +196,11 @@ def test_a_capture_without_room_is_no_failed_trial(tmp_path: Path, small_disk: P
     _, told = lab.communicate(timeout=120)
     told = " ".join(told.split())
     assert lab.returncode == 4, told
-    assert "the capture at the client's end cannot be written" in told
+    assert "cannot be written" in told
     assert "No space left on device" in told
     assert "make room and give the same command again" in told
     assert running.read(out).trials == ()
-    subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+    subprocess.run(["mount", "-o", "remount,size=400m", str(small_disk)], check=True)
     _resumed(experiment, out, ())
 
 

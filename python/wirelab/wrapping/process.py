@@ -315,14 +315,15 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _thread_seconds(pid: int) -> dict[int, float]:
-    """User and system time of each thread, from proc_pid_stat(5), fields 14 and 15."""
+    """User and system time of each thread, from proc_pid_stat(5), fields 14 and 15. A process
+    or thread that has just ended has none."""
     found: dict[int, float] = {}
-    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
-        try:
-            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            found[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / TICKS_PER_S
-        except (OSError, ValueError, IndexError):
-            continue
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                text = (task / "stat").read_text(encoding="utf-8", errors="replace")
+                fields = text.rpartition(")")[2].split()
+                found[int(task.name)] = (int(fields[11]) + int(fields[12])) / TICKS_PER_S
     return found
 
 
