@@ -105,6 +105,7 @@ def _codec(case: Json) -> Json:
         "ours_us": round(median(ours), 3),
         "aim": _aim(case),
         "peer": case["peer"],
+        "peer_us": round(median(peer), 3) if peer else None,
         "ratio": round(median(ratios), 3) if ratios else None,
     }
 
@@ -162,7 +163,9 @@ def _codecs(data: Json) -> list[str]:
     head = "| codec | message | bytes | encode + decode | aim | ours / peer |"
     lines = [head, "|---|---|---|---|---|---|"]
     for row in data["codecs"]:
-        peer = "no peer" if row["peer"] is None else f"{row['ratio']:.2f} of {row['peer']}"
+        peer = "no peer"
+        if row["peer"] is not None:
+            peer = f"{row['ratio']:.2f} of {row['peer']}, {row['peer_us']:,.2f} us"
         lines.append(
             f"| {row['codec']} | {row['message']} | {row['bytes']:,} "
             f"| {row['ours_us']:,.2f} us | {row['aim'] or '–'} | {peer} |"

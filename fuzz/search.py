@@ -17,7 +17,6 @@ import tempfile
 import tomllib
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -33,14 +32,8 @@ CRATES = {"fuzz_targets": "wire", "trace_targets": "trace"}
 def targets() -> dict[str, Path]:
     """Each target and the folder of its seeds, as fuzz/Cargo.toml names them."""
     manifest = tomllib.loads((ROOT / "fuzz/Cargo.toml").read_text(encoding="utf-8"))
-    return {
-        each["name"]: ROOT
-        / "crates"
-        / CRATES[Path(each["path"]).parent.name]
-        / "corpus"
-        / each["name"]
-        for each in manifest["bin"]
-    }
+    crates = {each["name"]: CRATES[Path(each["path"]).parent.name] for each in manifest["bin"]}
+    return {name: ROOT / "crates" / crate / "corpus" / name for name, crate in crates.items()}
 
 
 def kept(seeds: Path) -> Path:
@@ -67,14 +60,10 @@ def pack(folder: Path, seeds: Path) -> int:
 
 
 def keep(program: Path, seeds: Path, found: Path) -> int:
-    """Keeps, of what was kept and what was found, the fewest inputs that lead everywhere;
-    returns how many."""
-    with tempfile.TemporaryDirectory() as scratch:
-        before, merged = Path(scratch) / "before", Path(scratch) / "merged"
-        unpack(kept(seeds), before)
-        merged.mkdir()
-        _run([program, "-set_cover_merge=1", merged, seeds, before, found], check=True)
-        return pack(merged, seeds)
+    """Keeps, of what was found, the fewest inputs that lead everywhere; returns how many."""
+    with tempfile.TemporaryDirectory() as merged:
+        _run([program, "-set_cover_merge=1", merged, seeds, found], check=True)
+        return pack(Path(merged), seeds)
 
 
 def search(program: Path, seeds: Path, seconds: int) -> str | None:
@@ -108,20 +97,33 @@ def build() -> Path:
 def main() -> int:
     known = targets()
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seconds", type=int, default=600, help="for each target [600]")
-    parser.add_argument("--jobs", type=int, default=1, help="targets at a time [1]")
-    parser.add_argument("target", nargs="*", choices=[[], *known], help="[all]")
+    parser.add_argument("--seconds", type=_count, default=600, help="for each target [600]")
+    parser.add_argument("--jobs", type=_count, default=1, help="targets at a time [1]")
+    parser.add_argument("target", nargs="*", help=f"of {', '.join(known)} [all]")
     asked = parser.parse_args()
-    programs = build()
-    one = partial(_one, programs, seconds=asked.seconds)
+    unknown = [name for name in asked.target if name not in known]
+    if unknown:
+        parser.error(f"there is no target {', '.join(unknown)}; there are {', '.join(known)}")
+    try:
+        programs = build()
+    except (OSError, subprocess.CalledProcessError) as error:
+        parser.error(f"{error}; `cargo install cargo-fuzz`, and a nightly compiler, are needed")
+
+    def one(name: str) -> str | None:
+        return search(programs / name, known[name], asked.seconds)
+
     with ThreadPoolExecutor(asked.jobs) as pool:
-        wrong = [said for said in pool.map(one, (known[n] for n in asked.target or known)) if said]
-    print("\n".join(wrong), file=sys.stderr)
+        wrong = [said for said in pool.map(one, asked.target or known) if said]
+    for said in wrong:
+        print(said, file=sys.stderr)
     return 1 if wrong else 0
 
 
-def _one(programs: Path, seeds: Path, *, seconds: int) -> str | None:
-    return search(programs / seeds.name, seeds, seconds)
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return count
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import contextlib
 import json
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -67,17 +67,20 @@ class Attendant:
         code = self.child.wait(0.0)
         return "" if code is None else f"{self.noun} ended with {describe_exit(code)}{self._tail()}"
 
-    def last_words(self, key: str, accept: Callable[[Json], None] = lambda _: None) -> Json:
+    def accept(self, said: Json) -> None:
+        """Sees what the process says in place of what is waited for. Raises what that means;
+        nothing here."""
+
+    def last_words(self, key: str) -> Json:
         """Orders the end, and returns the object ``key`` of the line that the process says
-        then; ``accept`` sees every line without it first. Raises :class:`TrialFailed` when it
-        ends without."""
+        then. Raises :class:`TrialFailed` when it ends without, and as :meth:`accept`."""
         self.child.close_input()
         deadline = time.monotonic() + self.stop_s
         while line := self.child.line(max(0.0, deadline - time.monotonic())):
             said = _object(line)
             if isinstance(words := said.get(key), dict):
                 return words
-            accept(said)
+            self.accept(said)
         code = self.child.end(0.0)
         raise TrialFailed(f"{self.noun} ended with {describe_exit(code)} and no word{self._tail()}")
 
@@ -116,6 +119,8 @@ class Attendant:
                 f"{self.noun} refused {refused.get('option')}: {refused.get('message')};",
                 str(refused.get("remedy", "")),
             )
+        if isinstance(said, dict):
+            self.accept(said)
         if not isinstance(said, dict) or said.get("ready") is not True:
             raise self._no_ready_line(start, "it is not an object with ready: true")
         return said

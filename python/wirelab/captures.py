@@ -41,8 +41,8 @@ class Capture(Attendant):
         log: Path,
         interruption: Interruption,
     ) -> None:
-        """Captures the packets of a TCP port into ``file``. Raises :class:`TrialFailed`, and
-        :class:`Refused` where it cannot be had."""
+        """Captures the packets of a TCP port into ``file``. Raises :class:`TrialFailed`,
+        :class:`Refused` where it cannot be had, and :class:`StorageError` without room."""
         self.noun = f"the capture at the {side}'s end"
         self.file = file
         order = {
@@ -64,16 +64,16 @@ class Capture(Attendant):
         was for want of room."""
         death = self.death()
         if death:
-            self._accept(self.farewell())
+            self.accept(self.farewell())
             raise TrialFailed(f"{death} in mid-trial")
 
     def finish(self) -> Json:
         """Its record, once the trial is over. Raises :class:`TrialFailed` when it says none,
         and :class:`StorageError` when it had no room."""
-        caught = self.last_words("captured", self._accept)
+        caught = self.last_words("captured")
         return {"file": self.file.name, "interface": self.said.get("interface"), **caught}
 
-    def _accept(self, said: Json) -> None:
+    def accept(self, said: Json) -> None:
         """A trial without room for its packets is none that failed: it can be measured once
         there is room, and till then nothing else can. Raises :class:`StorageError`."""
         failed = said.get("failed", {})

@@ -6,10 +6,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab import typed_documents
+from wirelab import manifests, typed_documents
 from wirelab.documents import Document, dotted
 from wirelab.documents import Path as Place
+from wirelab.errors import StackError
 from wirelab.experiment import Experiment
+from wirelab.stacks import Stack
 
 SCHEMA = Path(__file__).parent / "schemas" / "experiment.schema.json"
 """The committed JSON Schema, for editors; :func:`schema_text` makes it."""
@@ -17,12 +19,33 @@ SCHEMA = Path(__file__).parent / "schemas" / "experiment.schema.json"
 
 def load(path: Path) -> Experiment:
     """Reads an experiment file. Raises :class:`ExperimentError` with all its problems."""
-    return typed_documents.load(path, Experiment, "an experiment", _twice)
+    return typed_documents.load(path, Experiment, "an experiment", _told_late)
 
 
 def parse(text: str, name: str = "experiment") -> Experiment:
     """Reads the text of an experiment file. Raises :class:`ExperimentError`."""
     return typed_documents.parse(text, name, Experiment, "an experiment", _twice)
+
+
+def _told_late(experiment: Experiment, document: Document) -> list[str]:
+    return _twice(experiment, document) or _unserved(experiment, document)
+
+
+def _unserved(experiment: Experiment, document: Document) -> list[str]:
+    """Services in languages in which there are none."""
+    if experiment.skip_illegal:
+        return []
+    catalogue = manifests.load()
+    problems = []
+    for index, service in enumerate(experiment.services):
+        try:
+            catalogue.in_language(Stack.parse(service))
+        except StackError as error:
+            path = ("services", index)
+            problems.append(
+                f"{document.place(path)}: {dotted(path)}: {error.message}. {error.remedy}"
+            )
+    return problems
 
 
 def _twice(experiment: Experiment, document: Document) -> list[str]:

@@ -92,9 +92,9 @@ class Catalogue:
     by_language: Mapping[str, Manifest]
     folders: Mapping[str, Path]
 
-    def manifest(self, stack: Stack, contract: str = "transfer") -> Manifest:
-        """The manifest of the service that speaks this contract by this stack. Raises
-        :class:`StackError` where there is none."""
+    def in_language(self, stack: Stack) -> Manifest:
+        """The manifest of the services in the stack's language. Raises :class:`StackError`
+        where there are none."""
         language = stack.axes["language"]
         found = self.by_language.get(language)
         if found is None:
@@ -102,6 +102,12 @@ class Catalogue:
                 f"{stack}: there is no service in {language!r}",
                 did_you_mean(language, self.by_language),
             )
+        return found
+
+    def manifest(self, stack: Stack, contract: str = "transfer") -> Manifest:
+        """The manifest of the service that speaks this contract by this stack. Raises
+        :class:`StackError` where there is none."""
+        found = self.in_language(stack)
         refused = found.refusal(stack, contract)
         if refused is not None:
             reason, change = refused

@@ -62,7 +62,14 @@ def test_a_missed_aim_is_published_as_missed() -> None:
 def test_the_page_says_where_and_when_and_against_whom() -> None:
     """Machine, date, revision, peers; old figures are gone, the words around them stay."""
     page = publication.with_tables(PAGE, publication.published(document()))
-    for words in ("2026-01-02", "abc", "a processor", "1.50 of p 1", "no peer", "1,000 and 1,010"):
+    for words in (
+        "2026-01-02",
+        "abc",
+        "a processor",
+        "1.50 of p 1, 2.00 us",
+        "no peer",
+        "1,000 and 1,010",
+    ):
         assert words in page
     assert "old" not in page
     assert publication.with_tables(page, publication.published(document())) == page

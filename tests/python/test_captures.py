@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,8 +82,13 @@ def test_what_finds_no_room_in_mid_trial_is_a_full_disk(
     capture: Capture, server: socket.socket
 ) -> None:
     _send(server, 8_000_000)
-    deadline = time.monotonic() + DEATH_MAX_S
-    while not capture.death() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    capture.child.wait(DEATH_MAX_S)
     with pytest.raises(StorageError, match=NO_ROOM):
         capture.tick()
+
+
+def test_what_finds_no_room_to_begin_is_a_full_disk(tmp_path: Path) -> None:
+    """/dev/full is always full (full(4)): not even the file's head is written."""
+    log, full = tmp_path / "capture.log", Path("/dev/full")
+    with Interruption() as interruption, pytest.raises(StorageError, match=NO_ROOM):
+        Capture("client", End(), full, port=1, cores=(), log=log, interruption=interruption)

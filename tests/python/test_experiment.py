@@ -175,6 +175,17 @@ def test_experiments_to_copy_are_legal_by_model_and_by_schema(path: Path) -> Non
     jsonschema.validate(document, json.loads(experiment_file.schema_text()))
 
 
+def test_a_language_without_services_is_told_with_its_line(tmp_path: Path) -> None:
+    """Unless illegal combinations are to be left out: then it is one of them."""
+    file = tmp_path / "x.yaml"
+    file.write_text(_changed("grpc@rust", "grpc@ruts"))
+    said = r"x\.yaml:2: services\[1\]: grpc@ruts: there is no service in 'ruts'. Did you mean"
+    with pytest.raises(ExperimentError, match=said):
+        experiment_file.load(file)
+    file.write_text(file.read_text() + "skip_illegal: true\n")
+    assert experiment_file.load(file).skip_illegal
+
+
 def test_the_demo_has_the_trials_that_were_promised() -> None:
     folder = Path(experiment_file.__file__).parent / "experiments"
     demo = experiment_file.load(folder / "demo.yaml")

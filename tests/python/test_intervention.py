@@ -1,5 +1,5 @@
-"""Findings tested by intervention: verdicts in worlds whose truth is known, what is proposed,
-and one live stall found, predicted and confirmed."""
+"""Findings tested by intervention: what is proposed, what is shown, and one live stall found,
+predicted and confirmed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
+from tests.python.synthetic_stall import (
+    FLIPPED,
+    JOINED,
+    NAGLE,
+    NEITHER,
+    SMALL_BUFFER,
+    SPLIT,
+    STALL,
+    STALLED,
+    finding_of,
+    point_of,
+    proposal_of,
+    text_of,
+    trial_of,
+    trials_of,
+)
 from wirelab import (
     documents,
     experiment_file,
@@ -26,295 +41,28 @@ from wirelab import (
 from wirelab.cli import main
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import Experiment
-from wirelab.intervention.claims import call_ns
 from wirelab.intervention.outcome import Outcome, judge
-from wirelab.intervention.outcome import Tested as Judged
 from wirelab.intervention.proposal import Proposal, propose
-from wirelab.intervention.record import Claim, Interventions, Planned, Spot, Together
+from wirelab.intervention.record import Interventions, Spot
 from wirelab.intervention.testing import FOLDER
 from wirelab.measuring import settings
-from wirelab.planning import PlannedTrial
 from wirelab.report import section as page_section
 from wirelab.report import tested as report_tested
 from wirelab.report.source import Source
-from wirelab.stacks import Stack
 from wirelab.statistics import point_key
-from wirelab.trial import Point, Trial
-
-STALLED = "rest@rust?server.writes=split&server.nagle=on"
-FLIPPED = "rest@rust?server.writes=split"
-JOINED = "rest@rust?server.nagle=on"
-NEITHER = "rest@rust"
-NAGLE = "nagle-delayed-ack"
-SPLIT = "split-writes"
-USERS = {"kind": "closed", "users": 1, "think_s": 0.0}
-
-
-def _point(stack: str) -> Point:
-    axes = dict(Stack.parse(stack).axes)
-    options = {"placement": "pinned", "capture": "client"}
-    return Point(stack, axes, "Hello", 14, USERS, options=options)
-
-
-def _trials(stack: str, times_ms: Sequence[float], *findings: dict[str, Any]) -> list[Trial]:
-    return [
-        Trial(
-            f"{stack}-{repeat}",
-            _point(stack),
-            repeat,
-            repeat,
-            "measured",
-            result={"times": {"service": {"count": 100, "mean_ns": ms * 1e6}}},
-            wire={"exchanges": 100, "findings": list(findings)},
-        )
-        for repeat, ms in enumerate(times_ms, 1)
-    ]
-
-
-def _finding(
-    cause: str, occurrences: int, ms_total: float, axis: str | None = None, value: str = ""
-) -> dict[str, Any]:
-    test = {"axis": axis, "value": value, "predict": ""} if axis else None
-    return {
-        "cause": cause,
-        "occurrences": occurrences,
-        "exchanges": occurrences,
-        "ms_total": ms_total,
-        "ms_median": ms_total / max(1, occurrences),
-        "words": "",
-        "test": test,
-    }
-
-
-STALL = _finding(NAGLE, 90, 3600.0, "server.nagle", "off")
-"""36 ms per call."""
-
-
-def _planned(cause: str = NAGLE, after: str = FLIPPED, ms: float = 36.0) -> Planned:
-    claim = Claim(cause=cause, ms_per_call=ms, occurrences_per_call=0.9, share=0.9, trials=1)
-    change = Stack.parse(STALLED).axes.items() ^ Stack.parse(after).axes.items()
-    (axis,) = {name for name, _ in change}
-    return Planned(
-        claim=claim,
-        axis=axis,
-        was=Stack.parse(STALLED).axes[axis],
-        becomes=Stack.parse(after).axes[axis],
-        before=Spot.of(_point(STALLED)),
-        after=Spot.of(_point(after)),
-        ms_predicted=ms,
-    )
-
-
-def _judged(before: Sequence[float], after: Sequence[float], *left: dict[str, Any]) -> Judged:
-    """One finding of 36 ms per call in a world of these times."""
-    record = Interventions(minimum_share=0.05, tests=(_planned(),))
-    trials = [*_trials(STALLED, before, STALL), *_trials(FLIPPED, after, *left)]
-    (tested,) = judge(record, trials).tested
-    return tested
-
-
-# -- worlds ----------------------------------------------------------------
-
-
-def test_a_real_cause_holds() -> None:
-    """The flipped switch takes away what was predicted, and the interval is that of the trials."""
-    tested = _judged([40.0, 40.4, 39.8, 40.2], [4.0, 4.2, 3.9, 4.1])
-    assert tested.verdict == "held"
-    assert tested.proven
-    assert tested.found is not None
-    assert tested.found.estimate == pytest.approx(36.05)
-    low, high = tested.found.bounds or (0.0, 0.0)
-    # Welch by hand: s^2 = 0.0667 and 0.0167, se = 0.14434, df = 4.4118, t = 2.6774
-    assert (low, high) == pytest.approx((36.05 - 0.3864, 36.05 + 0.3864), abs=2e-3)
-    assert tested.occurrences == pytest.approx((0.9, 0.0))
-
-
-def test_a_cause_that_is_none_does_not_hold() -> None:
-    """The packets blamed it, the flip changes nothing."""
-    tested = _judged([40.0, 40.4, 39.8, 40.2], [40.1, 39.9, 40.3, 40.0])
-    assert tested.verdict == "did not hold"
-    assert tested.reason == "the time did not go"
-    assert not tested.proven
-
-
-def test_a_flip_that_helps_more_than_predicted_holds_in_part() -> None:
-    tested = _judged([60.0, 60.4, 59.8, 60.2], [4.0, 4.2, 3.9, 4.1])
-    assert (tested.verdict, tested.reason) == ("partly", "more time went than predicted")
-
-
-def test_a_flip_that_helps_less_than_predicted_holds_in_part() -> None:
-    tested = _judged([40.0, 40.4, 39.8, 40.2], [30.0, 30.2, 29.9, 30.1])
-    assert (tested.verdict, tested.reason) == ("partly", "less time went than predicted")
-
-
-def test_a_flip_that_slows_does_not_hold() -> None:
-    tested = _judged([40.0, 40.4, 39.8, 40.2], [50.0, 50.2, 49.9, 50.1])
-    assert (tested.verdict, tested.reason) == ("did not hold", "calls became slower")
-    assert not tested.proven
-
-
-def test_noise_between_nothing_and_the_prediction_tells_nothing() -> None:
-    tested = _judged([40.0, 90.0, 10.0, 60.0], [4.0, 60.0, 30.0, 5.0])
-    assert tested.verdict == "cannot be told"
-    assert not tested.proven
-
-
-def test_occurrences_that_stay_are_not_explained_by_the_time() -> None:
-    """The time went, but the pattern that was blamed for it is still there."""
-    tested = _judged([40.0, 40.4, 39.8, 40.2], [4.0, 4.2, 3.9, 4.1], STALL)
-    assert tested.verdict == "partly"
-    assert "100 % of the occurrences are left" in tested.reason
-
-
-def test_one_trial_a_side_tells_nothing() -> None:
-    tested = _judged([40.0], [4.0])
-    assert tested.verdict == "cannot be told"
-    assert "at least 2 trials" in tested.reason
-
-
-def test_a_side_without_trials_tells_nothing() -> None:
-    tested = _judged([40.0, 40.1], [])
-    assert tested.verdict == "cannot be told"
-    assert tested.found is None
-    assert tested.to_json()["found_ms_per_call"] is None
-
-
-def test_openings_of_connections_are_in_the_time_of_a_call() -> None:
-    """A connection per call costs before the first byte, which service time leaves out."""
-    (trial,) = _trials(STALLED, [2.0])
-    trial.result["times"]["connect"] = {"count": 50, "mean_ns": 3e6}
-    assert call_ns(trial) == pytest.approx(3.5e6)
-
-
-def test_many_findings_are_judged_together() -> None:
-    """What stands alone (p about 0.03) does not stand among twenty findings without effect."""
-    before, after = [10.0, 11.0, 9.5, 10.6], [8.9, 8.2, 9.4, 8.6]
-    spots = [f"rest@rust?connection=pool={n}" for n in range(1, 21)]
-    quiet = [10.0, 10.2, 9.9, 10.1]
-
-    def record(stacks: Sequence[str]) -> Interventions:
-        tests = [_planned(ms=1.5)]
-        tests += [
-            tests[0].model_copy(
-                update={
-                    "before": Spot.of(_point(stack)),
-                    "after": Spot.of(_point(stack + "&server.nagle=on")),
-                }
-            )
-            for stack in stacks
-        ]
-        return Interventions(minimum_share=0.05, tests=tuple(tests))
-
-    trials = [*_trials(STALLED, before, STALL), *_trials(FLIPPED, after)]
-    for stack in spots:
-        trials += _trials(stack, quiet) + _trials(stack + "&server.nagle=on", quiet)
-    alone = judge(record([]), trials).tested[0]
-    among = judge(record(spots), trials).tested[0]
-    assert alone.p_value is not None
-    assert 0.005 < alone.p_value < 0.05
-    assert alone.verdict == "held"
-    assert among.verdict == "cannot be told"
-    assert "Holm" in among.reason
-    assert among.found == alone.found
-
-
-def test_worlds_without_a_cause_are_seldom_told_as_causes() -> None:
-    """400 worlds in which the flip changes nothing: at most 5 % may be proven in either way;
-    35 is the binomial bound at the 0.1 % level. Small predictions, so that none is refused
-    for its size."""
-    random = np.random.default_rng(11)
-    record = Interventions(minimum_share=0.05, tests=(_planned(ms=0.1),))
-    proven = 0
-    for _ in range(400):
-        before, after = (random.normal(10.0, 1.0, 4).tolist() for _ in range(2))
-        trials = [*_trials(STALLED, before, STALL), *_trials(FLIPPED, after)]
-        proven += judge(record, trials).tested[0].p_value < 0.05  # type: ignore[operator]
-    assert proven <= 35
-
-
-def test_switches_that_take_the_same_time_show_their_interaction() -> None:
-    """Each alone takes 36 ms away; both take no more: the interaction is -36 ms."""
-    before = Spot.of(_point(STALLED))
-    record = Interventions(
-        minimum_share=0.05,
-        tests=(_planned(), _planned(SPLIT, JOINED, 0.0)),
-        together=(
-            Together(
-                changes=("server.nagle=off", "server.writes=joined"),
-                before=before,
-                after=Spot.of(_point(NEITHER)),
-            ),
-        ),
-    )
-    fast = [4.0, 4.2, 3.9, 4.1]
-    trials = _trials(STALLED, [40.0, 40.4, 39.8, 40.2], STALL)
-    for stack in (FLIPPED, JOINED, NEITHER):
-        trials += _trials(stack, fast)
-    outcome = judge(record, trials)
-    (joint,) = outcome.together
-    assert joint.found is not None
-    assert joint.interaction is not None
-    assert joint.found.estimate == pytest.approx(36.05)
-    assert joint.interaction.estimate == pytest.approx(-36.05)
-    low, high = joint.interaction.bounds or (0.0, 0.0)
-    assert low < -36.05 < high < 0.0
-    assert [one.verdict for one in outcome.tested] == ["held", "partly"]
-    assert any("beyond the single switches −36" in line for line in report_tested.lines(outcome))
-
+from wirelab.trial import Trial
 
 # -- what is proposed ------------------------------------------------------
 
-FILE = """\
-name: seeded
-services: ["{stack}"]
-messages: [{{operation: Hello, bytes: 14 B}}]
-loads: [closed: {{users: 1}}]
-links: [{link}]
-capture: {capture}
-window: {{calls: 20}}
-warmup: {{min: 0 s, max: 0 s}}
-repeats: 1
-"""
-
-
-def _file(stack: str = STALLED, link: str = "loopback", capture: str = "client") -> str:
-    return FILE.format(stack=stack, link=link, capture=capture)
-
-
-def _proposed(text: str, *findings: dict[str, Any], causes: Sequence[str] = ()) -> Proposal:
-    """The proposal for a run whose every trial shows these findings in calls of 40 ms."""
-    experiment, catalogue = experiment_file.parse(text), manifests.load()
-    trials = [
-        _measured(planned, findings) for planned in planning.schedule(experiment, catalogue).trials
-    ]
-    return propose(experiment, catalogue, trials, causes)
-
-
-def _measured(planned: PlannedTrial, findings: Sequence[dict[str, Any]]) -> Trial:
-    point = planned.cell.point
-    wire = {"exchanges": 100, "findings": list(findings)}
-    if point.options.get("capture", "none") == "none":
-        wire = {}
-    times = {"service": {"count": 100, "mean_ns": 40e6}}
-    return Trial(
-        planned.id,
-        point,
-        planned.repeat,
-        planned.order,
-        "measured",
-        result={"times": times},
-        wire=wire,
-    )
-
 
 def _reason(text: str, finding: dict[str, Any]) -> str:
-    record = _proposed(text, finding).record
+    record = proposal_of(text, finding).record
     assert not record.tests
     return record.untested[0].words
 
 
 def test_a_finding_is_tested_by_the_switch_that_it_blames() -> None:
-    (test,) = _proposed(_file(), STALL).record.tests
+    (test,) = proposal_of(text_of(), STALL).record.tests
     assert test.change == "server.nagle=off"
     assert (test.was, test.before.stack, test.after.stack) == ("on", STALLED, FLIPPED)
     assert test.claim.ms_per_call == pytest.approx(36.0)
@@ -322,18 +70,18 @@ def test_a_finding_is_tested_by_the_switch_that_it_blames() -> None:
 
 
 def test_what_is_too_small_is_left_out_unless_it_is_asked_for() -> None:
-    small = _finding(SPLIT, 100, 12.0, "server.writes", "joined")
-    record = _proposed(_file(), STALL, small).record
+    small = finding_of(SPLIT, 100, 12.0, "server.writes", "joined")
+    record = proposal_of(text_of(), STALL, small).record
     assert [test.claim.cause for test in record.tests] == [NAGLE]
     assert [one.claim.cause for one in record.untested] == [SPLIT]
     assert record.untested[0].possible
-    record = _proposed(_file(), STALL, small, causes=[SPLIT]).record
+    record = proposal_of(text_of(), STALL, small, causes=[SPLIT]).record
     assert [test.claim.cause for test in record.tests] == [SPLIT]
 
 
 def test_a_cause_that_was_not_found_is_refused() -> None:
     with pytest.raises(UsageError, match="no such finding"):
-        _proposed(_file(), STALL, causes=["nagle"])
+        proposal_of(text_of(), STALL, causes=["nagle"])
 
 
 @pytest.mark.parametrize(
@@ -342,23 +90,23 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
         ("rest@rust", STALL, "the stack has server.nagle=off already"),
         (
             "rest@rust?transport=http/1.0&connection=close",
-            _finding("connection-per-call", 100, 3000.0, "connection", "keep"),
+            finding_of("connection-per-call", 100, 3000.0, "connection", "keep"),
             "HTTP/1.0 ends every connection",
         ),
-        ("rest@rust", _finding("server-think-time", 100, 3000.0), "no switch of this cell makes"),
-        ("rest@rust", _finding("client-not-reading", 100, 3000.0), "no switch of this cell"),
+        ("rest@rust", finding_of("server-think-time", 100, 3000.0), "no switch of this cell makes"),
+        ("rest@rust", finding_of("client-not-reading", 100, 3000.0), "no switch of this cell"),
+        ("rest@rust", SMALL_BUFFER, "the stack has server.tcp_window=kernel already"),
+        ("rest@rust", finding_of("slow-start", 100, 3000.0), "loopback has the machine's initial"),
         (
             "rest@rust",
-            _finding("tcp-window-exhausted", 100, 3000.0, "server.tcp_window", "kernel"),
-            "the stack has server.tcp_window=kernel already",
+            finding_of("idle-restart", 100, 3000.0),
+            "loopback has the machine's setting",
         ),
-        ("rest@rust", _finding("slow-start", 100, 3000.0), "loopback has the machine's initial"),
-        ("rest@rust", _finding("idle-restart", 100, 3000.0), "loopback has the machine's setting"),
-        ("rest@rust", _finding("data-retransmission", 9, 900.0), "loopback loses nothing"),
+        ("rest@rust", finding_of("data-retransmission", 9, 900.0), "loopback loses nothing"),
     ],
 )
 def test_what_no_switch_can_test_says_why(stack: str, finding: dict[str, Any], reason: str) -> None:
-    words = _reason(_file(stack), finding)
+    words = _reason(text_of(stack), finding)
     assert words.startswith("cannot be tested here, because ")
     assert reason in words
 
@@ -369,10 +117,10 @@ def test_a_switch_that_the_service_has_not_says_so() -> None:
     rust = catalogue.by_language["rust"]
     bare = [served.model_copy(update={"server_options": ()}) for served in rust.serves]
     without = replace(catalogue, by_language={"rust": rust.model_copy(update={"serves": bare})})
-    experiment = experiment_file.parse(_file("rest@rust"))
+    experiment = experiment_file.parse(text_of("rest@rust"))
     (planned,) = planning.schedule(experiment, without).trials
-    finding = _finding(NAGLE, 90, 3600.0, "server.nagle", "on")
-    record = propose(experiment, without, [_measured(planned, [finding])]).record
+    finding = finding_of(NAGLE, 90, 3600.0, "server.nagle", "on")
+    record = propose(experiment, without, [trial_of(planned, [finding])]).record
     assert not record.tests
     assert "rest@rust has no switch for server.nagle" in record.untested[0].words
 
@@ -381,18 +129,18 @@ def test_axes_that_end_with_the_flipped_one_go_with_it() -> None:
     """close_delay exists only where the service closes: content-length takes it along, and the
     test says so."""
     stack = "rest@rust?connection=close&end_of_message=until-close&close_delay=20"
-    finding = _finding("read-until-close", 100, 2500.0, "end_of_message", "content-length")
-    (test,) = _proposed(_file(stack), finding).record.tests
+    finding = finding_of("read-until-close", 100, 2500.0, "end_of_message", "content-length")
+    (test,) = proposal_of(text_of(stack), finding).record.tests
     assert test.after.stack == "rest@rust?connection=close"
     assert test.lapses == {"close_delay": "0"}
-    keep = _finding("connection-per-call", 100, 2500.0, "connection", "keep")
-    assert "needs one per call" in _reason(_file(stack), keep)
+    keep = finding_of("connection-per-call", 100, 2500.0, "connection", "keep")
+    assert "needs one per call" in _reason(text_of(stack), keep)
 
 
 def test_causes_that_one_switch_ends_are_predicted_together() -> None:
     lossy = "{name: bad, both: {delay_ms: 5, loss: {kind: random, percent: 2}}}"
-    found = [_finding(f"{what}-retransmission", 9, 900.0) for what in ("syn", "data")]
-    record = _proposed(_file("rest@rust", lossy), *found).record
+    found = [finding_of(f"{what}-retransmission", 9, 900.0) for what in ("syn", "data")]
+    record = proposal_of(text_of("rest@rust", lossy), *found).record
     assert [test.ms_predicted for test in record.tests] == pytest.approx([18.0, 18.0])
     assert record.tests[0].beside == ("data-retransmission",)
     assert record.tests[1].beside == ("syn-retransmission",)
@@ -404,34 +152,34 @@ def test_losses_are_tested_by_the_same_link_without_loss() -> None:
         "{name: bad, both: {delay_ms: 5, jitter_ms: 1, distribution: normal,"
         " loss: {kind: random, percent: 2}, syn_loss_percent: 1}}"
     )
-    loss = _finding("data-retransmission", 9, 900.0)
-    proposal = _proposed(_file("rest@rust", lossy), loss)
+    loss = finding_of("data-retransmission", 9, 900.0)
+    proposal = proposal_of(text_of("rest@rust", lossy), loss)
     (test,) = proposal.record.tests
     assert test.change == "link=bad-without-loss"
-    derived = _derived(_file("rest@rust", lossy), proposal)
+    derived = _derived(text_of("rest@rust", lossy), proposal)
     clean = derived.links[1]
     assert not isinstance(clean, str)
     assert clean.both is not None
     assert (clean.both.delay_ms, clean.both.jitter_ms) == (5.0, 1.0)
     assert (clean.both.loss, clean.both.syn_loss_percent) == (None, 0.0)
-    assert "cannot be switched off by itself" in _reason(_file("rest@rust", "routed-wlan"), loss)
+    assert "cannot be switched off by itself" in _reason(text_of("rest@rust", "routed-wlan"), loss)
 
 
 def test_a_finding_may_blame_the_link() -> None:
-    blamed = _finding("data-retransmission", 9, 900.0, "link", "lan")
-    (test,) = _proposed(_file("rest@rust", "wlan"), blamed).record.tests
+    blamed = finding_of("data-retransmission", 9, 900.0, "link", "lan")
+    (test,) = proposal_of(text_of("rest@rust", "wlan"), blamed).record.tests
     assert (test.axis, test.was, test.after.link) == ("link", "wlan", "lan")
     assert "the calls crossed wlan already" in _reason(
-        _file("rest@rust", "wlan"), _finding("data-retransmission", 9, 900.0, "link", "wlan")
+        text_of("rest@rust", "wlan"), finding_of("data-retransmission", 9, 900.0, "link", "wlan")
     )
-    nowhere = _finding("data-retransmission", 9, 900.0, "link", "moon")
-    assert "there is no link 'moon'" in _reason(_file("rest@rust", "wlan"), nowhere)
+    nowhere = finding_of("data-retransmission", 9, 900.0, "link", "moon")
+    assert "there is no link 'moon'" in _reason(text_of("rest@rust", "wlan"), nowhere)
 
 
-WINDOW = _finding("slow-start", 100, 3000.0, "initial_window", "1000")
-PAUSE = _finding("idle-restart", 100, 3000.0, "after_idle", "keep")
-THINKING = _finding("server-think-time", 100, 3000.0)
-SILENT = _finding("client-not-reading", 100, 3000.0)
+WINDOW = finding_of("slow-start", 100, 3000.0, "initial_window", "1000")
+PAUSE = finding_of("idle-restart", 100, 3000.0, "after_idle", "keep")
+THINKING = finding_of("server-think-time", 100, 3000.0)
+SILENT = finding_of("client-not-reading", 100, 3000.0)
 SLOW = "faults: {delay_us: 30000, wrong: {every: 9, what: content}}\n"
 
 
@@ -440,7 +188,7 @@ SLOW = "faults: {delay_us: 30000, wrong: {every: 9, what: content}}\n"
     [
         ("", "", WINDOW, "initial_window=1000", "kernel", "?initial_window=1000"),
         ("?initial_window=2", "", WINDOW, "initial_window=1000", "2", "?initial_window=1000"),
-        ("", "", _finding("slow-start", 9, 900.0), "initial_window=1000", "kernel", None),
+        ("", "", finding_of("slow-start", 9, 900.0), "initial_window=1000", "kernel", None),
         ("", "", PAUSE, "after_idle=keep", "restart", "?after_idle=keep"),
         ("?server.cpu=20%", "", THINKING, "server.cpu=all", "20%", ""),
         ("?client.cpu=20%", "", SILENT, "client.cpu=all", "20%", ""),
@@ -452,8 +200,8 @@ def test_what_the_cell_itself_can_switch_is_switched(
     stack: str, more: str, finding: dict[str, Any], change: str, was: str, after: str | None
 ) -> None:
     """And the experiment that tests it has both points as the prediction names them."""
-    text = _file("rest@rust" + stack, "wlan") + more
-    proposal = _proposed(text, finding)
+    text = text_of("rest@rust" + stack, "wlan") + more
+    proposal = proposal_of(text, finding)
     (test,) = proposal.record.tests
     assert (test.change, test.was) == (change, was)
     assert test.ms_predicted == pytest.approx(finding["ms_total"] / 100)
@@ -465,8 +213,8 @@ def test_what_the_cell_itself_can_switch_is_switched(
 
 
 def test_a_fault_that_makes_the_service_slow_is_switched_off_alone() -> None:
-    text = _file("rest@rust") + SLOW
-    proposal = _proposed(text, THINKING)
+    text = text_of("rest@rust") + SLOW
+    proposal = proposal_of(text, THINKING)
     (test,) = proposal.record.tests
     assert test.before.options["faults"]["delay_us"] == 30000
     assert test.after.options["faults"] == {"wrong": {"every": 9, "what": "content"}}
@@ -484,8 +232,8 @@ def test_a_fault_that_makes_the_service_slow_is_switched_off_alone() -> None:
 
 
 def test_a_fault_and_an_axis_are_flipped_together_too() -> None:
-    text = _file() + "faults: {delay_us: 30000}\n"
-    record = _proposed(text, STALL, THINKING).record
+    text = text_of() + "faults: {delay_us: 30000}\n"
+    record = proposal_of(text, STALL, THINKING).record
     (together,) = record.together
     assert set(together.changes) == {"server.nagle=off", "faults.delay_us=off"}
     assert together.after.stack == FLIPPED
@@ -506,7 +254,7 @@ def test_worlds_tell_whether_the_switch_was_the_cause(
     stack: str, more: str, finding: dict[str, Any]
 ) -> None:
     """Where it is, 30 ms go; where it is none, nothing does, and that is said."""
-    (test,) = _proposed(_file(stack, "wlan") + more, finding).record.tests
+    (test,) = proposal_of(text_of(stack, "wlan") + more, finding).record.tests
     record = Interventions(minimum_share=0.05, tests=(test,))
     slow = _at(test.before, [40.0, 40.4, 39.8, 40.2], finding)
     for times, verdict, occurrences in (
@@ -521,25 +269,25 @@ def test_worlds_tell_whether_the_switch_was_the_cause(
 
 def _at(spot: Spot, times_ms: Sequence[float], *findings: dict[str, Any]) -> list[Trial]:
     """Trials of that point."""
-    trials = _trials(spot.stack, times_ms, *findings)
+    trials = trials_of(spot.stack, times_ms, *findings)
     return [replace(trial, point=spot.point) for trial in trials]
 
 
 def test_an_ablation_of_captures_is_one_point() -> None:
     """What was captured at either end is tested once; what was not captured, not at all."""
-    proposal = _proposed(_file(capture="[none, client, server]"), STALL)
+    proposal = proposal_of(text_of(capture="[none, client, server]"), STALL)
     assert len(proposal.record.tests) == 1
     assert proposal.record.tests[0].before.options["capture"] == "client"
 
 
 def test_without_a_capture_there_is_nothing_to_test() -> None:
     with pytest.raises(UsageError, match="no trial of this run captured"):
-        _proposed(_file(capture="none"), STALL)
+        proposal_of(text_of(capture="none"), STALL)
 
 
 def test_two_causes_are_tested_one_by_one_and_together() -> None:
-    split = _finding(SPLIT, 100, 400.0, "server.writes", "joined")
-    record = _proposed(_file(), STALL, split).record
+    split = finding_of(SPLIT, 100, 400.0, "server.writes", "joined")
+    record = proposal_of(text_of(), STALL, split).record
     assert [test.after.stack for test in record.tests] == [FLIPPED, JOINED]
     (together,) = record.together
     assert together.after.stack == NEITHER
@@ -549,9 +297,9 @@ def test_two_causes_are_tested_one_by_one_and_together() -> None:
 def test_the_test_is_an_experiment_of_exactly_those_points() -> None:
     """What is written is read again, plans each point once a repeat, and names the points as
     the predictions do."""
-    split = _finding(SPLIT, 100, 400.0, "server.writes", "joined")
-    proposal = _proposed(_file(), STALL, split)
-    derived = _derived(_file(), proposal, repeats=3)
+    split = finding_of(SPLIT, 100, 400.0, "server.writes", "joined")
+    proposal = proposal_of(text_of(), STALL, split)
+    derived = _derived(text_of(), proposal, repeats=3)
     planned = planning.schedule(derived, manifests.load()).trials
     record = Interventions.model_validate(derived.interventions)
     assert record == proposal.record
@@ -560,7 +308,9 @@ def test_the_test_is_an_experiment_of_exactly_those_points() -> None:
     named += [record.together[0].after]
     assert spots == {point_key(spot.point) for spot in named}
     assert len(planned) == 3 * len(spots) == 12
-    assert {trial.cell.message for trial in planned} == set(experiment_file.parse(_file()).messages)
+    assert {trial.cell.message for trial in planned} == set(
+        experiment_file.parse(text_of()).messages
+    )
 
 
 def _derived(text: str, proposal: Proposal, repeats: int = 2) -> Experiment:
@@ -572,7 +322,7 @@ def _derived(text: str, proposal: Proposal, repeats: int = 2) -> Experiment:
 
 
 def test_predictions_do_not_shape_the_trials() -> None:
-    plain, text = experiment_file.parse(_file()), _file()
+    plain, text = experiment_file.parse(text_of()), text_of()
     noted = experiment_file.parse(text + "interventions: {minimum_share: 0.05}\n")
     tested = experiment_file.parse(text + "test_findings: true\n")
     assert plain.digest() == noted.digest() == tested.digest()
@@ -591,23 +341,23 @@ def test_predictions_do_not_shape_the_trials() -> None:
 )
 def test_points_outside_the_matrix_are_refused(more: str, problem: str) -> None:
     with pytest.raises(ExperimentError, match=problem):
-        experiment_file.parse(_file() + more)
+        experiment_file.parse(text_of() + more)
 
 
 def test_findings_without_packets_cannot_be_tested() -> None:
     with pytest.raises(ExperimentError, match="add `capture: client`"):
-        experiment_file.parse(_file(capture="none") + "test_findings: true\n")
+        experiment_file.parse(text_of(capture="none") + "test_findings: true\n")
 
 
 # -- what is shown ---------------------------------------------------------
 
 
 def _outcome() -> Outcome:
-    split = _finding(SPLIT, 100, 12.0, "server.writes", "joined")
-    think = _finding("server-think-time", 100, 400.0)
-    record = _proposed(_file(), STALL, split, think).record
-    trials = _trials(STALLED, [40.0, 40.4, 39.8, 40.2], STALL)
-    return judge(record, trials + _trials(FLIPPED, [4.0, 4.2, 3.9, 4.1]))
+    split = finding_of(SPLIT, 100, 12.0, "server.writes", "joined")
+    think = finding_of("server-think-time", 100, 400.0)
+    record = proposal_of(text_of(), STALL, split, think).record
+    trials = trials_of(STALLED, [40.0, 40.4, 39.8, 40.2], STALL)
+    return judge(record, trials + trials_of(FLIPPED, [4.0, 4.2, 3.9, 4.1]))
 
 
 def test_a_terminal_of_80_columns_shows_prediction_and_outcome() -> None:
@@ -643,19 +393,19 @@ def _run_directory(folder: Path, text: str, trials: Sequence[Trial], **more: Any
 
 def test_a_report_names_no_cause_that_was_not_tested(tmp_path: Path) -> None:
     """Without a test every finding of the page stands as `not tested`; with one, its verdict."""
-    trials = _trials(STALLED, [40.0], STALL)
-    run = _run_directory(tmp_path / "run", _file(), trials)
+    trials = trials_of(STALLED, [40.0], STALL)
+    run = _run_directory(tmp_path / "run", text_of(), trials)
     source = Source.read(run)
     assert report_tested.section(source) == page_section.Section("Findings tested")
-    assert report_tested.verdict(source, _point(STALLED), NAGLE) == "not tested"
-    proposal = _proposed(_file(), STALL)
-    derived = proposal.matrix.text(documents.read(_file(), "x").values, proposal.record, 4)
-    after = _trials(FLIPPED, [4.0, 4.2, 3.9, 4.1])
-    before = _trials(STALLED, [40.0, 40.4, 39.8, 40.2], STALL)
+    assert report_tested.verdict(source, point_of(STALLED), NAGLE) == "not tested"
+    proposal = proposal_of(text_of(), STALL)
+    derived = proposal.matrix.text(documents.read(text_of(), "x").values, proposal.record, 4)
+    after = trials_of(FLIPPED, [4.0, 4.2, 3.9, 4.1])
+    before = trials_of(STALLED, [40.0, 40.4, 39.8, 40.2], STALL)
     _run_directory(run / FOLDER, derived, [*before, *after])
     source = Source.read(run)
-    assert report_tested.verdict(source, _point(STALLED), NAGLE) == "held"
-    assert report_tested.verdict(source, _point(STALLED), SPLIT) == "not tested"
+    assert report_tested.verdict(source, point_of(STALLED), NAGLE) == "held"
+    assert report_tested.verdict(source, point_of(STALLED), SPLIT) == "not tested"
     (table,) = report_tested.section(source).tables
     assert table.rows[0][1] == NAGLE
     assert table.rows[0][-1].startswith("held")
@@ -684,7 +434,7 @@ def test_a_live_stall_is_found_predicted_and_confirmed(
 ) -> None:
     """Nagle's algorithm against delayed acknowledgments: about 40 ms in nearly every call."""
     file = tmp_path / "live.yaml"
-    file.write_text(_file())
+    file.write_text(text_of())
     out = tmp_path / "run"
     arguments = ["run", str(file), "--out", str(out), "--unverified", "--test-findings", "--json"]
     assert main(arguments) == 0

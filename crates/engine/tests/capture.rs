@@ -422,3 +422,14 @@ fn words_that_find_no_room_do_not_change_how_it_ends() {
     let said: Value = serde_json::from_slice(&output.stdout).expect("one line");
     assert!(said["refused"]["message"].is_string(), "{said}");
 }
+
+/// Nobody asked for too little room, so that is not refused: the machine fails.
+#[test]
+fn a_disk_without_room_for_the_begin_is_a_failure_and_no_refusal() {
+    if !is_root() {
+        return;
+    }
+    let (mut running, last) = Running::configured(&json!({"interface": "lo", "file": "/dev/full"}));
+    assert_eq!(last["failed"]["out_of_room"], true, "{last}");
+    assert_eq!(running.child.wait().expect("an end").code(), Some(3));
+}

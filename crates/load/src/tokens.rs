@@ -11,9 +11,9 @@ use crate::plan::TokenSource;
 pub(crate) struct Tokens {
     pub(crate) encoder: Encoder,
     pub(crate) decoder: Decoder,
-    /// The tokens of the prepared request.
+    /// The tokens of the prepared request, of which a connection has one.
     request: Settled,
-    /// The last right reply.
+    /// The last right reply to it.
     pub(crate) reply: Settled,
     /// A reply was no document: the caches are not the peer's any more.
     pub(crate) out_of_step: bool,

@@ -6,10 +6,11 @@
 mod codecs;
 mod sessions;
 
+use wirelab_contract::calendar::BookRequest;
 use wirelab_contract::transfer::{SubmitReply, SubmitRequest};
 use wirelab_contract::{Message, Operation};
 
-use crate::soap::{Answer, Envelope, Form, Style, Version};
+use crate::soap::{Answer, Envelope, Form, Style, Version, usual_reply, usual_request};
 use crate::token_xml::{Decoder, Document, Encoder};
 use crate::xml;
 
@@ -20,38 +21,58 @@ pub use sessions::{
     fuzz_giop_client, fuzz_giop_server, fuzz_http1, fuzz_http2, fuzz_raw_client, fuzz_raw_server,
 };
 
-/// A document that is read as a message is read alike when written again.
+/// A document that is read as a message is read alike when written again, and by
+/// both readers where the one of usual documents takes it.
 pub fn fuzz_xml(data: &[u8]) {
     fn again<M: Message>(data: &[u8]) {
+        let namespace = M::CONTRACT.namespace();
+        if let Some(message) = xml::usual::document::<M>(data, namespace, M::NAME) {
+            let slow = xml::of_any_layout(data, namespace, M::NAME);
+            assert_eq!(slow, Ok(message));
+        }
         if let Ok(message) = xml::from_slice::<M>(data) {
             assert_eq!(xml::from_slice(&xml::to_vec(&message)), Ok(message));
         }
     }
     again::<SubmitRequest>(data);
     again::<wirelab_contract::transfer::UploadRequest>(data);
-    // Doubles are not compared: NaN differs from itself.
-    drop(xml::from_slice::<wirelab_contract::calendar::BookRequest>(
-        data,
-    ));
+    // NaN differs from itself, but not from its name.
+    let namespace = BookRequest::CONTRACT.namespace();
+    if let Some(usual) = xml::usual::document::<BookRequest>(data, namespace, BookRequest::NAME) {
+        let slow = xml::of_any_layout::<BookRequest>(data, namespace, BookRequest::NAME);
+        assert_eq!(
+            format!("{slow:?}"),
+            format!("{:?}", Ok::<_, xml::Error>(usual))
+        );
+    }
+    drop(xml::from_slice::<BookRequest>(data));
 }
 
-/// An envelope in any style and version, with whatever its header holds.
+/// An envelope in any style and version, with whatever its header holds; both
+/// readers take it alike where the one of usual documents does.
 pub fn fuzz_soap(data: &[u8]) {
+    const SUBMIT: Operation = Operation::Submit;
     for style in [Style::Literal, Style::Rpc, Style::Encoded] {
         for version in Version::ALL {
             let Ok(form) = Form::new(version, style) else {
                 continue;
             };
-            let Ok(envelope) = Envelope::parse(data) else {
-                return;
-            };
-            drop(envelope.admit(form, envelope.token()));
-            drop(envelope.request::<SubmitRequest>(form, Operation::Submit));
-            let reply = Envelope::parse(data).map(|e| e.reply(form, Operation::Submit));
-            if let Ok(Ok(Answer::Message::<SubmitReply>(reply))) = reply {
+            let envelope = || Envelope::parse(data).ok();
+            if let Some(envelope) = envelope() {
+                drop(envelope.admit(form, envelope.token()));
+            }
+            let usual = usual_request::<SubmitRequest>(form, SUBMIT, SubmitRequest::NAME, data);
+            let request = envelope().and_then(|e| e.request_of_any_layout(form, SUBMIT).ok());
+            assert!(usual.is_none() || usual == request, "{usual:?} {request:?}");
+            let usual = usual_reply::<SubmitReply>(form, SUBMIT, SubmitReply::NAME, data);
+            let reply = envelope().and_then(|e| e.reply(form, SUBMIT).ok());
+            let same =
+                matches!(&reply, Some(Answer::Message(reply)) if usual.as_ref() == Some(reply));
+            assert!(usual.is_none() || same, "{usual:?} {reply:?}");
+            if let Some(Answer::Message(reply)) = reply {
                 let mut out = Vec::new();
-                crate::soap::write_reply(form, Operation::Submit, &reply, &mut out);
-                let again = crate::soap::read_reply(form, Operation::Submit, &out);
+                crate::soap::write_reply(form, SUBMIT, &reply, &mut out);
+                let again = crate::soap::read_reply(form, SUBMIT, &out);
                 assert_eq!(again, Ok(Answer::Message(reply)));
             }
         }
@@ -70,7 +91,11 @@ pub fn fuzz_token_xml(data: &[u8]) {
         let mut out = Vec::new();
         ends.0.encode(&document, &mut out);
         assert_eq!(ends.1.decode(&out).as_ref(), Ok(&document));
-        drop(document.read_request::<SubmitRequest>(Operation::Submit));
+        let request = document.read_request::<SubmitRequest>(Operation::Submit);
+        let envelope = document.envelope().ok();
+        let slow =
+            envelope.and_then(|e| e.request_of_any_layout(Form::PLAIN, Operation::Submit).ok());
+        assert_eq!(request.ok(), slow, "both readers take a document alike");
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use wirelab_contract::complain;
 use wirelab_contract::refusal::Refusal;
-use wirelab_trace::capture::{Capture, CaptureError, Recording};
+use wirelab_trace::capture::{Capture, CaptureError, Recorded, Recording};
 use wirelab_trace::wording::counted;
 
 use crate::interrupt;
@@ -58,8 +58,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let interrupted = interrupt::flag();
     let outcome = plan(arguments).and_then(|(config, stop)| {
-        let recording = begin(&config)?;
-        Ok(record(recording, &config, stop, interrupted))
+        let begun = begin(&config)?;
+        Ok(begun.and_then(|recording| record(recording, &config, stop, interrupted)))
     });
     let (line, code) = match outcome {
         Ok(Ok(captured)) => (Line::Captured { captured }, 0),
@@ -120,7 +120,8 @@ fn from_stdin() -> Result<Config, Refusal> {
 
 type Recorder = Recording<BufWriter<File>>;
 
-fn begin(config: &Config) -> Result<Recorder, Refusal> {
+/// What was asked for may be refused; that there is no room is nobody's wish.
+fn begin(config: &Config) -> Result<Result<Recorder, Failure>, Refusal> {
     waiting::pin(&config.cores).map_err(|error| {
         let remedy = "name cores that this process may use";
         Refusal::new("cores", error.to_string(), remedy)
@@ -129,13 +130,22 @@ fn begin(config: &Config) -> Result<Recorder, Refusal> {
     let refused =
         |error: CaptureError| Refusal::new(error.option(), error.to_string(), error.remedy());
     let capture = Capture::open(&options).map_err(refused)?;
-    let file = BufWriter::with_capacity(BUFFER_BYTES, create(Path::new(&config.file))?);
-    let recording = Recording::begin(capture, file, options.snap_bytes, &options.interface);
-    recording.map_err(|error| unwritable(&config.file, &error))
+    let recording = create(Path::new(&config.file))?.and_then(|file| {
+        let file = BufWriter::with_capacity(BUFFER_BYTES, file);
+        Recording::begin(capture, file, options.snap_bytes, &options.interface)
+    });
+    match recording {
+        Ok(recording) => Ok(Ok(recording)),
+        Err(error) if is_out_of_room(&error) => {
+            Ok(Err(failure(&config.file, &error, &Recorded::default())))
+        }
+        Err(error) => Err(unwritable(&config.file, &error)),
+    }
 }
 
-/// What was measured is never overwritten; a pipe or a device may be there.
-fn create(path: &Path) -> Result<File, Refusal> {
+/// What was measured is never overwritten, which is refused; a pipe or a device may be
+/// there.
+fn create(path: &Path) -> Result<io::Result<File>, Refusal> {
     if path.is_file() {
         let message = format!("{} is there already", path.display());
         return Err(Refusal::new(
@@ -151,8 +161,7 @@ fn create(path: &Path) -> Result<File, Refusal> {
         // A pipe that nobody reads is refused, not waited for (open(2)).
         .custom_flags(libc::O_NONBLOCK)
         .open(path);
-    file.and_then(blocking)
-        .map_err(|error| unwritable(&path.display().to_string(), &error))
+    Ok(file.and_then(blocking))
 }
 
 /// Lets writes wait for whoever reads a pipe.
@@ -167,7 +176,6 @@ fn blocking(file: File) -> io::Result<File> {
 fn unwritable(path: &str, error: &io::Error) -> Refusal {
     let remedy = match error.kind() {
         ErrorKind::NotFound => "make its folder first",
-        ErrorKind::StorageFull => "free some room, or write elsewhere",
         _ if error.raw_os_error() == Some(libc::ENXIO) => "begin to read the pipe first",
         _ => "use a file that can be written",
     };
@@ -199,16 +207,19 @@ fn record(
     let finished = recording.finish();
     match stopped.and(finished) {
         Ok(recorded) => Ok(Captured::new(&recorded)),
-        Err(error) => Err(failure(&config.file, &error, &recording)),
+        Err(error) => Err(failure(&config.file, &error, recording.recorded())),
     }
 }
 
-fn failure(file: &str, error: &io::Error, recording: &Recorder) -> Failure {
-    let recorded = recording.recorded();
-    let out_of_room = matches!(
+fn is_out_of_room(error: &io::Error) -> bool {
+    matches!(
         error.kind(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
-    );
+    )
+}
+
+fn failure(file: &str, error: &io::Error, recorded: &Recorded) -> Failure {
+    let out_of_room = is_out_of_room(error);
     let remedy = if out_of_room {
         "free some room, write elsewhere, or cut frames with snaplen"
     } else {

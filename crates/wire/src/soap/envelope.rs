@@ -1,7 +1,6 @@
 //! An envelope up to its body's child: enough to tell what it is.
 
 use crate::xml::chars;
-use crate::xml::scanner::Scanner;
 use crate::xml::source::{Element, Source};
 use crate::xml::{Error, ErrorKind};
 
@@ -9,7 +8,6 @@ use super::fault::{Fault, FaultCode};
 use super::form::{Form, Version};
 use super::input::Input;
 use super::security::{self, UsernameToken, WSSE};
-use super::usual::Beginning;
 
 /// A block of an envelope's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,11 +66,7 @@ impl<'de> Envelope<'de> {
     /// # Errors
     /// When it is not well-formed XML, or no envelope with a body and a child.
     pub fn parse(document: &'de [u8]) -> Result<Self, EnvelopeError> {
-        let Some(usual) = Beginning::of(document) else {
-            return Envelope::open(Input::text(document)?);
-        };
-        let source = Input::of(Scanner::beside(&usual.scanner, document)?);
-        Envelope::inside(source, usual.version(), Vec::new(), None)
+        Envelope::open(Input::text(document)?)
     }
 
     pub(crate) fn open(mut source: Input<'de>) -> Result<Self, EnvelopeError> {
@@ -89,16 +83,6 @@ impl<'de> Envelope<'de> {
             Some(other) => return Err(other.unexpected("Body").into()),
             None => return Err(fail(&source, "an envelope without a body")),
         }
-        Envelope::inside(source, version, headers, token)
-    }
-
-    /// Reads on inside of the body.
-    fn inside(
-        mut source: Input<'de>,
-        version: Version,
-        headers: Vec<HeaderBlock<'de>>,
-        token: Option<UsernameToken>,
-    ) -> Result<Self, EnvelopeError> {
         let Some(body) = source.child()? else {
             return Err(fail(&source, "a body without an element"));
         };

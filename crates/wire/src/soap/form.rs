@@ -96,6 +96,24 @@ impl Form {
         }
     }
 
+    /// The name of the body's child of a request, in two parts; `message` is the
+    /// message's.
+    pub(crate) fn request_child(self, operation: Operation, message: &str) -> [&str; 2] {
+        self.child(message, [operation.lower_camel(), ""])
+    }
+
+    /// The same of a reply.
+    pub(crate) fn reply_child(self, operation: Operation, message: &str) -> [&str; 2] {
+        self.child(message, [operation.lower_camel(), "Response"])
+    }
+
+    fn child<'a>(self, message: &'a str, wrapper: [&'a str; 2]) -> [&'a str; 2] {
+        match self.style {
+            Style::Literal => [message, ""],
+            Style::Rpc | Style::Encoded => wrapper,
+        }
+    }
+
     /// The prefix of the envelope's own elements, the study's in rpc/encoded.
     pub(super) fn names(self) -> &'static Names {
         match self.style {

@@ -18,11 +18,8 @@ pub(crate) enum Input<'de> {
 
 impl<'de> Input<'de> {
     pub(super) fn text(document: &'de [u8]) -> Result<Self, Error> {
-        Scanner::new(document).map(Input::of)
-    }
-
-    pub(super) fn of(scanner: Scanner<'de>) -> Self {
-        Input::Text(Box::new(scanner))
+        let scanner = Scanner::new(document)?;
+        Ok(Input::Text(Box::new(scanner)))
     }
 
     /// Reads the fields of a message from the element that is open, which

@@ -9,6 +9,8 @@ use crate::xml::{Error, ErrorKind};
 use super::envelope::{Envelope, EnvelopeError};
 use super::fault::Fault;
 use super::form::{Form, Style};
+use super::input::Input;
+use super::usual;
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +30,10 @@ pub fn read_request<M: Message>(
     operation: Operation,
     document: &[u8],
 ) -> Result<M, EnvelopeError> {
-    Ok(Envelope::parse(document)?.request(form, operation)?)
+    if let Some(message) = usual_request(form, operation, M::NAME, document) {
+        return Ok(message);
+    }
+    Ok(Envelope::parse(document)?.request_of_any_layout(form, operation)?)
 }
 
 /// Reads the reply of `operation`, or a fault, from a document.
@@ -40,7 +45,34 @@ pub fn read_reply<M: Message>(
     operation: Operation,
     document: &[u8],
 ) -> Result<Answer<M>, EnvelopeError> {
+    if let Some(message) = usual_reply(form, operation, M::NAME, document) {
+        return Ok(Answer::Message(message));
+    }
     Ok(Envelope::parse(document)?.reply(form, operation)?)
+}
+
+/// Reads the request of `operation` into any structure, where it is laid out as
+/// our own writers do; `name` is the message's.
+pub(crate) fn usual_request<'de, T: Deserialize<'de>>(
+    form: Form,
+    operation: Operation,
+    name: &str,
+    document: &'de [u8],
+) -> Option<T> {
+    let child = form.request_child(operation, name);
+    usual::layout(form, operation, child).read(document)
+}
+
+/// Reads the reply of `operation` into any structure, where it is laid out as our
+/// own writers do; `name` is the message's.
+pub(crate) fn usual_reply<'de, T: Deserialize<'de>>(
+    form: Form,
+    operation: Operation,
+    name: &str,
+    document: &'de [u8],
+) -> Option<T> {
+    let child = form.reply_child(operation, name);
+    usual::layout(form, operation, child).read(document)
 }
 
 impl<'de> Envelope<'de> {
@@ -49,7 +81,27 @@ impl<'de> Envelope<'de> {
     /// # Errors
     /// When it is another message, or of another version.
     pub fn request<M: Message>(self, form: Form, operation: Operation) -> Result<M, Error> {
-        self.message(form, operation, M::NAME, operation.lower_camel())
+        let child = form.request_child(operation, M::NAME);
+        let usual = match &self.source {
+            Input::Text(text) => usual::layout(form, operation, child).read_checked(text.document),
+            Input::Tokens(tokens) if form == Form::PLAIN => {
+                tokens.usual(M::NAME, operation.contract().namespace())
+            }
+            Input::Tokens(_) => None,
+        };
+        match usual {
+            Some(message) => Ok(message),
+            None => self.request_of_any_layout(form, operation),
+        }
+    }
+
+    /// The same without a look for what is usual.
+    pub(crate) fn request_of_any_layout<M: Message>(
+        self,
+        form: Form,
+        operation: Operation,
+    ) -> Result<M, Error> {
+        self.message(form, operation, form.request_child(operation, M::NAME))
     }
 
     /// Reads the rest as the reply of `operation`, or a fault.
@@ -74,8 +126,7 @@ impl<'de> Envelope<'de> {
         if self.is_fault() {
             return self.fault(form.style()).map(Answer::Fault);
         }
-        let wrapper = reply_wrapper(operation);
-        let message = self.message(form, operation, name, &wrapper)?;
+        let message = self.message(form, operation, form.reply_child(operation, name))?;
         Ok(Answer::Message(message))
     }
 
@@ -85,15 +136,16 @@ impl<'de> Envelope<'de> {
         Ok(fault)
     }
 
-    fn message<T: Deserialize<'de>>(
+    /// Reads the rest as the message whose element, the body's child, has that
+    /// name.
+    pub(super) fn message<T: Deserialize<'de>>(
         mut self,
         form: Form,
         operation: Operation,
-        name: &str,
-        wrapper: &str,
+        child: [&str; 2],
     ) -> Result<T, Error> {
         self.prove_version(form)?;
-        self.prove_body(form, operation, name, wrapper)?;
+        self.prove_body(form, operation, child)?;
         let message = self
             .source
             .message(form.field_namespace(operation), form.shape())?;
@@ -112,25 +164,19 @@ impl<'de> Envelope<'de> {
     /// The body's child must be the message, or in the rpc styles the
     /// operation. In rpc/encoded ours is in no namespace; other writers put it
     /// into the contract's.
-    fn prove_body(
-        &self,
-        form: Form,
-        operation: Operation,
-        name: &str,
-        wrapper: &str,
-    ) -> Result<(), Error> {
+    fn prove_body(&self, form: Form, operation: Operation, child: [&str; 2]) -> Result<(), Error> {
         let namespace = operation.contract().namespace();
-        let (namespaces, wanted): (&[&str], _) = match form.style() {
-            Style::Literal => (&[namespace], name),
-            Style::Rpc => (&[namespace], wrapper),
-            Style::Encoded => (&["", namespace], wrapper),
+        let namespaces: &[&str] = match form.style() {
+            Style::Literal | Style::Rpc => &[namespace],
+            Style::Encoded => &["", namespace],
         };
-        if namespaces.iter().any(|space| self.body.is(space, wanted)) {
+        let child = child.concat();
+        if namespaces.iter().any(|space| self.body.is(space, &child)) {
             return Ok(());
         }
         Err(self
             .body
-            .unexpected(format!("{{{}}}{wanted}", namespaces[0])))
+            .unexpected(format!("{{{}}}{child}", namespaces[0])))
     }
 
     /// Proves that the envelope ends behind the body's child. In rpc/encoded
@@ -148,9 +194,4 @@ impl<'de> Envelope<'de> {
             Some(beside) => Err(beside.unexpected("the end of the envelope")),
         }
     }
-}
-
-/// The body's child of a reply in the rpc styles.
-pub(super) fn reply_wrapper(operation: Operation) -> String {
-    format!("{}Response", operation.lower_camel())
 }

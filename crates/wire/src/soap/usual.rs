@@ -1,55 +1,33 @@
-//! What our own envelopes begin with, up to the body's child.
-//!
-//! Between ends that are both ours every envelope begins alike; it is read
-//! once, and from then on only compared.
+//! Envelopes as our own writers lay them out.
 
 use std::sync::OnceLock;
 
-use crate::xml::scanner::Scanner;
-use crate::xml::source::Source;
+use wirelab_contract::Operation;
+
 use crate::xml::text_sink::TextSink;
+use crate::xml::usual::Layout;
 
 use super::form::{Form, Style, Version};
 use super::writing;
 
-/// The begin of an envelope that has no header.
-pub(super) struct Beginning {
-    /// Rpc/literal begins as document/literal.
+/// What envelopes without a header have around the body's child.
+pub(super) struct Usual {
+    /// Rpc/literal is as document/literal.
     form: Form,
-    /// Inside of the body.
-    pub(super) scanner: Scanner<'static>,
+    pub(super) begin: Vec<u8>,
+    end: Vec<u8>,
 }
 
-impl Beginning {
-    /// The one that a document has.
-    pub(super) fn of(document: &[u8]) -> Option<&'static Self> {
-        let mut all = Beginning::all().iter();
-        all.find(|usual| document.starts_with(usual.text()))
-    }
-
-    /// The one that envelopes of a form are written with.
-    pub(super) fn of_form(form: Form) -> &'static Self {
+impl Usual {
+    /// What those of a form have.
+    pub(super) fn of(form: Form) -> &'static Self {
+        static ALL: OnceLock<Vec<Usual>> = OnceLock::new();
         let encoded = |form: Form| form.style() == Style::Encoded;
-        let begins =
-            |usual: &Form| usual.version() == form.version() && encoded(*usual) == encoded(form);
-        let mut all = Beginning::all().iter();
-        all.find(|usual| begins(&usual.form))
-            .expect("every form has a begin")
-    }
-
-    /// Its text.
-    pub(super) fn text(&self) -> &'static [u8] {
-        self.scanner.passed()
-    }
-
-    /// The version of SOAP.
-    pub(super) fn version(&self) -> Version {
-        self.form.version()
-    }
-
-    fn all() -> &'static [Self] {
-        static ALL: OnceLock<Vec<Beginning>> = OnceLock::new();
-        ALL.get_or_init(Beginning::made)
+        let alike = |usual: &&Usual| {
+            usual.form.version() == form.version() && encoded(usual.form) == encoded(form)
+        };
+        let mut all = ALL.get_or_init(Usual::made).iter();
+        all.find(alike).expect("every form has an envelope")
     }
 
     fn made() -> Vec<Self> {
@@ -59,22 +37,33 @@ impl Beginning {
             (Version::V11, Style::Encoded),
         ];
         let forms = forms.map(|(version, style)| Form::new(version, style));
-        let known = forms.into_iter().flatten();
-        known.map(Beginning::read).collect()
+        forms.into_iter().flatten().map(Usual::written).collect()
     }
 
-    fn read(form: Form) -> Self {
-        let mut text = Vec::new();
-        writing::begin(form, None, &mut TextSink::new(&mut text));
-        let text: &'static [u8] = text.leak();
-        let mut scanner = Scanner::new(text).expect("our own envelopes are XML");
-        for _ in [form.names().envelope, form.names().body] {
-            let opened = scanner.child();
-            assert!(
-                matches!(opened, Ok(Some(_))),
-                "our own envelopes have a body"
-            );
-        }
-        Beginning { form, scanner }
+    fn written(form: Form) -> Self {
+        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        writing::begin(form, None, &mut TextSink::new(&mut begin));
+        writing::end(form, &mut TextSink::within(&[], &mut end));
+        Usual { form, begin, end }
+    }
+}
+
+/// How an envelope of a form is laid out whose body's child has that name, which
+/// is in two parts.
+pub(super) fn layout<'a>(form: Form, operation: Operation, name: [&'a str; 2]) -> Layout<'a, 8, 6> {
+    let namespace = operation.contract().namespace();
+    let (prefix, declaration): (&str, [&str; 3]) = match form.style() {
+        Style::Literal => ("", [" xmlns=\"", namespace, "\">"]),
+        Style::Rpc => ("w:", [" xmlns:w=\"", namespace, "\">"]),
+        Style::Encoded => ("", ["", "", ">"]),
+    };
+    let Usual { begin, end, .. } = Usual::of(form);
+    let [prefix, name, rest] = [prefix, name[0], name[1]].map(str::as_bytes);
+    let [before, declared, after] = declaration.map(str::as_bytes);
+    Layout {
+        begin: [begin, b"<", prefix, name, rest, before, declared, after],
+        end: [b"</", prefix, name, rest, b">", end],
+        namespace,
+        shape: form.shape(),
     }
 }

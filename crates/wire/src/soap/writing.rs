@@ -10,7 +10,7 @@ use crate::xml::writer::{Sink, fields};
 use super::fault::Fault;
 use super::form::{Form, Style};
 use super::security::{self, UsernameToken};
-use super::usual::Beginning;
+use super::usual::Usual;
 
 /// What `xsd` stands for.
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
@@ -27,7 +27,8 @@ pub fn write_request<M: Message>(
     out: &mut Vec<u8>,
 ) {
     let mut sink = text_begun(form, token, out);
-    body(form, operation, operation.lower_camel(), message, &mut sink);
+    let child = form.request_child(operation, M::NAME);
+    body(form, operation, child, message, &mut sink);
     end(form, &mut sink);
 }
 
@@ -36,9 +37,9 @@ pub fn write_request<M: Message>(
 /// # Panics
 /// As [`write_request`].
 pub fn write_reply<M: Message>(form: Form, operation: Operation, message: &M, out: &mut Vec<u8>) {
-    let wrapper = super::reading::reply_wrapper(operation);
+    let child = form.reply_child(operation, M::NAME);
     let mut sink = text_begun(form, None, out);
-    body(form, operation, &wrapper, message, &mut sink);
+    body(form, operation, child, message, &mut sink);
     end(form, &mut sink);
 }
 
@@ -53,7 +54,7 @@ pub fn write_fault(form: Form, fault: &Fault, out: &mut Vec<u8>) {
 /// so that their begin need not be written piece by piece.
 fn text_begun<'o>(form: Form, token: Option<&UsernameToken>, out: &'o mut Vec<u8>) -> TextSink<'o> {
     if token.is_none() {
-        return TextSink::within(Beginning::of_form(form).text(), out);
+        return TextSink::within(&Usual::of(form).begin, out);
     }
     let mut sink = TextSink::new(out);
     begin(form, token, &mut sink);
@@ -67,7 +68,8 @@ pub(crate) fn request_into<M: Message, S: Sink>(
     sink: &mut S,
 ) {
     envelope(form, sink, |sink| {
-        body(form, operation, operation.lower_camel(), message, sink);
+        let child = form.request_child(operation, M::NAME);
+        body(form, operation, child, message, sink);
     });
 }
 
@@ -77,9 +79,9 @@ pub(crate) fn reply_into<M: Message, S: Sink>(
     message: &M,
     sink: &mut S,
 ) {
-    let wrapper = super::reading::reply_wrapper(operation);
     envelope(form, sink, |sink| {
-        body(form, operation, &wrapper, message, sink);
+        let child = form.reply_child(operation, M::NAME);
+        body(form, operation, child, message, sink);
     });
 }
 
@@ -94,7 +96,7 @@ fn envelope<S: Sink>(form: Form, sink: &mut S, body: impl FnOnce(&mut S)) {
 }
 
 /// Writes the end of an envelope, behind the content of its body.
-fn end<S: Sink>(form: Form, sink: &mut S) {
+pub(super) fn end<S: Sink>(form: Form, sink: &mut S) {
     sink.close(form.names().body);
     sink.close(form.names().envelope);
 }
@@ -118,29 +120,30 @@ pub(super) fn begin<S: Sink>(form: Form, token: Option<&UsernameToken>, sink: &m
     sink.open_bare(names.body);
 }
 
-/// Writes the body's child; `wrapper` is its name in the rpc styles.
+/// Writes the body's child, whose name is in two parts.
 fn body<M: Message, S: Sink>(
     form: Form,
     operation: Operation,
-    wrapper: &str,
+    [name, rest]: [&str; 2],
     message: &M,
     sink: &mut S,
 ) {
     let namespace = operation.contract().namespace();
     let content = |sink: &mut S| fields(message, form.shape(), namespace, sink);
     match form.style() {
-        Style::Literal => write_root(sink, M::NAME, namespace, content),
+        Style::Literal => write_root(sink, name, namespace, content),
         Style::Rpc => {
-            let name = ["w:", wrapper].concat();
+            let name = ["w:", name, rest].concat();
             sink.open(&name);
             sink.plain_attribute("xmlns:w", namespace);
             content(sink);
             sink.close(&name);
         }
         Style::Encoded => {
-            sink.open_bare(wrapper);
+            let name = [name, rest].concat();
+            sink.open_bare(&name);
             content(sink);
-            sink.close(wrapper);
+            sink.close(&name);
         }
     }
 }

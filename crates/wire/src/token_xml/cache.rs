@@ -5,6 +5,8 @@
 //! hand goes round, passes over each entry that was used since it last came
 //! by, and replaces the first that was not.
 
+use crate::xml::bytes::equal;
+
 use super::plan::Plan;
 
 /// Entries beyond the fixed ones that there is room for from the begin.
@@ -181,20 +183,6 @@ impl<P: Copy> Cache<P> {
                 .push_str(&before[start..start + entry.length as usize]);
         }
         self.given_up = 0;
-    }
-}
-
-/// Whether two texts of one length are equal: most are short, so that a call
-/// that compares many bytes at a time would cost more than comparing them.
-#[inline(always)]
-fn equal(one: &[u8], other: &[u8]) -> bool {
-    fn ends<const N: usize>(bytes: &[u8]) -> Option<([u8; N], [u8; N])> {
-        Some((*bytes.first_chunk()?, *bytes.last_chunk()?))
-    }
-    match one.len() {
-        4..8 => ends::<4>(one) == ends::<4>(other),
-        8..=16 => ends::<8>(one) == ends::<8>(other),
-        _ => one == other,
     }
 }
 

@@ -184,7 +184,8 @@ impl Document {
         if let Some(message) = usual::read(self, M::NAME, operation.contract().namespace()) {
             return Ok(message);
         }
-        Ok(self.envelope()?.request(Form::PLAIN, operation)?)
+        let envelope = self.envelope()?;
+        Ok(envelope.request_of_any_layout(Form::PLAIN, operation)?)
     }
 
     /// Reads the reply of `operation`, or a fault, without making the text.

@@ -11,6 +11,32 @@ pub(super) fn block(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
     bytes.get(at..at.checked_add(BLOCK)?)?.first_chunk()
 }
 
+/// At most [`BLOCK`] bytes, and zeros behind them.
+#[inline(always)]
+pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+    let length = bytes.len();
+    // Bytes in the middle are taken twice, each time where they belong.
+    let (low, high) = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // Twice half of what is to go, which may be all.
+        let half = 4 * (BLOCK - length);
+        let high = u64::from_le_bytes(*last) >> half >> half;
+        (u64::from_le_bytes(*first), high)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let high = u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4));
+        (u64::from(u32::from_le_bytes(*first)) | high, 0)
+    } else if let (Some(first), Some(last)) = (bytes.first(), bytes.last()) {
+        let middle = u64::from(bytes[length / 2]) << (8 * (length / 2));
+        let high = u64::from(*last) << (8 * (length - 1));
+        (u64::from(*first) | middle | high, 0)
+    } else {
+        (0, 0)
+    };
+    let mut block = [0; BLOCK];
+    block[..8].copy_from_slice(&low.to_le_bytes());
+    block[8..].copy_from_slice(&high.to_le_bytes());
+    block
+}
+
 /// Whether two blocks have the same bytes from the second on, `count` of them.
 #[inline(always)]
 pub(super) fn same_behind_first(one: &[u8; BLOCK], other: &[u8; BLOCK], count: usize) -> bool {
@@ -94,6 +120,16 @@ mod tests {
             let other = place > 0 && !byte.is_ascii_alphabetic();
             let expected = if other { place - 1 } else { BLOCK - 1 };
             assert_eq!(letters_behind_first(&block), expected, "{byte} at {place}");
+        }
+    }
+
+    #[test]
+    fn fewer_bytes_have_zeros_behind_them() {
+        let bytes: Vec<u8> = (0..16).map(|n| 0xF0 + n).collect();
+        for length in 0..=BLOCK {
+            let mut expected = [0; BLOCK];
+            expected[..length].copy_from_slice(&bytes[..length]);
+            assert_eq!(padded(&bytes[..length]), expected);
         }
     }
 

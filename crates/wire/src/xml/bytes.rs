@@ -1,7 +1,7 @@
 //! Searches over bytes, in blocks or eight at a time: most names and texts are
 //! short, so that a call of a search over many would cost more than the search.
 
-use super::blocks::{BLOCK, before, before_special, block};
+use super::blocks::{BLOCK, before, before_special, block, padded};
 
 /// A word whose every byte is `byte`.
 const fn all(byte: u8) -> u64 {
@@ -46,9 +46,17 @@ fn next_special(bytes: &[u8], at: usize) -> usize {
         // Its bytes that were looked at already are not special.
         return bytes.len() - BLOCK + before_special(block);
     }
-    let mut block = [0; BLOCK];
-    block[..rest.len()].copy_from_slice(rest);
-    at + before_special(&block).min(rest.len())
+    at + before_special(&padded(rest)).min(rest.len())
+}
+
+/// Whether there is no `<`, `>`, `&` or carriage return.
+#[inline(always)]
+pub(super) fn none_special(bytes: &[u8]) -> bool {
+    if bytes.len() <= BLOCK {
+        before_special(&padded(bytes)) == BLOCK
+    } else {
+        special(bytes, 0) == bytes.len()
+    }
 }
 
 /// The same beyond the first blocks.
@@ -130,6 +138,22 @@ pub(super) fn same(bytes: &[u8], one: usize, other: usize, length: usize) -> boo
     }
 }
 
+/// Whether two texts are equal: most are short, so that a call that compares many
+/// bytes at a time would cost more than comparing them.
+#[inline(always)]
+pub(crate) fn equal(one: &[u8], other: &[u8]) -> bool {
+    fn ends<const N: usize>(bytes: &[u8]) -> Option<([u8; N], [u8; N])> {
+        Some((*bytes.first_chunk()?, *bytes.last_chunk()?))
+    }
+    one.len() == other.len()
+        && match one.len() {
+            2..4 => ends::<2>(one) == ends::<2>(other),
+            4..8 => ends::<4>(one) == ends::<4>(other),
+            8..=16 => ends::<8>(one) == ends::<8>(other),
+            _ => one == other,
+        }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +185,24 @@ mod tests {
             let slow = slow.map_or(bytes.len(), |found| at + found);
             let found = letters_end(bytes, at);
             prop_assert!(found == slow || found < slow && bytes.len() - found < 8);
+        }
+
+        #[test]
+        fn equal_texts_are_equal(one in "[ab]{0,20}", other in "[ab]{0,3}|[ab]{7,9}|[ab]{15,18}", at in 0_usize..20) {
+            prop_assert!(equal(one.as_bytes(), one.as_bytes()));
+            let bytes = other.as_bytes();
+            prop_assert_eq!(equal(one.as_bytes(), bytes), one.as_bytes() == bytes);
+            let mut changed = one.clone().into_bytes();
+            if let Some(byte) = changed.get_mut(at) {
+                *byte = b'c';
+                prop_assert!(!equal(one.as_bytes(), &changed));
+            }
+        }
+
+        #[test]
+        fn none_is_special_where_none_stands(text in "[ -~\r]{0,40}|[a-z]{0,40}") {
+            let any = text.bytes().any(|byte| b"<>&\r".contains(&byte));
+            prop_assert_eq!(none_special(text.as_bytes()), !any);
         }
 
         #[test]

@@ -23,7 +23,7 @@ pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
 /// Whether text is the same as element content.
 #[inline(always)]
 pub(crate) fn is_plain(text: &str) -> bool {
-    bytes::special(text.as_bytes(), 0) == text.len()
+    bytes::none_special(text.as_bytes())
 }
 
 /// Appends an attribute's value and its quotation marks: also tab and line

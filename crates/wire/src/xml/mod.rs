@@ -6,13 +6,15 @@
 //! [`crate::token_xml`]. Writing is a serde serializer into a sink, text or
 //! tokens again. SOAP's styles differ in three places only, so they are shapes
 //! of the same reader and writer.
+//! Documents as our own writers lay them out have a reader of their own
+//! ([`usual`]), which is quicker and leaves every other document to the first.
 //!
 //! Any bytes may come in. Nothing grows: there are no document types, hence no
 //! entities; depth, names, attributes and namespaces are limited.
 
 mod attributes;
 mod blocks;
-mod bytes;
+pub(crate) mod bytes;
 pub(crate) mod chars;
 mod content;
 mod declaration;
@@ -31,6 +33,7 @@ pub(crate) mod scope;
 pub(crate) mod source;
 mod tags;
 pub(crate) mod text_sink;
+pub(crate) mod usual;
 pub(crate) mod value;
 pub(crate) mod writer;
 
@@ -83,7 +86,19 @@ pub fn from_slice<M: Message>(document: &[u8]) -> Result<M, Error> {
 ///
 /// # Errors
 /// As [`from_slice`].
-pub fn from_slice_as<'de, T: Deserialize<'de>>(
+pub(crate) fn from_slice_as<'de, T: Deserialize<'de>>(
+    document: &'de [u8],
+    namespace: &str,
+    name: &str,
+) -> Result<T, Error> {
+    match usual::document(document, namespace, name) {
+        Some(message) => Ok(message),
+        None => of_any_layout(document, namespace, name),
+    }
+}
+
+/// The same without a look for what is usual.
+pub(crate) fn of_any_layout<'de, T: Deserialize<'de>>(
     document: &'de [u8],
     namespace: &str,
     name: &str,

@@ -7,7 +7,7 @@ use super::error::{Error, ErrorKind};
 use super::name::QName;
 
 /// Bytes of an attribute's value.
-const VALUE_BYTES_MAX: usize = 4096;
+pub(super) const VALUE_BYTES_MAX: usize = 4096;
 
 /// An attribute as it is written.
 #[derive(Debug, Clone, Copy)]

@@ -29,6 +29,19 @@ pub(crate) enum Shape {
     Encoded,
 }
 
+impl Shape {
+    /// Whether one element is around all items of a list that is a field of a
+    /// message within `level` messages, itself included.
+    #[inline]
+    pub(super) fn wraps_lists(self, level: usize) -> bool {
+        match self {
+            Shape::Literal => false,
+            Shape::Rpc => level == 1,
+            Shape::Encoded => true,
+        }
+    }
+}
+
 /// Reads the fields of a message from the element that is open, which ends.
 ///
 /// # Errors
@@ -162,14 +175,6 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
         }
         let what = "an array of which only a part is there";
         Err(Error::new(self.source.offset(), ErrorKind::Envelope(what)).into())
-    }
-
-    fn lists_are_wrapped(&self) -> bool {
-        match self.shape {
-            Shape::Literal => false,
-            Shape::Rpc => self.level == 1,
-            Shape::Encoded => true,
-        }
     }
 }
 
@@ -354,7 +359,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        if self.reader.lists_are_wrapped() {
+        if self.reader.shape.wraps_lists(self.reader.level) {
             return self.known(|reader, open| {
                 reader.prove_whole(open, "offset")?;
                 visitor.visit_seq(Wrapped { reader })

@@ -21,7 +21,7 @@ use super::source::{Element, Source, Step, Text};
 
 /// A document that is being read.
 pub(crate) struct Scanner<'de> {
-    pub(super) document: &'de str,
+    pub(crate) document: &'de str,
     pub(super) position: Position<'de>,
     pub(super) references: References<'de>,
 }
@@ -91,24 +91,6 @@ impl<'de> Scanner<'de> {
             position: Position::at(mark + declaration),
             references: References::default(),
         })
-    }
-
-    /// A scanner that goes on behind what the document has in common with
-    /// another: `begun`, of the same first bytes, up to where that one is.
-    ///
-    /// # Errors
-    /// As [`Scanner::new`].
-    pub(crate) fn beside(begun: &Scanner<'static>, bytes: &'de [u8]) -> Result<Self, Error> {
-        Ok(Scanner {
-            document: chars::checked(bytes)?,
-            position: begun.position.beside(),
-            references: References::default(),
-        })
-    }
-
-    /// What has been read, as long as no reference has been followed.
-    pub(crate) fn passed(&self) -> &'de [u8] {
-        &self.document.as_bytes()[..self.position.at]
     }
 
     /// The name of the element opened last, as it is written.
@@ -190,24 +172,6 @@ impl<'de> Scanner<'de> {
 const ROOM: usize = 8;
 
 impl<'de> Position<'de> {
-    /// The same place in a document that begins alike. Tags are not remembered:
-    /// those of a begin do not come again.
-    fn beside(&self) -> Self {
-        let mut open = Vec::with_capacity(ROOM);
-        open.extend_from_slice(&self.open);
-        Position {
-            at: self.at,
-            depth: self.depth,
-            open,
-            scope: self.scope.beside(),
-            attributes: self.attributes.clone(),
-            repeats: Repeats::default(),
-            leaf: self.leaf,
-            empty: self.empty,
-            rooted: self.rooted,
-        }
-    }
-
     /// An element is open from now on.
     #[inline]
     pub(super) fn push(&mut self, name: Name) {

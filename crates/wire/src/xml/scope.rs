@@ -35,17 +35,7 @@ pub(crate) struct Scope<'de> {
     changes: usize,
 }
 
-/// Declarations that there is room for beside those of an envelope.
-const ROOM: usize = 4;
-
 impl<'de> Scope<'de> {
-    /// The same with room for more.
-    pub(crate) fn beside(&self) -> Self {
-        let mut bindings = Vec::with_capacity(self.bindings.len() + ROOM);
-        bindings.extend_from_slice(&self.bindings);
-        Scope { bindings, ..*self }
-    }
-
     /// The prefix that an attribute declares; `None` for any other attribute.
     pub(crate) fn declared_by(attribute: &str) -> Option<&str> {
         let rest = attribute.strip_prefix("xmlns")?;

@@ -57,8 +57,12 @@ fn plain_digits(text: &[u8]) -> Option<i64> {
     if digits.is_empty() || digits.len() > DIGITS_MAX {
         return None;
     }
-    let mut number = 0_u64;
-    for byte in digits {
+    let (eights, rest) = digits.as_chunks();
+    let mut number = 0;
+    for eight in eights {
+        number = number * 100_000_000 + of_eight_digits(*eight)?;
+    }
+    for byte in rest {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             return None;
@@ -67,6 +71,23 @@ fn plain_digits(text: &[u8]) -> Option<i64> {
     }
     let number = i64::try_from(number).ok()?;
     Some(if negative { -number } else { number })
+}
+
+/// The number that eight digits write: digits, pairs and fours of them are added
+/// up side by side in one word.
+#[inline]
+fn of_eight_digits(digits: [u8; 8]) -> Option<u64> {
+    const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    // The first digit is the lowest byte.
+    let ones = u64::from_le_bytes(digits) ^ ZEROS;
+    let beyond_nine = ones.wrapping_add(u64::from_le_bytes([0x80 - 10; 8]));
+    if (ones | beyond_nine) & HIGH != 0 {
+        return None;
+    }
+    let pairs = (ones * 10 + (ones >> 8)) & 0x00FF_00FF_00FF_00FF;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
+    Some((fours * 10_000 + (fours >> 32)) & 0xFFFF_FFFF)
 }
 
 /// xsd:double (section 3.2.5).
@@ -183,6 +204,35 @@ mod tests {
         assert!(double(&text("NaN")).unwrap().is_nan());
         for bad in ["", "inf", "nan", "infinity", "+INF", "1,5", "0x1p3"] {
             assert!(double(&text(bad)).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_any_length_are_read() {
+        let digits = "9081726354817263540";
+        for (begin, end) in (0..19).flat_map(|begin| (begin + 1..20).map(move |end| (begin, end))) {
+            let written = &digits[begin..end];
+            let number = written.parse::<i64>().ok();
+            assert_eq!(integer(&text(written), "a long").ok(), number, "{written}");
+            let negative = format!("-{written}");
+            let number = number.map(|number| -number);
+            assert_eq!(
+                integer(&text(&negative), "a long").ok(),
+                number,
+                "{negative}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_digits_are_digits() {
+        for (byte, at) in (0..=255).flat_map(|byte| (0..8).map(move |at| (byte, at))) {
+            let mut digits = *b"10293847";
+            digits[at] = byte;
+            let text = std::str::from_utf8(&digits).ok();
+            let number = text.and_then(|text| text.parse().ok());
+            let number = number.filter(|_| byte.is_ascii_digit());
+            assert_eq!(of_eight_digits(digits), number, "{byte} at {at}");
         }
     }
 

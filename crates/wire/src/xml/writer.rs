@@ -83,12 +83,15 @@ macro_rules! simple {
     };
 }
 
-const BOOLEAN: Simple = simple!("xsd:boolean");
-const INT: Simple = simple!("xsd:int");
-const LONG: Simple = simple!("xsd:long");
-const DOUBLE: Simple = simple!("xsd:double");
-const STRING: Simple = simple!("xsd:string");
-const BASE64: Simple = simple!("xsd:base64Binary");
+pub(super) const BOOLEAN: Simple = simple!("xsd:boolean");
+pub(super) const INT: Simple = simple!("xsd:int");
+pub(super) const LONG: Simple = simple!("xsd:long");
+pub(super) const DOUBLE: Simple = simple!("xsd:double");
+pub(super) const STRING: Simple = simple!("xsd:string");
+pub(super) const BASE64: Simple = simple!("xsd:base64Binary");
+
+/// The type of an element around the items of a list.
+pub(super) const ARRAY: &str = "SOAP-ENC:Array";
 
 /// Writes the fields of a message into the element that is open.
 ///
@@ -182,7 +185,7 @@ impl<S: Sink> Writer<'_, S> {
         if self.shape != Shape::Encoded {
             return;
         }
-        self.sink.plain_attribute("xsi:type", "SOAP-ENC:Array");
+        self.sink.plain_attribute("xsi:type", ARRAY);
         self.array = Some(items);
         if items == 0 {
             self.describe_array(Kind::Simple("xsd:anyType"));
@@ -213,14 +216,6 @@ impl<S: Sink> Writer<'_, S> {
         let mut digits = itoa::Buffer::new();
         let of = [prefix, name, "[", digits.format(items), "]"];
         self.sink.joined_attribute("SOAP-ENC:arrayType", &of);
-    }
-
-    fn lists_are_wrapped(&self) -> bool {
-        match self.shape {
-            Shape::Literal => false,
-            Shape::Rpc => self.level == 1,
-            Shape::Encoded => true,
-        }
     }
 }
 
@@ -362,7 +357,7 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         let name = self.named()?;
         let writer = self.writer;
         let declared_before = writer.declared;
-        let wrapped = writer.lists_are_wrapped();
+        let wrapped = writer.shape.wraps_lists(writer.level);
         if wrapped {
             let items = items.ok_or_else(|| Misfit("a list of unknown length".to_owned()))?;
             writer.begin_list(name, items);
