@@ -8,6 +8,7 @@
 
 #![deny(missing_docs)]
 
+mod alarm;
 mod any_session;
 pub mod arrivals;
 mod body;

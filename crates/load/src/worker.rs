@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::alarm::Alarm;
 use crate::clock::now_ns;
 use crate::group::{Group, Turn};
 use crate::poll::Poll;
@@ -70,6 +71,7 @@ fn turn_until_done(
     shared: &Shared,
 ) -> io::Result<()> {
     let mut poll = Poll::new()?;
+    let mut alarm = Alarm::default();
     let mut input = vec![0u8; INPUT_BYTES].into_boxed_slice();
     let mut scratch = Vec::with_capacity(16 * 1024);
     let mut expire_at = now_ns() + EXPIRE_NS;
@@ -100,12 +102,16 @@ fn turn_until_done(
             groups.iter_mut().for_each(|group| group.abandon(span));
             return Ok(());
         }
-        let patience = if spin {
+        let asleep_at = now_ns();
+        let sleep = if spin {
             0
         } else {
-            due.saturating_sub(now_ns())
+            alarm.sleep_ns(due.saturating_sub(asleep_at))
         };
-        let found = poll.wait(patience)?;
+        let found = poll.wait(sleep)?;
+        if found == 0 && sleep > 0 {
+            alarm.slept(sleep, now_ns().saturating_sub(asleep_at));
+        }
         for index in 0..found {
             let ready = poll.ready(index);
             // Large replies make a batch last longer than the window's notice.

@@ -86,9 +86,11 @@ class Bed:
         warmup_s: float = 0.0,
         size: int = 14,
         spin: bool = False,
+        beside: float = 0.0,
     ) -> Observed:
-        """One fresh service under one load. With ``spin`` the engine's threads never sleep,
-        so that no time is lost to waking a core. Raises as a trial does."""
+        """One fresh service under one load of Hello. With ``spin`` the engine's threads never
+        sleep, so that no time is lost to waking a core. With ``beside`` so many calls of
+        HelloBytes a second are made too, of which nothing is told. Raises as a trial does."""
         stack = Stack.parse(reference)
         program = self._programs.program(stack, self._interruption)
         settings = Settings(
@@ -117,16 +119,19 @@ class Bed:
             cores=self._table.service,
             interruption=self._interruption,
         ) as service:
-            return self._driven(service, {**group, "target": service.ready.address}, spin)
+            groups = [{**group, "target": service.ready.address}]
+            if beside:
+                groups.append(_beside(groups[0], beside))
+            return self._driven(service, groups, spin)
 
-    def _driven(self, service: Service, group: Json, spin: bool) -> Observed:
+    def _driven(self, service: Service, groups: list[Json], spin: bool) -> Observed:
         observer = Observer(service)
         plan = {
             "threads": self._table.threads(),
             "cores": list(self._table.engine),
             "progress_ms": PROGRESS_MS,
             "spin": spin,
-            "groups": [group],
+            "groups": groups,
         }
         drive = Drive(
             plan,
@@ -141,6 +146,15 @@ class Bed:
         observer.finish()
         found: Json = outcome["groups"][0]
         return Observed(found, observer.findings(found))
+
+
+def _beside(group: Json, rate: float) -> Json:
+    return {
+        **group,
+        "name": "beside",
+        "workload": {**group["workload"], "operation": "HelloBytes"},
+        "load": {"kind": "constant", "rate": rate, "in_flight_max": 64},
+    }
 
 
 @contextmanager

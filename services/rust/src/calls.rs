@@ -122,7 +122,7 @@ where
         request.extensions_mut().insert(spoiler);
     }
     let Ok(mut response) = inner.call(request).await;
-    desk.delay().await;
+    desk.delay(arrival.operation).await;
     let grpc = desk.stack.binding == Binding::Grpc;
     if is_application_error(grpc, &response) {
         arrival.refused();

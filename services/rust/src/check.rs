@@ -1,7 +1,7 @@
 //! Whether a configuration can be honoured. Nothing is ever set other than asked.
 
-use wirelab_contract::Contract;
 use wirelab_contract::workload::HELLO_BYTES_MAX;
+use wirelab_contract::{Contract, Operation};
 
 use crate::config::ServiceConfig;
 use crate::faults::{FaultSwitches, Wrong};
@@ -246,6 +246,24 @@ fn check_faults(config: &ServiceConfig, contract: Contract) -> Result<(), Refusa
         let message = format!("{contract} has no Hello");
         let remedy = "leave it out, or use contract=transfer";
         return Err(Refusal::new("faults.text_check_ns_per_kb", message, remedy));
+    }
+    if let Some(name) = &faults.delay_operation {
+        let option = "faults.delay_operation";
+        if let Err(unknown) = Operation::of(contract, name) {
+            return Err(Refusal::new(
+                option,
+                unknown.to_string(),
+                "use one of these",
+            ));
+        }
+        if faults.delay_us.is_none() {
+            let message = "it names which calls are delayed, but no delay is given";
+            return Err(Refusal::new(
+                option,
+                message,
+                "give faults.delay_us, or leave it out",
+            ));
+        }
     }
     if config.stack.reply == ReplyWay::OneWay
         && let Some(option) = fault_of_a_reply(faults)

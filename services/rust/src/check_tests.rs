@@ -24,6 +24,7 @@ fn what_can_be_honoured_is_not_refused() {
         r#"{"listen": "[::1]:0", "processors": 2, "collector": {}}"#,
         r#"{"listen": "unix:/tmp/x", "faults": {"hang": {"every": 1}}}"#,
         r#"{"stack": {"binding": "rest", "codec": "text", "transport": "http/2"}}"#,
+        r#"{"faults": {"delay_us": 1, "delay_operation": "Hello"}}"#,
     ] {
         assert_eq!(refused(changes), None, "{changes}");
     }
@@ -54,6 +55,14 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         (
             r#"{"contract": "calendar", "faults": {"text_check_ns_per_kb": 1}}"#,
             "faults.text_check_ns_per_kb",
+        ),
+        (
+            r#"{"faults": {"delay_us": 1, "delay_operation": "Book"}}"#,
+            "faults.delay_operation",
+        ),
+        (
+            r#"{"faults": {"delay_operation": "Hello"}}"#,
+            "faults.delay_operation",
         ),
         (r#"{"listen": "0.0.0.0:0"}"#, "listen"),
         (r#"{"listen": "localhost:0"}"#, "listen"),

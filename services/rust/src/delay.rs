@@ -10,11 +10,11 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use wirelab_contract::complain;
 
-/// Below this a pause spins, so that it is exact.
-const SPIN_BELOW: Duration = Duration::from_millis(2);
+/// Below this a pause spins to its end, so that it is exact.
+const SPIN_BELOW: Duration = Duration::from_micros(200);
 
-/// A longer pause sleeps this much less than asked for and spins the rest:
-/// more than a timer and a sleeping core are usually late.
+/// A pause that sleeps does so for this much less than asked for and spins the
+/// rest: more than a timer and a sleeping core are usually late.
 const SPIN_LAST_ALONE: Duration = Duration::from_micros(300);
 
 /// Up to this a pause stays awake while it is the only one: a core that slept
@@ -25,7 +25,8 @@ const AWAKE_UP_TO: Duration = Duration::from_millis(20);
 /// How long a pause that stays awake spins before others get their turn.
 const TURN: Duration = Duration::from_micros(20);
 
-/// The same while other pauses are under way, which must not wait for this one.
+/// What is left to spin after staying awake, and after a sleep while other
+/// pauses are under way, which must not wait for this one.
 const SPIN_LAST: Duration = Duration::from_micros(80);
 
 /// Pauses calls, and knows how many are paused.
@@ -35,22 +36,22 @@ pub(crate) struct Pauses {
 }
 
 impl Pauses {
-    /// Waits for `given` and returns how long it really was. Below 2 ms this
+    /// Waits for `given` and returns how long it really was. Below 0.2 ms this
     /// blocks the thread on purpose.
     pub(crate) async fn pause(&self, given: Duration) -> Duration {
         let start = Instant::now();
         if given >= SPIN_BELOW {
-            let others = self.under_way.fetch_add(1, Ordering::Relaxed);
+            self.under_way.fetch_add(1, Ordering::Relaxed);
             let _one_less = OneLess(&self.under_way);
-            let rest = if others == 0 {
+            if given <= AWAKE_UP_TO {
+                self.stay_awake(start, given - SPIN_LAST).await;
+            }
+            let rest = if self.alone() {
                 SPIN_LAST_ALONE
             } else {
                 SPIN_LAST
             };
-            if others == 0 && given <= AWAKE_UP_TO {
-                self.stay_awake(start, given - rest).await;
-            }
-            let left = (given - rest).saturating_sub(start.elapsed());
+            let left = given.saturating_sub(rest).saturating_sub(start.elapsed());
             if let Err(error) = sleep(left).await {
                 complain!("wirelab: no timer for a delay ({error}), it may be 1 ms late");
                 tokio::time::sleep(given.saturating_sub(start.elapsed())).await;
@@ -64,10 +65,15 @@ impl Pauses {
 impl Pauses {
     /// Spins in turns until `until` after `start`, or until another pause begins.
     async fn stay_awake(&self, start: Instant, until: Duration) {
-        while start.elapsed() < until && self.under_way.load(Ordering::Relaxed) == 1 {
+        while start.elapsed() < until && self.alone() {
             spin(TURN);
             tokio::task::yield_now().await;
         }
+    }
+
+    /// No more than one pause is under way.
+    fn alone(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) <= 1
     }
 }
 
@@ -138,7 +144,7 @@ mod tests {
             .build();
         runtime.expect("a runtime").block_on(async {
             let pauses = Pauses::default();
-            for us in [0, 50, 1999, 2000, 5000] {
+            for us in [0, 50, 199, 200, 1999, 5000] {
                 let given = Duration::from_micros(us);
                 let start = Instant::now();
                 let told = pauses.pause(given).await;

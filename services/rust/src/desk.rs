@@ -44,7 +44,7 @@ pub(crate) struct Desk {
 pub(crate) struct Arrival {
     /// What is to happen to it.
     pub(crate) fate: Fate,
-    operation: Operation,
+    pub(crate) operation: Operation,
     metrics: Arc<Metrics>,
 }
 
@@ -121,9 +121,12 @@ impl Desk {
         })
     }
 
-    /// The injected delay, if there is one.
-    pub(crate) async fn delay(&self) {
-        if let Some(us) = self.faults.delay_us {
+    /// The injected delay, if calls of `operation` have one.
+    pub(crate) async fn delay(&self, operation: Operation) {
+        let only = self.faults.delay_operation.as_deref();
+        if let Some(us) = self.faults.delay_us
+            && only.is_none_or(|name| name == operation.name())
+        {
             let real = self.pauses.pause(Duration::from_micros(us)).await;
             self.metrics.delay(real);
         }

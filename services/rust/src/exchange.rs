@@ -120,7 +120,7 @@ pub(crate) async fn serve<H: Handler>(
 async fn answered<H: Handler>(desk: &Desk, arrival: &Arrival, handler: H) -> Delivery<H::Message> {
     let instead = (arrival.fate == Fate::Wrong(Wrong::Status)).then(|| handler.wrong_status());
     let answer = handler.answer(desk, arrival.spoiler().as_ref());
-    desk.delay().await;
+    desk.delay(arrival.operation).await;
     if answer.refused {
         arrival.refused();
     }

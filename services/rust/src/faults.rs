@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct FaultSwitches {
     /// Added to every call, in microseconds.
     pub delay_us: Option<u64>,
+    /// The only operation whose calls are delayed, by its name in the contract;
+    /// all are without it.
+    pub delay_operation: Option<String>,
     /// The whole service stops for a while.
     pub freeze: Option<Freeze>,
     /// Replies that are wrong.

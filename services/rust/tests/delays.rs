@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use harness::{Service, block_on, grpc, rest};
 use serde_json::json;
+use wirelab_contract::transfer::HelloRequest;
 
 /// Calls to each service.
 const CALLS: usize = 9;
@@ -35,4 +36,16 @@ fn delays_are_as_long_as_asked_for_and_told_truly() {
             );
         }
     }
+}
+
+#[test]
+fn only_the_operation_that_was_named_is_delayed() {
+    let faults = json!({"delay_us": 50, "delay_operation": "HelloBytes"});
+    let service = Service::start(&grpc(), json!({"faults": faults}));
+    block_on(async {
+        let mut client = service.client().await;
+        let calls = client.hello(HelloRequest {}).await.is_ok();
+        assert!(calls && client.hello_bytes(HelloRequest {}).await.is_ok());
+    });
+    assert_eq!(service.metric("wirelab_delay_seconds_count"), 1.0);
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // rustFaults are the switches that this service does not have.
-var rustFaults = []string{"freeze", "wrong", "close_mid_reply", "reset", "hang", "endless",
+var rustFaults = []string{"delay_operation", "freeze", "wrong", "close_mid_reply", "reset", "hang", "endless",
 	"garbage", "exit_at_call", "fail_start", "text_check_ns_per_kb",
 	"mutant"}
 
@@ -20,6 +20,7 @@ const (
 // Faults are the switches that are on. Null is off.
 type Faults struct {
 	DelayUs  *int64 `json:"delay_us"`
+	DelayOp  any    `json:"delay_operation"`
 	Freeze   any    `json:"freeze"`
 	Wrong    any    `json:"wrong"`
 	Close    any    `json:"close_mid_reply"`
@@ -35,7 +36,7 @@ type Faults struct {
 
 func (c *Config) checkFaults() *Refusal {
 	f := &c.Faults
-	switches := []any{f.Freeze, f.Wrong, f.Close, f.Reset, f.Hang, f.Endless, f.Garbage, f.Exit,
+	switches := []any{f.DelayOp, f.Freeze, f.Wrong, f.Close, f.Reset, f.Hang, f.Endless, f.Garbage, f.Exit,
 		f.Fail, f.SlowText, f.Mutant}
 	for i, value := range switches {
 		if value != nil {

@@ -48,8 +48,8 @@ public record Configuration(
     private static final int H2_WINDOW_MIN = 65_535;
 
     private static final String[] OTHER_FAULTS = {
-        "freeze", "wrong", "close_mid_reply", "reset", "hang", "endless", "garbage", "exit_at_call",
-        "fail_start", "text_check_ns_per_kb", "mutant"
+        "delay_operation", "freeze", "wrong", "close_mid_reply", "reset", "hang", "endless", "garbage",
+        "exit_at_call", "fail_start", "text_check_ns_per_kb", "mutant"
     };
 
     /** Reads one line and checks that this service can honour it. */
