@@ -259,7 +259,7 @@ impl Connection {
     pub(crate) fn out_of_step(&self) -> bool {
         self.tokens
             .as_ref()
-            .is_some_and(|tokens| tokens.out_of_step)
+            .is_some_and(|tokens| tokens.decoder.out_of_step())
     }
 
     /// The stream of bytes has ended. With TLS that alone says nothing: anyone

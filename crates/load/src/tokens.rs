@@ -15,8 +15,6 @@ pub(crate) struct Tokens {
     request: Settled,
     /// The last right reply to it.
     pub(crate) reply: Settled,
-    /// A reply was no document: the caches are not the peer's any more.
-    pub(crate) out_of_step: bool,
 }
 
 /// Tokens that mean the same, and change nothing, for as long as nothing enters

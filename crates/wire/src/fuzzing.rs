@@ -11,7 +11,7 @@ use wirelab_contract::transfer::{SubmitReply, SubmitRequest};
 use wirelab_contract::{Message, Operation};
 
 use crate::soap::{Answer, Envelope, Form, Style, Version, usual_reply, usual_request};
-use crate::token_xml::{Decoder, Document, Encoder};
+use crate::token_xml::{Decoder, Document, Encoder, ReadError};
 use crate::xml;
 
 pub use codecs::{
@@ -82,20 +82,28 @@ pub fn fuzz_soap(data: &[u8]) {
 /// Documents of tokens, the rest of the bytes of each being the next one: what
 /// is taken is the same document after another encoding.
 pub fn fuzz_token_xml(data: &[u8]) {
-    let mut decoder = Decoder::new();
+    let (mut decoder, mut direct) = (Decoder::new(), Decoder::new());
     let mut ends = (Encoder::new(), Decoder::new());
     for tokens in data.split(|byte| *byte == 0x0F) {
+        let directly = direct.read_request::<SubmitRequest>(tokens, Operation::Submit);
         let Ok(document) = decoder.decode(tokens) else {
+            assert!(
+                matches!(directly, Err(ReadError::Tokens(_))),
+                "{directly:?}"
+            );
             return;
         };
         let mut out = Vec::new();
         ends.0.encode(&document, &mut out);
         assert_eq!(ends.1.decode(&out).as_ref(), Ok(&document));
-        let request = document.read_request::<SubmitRequest>(Operation::Submit);
-        let envelope = document.envelope().ok();
-        let slow =
-            envelope.and_then(|e| e.request_of_any_layout(Form::PLAIN, Operation::Submit).ok());
-        assert_eq!(request.ok(), slow, "both readers take a document alike");
+        let envelope = || document.envelope().ok();
+        let slow = document
+            .read_request::<SubmitRequest>(Operation::Submit)
+            .ok();
+        let usual = envelope().and_then(|e| e.request(Form::PLAIN, Operation::Submit).ok());
+        assert_eq!(usual, slow, "both readers take a document alike");
+        assert_eq!(directly.ok(), slow, "and so does the one without it");
+        assert!(direct.stands_as(&decoder), "with the same caches behind");
     }
 }
 

@@ -73,11 +73,8 @@ fn read(
     let Some(tokens) = tokens else {
         return expected.read(order, message).map_err(rejected);
     };
-    let document = tokens.decoder.decode(message).map_err(|error| {
-        tokens.out_of_step = true;
-        Rejection::new(ErrorKind::Wrong, error.to_string())
-    })?;
-    expected.read_document(&document).map_err(rejected)
+    let read = expected.read_tokens(&mut tokens.decoder, message);
+    read.map_err(rejected)
 }
 
 /// Reads a reply of tokens, unless it is to the byte the last right one and the
@@ -89,7 +86,7 @@ fn read_unless_repeated(
     tokens: &mut Tokens,
 ) -> Result<(), Rejection> {
     let before = tokens.decoder.entered();
-    if !tokens.out_of_step && tokens.reply.at(before) == Some(message) {
+    if !tokens.decoder.out_of_step() && tokens.reply.at(before) == Some(message) {
         return Ok(());
     }
     read(expected, order, message, Some(tokens))?;

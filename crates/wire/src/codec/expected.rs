@@ -11,7 +11,7 @@ use super::rules::Rule;
 use super::views::{HelloView, SubmitView, UploadView};
 use super::{Codec, Form, Mismatch, Unsupported, compare, protobuf, tokens};
 use crate::cdr::ByteOrder;
-use crate::token_xml::Document;
+use crate::token_xml::{Decoder, Document};
 
 /// What the contract says about the reply to one call; made once, then used
 /// to judge every reply. For charging it is made without allocating.
@@ -174,12 +174,12 @@ impl Expected {
         self.judge(Read::Bytes(self.ordered(order), body))
     }
 
-    /// The same of a document that a connection has decoded (token-xml).
+    /// The same of the next document of a connection (token-xml).
     ///
     /// # Errors
-    /// As [`Expected::read`].
-    pub fn read_document(&self, document: &Document) -> Result<Reply, Mismatch> {
-        self.judge(Read::Document(document))
+    /// As [`Expected::read`]; the decoder tells whether it is out of step then.
+    pub fn read_tokens(&self, decoder: &mut Decoder, tokens: &[u8]) -> Result<Reply, Mismatch> {
+        self.judge(Read::Tokens(decoder, tokens))
     }
 
     fn ordered(&self, order: Option<ByteOrder>) -> Form {
@@ -279,7 +279,7 @@ impl Answer {
 /// Where a reply is read from.
 enum Read<'a> {
     Bytes(Form, &'a [u8]),
-    Document(&'a Document),
+    Tokens(&'a mut Decoder, &'a [u8]),
 }
 
 impl UnaryVisitor for Read<'_> {
@@ -288,7 +288,9 @@ impl UnaryVisitor for Read<'_> {
     fn visit<O: Unary>(self) -> Self::Output {
         let reply = match self {
             Read::Bytes(form, body) => form.read_reply::<O>(body)?,
-            Read::Document(document) => tokens::reply::<O::Reply>(document, O::OPERATION)?,
+            Read::Tokens(decoder, tokens) => {
+                tokens::reply::<O::Reply>(decoder, tokens, O::OPERATION)?
+            }
         };
         Ok(reply.into())
     }

@@ -10,7 +10,7 @@ use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, json, protobuf, tokens};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, Answer, Envelope, Style, UsernameToken, Version};
-use crate::token_xml::{Document, Encoder};
+use crate::token_xml::{Decoder, Document, Encoder};
 use crate::xml;
 
 /// A codec, with what its bytes depend on beside it.
@@ -151,8 +151,8 @@ impl Form {
     /// [`Mismatch::Malformed`] when the bytes are not that message.
     pub fn read_request<O: Unary>(self, bytes: &[u8]) -> Result<O::Request, Mismatch> {
         if self.codec == Codec::TokenXml {
-            let request = tokens::parse(bytes)?.read_request(O::OPERATION);
-            return request.map_err(|error| tokens::misread(&error));
+            let request = Decoder::new().read_request(bytes, O::OPERATION);
+            return request.map_err(|error| tokens::unread(&error));
         }
         let Some(form) = self.envelope() else {
             return self.read(bytes);
@@ -168,7 +168,7 @@ impl Form {
     /// [`Mismatch::Fault`] when they are a fault of SOAP.
     pub fn read_reply<O: Unary>(self, bytes: &[u8]) -> Result<O::Reply, Mismatch> {
         match self.codec {
-            Codec::TokenXml => tokens::reply(&tokens::parse(bytes)?, O::OPERATION),
+            Codec::TokenXml => tokens::reply(&mut Decoder::new(), bytes, O::OPERATION),
             _ if self.envelope().is_some() => self.view(O::OPERATION, O::Reply::NAME, bytes),
             _ => self.read(bytes),
         }

@@ -10,7 +10,7 @@ use wirelab_contract::{Call, Message, MessageVisitor, Operation};
 use super::form::fault_text;
 use super::{Codec, Mismatch, Unsupported};
 use crate::soap::{self, Answer, EnvelopeError};
-use crate::token_xml::{Decoder, Document, Encoder};
+use crate::token_xml::{Decoder, Document, Encoder, ReadError};
 
 /// The document of a request, for a connection's [`Encoder`].
 ///
@@ -79,17 +79,17 @@ pub(super) fn first(document: &Document) -> Vec<u8> {
 /// Reads the first message of a connection.
 pub(super) fn parse(bytes: &[u8]) -> Result<Document, Mismatch> {
     let document = Decoder::new().decode(bytes);
-    document.map_err(|error| {
-        Mismatch::malformed(Codec::TokenXml, error.offset, &error.kind.to_string())
-    })
+    document.map_err(|error| unread(&error.into()))
 }
 
-/// The reply that a document holds.
-pub(super) fn reply<M: Message>(document: &Document, operation: Operation) -> Result<M, Mismatch> {
-    match document
-        .read_reply(operation)
-        .map_err(|error| misread(&error))?
-    {
+/// The reply that a connection's next document holds.
+pub(super) fn reply<M: Message>(
+    decoder: &mut Decoder,
+    tokens: &[u8],
+    operation: Operation,
+) -> Result<M, Mismatch> {
+    let reply = decoder.read_reply(tokens, operation);
+    match reply.map_err(|error| unread(&error))? {
         Answer::Message(message) => Ok(message),
         Answer::Fault(fault) => Err(Mismatch::fault(&fault)),
     }
@@ -105,6 +105,15 @@ pub(super) fn error(document: &Document, operation: Operation) -> Result<String,
     }
 }
 
-pub(super) fn misread(error: &EnvelopeError) -> Mismatch {
+pub(super) fn unread(error: &ReadError) -> Mismatch {
+    match error {
+        ReadError::Tokens(error) => {
+            Mismatch::malformed(Codec::TokenXml, error.offset, &error.kind.to_string())
+        }
+        ReadError::Envelope(error) => misread(error),
+    }
+}
+
+fn misread(error: &EnvelopeError) -> Mismatch {
     Mismatch::malformed(Codec::TokenXml, 0, &error.to_string())
 }

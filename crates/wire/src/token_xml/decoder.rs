@@ -2,13 +2,17 @@
 
 use std::sync::LazyLock;
 
+use wirelab_contract::{Message, Operation};
+
+use crate::soap::Answer;
 use crate::xml::chars;
 use crate::xml::source::DEPTH_MAX;
 
 use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
 use super::cache::Cache;
+use super::direct;
 use super::document::{Document, Item, Name, Span, prefix};
-use super::error::{Error, ErrorKind};
+use super::error::{Error, ErrorKind, ReadError};
 use super::input::Input;
 use super::plan::{NAMES, TEXTS};
 use super::token;
@@ -26,10 +30,17 @@ const ATTRIBUTES_MAX: usize = 64;
 
 /// Where a name or a text of a cache lies in the document that held it last.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place<T> {
+pub(super) struct Place<T> {
     /// The number of the document, from 1; 0 for none.
     document: u64,
     kept: T,
+}
+
+impl<T> Place<T> {
+    /// Of what no document has held.
+    pub(super) fn nowhere(kept: T) -> Self {
+        Place { document: 0, kept }
+    }
 }
 
 /// The receiving end of one connection in one direction.
@@ -54,9 +65,8 @@ impl Decoder {
     #[must_use]
     pub fn new() -> Self {
         static FRESH: LazyLock<Decoder> = LazyLock::new(|| Decoder {
-            names: Cache::new(&NAMES, |name| Place {
-                document: 0,
-                kept: Name::of(0, name, prefix(name)),
+            names: Cache::new(&NAMES, |name| {
+                Place::nowhere(Name::of(0, name, prefix(name)))
             }),
             texts: Cache::new(&TEXTS, |_| Place::default()),
             documents: 0,
@@ -75,6 +85,65 @@ impl Decoder {
     #[must_use]
     pub fn entered(&self) -> u64 {
         self.names.entered() + self.texts.entered()
+    }
+
+    /// Reads the request of `operation` that one whole document holds. After an
+    /// error of the tokens the connection must be closed, as after one of
+    /// [`Decoder::decode`].
+    ///
+    /// # Errors
+    /// When `tokens` are not one document, or it is something else.
+    pub fn read_request<M: Message>(
+        &mut self,
+        tokens: &[u8],
+        operation: Operation,
+    ) -> Result<M, ReadError> {
+        if let Some(message) = self.read_directly(tokens, operation) {
+            return Ok(message);
+        }
+        Ok(self.decode(tokens)?.read_request(operation)?)
+    }
+
+    /// The same of a reply, or of a fault.
+    ///
+    /// # Errors
+    /// As [`Decoder::read_request`].
+    pub fn read_reply<M: Message>(
+        &mut self,
+        tokens: &[u8],
+        operation: Operation,
+    ) -> Result<Answer<M>, ReadError> {
+        if let Some(message) = self.read_directly(tokens, operation) {
+            return Ok(Answer::Message(message));
+        }
+        Ok(self.decode(tokens)?.read_reply(operation)?)
+    }
+
+    /// The message, where the tokens are as our own encoders lay them out; else
+    /// nothing has been read.
+    pub(crate) fn read_directly<M: Message>(
+        &mut self,
+        tokens: &[u8],
+        operation: Operation,
+    ) -> Option<M> {
+        if self.out_of_step {
+            return None;
+        }
+        let namespace = operation.contract().namespace();
+        direct::read(&mut self.names, &mut self.texts, tokens, namespace)
+    }
+
+    /// Whether whatever comes next means the same to both.
+    pub(crate) fn stands_as(&self, other: &Decoder) -> bool {
+        self.out_of_step == other.out_of_step
+            && self.names.stands_as(&other.names)
+            && self.texts.stands_as(&other.texts)
+    }
+
+    /// Whether a document was refused, so that the other end's caches differ.
+    #[must_use]
+    pub fn out_of_step(&self) -> bool {
+        self.out_of_step
     }
 
     /// Reads one whole document. After an error the connection must be

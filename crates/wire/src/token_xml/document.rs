@@ -10,7 +10,6 @@ use crate::xml::writer::Sink;
 use wirelab_contract::{Message, Operation};
 
 use super::builder::Builder;
-use super::usual;
 
 /// A part of a document's characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -181,9 +180,6 @@ impl Document {
     /// # Errors
     /// When the document is something else.
     pub fn read_request<M: Message>(&self, operation: Operation) -> Result<M, EnvelopeError> {
-        if let Some(message) = usual::read(self, M::NAME, operation.contract().namespace()) {
-            return Ok(message);
-        }
         let envelope = self.envelope()?;
         Ok(envelope.request_of_any_layout(Form::PLAIN, operation)?)
     }
@@ -193,9 +189,6 @@ impl Document {
     /// # Errors
     /// When the document is something else.
     pub fn read_reply<M: Message>(&self, operation: Operation) -> Result<Answer<M>, EnvelopeError> {
-        if let Some(message) = usual::read(self, M::NAME, operation.contract().namespace()) {
-            return Ok(Answer::Message(message));
-        }
         Ok(self.envelope()?.reply(Form::PLAIN, operation)?)
     }
 

@@ -1,4 +1,17 @@
-//! Why bytes are no document.
+//! Why bytes are no document, or a document no message.
+
+use crate::soap::EnvelopeError;
+
+/// Why tokens are not the message that was expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// They are no document.
+    #[error(transparent)]
+    Tokens(#[from] Error),
+    /// They are, of something else.
+    #[error(transparent)]
+    Envelope(#[from] EnvelopeError),
+}
 
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -63,6 +63,13 @@ impl<'i> Input<'i> {
         what: &'static str,
         limit: usize,
     ) -> Result<&'i str, Error> {
+        let found = self.bytes(what, limit)?;
+        std::str::from_utf8(found).map_err(|_| self.error(ErrorKind::Characters("UTF-8")))
+    }
+
+    /// A length, and as many bytes.
+    #[inline]
+    pub(super) fn bytes(&mut self, what: &'static str, limit: usize) -> Result<&'i [u8], Error> {
         let bytes = self.number()?;
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         if length > limit {
@@ -72,7 +79,7 @@ impl<'i> Input<'i> {
         let found = rest.get(..length);
         let found = found.ok_or_else(|| self.error(ErrorKind::Truncated))?;
         self.at += length;
-        std::str::from_utf8(found).map_err(|_| self.error(ErrorKind::Characters("UTF-8")))
+        Ok(found)
     }
 
     /// Proves that nothing is left.

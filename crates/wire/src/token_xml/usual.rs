@@ -244,7 +244,7 @@ impl<'de> de::Deserializer<'de> for Value<'_, 'de> {
 }
 
 /// The number that nothing but digits write, with a sign and a point or without.
-fn digits(text: &str) -> Result<f64, Unusual> {
+pub(super) fn digits(text: &str) -> Result<f64, Unusual> {
     let plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
     match text.bytes().all(plain) {
         true => text.parse().map_err(|_| Unusual),
