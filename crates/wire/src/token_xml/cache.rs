@@ -135,12 +135,17 @@ impl<P: Copy> Cache<P> {
         self.enter(number, text, note);
     }
 
+    /// Whether another is given up for the next text.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() >= self.plan.fixed.len() + self.plan.entries
+    }
+
     /// Enters a text as [`Cache::insert`] does, where no other is given up for it.
     #[inline]
     pub(super) fn append(&mut self, text: &str, note: P) -> Option<()> {
         let number = self.entries.len();
-        let room = number < self.plan.fixed.len() + self.plan.entries;
-        room.then(|| self.enter(number, text, note))
+        (!self.is_full()).then(|| self.enter(number, text, note))
     }
 
     /// Whether both hold the same under the same numbers, and will give up the
@@ -167,6 +172,8 @@ impl<P: Copy> Cache<P> {
     /// Takes back what was appended since, which is all that happened but for
     /// marks of use.
     pub(super) fn back(&mut self, mark: Mark) {
+        let appended = self.entries.len() - mark.entries;
+        debug_assert_eq!(self.entered - mark.entered, appended as u64);
         self.entries.truncate(mark.entries);
         self.characters.truncate(mark.characters);
         self.entered = mark.entered;
@@ -175,10 +182,11 @@ impl<P: Copy> Cache<P> {
     /// The number of the next text: a new one, or that of the entry to be
     /// given up.
     fn vacant(&mut self) -> usize {
-        if self.entries.len() < self.plan.fixed.len() + self.plan.entries {
-            return self.entries.len();
+        if self.is_full() {
+            self.unused()
+        } else {
+            self.entries.len()
         }
-        self.unused()
     }
 
     /// The entry to be replaced; the hand moves behind it.

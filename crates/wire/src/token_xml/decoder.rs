@@ -28,6 +28,10 @@ pub const EXPANDED_BYTES_MAX: usize = 192 << 20;
 /// Attributes of one element.
 const ATTRIBUTES_MAX: usize = 64;
 
+/// Messages between two attempts to read one directly when a cache is full: what
+/// enters it then cannot be read so, and mostly there is more of it.
+const PAUSE: u32 = 15;
+
 /// Where a name or a text of a cache lies in the document that held it last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Place<T> {
@@ -50,6 +54,8 @@ pub struct Decoder {
     texts: Cache<Place<Span>>,
     /// Documents begun.
     documents: u64,
+    /// Messages that are not tried to be read directly.
+    pause: u32,
     /// A document was refused.
     out_of_step: bool,
 }
@@ -70,6 +76,7 @@ impl Decoder {
             }),
             texts: Cache::new(&TEXTS, |_| Place::default()),
             documents: 0,
+            pause: 0,
             out_of_step: false,
         });
         Decoder {
@@ -129,8 +136,16 @@ impl Decoder {
         if self.out_of_step {
             return None;
         }
+        if self.pause > 0 {
+            self.pause -= 1;
+            return None;
+        }
         let namespace = operation.contract().namespace();
-        direct::read(&mut self.names, &mut self.texts, tokens, namespace)
+        let message = direct::read(&mut self.names, &mut self.texts, tokens, namespace);
+        if message.is_none() && (self.names.is_full() || self.texts.is_full()) {
+            self.pause = PAUSE;
+        }
+        message
     }
 
     /// Whether whatever comes next means the same to both.

@@ -36,6 +36,11 @@ const NAMESPACE: u8 = token::NEAR_ATTRIBUTE + 9;
 /// More bytes than the begin of an envelope takes as XML.
 const BEGIN_EXPANDED: usize = 1024;
 
+/// By how much a large document may grow as XML. Those that are usual grow by less;
+/// one that grows by more could be refused in the end, when its texts have been
+/// copied out of the cache.
+const EXPANSION_MAX: usize = 16;
+
 /// No fewer than an atom takes, as the decoder counts them.
 const ATOM_EXPANDED: usize = 20;
 
@@ -59,6 +64,7 @@ pub(super) fn read<M: Message>(
         input: Input::new(rest),
         next: None,
         expanded: BEGIN_EXPANDED,
+        expanded_max: EXPANDED_BYTES_MAX.min((1 << 20) + EXPANSION_MAX * tokens.len()),
     };
     let message = reader.message(namespace).ok();
     if message.is_none() {
@@ -77,6 +83,7 @@ struct Reader<'r> {
     /// Bytes that the document so far takes as XML, no fewer than the decoder
     /// would count.
     expanded: usize,
+    expanded_max: usize,
 }
 
 /// What stands where an element may begin.
@@ -105,6 +112,8 @@ impl<'r> Reader<'r> {
         self.close()?;
         self.close()?;
         self.input.end().map_err(|_| Unusual)?;
+        // Elements are counted only.
+        self.spend(0)?;
         Ok(message)
     }
 
@@ -138,16 +147,15 @@ impl<'r> Reader<'r> {
         Ok(Next::Known(number))
     }
 
-    /// Whether that is an element of this name. One that is new enters the cache.
+    /// Whether that is an element of this name. One that is new enters the cache;
+    /// where that is full, it passes for another, which nothing here can read.
     #[inline(always)]
     fn is(&mut self, element: Next<'_>, name: &str) -> bool {
         let found = match element {
             Next::Known(number) => self.names.is(number, name),
             Next::New(new) => {
                 let place = Place::nowhere(Name::of(0, name, ""));
-                new.len() == name.len()
-                    && equal(new, name.as_bytes())
-                    && self.names.append(name, place).is_some()
+                equal(new, name.as_bytes()) && self.names.append(name, place).is_some()
             }
             Next::Close => false,
         };
@@ -237,7 +245,7 @@ impl<'r> Reader<'r> {
     #[inline(always)]
     fn spend(&mut self, bytes: usize) -> Result<(), Unusual> {
         self.expanded += bytes;
-        (self.expanded <= EXPANDED_BYTES_MAX)
+        (self.expanded <= self.expanded_max)
             .then_some(())
             .ok_or(Unusual)
     }
@@ -552,11 +560,62 @@ mod tests {
     #[test]
     fn a_connection_goes_on_when_its_caches_are_full() {
         let (mut encoder, mut ends) = (Encoder::new(), Ends::default());
-        for seed in 0..200 {
+        let booking = |title: u32| {
+            let mut request = book(1, 0);
+            request.title = format!("title {title}");
+            Document::of_request(Operation::Book, &request)
+        };
+        let places = super::super::plan::TEXTS.entries as u32;
+        for title in 0..2 * places {
             let mut tokens = Vec::new();
-            encoder.encode(&document(usize::from(seed % 2 == 0), seed), &mut tokens);
-            ends.read(0, &tokens);
+            encoder.encode(&booking(title), &mut tokens);
+            ends.read(2, &tokens);
         }
+        let mut directly = 0;
+        for _ in 0..40 {
+            let mut tokens = Vec::new();
+            encoder.encode(&document(0, 7), &mut tokens);
+            let read = ends
+                .direct
+                .read_directly::<SubmitRequest>(&tokens, Operation::Submit);
+            directly += usize::from(read.is_some());
+            if read.is_none() {
+                ends.direct.decode(&tokens).expect("a document");
+            }
+            ends.other.decode(&tokens).expect("a document");
+            assert!(ends.direct.stands_as(&ends.other));
+        }
+        assert!(directly > 20, "{directly}: nothing enters any more");
+    }
+
+    /// A large request whose texts the cache makes of one byte each, up to the
+    /// bound of what a document may grow to, and behind them empty records.
+    #[test]
+    fn a_document_that_grows_too_large_is_refused_either_way() {
+        let mut tokens = super::BEGIN.to_vec();
+        let new = |kind: u8, text: &str, tokens: &mut Vec<u8>| {
+            tokens.push(kind);
+            super::token::write_number(text.len() as u64, tokens);
+            tokens.extend_from_slice(text.as_bytes());
+        };
+        new(super::token::NEW_ELEMENT, "SubmitRequest", &mut tokens);
+        tokens.push(super::NAMESPACE);
+        let namespace = Operation::Submit.contract().namespace();
+        new(super::token::NEW_TEXT, namespace, &mut tokens);
+        new(super::token::NEW_ELEMENT, "records", &mut tokens);
+        new(super::token::NEW_ELEMENT, "item", &mut tokens);
+        new(super::token::NEW_TEXT, &"x".repeat(512), &mut tokens);
+        tokens.push(super::token::CLOSE);
+        new(super::token::NEW_ELEMENT, "remark", &mut tokens);
+        tokens.extend([0xD2, 0, 0]);
+        for _ in 0..187_627 {
+            tokens.extend([0x5F, 0x60, 0xD2, 0, 0x61, 0xD2, 0, 0]);
+        }
+        for _ in 0..100 {
+            tokens.extend([0x5F, 0]);
+        }
+        tokens.extend([0, 0, 0]);
+        Ends::default().read(0, &tokens);
     }
 
     proptest! {

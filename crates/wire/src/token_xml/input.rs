@@ -75,7 +75,7 @@ impl<'i> Input<'i> {
         if length > limit {
             return Err(self.error(ErrorKind::Length { what, bytes, limit }));
         }
-        let rest = &self.bytes[self.at..];
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
         let found = rest.get(..length);
         let found = found.ok_or_else(|| self.error(ErrorKind::Truncated))?;
         self.at += length;
