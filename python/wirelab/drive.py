@@ -197,6 +197,7 @@ def summary(outcome: Json) -> Json:
         "window_s": group["window_s"],
         "latency_ms": _milliseconds(group["times"].get("response")) if group["ok"] else {},
         "service_time_ms": _milliseconds(group["times"].get("service")) if group["ok"] else {},
+        "schedule_lag_ms": _milliseconds(group["times"].get("lag")) if group["ok"] else {},
         "sequences": _sequences(group.get("sequences")),
         "client_cpu_s": cpu,
         "client_cpu_us_per_call": cpu / calls * 1e6 if calls else None,

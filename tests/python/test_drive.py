@@ -117,6 +117,7 @@ def test_an_open_load_keeps_its_rate(capsys: pytest.CaptureFixture[str], server:
     assert said["load"] == "open"
     assert said["calls"] == pytest.approx(200, abs=2)
     assert said["rate_planned_per_s"] == 200
+    assert 0 <= said["schedule_lag_ms"]["p50"] <= said["latency_ms"]["p50"]
 
 
 def test_refused_connections_are_a_result(capsys: pytest.CaptureFixture[str]) -> None:

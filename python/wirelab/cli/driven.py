@@ -19,7 +19,8 @@ NOTES = {
     "closed": "closed load: callers wait for replies, so a slow server is asked less often;\n"
     "  its times say nothing about a server under a given rate (--rate).",
     "open": "open load: response time counts from when a call was due, queueing included;\n"
-    "  service time only from when it was sent. Never compare with a closed load.",
+    "  service time only from when it was sent. Schedule lag is the engine's own\n"
+    "  lateness. Never compare with a closed load.",
 }
 
 
@@ -32,6 +33,7 @@ def show(target: str, result: Json) -> None:
         _show_times("response time", result["latency_ms"])
         if result["load"] == "open":
             _show_times("service time", result["service_time_ms"])
+            _show_times("schedule lag", _without(result["schedule_lag_ms"], "mean"))
         if result["errors"]:
             told = "failed calls are in it with the time after which they were given up"
             _say(f"  {told}", "dim")
@@ -81,6 +83,10 @@ def _show_times(title: str, times: Json) -> None:
             f"{name} {format_seconds(ms / 1e3)}" for name, ms in times.items() if name != "min"
         ]
         _say(f"  {title}: {', '.join(parts)}")
+
+
+def _without(times: Json, name: str) -> Json:
+    return {other: ms for other, ms in times.items() if other != name}
 
 
 def _show_sequences(sequences: Json) -> None:
