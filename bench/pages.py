@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import capture_page, link_page, publication, tax
+from bench import capture_page, link_page, peers_page, publication, tax
 
 Json = dict[str, Any]
 
@@ -32,6 +32,7 @@ PAGES = (
     ),
     Page(capture_page.PAGE, (capture_page.ROW,), "capture", capture_page.publish),
     Page(link_page.PAGE, (link_page.ROW,), "links", link_page.publish),
+    Page(peers_page.PAGE, peers_page.ROWS, ",".join(peers_page.ROWS), peers_page.publish),
 )
 
 

@@ -12,7 +12,7 @@ from bench.servers import GRPC_LARGE, GRPC_SMALL, REST_LARGE, REST_SMALL
 
 
 def races(scratch: Path) -> list[Race]:
-    """Every race, in the order of the issue; `scratch` takes the peers' body files."""
+    """Every race; `scratch` takes the peers' body files."""
     return [_http(), *_grpc(scratch), *_large(scratch)]
 
 

@@ -43,7 +43,8 @@ class Line:
     metric: str
     unit: str
     operation: str
-    """The study's test: its operation, or its experiment where the map names some."""
+    """The study's test: its operation, or its experiment where the map names some and the
+    operation has no figure of its own."""
     level: Level
     pairs: tuple[Pair, ...]
     published_ratio: float | None
@@ -90,11 +91,12 @@ def _line(
     if names.links:
         level["link"] = names.links[first.link]
     changes = {**names.operations[first.operation], **level}
+    own = changes.pop("figure", None)
+    figure = figures.named(str(own or shown.figure))
     cells = {
         stack: Wanted.of({"stack": arms[arm].stack}).changed(changes)
         for stack, arm in names.stacks.items()
     }
-    figure = figures.named(shown.figure)
     pairs = [
         _pair(
             arms[names.stacks[stack]].words,
@@ -110,7 +112,7 @@ def _line(
     return Line(
         first.metric,
         first.unit,
-        first.experiment if names.experiments else first.operation,
+        first.experiment if names.experiments and not own else first.operation,
         level,
         tuple(pairs),
         _published_ratio(pairs),

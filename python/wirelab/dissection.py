@@ -120,6 +120,7 @@ def brief(document: Json) -> Json:
         "per_exchange": document["accounting"]["per_exchange"] or {},
         "retransmitted_packets": total["retransmitted"]["packets"],
         "latency_us": exchanges["latency_us"],
+        "gaps_us": [row["gap_us"]["mean"] for row in document["interarrival"]],
         "writes": exchanges["writes"],
         "connections": exchanges["connections"],
         "flows": {name: flows[name] for name in ("count", "opened", "closed", "reused")},

@@ -89,6 +89,14 @@ Time = Annotated[
 ]
 """Seconds, written with a unit."""
 
+
+def _default(text: str, about: str) -> Any:
+    """A field of :data:`Time` whose default the JSON Schema writes with its unit, too."""
+    return Field(
+        _time(text), validate_default=False, json_schema_extra={"default": text}, description=about
+    )
+
+
 SIZE_BYTES_MAX = 64 * 1024 * 1024
 """The largest message of the contract (contracts/README.md)."""
 
@@ -171,7 +179,7 @@ class Closed(Model):
     """Users who call again when their last call has ended."""
 
     users: int = Field(ge=1, le=1_000_000, description="number of users")
-    think: Time = Field(0.0, validate_default=False, description="pause between calls, e.g. 10 ms")
+    think: Time = _default("0 s", "pause between calls, e.g. 10 ms")
 
 
 class Constant(Model):
@@ -239,7 +247,7 @@ class Window(Model):
     calls: Calls | None = Field(
         None, description="calls to make; or a mapping from the size of a message to calls"
     )
-    max: Time = Field(60.0, validate_default=False, description="ends a window of calls anyway")
+    max: Time = _default("60 s", "ends a window of calls anyway")
 
     @field_validator("duration")
     @classmethod
@@ -265,8 +273,8 @@ class Window(Model):
 class Warmup(Model):
     """What comes before the window: until the series is stationary, within bounds."""
 
-    min: Time = Field(0.2, validate_default=False, description="at least, e.g. 200 ms")
-    max: Time = Field(5.0, validate_default=False, description="at most, e.g. 5 s")
+    min: Time = _default("200 ms", "at least")
+    max: Time = _default("5 s", "at most")
 
     @model_validator(mode="after")
     def _ordered(self) -> Warmup:
@@ -334,6 +342,11 @@ def _as_list(given: object) -> object:
     return given if isinstance(given, (list, tuple)) else [given]
 
 
+def _one_or_more(kind: Any) -> BeforeValidator:
+    """A single value stands for a list of it, in the JSON Schema as well."""
+    return BeforeValidator(_as_list, json_schema_input_type=kind | tuple[kind, ...])
+
+
 CaptureChoice = Literal["none", "client", "server", "both"]
 """At which ends of the link packets are captured."""
 NO_CAPTURE: CaptureChoice = "none"
@@ -370,19 +383,17 @@ class Experiment(Model):
     )
     messages: tuple[Message, ...] = Field(min_length=1)
     loads: tuple[Load, ...] = Field(min_length=1)
-    links: Annotated[tuple[Profile, ...], BeforeValidator(_as_list)] = Field(
+    links: Annotated[tuple[Profile, ...], _one_or_more(Profile)] = Field(
         (LOOPBACK,), min_length=1, description="between caller and service, by name or your own"
     )
-    capture: Annotated[tuple[CaptureChoice, ...], BeforeValidator(_as_list)] = Field(
+    capture: Annotated[tuple[CaptureChoice, ...], _one_or_more(CaptureChoice)] = Field(
         (NO_CAPTURE,), min_length=1, description="where packets are captured; a list is an ablation"
     )
     window: Window
     warmup: Warmup = Warmup()
-    timeout: Time = Field(10.0, validate_default=False, description="of one call")
-    drain: Time = Field(
-        10.0, validate_default=False, description="for calls under way when the window ends"
-    )
-    placement: Annotated[tuple[PlacementChoice, ...], BeforeValidator(_as_list)] = Field(
+    timeout: Time = _default("10 s", "of one call")
+    drain: Time = _default("10 s", "for calls under way when the window ends")
+    placement: Annotated[tuple[PlacementChoice, ...], _one_or_more(PlacementChoice)] = Field(
         ("pinned",), min_length=1, description="pinned, unpinned, or cores; a list is an ablation"
     )
     processors: int | None = Field(
@@ -395,8 +406,6 @@ class Experiment(Model):
         0.02, ge=0, lt=1, description="a ratio counts as a difference beyond 1 by this much"
     )
     faults: Faults = Faults()
-    findings: Any = Field(None, description="what a study claims; checked by its own code")
-    ladders: Any = Field(None, description="paths from stack to stack; checked by `explain`")
     test_findings: bool = Field(
         False, description="test what is found in the packets by intervention, after the run"
     )
@@ -464,7 +473,7 @@ class Experiment(Model):
 
     def digest(self) -> str:
         """SHA-256 of everything that shapes the trials; comments and layout do not."""
-        told = {"about", "findings", "ladders", "test_findings", "interventions"}
+        told = {"about", "test_findings", "interventions"}
         content = self.model_dump(
             mode="json", exclude=told | ({"only"} if not self.only else set())
         )

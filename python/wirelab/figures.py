@@ -17,6 +17,8 @@ from wirelab.verdicts import client_bound
 
 TIMES = ("response", "service")
 """Words that begin the name of a time."""
+PACKETS_MAX = 24
+"""Packets of an exchange that have a figure each."""
 
 
 def _service_mean(trial: Trial) -> float | None:
@@ -38,6 +40,16 @@ def _time_per_call(trial: Trial) -> float | None:
 def _wire(name: str) -> Callable[[Trial], float | None]:
     """A mean per exchange of a trial whose packets were captured."""
     return lambda trial: trial.wire.get("per_exchange", {}).get(name)
+
+
+def _gap(position: int) -> Figure:
+    """Mean time since the packet before, over the exchanges with the commonest sequence."""
+
+    def of(trial: Trial) -> float | None:
+        gaps = trial.wire.get("gaps_us", ())
+        return gaps[position - 1] * 1e3 if len(gaps) >= position else None
+
+    return Figure(f"gap_{position}", f"time before packet {position}", "ns", "lower", of)
 
 
 def _service_cores(trial: Trial) -> float | None:
@@ -76,6 +88,7 @@ _MORE = (
     Figure("wire_packets", "packets per call", "", "lower", _wire("packets")),
     Figure("service_cores", "cores that the service kept busy", "", "lower", _service_cores),
     Figure("client_cores", "cores that the client kept busy", "", "lower", _client_cores),
+    *map(_gap, range(1, PACKETS_MAX + 1)),
     Figure("little", "users ÷ (mean service time × rate)", "", "lower", _little),
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from wirelab import profiles
 from wirelab.axes import KERNEL
+from wirelab.counting import of_all
 from wirelab.profiles import LOOPBACK, OwnProfile
 from wirelab.trial import Check, Trial
 
@@ -19,6 +20,8 @@ LATE_MS = 0.8
 promises under load, or by :data:`RTT_OFF_SHARE` of the round trip."""
 RATE_OFF = 0.1
 """Share by which the rate may differ from the nominal."""
+SYN_CONFIDENCE = 0.999
+"""Of the interval in which the nominal loss of SYNs must lie, as that of other packets."""
 SEGMENT_BYTES = 1448
 """Payload of a full segment: an MTU of 1500 less headers and timestamps (RFC 7323)."""
 CHANCE = 1e-6
@@ -58,6 +61,42 @@ def loss(trial: Trial) -> Check | None:
         f"{found['low']:.3g} to {found['high']:.3g} %), {wanted:.3g} % is nominal"
     )
     return Check.judged("link loss", found["low"] <= wanted <= found["high"], reason)
+
+
+def syn_loss(trial: Trial) -> Check | None:
+    """The SYNs that the emulator took in the trial itself against the nominal share: what is
+    sent before it has none. Few of them cannot tell the link from one that loses none."""
+    nominal = trial.link.get("nominal", {}).get("syn_loss_percent") or {}
+    wanted = {way: percent for way, percent in nominal.items() if percent}
+    if not wanted:
+        return None
+    name, syns = "link SYN loss", trial.link.get("syns")
+    if not syns:
+        return Check.unmeasurable(name, "the link did not count SYNs")
+    fits, enough, told = True, True, []
+    for way, percent in wanted.items():
+        offered, lost = syns[way]["offered"], syns[way]["lost"]
+        low, high = _share_limits(lost, offered)
+        fits &= low <= percent <= high
+        enough &= _share_limits(0, offered)[1] < percent
+        told.append(
+            f"{way} {of_all(lost, offered, 'SYN')} lost in the trial (interval {low:.3g} to "
+            f"{high:.3g} %), {percent:.3g} % is nominal"
+        )
+    reason = "; ".join(told)
+    if fits and not enough:
+        return Check.unmeasurable(name, f"so few SYNs do not tell it from no loss: {reason}")
+    return Check.judged(name, fits, reason)
+
+
+def _share_limits(hits: int, n: int) -> tuple[float, float]:
+    """Per cent; everything where there was nothing to hit."""
+    # Not at the top: it is slow to load, and only a finished trial is judged.
+    from wirelab.statistics import binomial_interval
+
+    bounds = binomial_interval(hits, n, SYN_CONFIDENCE).bounds if n else None
+    low, high = bounds or (0.0, 1.0)
+    return 100.0 * low, 100.0 * high
 
 
 def rate(trial: Trial) -> Check | None:
@@ -231,6 +270,7 @@ def _apart(placement: Json) -> bool:
 CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     round_trip,
     loss,
+    syn_loss,
     rate,
     device_drops,
     congestion,

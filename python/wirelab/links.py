@@ -213,7 +213,7 @@ def open_link(
 
 def measurement(nominal: Json) -> Json:
     """What a link measures of itself before each trial: its round trip always, loss and rate
-    where it has them."""
+    where it has them. Probes are UDP: what it loses of SYNs is counted in the trial."""
     pings = int(PINGING_S * 1e3 / max(1.0, float(nominal.get("rtt_ms") or 0.0)))
     rates = (nominal.get("rate_kbit") or {}).values()
     return {

@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 ProfileName = Literal["loopback", "lan", "wlan", "routed-wlan", "gprs", "wan", "mobile"]
-"""Profiles of the lab; docs/reference/process.md says what each does."""
+"""Profiles of the lab; docs/reference/links.md says what each does."""
 LOOPBACK: ProfileName = "loopback"
 """The link that is none: both sides in the lab's own namespace."""
 

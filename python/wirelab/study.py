@@ -264,7 +264,11 @@ class ShownFigure(Model):
 
 
 class PublishedMap(Model):
-    """How rows of published.csv name what was measured."""
+    """How rows of published.csv name what was measured.
+
+    ``figure`` beside an operation's properties is shown in place of the column's own: a
+    packet's own figure, where the study's "operations" are the packets of a call.
+    """
 
     parts: tuple[str, ...] = Field(min_length=1)
     experiments: tuple[str, ...] = Field((), description="of the rows; all when left out")
@@ -275,6 +279,14 @@ class PublishedMap(Model):
         default_factory=dict, description="the study's links by the lab's; rows of others are left"
     )
     figures: dict[str, ShownFigure]
+
+    @field_validator("operations")
+    @classmethod
+    def _known(cls, operations: dict[str, Words]) -> dict[str, Words]:
+        for words in operations.values():
+            if "figure" in words:
+                _legal(partial(figures.named, str(words["figure"])))
+        return operations
 
     def takes(self, operation: str, experiment: str, link: str) -> bool:
         """True for the rows that this map is for."""

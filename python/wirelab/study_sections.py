@@ -300,20 +300,29 @@ def _beside(lines: Sequence[Line]) -> list[Section]:
         if any(len(line.pairs) > CONTENDERS_MAX for line in rows):
             tables.append(_stacked(metric, rows))
             continue
-        arms = [pair.arm for pair in rows[0].pairs]
-        columns = ["Test", "Load"]
-        columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
-        columns += ["Ratio, published", "Ratio, measured"]
-        tables.append(
-            Table(
-                columns,
-                [_cells(line) for line in rows],
-                f"{metric}, {rows[0].unit}: published average (lowest, highest), measured "
-                "estimate (95 % interval); † is printed so and cannot be right, ≥ or ≤ marks a "
-                "bound, the client being the limit; ratios are first over second.",
-            )
-        )
+        for arms in dict.fromkeys(map(_arms, rows)):
+            tables.append(_contended(metric, arms, [row for row in rows if _arms(row) == arms]))
     return [Section("Published and measured", tables=tables)] if tables else []
+
+
+def _arms(line: Line) -> tuple[str, ...]:
+    return tuple(pair.arm for pair in line.pairs)
+
+
+def _contended(metric: str, arms: Sequence[str], lines: Sequence[Line]) -> Table:
+    """The same stacks beside each other in every row."""
+    columns = ["Test", "Load"]
+    columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
+    told = (
+        f"{metric}, {lines[0].unit}: published average (lowest, highest), measured estimate "
+        "(95 % interval); † is printed so and cannot be right, ≥ or ≤ marks a bound, the client "
+        "being the limit"
+    )
+    if len(arms) == 1:
+        return Table(columns, [_cells(line)[:-2] for line in lines], f"{told}.")
+    columns += ["Ratio, published", "Ratio, measured"]
+    told += "; ratios are first over second."
+    return Table(columns, [_cells(line) for line in lines], told)
 
 
 def _stacked(metric: str, lines: Sequence[Line]) -> Table:
@@ -331,7 +340,8 @@ def _cells(line: Line) -> tuple[str, ...]:
     words = [word for pair in line.pairs for word in (_published(pair), _here(line, pair))]
     published = NONE if line.published_ratio is None else digits(line.published_ratio)
     measured = NONE if line.measured_ratio is None else range_words(line.measured_ratio)
-    return (line.operation, level_words(line.level), *words, published, measured)
+    level = level_words(line.level) if line.level else NONE
+    return (line.operation, level, *words, published, measured)
 
 
 def _published(pair: Pair) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil, sqrt
 from typing import Any
 
-from wirelab import link_checks, quotas, wire_checks
+from wirelab import connection_limits, link_checks, quotas, wire_checks
 from wirelab.axes import ENGINE
 from wirelab.counting import counted, of_all, plural
 from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
@@ -330,15 +330,15 @@ def _warmup(trial: Trial) -> Check:
 
 
 def _connections(trial: Trial) -> Check:
-    """The declared policy against the counters: packets are not captured."""
+    """The declared policy against the counters of both sides."""
     opened, policy = trial.result.get("connections_opened"), trial.point.axes.get("connection")
     if opened is None or policy is None:
         return Check.unmeasurable(
             "connections", "the engine's count or the policy is not in the record"
         )
-    expected = _connections_expected(trial, policy)
+    expected = connection_limits.expected(trial, policy)
     if expected is None:
-        return Check.unmeasurable("connections", f"{policy} fixes no number under this load")
+        return Check.unmeasurable("connections", connection_limits.unfixed(policy))
     low, high = expected
     wanted = f"{low}" if low == high else f"{low} to {high}"
     ordered = _caller(trial) != ENGINE
@@ -347,29 +347,11 @@ def _connections(trial: Trial) -> Check:
     seen = trial.service.get("connections_seen")
     reason += f", the service accepted {int(seen)}" if seen is not None else ""
     sides = "the service alone" if ordered else "both sides"
-    reason += f" (by the counters of {sides}; no packets were captured)"
-    # A failed call may cost its connection, and then another one is opened.
-    spare = _count(trial, "errors")
+    reason += f" (by the counters of {sides})"
+    spare = connection_limits.spare(trial)
     right = low <= int(opened) <= high + spare
     agreed = seen is None or abs(int(seen) - int(opened)) <= spare
     return Check.judged("connections", right and agreed, reason)
-
-
-def _connections_expected(trial: Trial, policy: str) -> tuple[int, int] | None:
-    """Fewest and most connections that the policy allows without an error."""
-    users = trial.point.load.get("users")
-    if policy == "close":
-        calls = _count(trial, "calls_whole_run")
-        return calls, calls
-    if policy.startswith("pool="):
-        pool = int(policy.removeprefix("pool="))
-        return (pool if users is None else min(pool, int(users))), pool
-    if policy != "keep" or users is None:
-        return None
-    _, _, shared = trial.point.axes.get("in_flight", "1").partition("=")
-    # A foreign tool warms up in a run of its own, with connections of its own.
-    runs = int(trial.engine.get("runs", 1))
-    return runs * ceil(int(users) / int(shared or 1)), runs * int(users)
 
 
 def _steal(trial: Trial) -> Check:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wirelab import connection_limits
 from wirelab.counting import counted, of_all
 from wirelab.trial import Check, Trial
 from wirelab.units import format_seconds
@@ -18,6 +19,9 @@ UNMATCHED = 0.01
 """Share of calls that may be without packets: those at the edges of a capture."""
 PLAIN = ("http1", "giop", "raw")
 """Protocols whose messages have one head and one body, so that writes can be counted."""
+ENCRYPTED = "the connections are encrypted, and packets tell no exchanges apart"
+FRAMES = "frames of HTTP/2 share segments, whose number tells no writes"
+POLICY = "policy on the wire"
 
 Json = dict[str, Any]
 
@@ -28,33 +32,35 @@ def _policy(trial: Trial) -> Check | None:
         return None
     used = trial.wire["connections"]
     calls, count = trial.wire["exchanges"], used["used"]
-    policy = trial.point.axes["connection"]
-    on = counted(count, "connection")
-    words = f"{counted(calls, 'exchange')} on {on} in the packets"
     if not calls:
-        return Check.unmeasurable("policy on the wire", "no exchange was recognised")
+        return Check.unmeasurable(POLICY, _unseen(trial))
+    policy = trial.point.axes["connection"]
+    words = f"{counted(calls, 'exchange')} on {counted(count, 'connection')} in the packets"
     if policy == "close":
         right = used["used_once"] == count
-        return Check.judged("policy on the wire", right, f"{words}, one each{_not(right)}")
-    allowed = _allowed(trial, policy)
-    if allowed is None:
-        return None
-    return Check.judged(
-        "policy on the wire", count <= allowed, f"{words}, {allowed:,} of them declared"
-    )
+        return Check.judged(POLICY, right, f"{words}, one each{_not(right)}")
+    return _held(trial, policy, count, words)
 
 
-def _allowed(trial: Trial, policy: str) -> int | None:
-    """Connections that the policy allows, and those that took the place of ended ones."""
-    opened = int(trial.result.get("connections_opened") or 0)
-    users = trial.point.load.get("users")
-    if policy.startswith("pool="):
-        return max(int(policy.removeprefix("pool=")), opened if _failed(trial) else 0)
-    return max(int(users), opened) if users else None
+def _held(trial: Trial, policy: str, count: int, words: str) -> Check:
+    """A policy under which connections stay, by their number."""
+    expected = connection_limits.expected(trial, policy)
+    if expected is None:
+        return Check.unmeasurable(POLICY, connection_limits.unfixed(policy))
+    most, spare = expected[1], connection_limits.spare(trial)
+    reason = f"{words}, at most {most:,} by connection={policy}"
+    if spare:
+        reason += f" and {spare:,} in place of those that failed calls cost"
+    return Check.judged(POLICY, count <= most + spare, reason)
 
 
-def _failed(trial: Trial) -> bool:
-    return bool(trial.result.get("errors"))
+def _unseen(trial: Trial) -> str:
+    """Why no exchange is in the packets."""
+    return ENCRYPTED if _is_encrypted(trial) else "no exchange was recognised"
+
+
+def _is_encrypted(trial: Trial) -> bool:
+    return bool(trial.point.axes.get("security", "none") != "none")
 
 
 def _in_flight(trial: Trial) -> Check | None:
@@ -72,8 +78,11 @@ def _writes(side: str, kind: str) -> Callable[[Trial], Check | None]:
     axis, name = f"{side}.writes", f"{side} writes on the wire"
 
     def judge(trial: Trial) -> Check | None:
-        if not trial.wire or not set(trial.wire["protocols"]) <= set(PLAIN):
+        if not trial.wire:
             return None
+        hidden = _hides_writes(trial)
+        if hidden:
+            return Check.unmeasurable(name, hidden)
         declared = trial.point.axes[axis]
         counted = trial.wire["writes"]
         joined, split = counted[f"{kind}_joined"], counted[f"{kind}_split"]
@@ -87,6 +96,13 @@ def _writes(side: str, kind: str) -> Callable[[Trial], Check | None]:
     return judge
 
 
+def _hides_writes(trial: Trial) -> str:
+    """Why the segments of messages do not tell how they were written; empty where they do."""
+    if _is_encrypted(trial):
+        return ENCRYPTED
+    return "" if set(trial.wire["protocols"]) <= set(PLAIN) else FRAMES
+
+
 def _whole(trial: Trial) -> Check | None:
     """Whether the packets show all calls that were made."""
     if not trial.wire:
@@ -94,8 +110,8 @@ def _whole(trial: Trial) -> Check | None:
     made, seen = int(trial.result.get("calls_whole_run") or 0), trial.wire["exchanges"]
     if trial.wire["damaged"]:
         return Check.judged("packets", False, f"the capture is damaged: {trial.wire['damaged']}")
-    if trial.point.axes["caller"] != "engine" or "tls" in trial.wire["protocols"]:
-        return None
+    if _is_encrypted(trial):
+        return Check.unmeasurable("packets", ENCRYPTED)
     reason = f"{counted(seen, 'exchange')} in the packets of {counted(made, 'call')} made"
     return Check.judged("packets", seen == made, reason)
 

@@ -111,7 +111,7 @@ def test_a_page_is_published_by_its_own_rows_alone() -> None:
     """Rows of no page have nothing to publish; a row that was not taken is told."""
     assert pages.lacking(["capture"], quick=False) is None
     assert pages.lacking(["links", "capture"], quick=False) is None
-    assert "capture" in (pages.lacking(["packets"], quick=False) or "")
+    assert "capture" in (pages.lacking(["of no page"], quick=False) or "")
     assert pages.publish({"rows": {}}, ["links"]) == [
         "links.md is not written: links was not taken"
     ]

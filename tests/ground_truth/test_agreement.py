@@ -23,7 +23,8 @@ from wirelab.interruption import Interruption
 from wirelab.services import Programs
 
 CAPTURES = 3
-"""Per cause; the first that bear it. Not the one whose every capture takes seconds."""
+"""Per cause; the first that bear it. Not those whose every capture takes seconds: SYN
+retransmission and idle restart."""
 AIMS = (
     CLEAN,
     causes.NAGLE,

@@ -175,7 +175,12 @@ def link() -> int:
         pid=os.getpid(),
         name=profile if isinstance(profile, str) else profile["name"],
         driver="emulator",
-        nominal={"rtt_ms": 2.5, "loss_percent": 0.0, "rate_kbit": {"forward": None}},
+        nominal={
+            "rtt_ms": 2.5,
+            "loss_percent": 0.0,
+            "syn_loss_percent": {"forward": 0.0, "backward": 0.0},
+            "rate_kbit": {"forward": None},
+        },
         measured={"rtt_ms": rtt, "loss_percent": loss},
         congestion={"client": config["congestion"], "server": config["congestion"]},
         tcp={"client": end, "server": end},
@@ -218,6 +223,7 @@ def dissect() -> int:
         flows=counts,
         accounting={"total": {"retransmitted": {"packets": 0}}, "per_exchange": None},
         exchanges={**some, "by_name": []},
+        interarrival=[],
         findings=[],
     )
     return 0

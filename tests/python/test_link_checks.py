@@ -100,6 +100,40 @@ def test_what_was_not_as_asked_for_marks_the_trial(path: str, value: object, mar
     assert {name for name, outcome in outcomes.items() if outcome == "marked"} == {marked}
 
 
+def _syn_loss(offered: int, lost: int, percent: float = 2.9) -> tuple[str, str]:
+    link = _changed("nominal.syn_loss_percent", {"forward": 0.0, "backward": percent})
+    none = {"offered": 0, "lost": 0}
+    link["syns"] = {"forward": none, "backward": {"offered": offered, "lost": lost}}
+    (found,) = (found for found in check(_trial(link)) if found.name == "link SYN loss")
+    return found.outcome, found.reason
+
+
+def test_the_loss_of_syns_is_judged_by_those_of_the_trial() -> None:
+    """0 of 258 SYNs would be within the interval of 2.9 %, 0 of 259 are not."""
+    outcome, reason = _syn_loss(1000, 31)
+    assert outcome == "ok"
+    assert "backward 31 of 1,000 SYNs lost in the trial (interval 1.6 to 5.33 %)" in reason
+    assert _syn_loss(1000, 55)[0] == "marked"
+    assert _syn_loss(1000, 10)[0] == "marked"
+    assert _syn_loss(259, 0)[0] == "marked"
+
+
+def test_few_syns_tell_nothing_unless_too_many_are_lost() -> None:
+    outcome, reason = _syn_loss(2, 0)
+    assert (outcome, "0 of 2 SYNs" in reason) == ("not-measurable", True)
+    assert _syn_loss(0, 0)[0] == "not-measurable"
+    assert _syn_loss(258, 0)[0] == "not-measurable"
+    assert _syn_loss(10, 6)[0] == "marked"
+    assert _syn_loss(1, 1, 100.0)[0] == "ok"
+
+
+def test_a_link_that_did_not_count_syns_says_so() -> None:
+    link = _changed("nominal.syn_loss_percent", {"forward": 0.0, "backward": 2.9})
+    (found,) = (found for found in check(_trial(link)) if found.name == "link SYN loss")
+    assert found.outcome == "not-measurable"
+    assert "did not count SYNs" in found.reason
+
+
 def test_a_slow_link_may_be_off_and_late_by_a_share_of_its_round_trip() -> None:
     slow = _changed("nominal.rtt_ms", 850.0)
     slow = {**slow, "measured": {"rtt_ms": {"p50": 930.0}}, "lateness_us": {"p99": 42_000.0}}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
+from rich.console import Console
+
 from tests.python.synthetic_run import REST, World, point, trial
-from wirelab.report import links
+from wirelab.report import links, terminal_table
 from wirelab.report.label import Names
 from wirelab.report.source import Source
 from wirelab.trial import Json, Trial
@@ -42,6 +45,36 @@ def test_what_was_measured_stands_below_what_was_asked_for() -> None:
     assert shown["late, µs"] == "40.0 – 80.0"
     assert shown["CPU, %"] == "10.0"
     assert shown["trials"] == "2"
+
+
+def test_the_loss_of_syns_is_nominal_and_counted_over_all_trials() -> None:
+    nominal = {"rtt_ms": 13.8, "syn_loss_percent": {"forward": 0.0, "backward": 2.9}}
+    trials = [
+        _trial("routed-wlan", number, 13.9, nominal=nominal, syns={"backward": syns})
+        for number, syns in enumerate(({"offered": 60, "lost": 1}, {"offered": 1_044, "lost": 2}))
+    ]
+    assert _syn_loss(*trials) == "backward 2.90: 3 of 1,104"
+    without = _trial("routed-wlan", 1, 13.9, nominal=nominal)
+    assert _syn_loss(without) == "backward 2.90: not counted"
+    none = {"syn_loss_percent": {"forward": 0.0, "backward": 0.0}}
+    assert _syn_loss(_trial("wlan", 1, 2.6, nominal=none)) == "0"
+    assert _syn_loss(_trial("wlan", 1, 2.6)) == "—"
+
+
+def test_the_terminal_tells_the_loss_of_syns() -> None:
+    nominal = {"syn_loss_percent": {"forward": 1.0, "backward": 2.9}}
+    syns = {"forward": {"offered": 60, "lost": 1}, "backward": {"offered": 59, "lost": 0}}
+    text = StringIO()
+    table = terminal_table([_trial("bad", 1, 13.9, nominal=nominal, syns=syns)])
+    Console(file=text, width=80).print(table)
+    told = "SYNs lost by link bad, %: forward 1.00: 1 of 60; backward 2.90: 0 of 59."
+    assert told in text.getvalue()
+
+
+def _syn_loss(*trials: Trial) -> str:
+    (table,) = links.section(_source(*trials)).tables
+    (row,) = table.rows
+    return dict(zip(table.columns, row, strict=True))["SYN loss, %"]
 
 
 def test_bare_veth_has_no_emulator_and_loopback_no_row() -> None:

@@ -56,6 +56,12 @@ def test_poisson_arrivals_are_exponential(real_engine: Path, seed: int) -> None:
     assert truth.passed, truth.reason
 
 
+@pytest.mark.parametrize("stack", selftest.STACKS)
+def test_the_calls_of_a_poisson_load_are_exponential(bed: Bed, stack: str) -> None:
+    truth = selftest.poisson_calls(bed, stack)
+    assert truth.passed, truth.reason
+
+
 @pytest.mark.parametrize(
     ("stack", "what"),
     [(stack, kind) for stack, kinds in selftest.KINDS.items() for kind in kinds],

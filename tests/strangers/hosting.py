@@ -86,14 +86,15 @@ class Host:
         *,
         store: Json | None = None,
         hello_bytes: int = 14,
+        collector: Json | None = None,
     ) -> Hosted:
-        """The service of that stack. Skips the test, with the reason, where it cannot be
-        built here or is not served in that language."""
+        """The service of that stack, with more settings of its collector where given. Skips the
+        test, with the reason, where it cannot be built here or is not served in that language."""
         stack = Stack.parse(reference)
         appointment = Appointment.of(stack, self._scratch)
         settings = Settings(hello_bytes=hello_bytes, processors=2)
         program = self._program(stack, contract)
-        settings = replace(settings, collector=program.manifest.collector)
+        settings = replace(settings, collector=program.manifest.collector | (collector or {}))
         configuration = settings.configuration(stack, contract, appointment)
         configuration["store"] |= store or {}
         log = self._logs / f"{next(self._numbers)}-{stack.axes['language']}.log"

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use service::Service;
+use support::skipped;
 use wirelab_trace::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use wirelab_trace::{Summary, read_file};
 
@@ -19,7 +20,7 @@ fn is_root() -> bool {
     // SAFETY: geteuid takes nothing and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
     if !is_root {
-        println!("skipped: capturing needs root");
+        skipped("capturing needs root");
     }
     is_root
 }
@@ -173,7 +174,7 @@ fn a_load_is_captured_whole_and_wireshark_opens_it() {
         assert!(summary.packets >= 2 * calls, "{calls} calls, {summary:?}");
     }
     let Ok(output) = Command::new("capinfos").arg(&file).output() else {
-        println!("not checked: capinfos is not installed (apt-get install tshark)");
+        skipped("the rest: capinfos is not installed (apt-get install wireshark-common)");
         return;
     };
     assert!(output.status.success());
@@ -250,7 +251,7 @@ fn a_full_disk_ends_it_with_words_and_what_was_written() {
         .arg(&folder.0)
         .status();
     if !mounted.is_ok_and(|status| status.success()) {
-        println!("skipped: a tmpfs cannot be mounted here");
+        skipped("a tmpfs cannot be mounted here");
         return;
     }
     let file = folder.file("full.pcapng");

@@ -172,6 +172,7 @@ fn counted_by_devices(from: &Ways<Traffic>, to: &Ways<Traffic>, seconds: f64) ->
             backward: backward.bytes,
         },
         lost: None,
+        syns: None,
         queue_drops: None,
         duplicated: None,
         corrupted: None,

@@ -139,14 +139,16 @@ impl Emulator {
     }
 }
 
+fn each_way<T: Default>(tallies: &[(Way, Tally)], of: fn(&Tally) -> T) -> Ways<T> {
+    let mut ways = Ways::default();
+    for (way, tally) in tallies {
+        *ways.of_mut(*way) = of(tally);
+    }
+    ways
+}
+
 fn summary(tallies: &[(Way, Tally)], cpu_ns: u64, seconds: f64) -> Ended {
-    let count = |of: fn(&Tally) -> u64| {
-        let mut ways = Ways::default();
-        for (way, tally) in tallies {
-            *ways.of_mut(*way) = of(tally);
-        }
-        ways
-    };
+    let count = |of| each_way(tallies, of);
     let mut lateness = Latenesses::new();
     tallies
         .iter()
@@ -160,6 +162,7 @@ fn summary(tallies: &[(Way, Tally)], cpu_ns: u64, seconds: f64) -> Ended {
         packets: count(|tally| tally.packets),
         bytes: count(|tally| tally.bytes),
         lost: Some(count(|tally| tally.lost)),
+        syns: Some(each_way(tallies, |tally| tally.syns)),
         queue_drops: Some(count(|tally| tally.queue_drops)),
         duplicated: Some(count(|tally| tally.duplicated)),
         corrupted: Some(count(|tally| tally.corrupted)),
@@ -272,7 +275,7 @@ fn begin(lanes: &mut [Lane], shape: &Shape) {
 }
 
 fn report(lanes: &[Lane], cpu_ns: u64) -> Report {
-    let tally = |lane: &Lane| (lane.way(), lane.tally().clone());
+    let tally = |lane: &Lane| (lane.way(), lane.tally());
     Report {
         tallies: lanes.iter().map(tally).collect(),
         cpu_ns,

@@ -22,6 +22,8 @@ pub struct Ended {
     pub bytes: Ways<u64>,
     /// Packets lost by chance, those of `syn_loss_percent` included.
     pub lost: Option<Ways<u64>>,
+    /// Packets that `syn_loss_percent` could take; none where it is 0.
+    pub syns: Option<Ways<Syns>>,
     /// Packets that found the bottleneck's queue full.
     pub queue_drops: Option<Ways<u64>>,
     /// Packets that were sent twice.
@@ -69,6 +71,15 @@ impl<T> Ways<T> {
             Way::Backward => &mut self.backward,
         }
     }
+}
+
+/// TCP segments with SYN in a direction that loses some of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Syns {
+    /// That came, and no script dropped.
+    pub offered: u64,
+    /// That `syn_loss_percent` took.
+    pub lost: u64,
 }
 
 /// Real minus due time, microseconds.

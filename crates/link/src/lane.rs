@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::clock::{now_ns, realtime_ns};
 use crate::deadlines::Deadlines;
-use crate::ended::{Dropped, TcpFields};
+use crate::ended::{Dropped, Syns, TcpFields};
 use crate::lateness::Latenesses;
 use crate::profile::Way;
 use crate::script::ScriptedDrop;
@@ -29,6 +29,7 @@ pub(crate) struct Tally {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
     pub(crate) lost: u64,
+    pub(crate) syns: Syns,
     pub(crate) queue_drops: u64,
     pub(crate) duplicated: u64,
     pub(crate) corrupted: u64,
@@ -43,6 +44,7 @@ impl Tally {
             packets: 0,
             bytes: 0,
             lost: 0,
+            syns: Syns::default(),
             queue_drops: 0,
             duplicated: 0,
             corrupted: 0,
@@ -89,8 +91,11 @@ impl Lane {
         self.from.as_raw_fd()
     }
 
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.tally
+    pub(crate) fn tally(&self) -> Tally {
+        Tally {
+            syns: self.shaper.syns(),
+            ..self.tally.clone()
+        }
     }
 
     /// Puts another shaper in and counts from zero. Packets under way keep

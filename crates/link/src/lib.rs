@@ -54,7 +54,7 @@ use wirelab_contract::refusal;
 pub use catalogue::{NAMES, named};
 pub use config::{AfterIdle, Congestion, DriverChoice, LinkConfig, Measure, ProfileChoice};
 pub use driver::Driver;
-pub use ended::{Dropped, Ended, Lateness, LinkEnded, TcpFields, Ways};
+pub use ended::{Dropped, Ended, Lateness, LinkEnded, Syns, TcpFields, Ways};
 pub use error::LinkError;
 pub use link::Link;
 pub use process::link_from_stdin;

@@ -53,6 +53,7 @@ pub(crate) fn nominal(profile: &Profile) -> Nominal {
     Nominal {
         rtt_ms: ways.iter().map(|way| way.mean_ms(PROBE_BYTES)).sum(),
         loss_percent: 100.0 * (1.0 - ways.iter().map(comes).product::<f64>()),
+        syn_loss_percent: Ways::each(|way| profile.direction(way).syn_loss_percent),
         rate_kbit: Ways::each(|way| profile.direction(way).rate_kbit),
     }
 }
@@ -207,6 +208,14 @@ mod tests {
             backward: lossy,
         };
         assert!((nominal(&profile).loss_percent - 19.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_loss_of_syns_is_told_beside_that_of_echoes() {
+        let nominal = nominal(&named("routed-wlan").unwrap());
+        let syns = nominal.syn_loss_percent;
+        assert_eq!((syns.forward, syns.backward), (0.0, 2.9));
+        assert_eq!(nominal.loss_percent, 0.0);
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub struct Nominal {
     pub rtt_ms: f64,
     /// Echoes of which a way is lost or corrupted, percent.
     pub loss_percent: f64,
+    /// TCP segments with SYN that are lost beside that, percent; no echo is one.
+    pub syn_loss_percent: Ways<f64>,
     /// Rates of the bottlenecks, kbit/s of IP packets; null where there is none.
     pub rate_kbit: Ways<Option<f64>>,
 }

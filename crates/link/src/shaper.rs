@@ -3,6 +3,7 @@
 use crate::bottleneck::Bottleneck;
 use crate::chance::Chance;
 use crate::delay::Delay;
+use crate::ended::Syns;
 use crate::loss::Loss;
 use crate::profile::{Direction, Way};
 use crate::script::{Script, ScriptedDrop};
@@ -38,6 +39,7 @@ pub enum Fate {
 pub struct Shaper {
     script: Script,
     syn_loss: f64,
+    syns: Syns,
     duplicate: f64,
     corrupt: f64,
     reorder: f64,
@@ -66,6 +68,7 @@ impl Shaper {
         Shaper {
             script: Script::new(drops, way),
             syn_loss: direction.syn_loss_percent / 100.0,
+            syns: Syns::default(),
             duplicate: direction.duplicate_percent / 100.0,
             corrupt: direction.corrupt_percent / 100.0,
             reorder: direction.reorder_percent / 100.0,
@@ -82,6 +85,12 @@ impl Shaper {
             },
             last_due_ns: 0,
         }
+    }
+
+    /// What `syn_loss_percent` has met and taken so far.
+    #[must_use]
+    pub fn syns(&self) -> Syns {
+        self.syns
     }
 
     /// Decides on a packet that begins with its IP header and came in at
@@ -122,11 +131,18 @@ impl Shaper {
                 return Some(Fate::Scripted(drop));
             }
             let syn = segment.is_some_and(|segment| segment.syn);
-            if syn && self.dice.syn.happens(self.syn_loss) {
+            if syn && self.loses_a_syn() {
                 return Some(Fate::Lost);
             }
         }
         self.loss.next().then_some(Fate::Lost)
+    }
+
+    fn loses_a_syn(&mut self) -> bool {
+        let is_lost = self.dice.syn.happens(self.syn_loss);
+        self.syns.offered += u64::from(self.syn_loss > 0.0);
+        self.syns.lost += u64::from(is_lost);
+        is_lost
     }
 
     /// Through the bottleneck and the delay. Order is kept: a packet waits for

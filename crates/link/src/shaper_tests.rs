@@ -180,6 +180,28 @@ fn syn_loss_takes_only_syns() {
         shaper.admit(0, &mut packet(false, 9)),
         Fate::Passes { .. }
     ));
+    let (offered, lost) = (1, 1);
+    assert_eq!(shaper.syns(), Syns { offered, lost });
+}
+
+#[test]
+fn syns_are_counted_where_some_are_lost() {
+    let counted = |syn_loss_percent| {
+        let mut shaper = shaper(Direction {
+            syn_loss_percent,
+            loss: Some(LossModel::Random { percent: 50.0 }),
+            ..Direction::default()
+        });
+        let mut syn = || shaper.admit(0, &mut packet(true, 0));
+        let lost = (0..1_000).filter(|_| syn() == Fate::Lost).count();
+        (shaper.syns(), lost)
+    };
+    let (syns, lost) = counted(10.0);
+    assert_eq!(syns.offered, 1_000);
+    assert!((70..=130).contains(&syns.lost), "{syns:?}");
+    // The other loss takes half of the rest, and counts none of them here.
+    assert!(lost > 450, "{lost}");
+    assert_eq!(counted(0.0).0, Syns::default());
 }
 
 #[test]

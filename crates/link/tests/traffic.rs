@@ -112,7 +112,7 @@ fn tcp_brings_everything_over_bare_veth() {
     let done = link.report().expect("a report");
     // Offloads are off: a MiB is more packets than one of 64 KiB each.
     assert!(done.packets.forward > (1 << 20) / 1_500, "{done:?}");
-    assert_eq!(done.lost, None);
+    assert_eq!((done.lost, done.syns), (None, None));
 }
 
 #[test]
@@ -150,6 +150,24 @@ fn a_dropped_syn_costs_the_timer_and_is_logged() {
     assert_eq!((data.direction, data.kind), (Way::Backward, Match::Data));
     assert_eq!(data.tcp.as_ref().map(|tcp| tcp.data), Some(1));
     assert!(data.at_unix_ns > syn.at_unix_ns);
+}
+
+#[test]
+fn the_loss_of_syns_is_told_and_counted() {
+    if privileges::missing() {
+        return;
+    }
+    let _alone = alone();
+    let config = json!({"profile": "routed-wlan", "measure": {"pings": 5}, "seed": 1});
+    let link = start(&config);
+    let nominal = link.ready().nominal.syn_loss_percent;
+    assert_eq!((nominal.forward, nominal.backward), (0.0, 2.9));
+    drop(connect(&link));
+    let done = link.report().expect("a report");
+    let syns = done.syns.expect("the emulator counts");
+    assert_eq!(syns.forward.offered, 0, "{done:?}");
+    // The SYN-ACK that came, and those before it that did not.
+    assert!(syns.backward.offered > syns.backward.lost, "{done:?}");
 }
 
 #[test]
@@ -201,7 +219,7 @@ fn congestion_control_is_what_the_sockets_have() {
         .expect("a list");
     for name in ["reno", "cubic", "bbr"] {
         if !available.split_whitespace().any(|other| other == name) {
-            eprintln!("skipped: this kernel has no {name}");
+            privileges::skipped(format!("this kernel has no {name}"));
             continue;
         }
         let mut config = json!({"profile": "lan", "measure": {"pings": 5}, "quickack": true});

@@ -2,8 +2,8 @@
 //! Python's standard library. Where Python is not to be had, the tests say so
 //! and do nothing.
 
-#![allow(clippy::disallowed_macros, reason = "words for whoever runs the tests")]
-
+#[path = "../../contract/tests/skipped/mod.rs"]
+mod skipped;
 #[path = "http1_support/mod.rs"]
 mod support;
 
@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use skipped::skipped;
 use support::{Event, Notes, get, post};
 use wirelab_wire::http1::{Http1, Options, Version};
 use wirelab_wire::{Request, Session};
@@ -37,7 +38,7 @@ impl Stranger {
         let mut child = match started {
             Ok(child) => child,
             Err(error) => {
-                eprintln!("skipped: python3 cannot be started: {error}");
+                skipped(format!("python3 cannot be started: {error}"));
                 return None;
             }
         };

@@ -3,6 +3,9 @@
 //! Skipped, with the reason printed, where nghttpd is not installed (Debian:
 //! nghttp2-server).
 
+#[path = "../../contract/tests/skipped/mod.rs"]
+mod skipped;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -10,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use skipped::skipped;
 use wirelab_wire::http2::{Client, Options};
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
 
@@ -49,7 +53,7 @@ impl Nghttpd {
                 root,
             }),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                println!("skipped: nghttpd is not installed (Debian: nghttp2-server)");
+                skipped("nghttpd is not installed (apt-get install nghttp2-server)");
                 std::fs::remove_dir_all(root).unwrap();
                 None
             }

@@ -23,7 +23,7 @@ from wirelab.stacks import Stack
 
 NAME_MAX = 64
 """Characters of an experiment's name."""
-_LEFT_OUT = ("axes", "findings", "ladders", "only", "interventions", "test_findings")
+_LEFT_OUT = ("axes", "only", "interventions", "test_findings")
 """Keys of the run's file that say nothing about its points."""
 
 

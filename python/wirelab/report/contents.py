@@ -6,7 +6,17 @@ import shlex
 from collections.abc import Sequence
 
 from wirelab import completeness
-from wirelab.report import engine_tax, links, packets, panels, tables, tested, traffic
+from wirelab.report import (
+    costs,
+    disturbance,
+    engine_tax,
+    links,
+    packets,
+    panels,
+    tables,
+    tested,
+    traffic,
+)
 from wirelab.report.distribution import UnreadableHistogram
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
@@ -38,8 +48,7 @@ Client-bound: the threads of the engine were busy for more than 90 % of the wind
 was not. The rate is then a lower bound, drawn hollow and shown with ≥, and no stack is ranked by
 it.
 
-CPU per call is the CPU time of the process within the window over the calls of the window. On
-loopback the kernel's work for the receiver may be charged to the sender.
+CPU per call is the CPU time of the process within the window over the calls of the window.
 """
 
 
@@ -61,6 +70,7 @@ def after(source: Source) -> list[Section]:
     every = [
         _cells(source),
         _costs(source),
+        costs.section(source),
         traffic.section(source),
         packets.section(source),
         tested.section(source),
@@ -68,6 +78,7 @@ def after(source: Source) -> list[Section]:
         _distributions(source),
         _checks(source),
         links.section(source),
+        disturbance.section(source),
         _placement(source),
         _machine(source),
         _repeat(source),
@@ -108,14 +119,15 @@ def _costs(source: Source) -> Section:
 
 
 def _comparisons(source: Source) -> Section:
+    """Every pair, and the engine's tax beside it; the tax alone where nothing is compared."""
     table = tables.comparison_table(source)
     told = (
         f"Declared threshold: {100.0 * source.threshold:g} %. "
         "A ratio above 1 means that the first is higher."
     )
-    if not table.rows:
-        return Section("Comparisons", tables=(table,))
     tax = engine_tax.table((cell.point for cell in source.cells), source.names)
+    if not table.rows:
+        return Section("The engine's tax", tables=(tax,))
     return Section("Comparisons", (told,), (table, tax))
 
 

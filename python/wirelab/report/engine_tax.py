@@ -27,7 +27,7 @@ _COLUMNS = ("stack", "engine's own CPU per call", "over REST json at equal bytes
 
 
 def table(points: Iterable[Point], names: Names) -> Table:
-    """One row per stack of a comparison."""
+    """One row per stack of a run."""
     by_stack = {point.stack: point for point in points}
     rows = [[names.stacks[stack], *_cells(point)] for stack, point in by_stack.items()]
     return Table(_COLUMNS, rows, _caption(), (1, 2))

@@ -89,6 +89,10 @@ class Names:
         """``Hello 14 B, 32 users``, and link and options where they differ within the run."""
         return ", ".join((message(point), load(point.load), *self.beside(point)))
 
+    def load(self, point: Point) -> str:
+        """``32 users``, and link and options where they differ within the run."""
+        return ", ".join((load(point.load), *self.beside(point)))
+
     def beside(self, point: Point) -> list[str]:
         """Link and options where they differ within the run."""
         own = ((k, v) for k, v in _beside(point).items() if k not in self._shared)

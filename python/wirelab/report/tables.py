@@ -21,7 +21,9 @@ from wirelab.statistics import (
     SERVICE_CPU,
     Cell,
     binomial_interval,
+    point_key,
 )
+from wirelab.trial import Check, Point, Trial
 from wirelab.verdicts import client_bound, marked
 
 _HEADS = {
@@ -56,7 +58,6 @@ def cell_tables(source: Source) -> list[Table]:
 
 
 def _cell(source: Source, cell: Cell) -> list[str]:
-    where = ", ".join((label.load(cell.point.load), *source.names.beside(cell.point)))
     shown = []
     for figure in _HEADS:
         interval = cell.interval(figure)
@@ -65,7 +66,7 @@ def _cell(source: Source, cell: Cell) -> list[str]:
         shown.append(text if interval is None else f"{text}\n{limits(interval, figure.unit)}")
     return [
         source.names.stacks[cell.point.stack],
-        where,
+        source.names.load(cell.point),
         *shown,
         _errors(cell),
         _trials(cell),
@@ -148,38 +149,36 @@ def check_summary(source: Source) -> Table:
 
 
 def check_details(source: Source) -> Table:
-    """Every check that is not ok, trial by trial, with its reason."""
-    rows = [
-        [
-            trial.id,
-            source.names.stacks[trial.point.stack],
-            source.names.setting(trial.point),
-            str(trial.repeat),
-            check.name,
-            check.outcome,
-            check.reason,
-        ]
-        for trial in source.trials
-        for check in trial.checks
-        if check.outcome != "ok"
-    ]
+    """Every check that is not ok, with its reason and the trials of which it says the same."""
+    groups: dict[tuple[str, ...], list[tuple[Trial, Check]]] = {}
+    for trial in source.trials:
+        for check in trial.checks:
+            if check.outcome != "ok":
+                same = (trial.point.stack, check.outcome, check.reason)
+                groups.setdefault(same, []).append((trial, check))
+    rows = [_same(source, group) for group in groups.values()]
     columns = ["trial", "stack", "setting", "repeat", "check", "outcome", "reason"]
-    return Table(columns, _merged(rows), "Marked, and not measurable")
+    return Table(columns, rows, "Marked, and not measurable")
 
 
-def _merged(rows: list[list[str]]) -> list[list[str]]:
-    """Rows that say the same of several trials become one that counts them."""
-    groups: dict[tuple[str, ...], list[list[str]]] = {}
-    for row in rows:
-        groups.setdefault((*row[1:3], *row[4:]), []).append(row)
-    merged = []
-    for group in groups.values():
-        first = list(group[0])
-        if len(group) > 1:
-            first[0] = f"{group[0][0]} and {len(group) - 1} more"
-            first[3] = ", ".join(row[3] for row in group)
-        merged.append(first)
-    return merged
+def _same(source: Source, group: list[tuple[Trial, Check]]) -> list[str]:
+    """One row for checks of one stack with one reason, which counts their trials."""
+    trials = {trial.id: trial for trial, _ in group}
+    first, check = group[0]
+    points = {point_key(trial.point): trial.point for trial in trials.values()}
+    return [
+        first.id if len(trials) == 1 else f"{first.id} and {len(trials) - 1} more",
+        source.names.stacks[first.point.stack],
+        _settings(source, list(points.values())),
+        ", ".join(dict.fromkeys(str(trial.repeat) for trial in trials.values())),
+        ", ".join(dict.fromkeys(check.name for _, check in group)),
+        check.outcome,
+        check.reason,
+    ]
+
+
+def _settings(source: Source, points: list[Point]) -> str:
+    return source.names.setting(points[0]) if len(points) == 1 else source.names.settings(points)
 
 
 def failed_table(source: Source) -> Table:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wirelab.counting import counted
-from wirelab.report import label
+from wirelab.report import label, links
 from wirelab.report.label import Names
 from wirelab.report.quantity import NONE, digits, estimate, step
 from wirelab.statistics import (
@@ -27,7 +27,7 @@ from wirelab.statistics import (
     cells,
     setting_key,
 )
-from wirelab.trial import Trial
+from wirelab.trial import Json, Trial
 from wirelab.verdicts import client_bound, marked
 
 WIDTH = 80
@@ -141,8 +141,18 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Text]:
     told.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
     told.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
+    told += _syn_losses(trials)
     folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*told, *_marked(trials)))
     return [Text(line, style="dim") for line in folded]
+
+
+def _syn_losses(trials: Sequence[Trial]) -> list[str]:
+    """What links lose that no probe before a trial can show."""
+    by_link: dict[str, list[Json]] = {}
+    for trial in trials:
+        by_link.setdefault(trial.point.link, []).append(trial.link)
+    losses = ((name, links.syn_losses(of_one)) for name, of_one in by_link.items())
+    return [f"SYNs lost by link {name}, %: {'; '.join(told)}." for name, told in losses if told]
 
 
 def _marked(trials: Sequence[Trial]) -> list[str]:

@@ -35,8 +35,8 @@ def _row(source: Source, cell: Cell) -> list[str]:
     sent, received = cell.interval(BYTES_SENT), cell.interval(BYTES_RECEIVED)
     if sent is None and received is None:
         return []
-    where = ", ".join((label.load(cell.point.load), *source.names.beside(cell.point)))
-    return [source.names.stacks[cell.point.stack], where, _bytes(sent), _bytes(received)]
+    name, load = source.names.stacks[cell.point.stack], source.names.load(cell.point)
+    return [name, load, _bytes(sent), _bytes(received)]
 
 
 def _bytes(interval: Interval | None) -> str:

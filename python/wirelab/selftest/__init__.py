@@ -12,7 +12,13 @@ from functools import partial
 from wirelab.selftest.bed import Bed, Truth, bed
 from wirelab.selftest.freeze import freeze
 from wirelab.selftest.known_answer import known_answer
-from wirelab.selftest.rates import achieved_rate, concurrency, poisson_gaps, schedule_lag
+from wirelab.selftest.rates import (
+    achieved_rate,
+    concurrency,
+    poisson_calls,
+    poisson_gaps,
+    schedule_lag,
+)
 from wirelab.selftest.same_services import same_services
 from wirelab.selftest.seeded_worlds import seeded_worlds
 from wirelab.selftest.wrong_replies import KINDS, wrong_replies
@@ -32,6 +38,7 @@ __all__ = [
     "freeze",
     "known_answer",
     "name",
+    "poisson_calls",
     "poisson_gaps",
     "same_services",
     "schedule_lag",
@@ -43,7 +50,7 @@ __all__ = [
 
 def truths(where: Bed) -> Iterator[Test]:
     """All tests, ready to be called one after the other."""
-    for test in (known_answer, freeze, concurrency, achieved_rate, schedule_lag):
+    for test in (known_answer, freeze, concurrency, achieved_rate, schedule_lag, poisson_calls):
         for stack in STACKS:
             yield partial(test, where, stack)
     yield poisson_gaps

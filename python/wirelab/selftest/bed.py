@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
 
 from wirelab import manifests, placement
 from wirelab.engine import Drive
@@ -49,6 +52,10 @@ class Observed:
     """The engine's figures."""
     service: Json
     """As :meth:`Observer.findings` tells them."""
+    intended_ns: NDArray[np.int64]
+    sent_ns: NDArray[np.int64]
+    """For when each call was meant and when it was sent, warm-up included, in order; empty
+    without ``logged``."""
 
     def percentile_ns(self, which: str, percentile: str) -> int:
         """A percentile of ``response``, ``service`` or ``lag``."""
@@ -87,10 +94,12 @@ class Bed:
         size: int = 14,
         spin: bool = False,
         beside: float = 0.0,
+        logged: bool = False,
     ) -> Observed:
         """One fresh service under one load of Hello. With ``spin`` the engine's threads never
         sleep, so that no time is lost to waking a core. With ``beside`` so many calls of
-        HelloBytes a second are made too, of which nothing is told. Raises as a trial does."""
+        HelloBytes a second are made too, of which nothing is told. With ``logged`` the engine
+        writes down every call. Raises as a trial does."""
         stack = Stack.parse(reference)
         program = self._programs.program(stack, self._interruption)
         settings = Settings(
@@ -122,11 +131,14 @@ class Bed:
             groups = [{**group, "target": service.ready.address}]
             if beside:
                 groups.append(_beside(groups[0], beside))
-            return self._driven(service, groups, spin)
+            return self._driven(service, groups, spin, logged)
 
-    def _driven(self, service: Service, groups: list[Json], spin: bool) -> Observed:
+    def _driven(self, service: Service, groups: list[Json], spin: bool, logged: bool) -> Observed:
         observer = Observer(service)
+        log = self._folder / "calls.csv"
+        log.unlink(missing_ok=True)
         plan = {
+            "call_log": str(log) if logged else None,
             "threads": self._table.threads(),
             "cores": list(self._table.engine),
             "progress_ms": PROGRESS_MS,
@@ -145,7 +157,19 @@ class Bed:
         self._interruption.check()
         observer.finish()
         found: Json = outcome["groups"][0]
-        return Observed(found, observer.findings(found))
+        return Observed(found, observer.findings(found), *_stamps(log))
+
+
+def _stamps(log: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if not log.exists():
+        none = np.array([], dtype=np.int64)
+        return none, none
+    with log.open(encoding="utf-8", newline="") as file:
+        calls = list(csv.DictReader(file))
+    intended, sent = (
+        np.sort([int(call[of]) for call in calls]) for of in ("intended_ns", "sent_ns")
+    )
+    return intended, sent
 
 
 def _beside(group: Json, rate: float) -> Json:

@@ -1,7 +1,10 @@
 //! A scripted server on loopback, and the real engine driven against it.
 
 // Every test binary uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
+
+#[path = "../../../contract/tests/skipped/mod.rs"]
+mod skipped;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,6 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
+
+pub use skipped::skipped;
 
 /// What the server did.
 #[derive(Default)]

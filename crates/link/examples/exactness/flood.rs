@@ -15,15 +15,17 @@ fn at(address: &str) -> io::Result<SocketAddr> {
     Ok(SocketAddr::new(address, 0))
 }
 
-/// A connected pair of UDP sockets, client and server.
+/// A connected pair of UDP sockets, client and server, whose reads end when nothing
+/// can be under way.
 fn sockets(link: &Link) -> io::Result<(UdpSocket, UdpSocket)> {
     let ready = link.ready();
     let client = link.in_client(|| UdpSocket::bind(at(&ready.client.address)?))?;
     let server = link.in_server(|| UdpSocket::bind(at(&ready.server.address)?))?;
     client.connect(server.local_addr()?)?;
     server.connect(client.local_addr()?)?;
+    let silence = Duration::from_millis(300) + Duration::from_secs_f64(ready.nominal.rtt_ms / 1e3);
     for socket in [&client, &server] {
-        socket.set_read_timeout(Some(Duration::from_millis(300)))?;
+        socket.set_read_timeout(Some(silence))?;
     }
     Ok((client, server))
 }

@@ -10,7 +10,9 @@ use wirelab_trace::stream::{Closing, Direction};
 
 use crate::oracle::agree;
 use crate::told::Told;
-use crate::traffic::{Call, EndedBy, Namespace, Tap, call, ip, mix, pattern, serve};
+use crate::traffic::{
+    Call, EndedBy, Namespace, Tap, call, ip, mix, pattern, serve, switch_offloads_off,
+};
 use crate::tshark::{Folder, capinfos, has, is_root};
 
 /// What the client got is what is in the packets. Calls were made one after the other.
@@ -248,21 +250,8 @@ impl Lossy {
                 let address = format!("{subnet}.{host}/30");
                 ip(&["-n", &namespace.name, "addr", "add", &address, "dev", name]);
                 ip(&["-n", &namespace.name, "link", "set", name, "up"]);
-                tool(&[
-                    "ip",
-                    "netns",
-                    "exec",
-                    &namespace.name,
-                    "ethtool",
-                    "-K",
-                    name,
-                    "tso",
-                    "off",
-                    "gso",
-                    "off",
-                    "gro",
-                    "off",
-                ]);
+                let switched = namespace.run(move || switch_offloads_off(name));
+                switched.join().expect("offloads are off");
             }
             let via = format!("{subnet}.2");
             ip(&["-n", &end.name, "route", "add", "default", "via", &via]);
@@ -312,7 +301,7 @@ fn tool(words: &[&str]) {
 
 #[test]
 fn losses_are_judged_as_wireshark_judges_them_at_both_ends() {
-    if !is_root() || !has("tshark") || !has("ethtool") {
+    if !is_root() || !has("tshark") {
         return;
     }
     let (folder, lossy) = (Folder::new(), Lossy::new());

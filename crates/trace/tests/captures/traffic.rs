@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::Command;
@@ -12,6 +12,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use wirelab_trace::capture::{Capture, Options, Recorded, Recording};
+
+/// linux/sockios.h
+const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
 /// A network namespace that ends with the test.
 pub struct Namespace {
@@ -56,6 +59,26 @@ impl Drop for Namespace {
 pub fn ip(words: &[&str]) {
     let done = Command::new("ip").args(words).status().expect("iproute2");
     assert!(done.success(), "ip {words:?}");
+}
+
+/// What `ethtool -K name tso off gso off gro off` does in this thread's namespace, so
+/// that every packet is one that a wire could carry.
+pub fn switch_offloads_off(name: &str) {
+    // linux/ethtool.h: ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO.
+    for command in [0x1f, 0x24, 0x2c] {
+        // struct ethtool_value
+        let mut value: [u32; 2] = [command, 0];
+        // SAFETY: an all-zero ifreq is valid.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *to = from as libc::c_char;
+        }
+        request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
+        let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
+        // SAFETY: the name is shorter than its field, and the value outlives the call.
+        let done = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &mut request) };
+        assert_eq!(done, 0, "{name}: {}", std::io::Error::last_os_error());
+    }
 }
 
 /// A capture under way in a thread.

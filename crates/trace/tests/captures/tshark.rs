@@ -1,24 +1,40 @@
 //! Wireshark's tools as the oracle.
 
+#[path = "../../../contract/tests/skipped/mod.rs"]
+mod skipped;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use skipped::skipped;
+
 /// Whether a tool is here; says so when not.
 pub fn has(tool: &str) -> bool {
     let is_there = Command::new(tool).arg("--version").output().is_ok();
     if !is_there {
-        println!("skipped: {tool} is not installed (apt-get install tshark)");
+        let package = package(tool);
+        skipped(format!(
+            "{tool} is not installed (apt-get install {package})"
+        ));
     }
     is_there
+}
+
+/// Debian's package of a tool.
+fn package(tool: &str) -> &str {
+    match tool {
+        "tshark" => tool,
+        _ => "wireshark-common",
+    }
 }
 
 pub fn is_root() -> bool {
     // SAFETY: geteuid takes nothing and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
     if !is_root {
-        println!("skipped: capturing and namespaces need root");
+        skipped("capturing and namespaces need root");
     }
     is_root
 }

@@ -20,6 +20,10 @@ import (
 // messageBytesMax bounds one gRPC message in either direction.
 const messageBytesMax = 128 << 20
 
+// headerBytesMax bounds a call's header fields, as net/http does by itself;
+// grpc-go would take 16 MiB.
+const headerBytesMax = 1 << 20
+
 // grpcServer serves a contract with grpc-go.
 type grpcServer struct {
 	server *grpc.Server
@@ -31,6 +35,7 @@ func newGRPC(config *Config, of *contract.Contract, calls *Calls, security *tls.
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(messageBytesMax),
 		grpc.MaxSendMsgSize(messageBytesMax),
+		grpc.MaxHeaderListSize(headerBytesMax),
 		grpc.ForceServerCodecV2(newProtoCodec()),
 	}
 	if window := config.Socket.H2Window; window != nil {

@@ -30,11 +30,15 @@ import wirelab.service.web.WebServer;
 
 /**
  * SOAP rpc/encoded on Axis 1.4, for the historical rows alone: nobody maintains it, it has known
- * vulnerabilities, and this service listens on loopback only.
+ * vulnerabilities, and this service listens on loopback and the lab's links only.
  */
 public final class AxisBinding implements Binding {
+    /** As CXF has it. The JDK's parser by itself has no limit, and Axis takes over ten seconds for 100,000. */
+    private static final String DEPTH_MAX = "100";
+
     @Override
     public Running start(Configuration configuration, Model model, Calls calls) throws Refusal, IOException {
+        System.setProperty("jdk.xml.maxElementDepth", DEPTH_MAX);
         ContractProvider provider = new ContractProvider(model, calls);
         SOAPService service = new SOAPService(provider);
         service.setName(model.service());

@@ -60,6 +60,7 @@ public final class IiopBinding implements Binding {
         properties.setProperty("OAIAddr", Address.internet(listen).getAddress().getHostAddress());
         properties.setProperty("OAPort", String.valueOf(Address.internet(listen).getPort()));
         properties.setProperty("jacorb.net.server_socket_factory", ListeningSockets.class.getName());
+        properties.setProperty("jacorb.buffermanager.factory", BoundedBuffers.class.getName());
         properties.setProperty("jacorb.poa.thread_pool_max", String.valueOf(THREADS_MAX));
         properties.setProperty("jacorb.poa.queue_max", String.valueOf(QUEUE_MAX));
         return properties;

@@ -8,11 +8,15 @@ import wirelab.service.contract.Lists;
 
 /**
  * Refuses document type declarations, which a parser without support for them would skip in
- * silence, and the root element's children beyond those of a list, which JAXB would all keep.
+ * silence, elements deeper than any message's, and the root element's children beyond those of a
+ * list, which JAXB would all keep.
  */
 final class BoundedParser extends StreamReaderDelegate {
     /** The items of a list, and room for the other fields. */
     private static final int CHILDREN_MAX = Lists.ITEMS_MAX + 100;
+
+    /** As CXF has it for SOAP; no message needs more than three. */
+    private static final int DEPTH_MAX = 100;
 
     private int depth;
     private int children;
@@ -29,6 +33,9 @@ final class BoundedParser extends StreamReaderDelegate {
             case XMLStreamConstants.START_ELEMENT -> {
                 if (depth++ == 1 && ++children > CHILDREN_MAX) {
                     throw new XMLStreamException(Lists.TOO_MANY);
+                }
+                if (depth > DEPTH_MAX) {
+                    throw new XMLStreamException("elements are nested more than " + DEPTH_MAX + " deep");
                 }
             }
             case XMLStreamConstants.END_ELEMENT -> depth--;

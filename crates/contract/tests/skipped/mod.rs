@@ -1,0 +1,14 @@
+//! How a test of any crate says that it does nothing on this machine.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::thread;
+
+/// Tells why the test that calls it is skipped. What `println!` and `eprintln!` print
+/// is shown for failed tests alone; what goes to the handle always is.
+pub fn skipped(reason: impl Display) {
+    let thread = thread::current();
+    let line = format!("{}: skipped: {reason}\n", thread.name().unwrap_or("test"));
+    // Nobody is left to be told.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}

@@ -1,0 +1,119 @@
+"""What a report says of the cost of a million calls, and of what disturbed the trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.python.synthetic_run import REST, World, failed, trials, users, write_run
+from wirelab import report
+from wirelab.report import costs, disturbance, tables
+from wirelab.report.source import Source
+from wirelab.trial import Check, Json, Trial
+
+ONE = World(stacks=(REST,), sizes=(14,), loads=(users(32),))
+SPENT: Json = {
+    "calls": 500_000,
+    "calls_whole_run": 1_000_000,
+    "bytes_sent": 10**9,
+    "bytes_received": 3 * 10**9,
+    "connections_opened": 32,
+}
+
+
+def read(folder: Path, every: Iterable[Trial]) -> Source:
+    """The run of these trials as a report reads it."""
+    return Source.read(write_run(folder / "run", list(every)))
+
+
+def spent(given: Trial, **values: object) -> Trial:
+    """The trial with known costs: 60 s of CPU for the caller's half a million calls, and 40 s
+    for the service's."""
+    return replace(
+        given,
+        result={**given.result, **SPENT, **values},
+        engine={**given.engine, "cpu_user_s": 20.0, "cpu_system_s": 40.0},
+        service={**given.service, "cpu_window_s": 40.0},
+    )
+
+
+def test_costs_are_those_of_a_million_calls(tmp_path: Path) -> None:
+    """CPU and bytes over the calls of the window, connections over those of the whole run."""
+    source = read(tmp_path, map(spent, trials(replace(ONE, repeats=1))))
+    (table,) = costs.section(source).tables
+    (row,) = table.rows
+    assert row[1:] == ["32 users", "120", "80.0", "2.00", "6.00", "0.0320"]
+
+
+def test_costs_stand_above_their_intervals(tmp_path: Path) -> None:
+    every = [spent(one, bytes_sent=10**9 + one.order) for one in trials(replace(ONE, repeats=3))]
+    (table,) = costs.section(read(tmp_path, every)).tables
+    assert all("\n" in text for text in table.rows[0][2:])
+    assert table.rows[0][4].startswith("2.00\n2.00–2.00")
+
+
+def test_what_a_tool_does_not_count_is_left_open(tmp_path: Path) -> None:
+    """A dash for each figure; nothing at all where no figure is there."""
+    (one,) = trials(replace(ONE, repeats=1))
+    silent = spent(one, bytes_sent=None, bytes_received=None)
+    (table,) = costs.section(read(tmp_path / "a", [silent])).tables
+    assert table.rows[0][4:6] == ["—", "—"]
+    assert not costs.section(read(tmp_path / "b", [failed(one, "it broke")])).paragraphs
+
+
+def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
+    """On loopback the two sides are told apart less sharply."""
+    text = report.write(write_run(tmp_path / "run", trials(ONE))).read_text(encoding="utf-8")
+    assert "Cost per million calls" in text
+    assert text.count("may be charged to the sender") == 1
+
+
+def disturbed(given: Trial, caller: int | None, service: int | None, steal: float) -> Trial:
+    """The trial, of 2 s, with what the machine did to it."""
+    engine = {**given.engine, "switches_involuntary": caller, "steal_s": steal}
+    return replace(given, engine=engine, service={**given.service, "switches_involuntary": service})
+
+
+@pytest.mark.parametrize(
+    ("service", "heads", "figures"),
+    [
+        (None, ["caller's switches, /s", "stolen, %"], ["5.00–20.0", "0–1.00"]),
+        (
+            8,
+            ["caller's switches, /s", "service's switches, /s", "stolen, %"],
+            ["5.00–20.0", "4.00", "0–1.00"],
+        ),
+    ],
+)
+def test_disturbances_are_those_of_the_records(
+    tmp_path: Path, service: int | None, heads: list[str], figures: list[str]
+) -> None:
+    """The least and the most over the trials; of a service whose record has none no column."""
+    first, second = trials(replace(ONE, repeats=2))
+    every = [disturbed(first, 10, service, 0.0), disturbed(second, 40, service, 0.02)]
+    (table,) = disturbance.section(read(tmp_path, every)).tables
+    assert list(table.columns[2:]) == heads
+    assert table.rows[0][2:] == figures
+
+
+def test_records_without_disturbances_have_no_table(tmp_path: Path) -> None:
+    (one,) = trials(replace(ONE, repeats=1))
+    assert not disturbance.section(read(tmp_path, [replace(one, engine={})])).tables
+
+
+def test_checks_that_say_the_same_share_a_row(tmp_path: Path) -> None:
+    """Over trials, settings and checks; another reason has a row of its own."""
+    same = [Check.unmeasurable(name, "it is hidden") for name in ("a", "b")]
+    world = replace(ONE, repeats=2, loads=(users(1), users(32)))
+    every = [replace(one, checks=(*same, Check.judged("c", True, ""))) for one in trials(world)]
+    every[0] = replace(every[0], checks=(*same, Check.judged("c", False, "it is wrong")))
+    hidden, wrong = sorted(tables.check_details(read(tmp_path, every)).rows, key=lambda r: r[4])
+    assert hidden[0].endswith(" and 3 more")
+    assert hidden[2] in (f"Hello 14 B with {both} users" for both in ("1 and 32", "32 and 1"))
+    assert sorted(hidden[3].split(", ")) == ["0", "1"]
+    assert hidden[4] == "a, b"
+    assert wrong[0] == every[0].id
+    assert wrong[4] == "c"
