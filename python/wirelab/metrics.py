@@ -84,6 +84,20 @@ def rss_max_bytes(pid: int) -> int | None:
     return None
 
 
+def involuntary_switches(pid: int) -> int | None:
+    """How often the kernel took a core from a thread of the process that would have gone on
+    (nonvoluntary_ctxt_switches of proc(5)), of the threads that live; None when it has ended."""
+    counts = []
+    for thread in Path(f"/proc/{pid}/task").glob("*/status"):
+        try:
+            status = thread.read_text(encoding="ascii", errors="replace")
+        except OSError:
+            continue
+        lines = (line.partition(":") for line in status.splitlines())
+        counts += [int(value) for name, _, value in lines if name == "nonvoluntary_ctxt_switches"]
+    return sum(counts) if counts else None
+
+
 def steal_seconds() -> float | None:
     """Core-seconds that the hypervisor took from this machine since it started (steal of
     proc(5), resolution 10 ms); None where the kernel does not tell."""

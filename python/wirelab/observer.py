@@ -27,6 +27,7 @@ class Observer:
         self._pid = service.ready.pid
         self._cpu: list[Sample] = []
         self._busy: list[Sample] = []
+        self._switches: list[int | None] = []
         self._measuring = False
         self._too_busy = False
         self._gap_s = FIRST_GAP_S
@@ -49,8 +50,10 @@ class Observer:
         if event.get("phase") == "measure" and not self._measuring:
             self._measuring = True
             self.tick()
-        elif event.get("phase") == "drain":
+            self._switches = [metrics.involuntary_switches(self._pid)]
+        elif event.get("phase") == "drain" and self._measuring:
             self._measuring = False
+            self._switches.append(metrics.involuntary_switches(self._pid))
 
     def finish(self) -> None:
         """Takes the last samples, while the service still runs."""
@@ -66,12 +69,20 @@ class Observer:
             "cpu_s": self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
             "cpu_window_s": metrics.growth(self._cpu, start_ns, end_ns),
             "rss_max_bytes": metrics.rss_max_bytes(self._pid),
+            "switches_involuntary": self._switched(),
             "calls_seen": round(_grown(before, after, "wirelab_calls_total")),
             "errors_seen": round(_grown(before, after, "wirelab_errors_total")),
             "connections_seen": round(_grown(before, after, "wirelab_connections_total")),
             "concurrency_seen": self._concurrency(start_ns, end_ns),
             "metrics": after,
         }
+
+    def _switched(self) -> int | None:
+        """Involuntary context switches in the window; threads that ended in it left out."""
+        match self._switches:
+            case [int(first), int(last)]:
+                return max(0, last - first)
+        return None
 
     def _scrape(self) -> None:
         began = time.monotonic_ns()

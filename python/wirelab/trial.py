@@ -34,6 +34,13 @@ class Point:
     options: Json = field(default_factory=dict)
     """Anything else that belongs to the point: faults, chunk size, placement, seed of a load."""
 
+    @property
+    def semantic_class(self) -> str:
+        """What a call means to its caller: ``two-way``, done when the reply is read, or
+        ``one-way``, done when the service reports that it has processed it. Hops, delivery and
+        order are those of one connection everywhere; streams are operations of their own."""
+        return self.axes.get("reply", "two-way")
+
 
 @dataclass(frozen=True)
 class Check:

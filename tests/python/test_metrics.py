@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from hypothesis import given
@@ -57,3 +61,30 @@ def test_cpu_of_a_process_grows_with_its_work() -> None:
 def test_a_process_that_is_gone_has_no_cpu() -> None:
     assert metrics.cpu_seconds(2**22 + 1) is None
     assert metrics.rss_max_bytes(2**22 + 1) is None
+    assert metrics.involuntary_switches(2**22 + 1) is None
+
+
+def test_two_who_want_one_core_are_taken_from_it() -> None:
+    """The kernel counts it for both."""
+    core = min(os.sched_getaffinity(0))
+    busy = f"import os; os.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
+    with ExitStack() as both:
+        pids = [both.enter_context(running(busy)) for _ in range(2)]
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            counts = [metrics.involuntary_switches(pid) or 0 for pid in pids]
+            if min(counts) > 20:
+                break
+            time.sleep(0.05)
+        assert min(counts) > 20
+
+
+@contextmanager
+def running(code: str) -> Iterator[int]:
+    """A process with that code, ended with the block."""
+    process = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()

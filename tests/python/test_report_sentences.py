@@ -220,3 +220,17 @@ def test_closed_and_open_loads_stay_apart() -> None:
     assert any("in calls per second" in sentence or "more calls" in sentence for sentence in told)
     assert any("a shorter median response time than" in sentence for sentence in told)
     assert any("never compared" in sentence for sentence in told)
+
+
+def test_calls_without_a_reply_are_not_ranked_with_others() -> None:
+    """They are done when the service has processed them, not when its reply is read."""
+    raw, pera = "raw@rust", "raw@rust?reply=one-way"
+    world = replace(SMALL, stacks=(raw, REST, pera), call_us={raw: 40.0, REST: 60.0, pera: 5.0})
+    every = trials(world)
+    pairs = report.to_json(every, 0.0)["comparisons"]
+    assert pairs
+    assert not any("one-way" in str(pair) for pair in pairs)
+    assert not any("one-way" in sentence for sentence in report.sentences(every, 0.0))
+    names = Names.of(one.point for one in every)
+    assert names.setting(point(pera)) == "Hello 14 B, 10 users, reply one-way"
+    assert names.setting(point(raw)) == "Hello 14 B, 10 users, reply two-way"

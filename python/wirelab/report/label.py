@@ -86,15 +86,17 @@ class Names:
         return cls(_stacks(references), tuple(filter(None, (*told, *also))), shared)
 
     def setting(self, point: Point) -> str:
-        """``Hello 14 B, 32 users``, and link and options where they differ within the run."""
+        """``Hello 14 B, 32 users``, and link, semantic class and options where they differ within
+        the run."""
         return ", ".join((message(point), load(point.load), *self.beside(point)))
 
     def load(self, point: Point) -> str:
-        """``32 users``, and link and options where they differ within the run."""
+        """``32 users``, and link, semantic class and options where they differ within
+        the run."""
         return ", ".join((load(point.load), *self.beside(point)))
 
     def beside(self, point: Point) -> list[str]:
-        """Link and options where they differ within the run."""
+        """Link, semantic class and options where they differ within the run."""
         own = ((k, v) for k, v in _beside(point).items() if k not in self._shared)
         return [_beside_word(key, value) for key, value in own]
 
@@ -112,13 +114,13 @@ class Names:
 
 def _beside(point: Point) -> dict[str, Any]:
     options = {key: value for key, value in sorted(point.options.items()) if value}
-    return {"link": point.link, **options}
+    return {"link": point.link, "reply": point.semantic_class, **options}
 
 
 def _option(key: str, value: Any) -> str:
     """What all points have: ``placement pinned``, ``chunk 16 kB``; the usual link needs no
-    word."""
-    return "" if (key, value) == ("link", LOOPBACK) else _beside_word(key, value)
+    word, and the class is an axis that is told already."""
+    return "" if key == "reply" or (key, value) == ("link", LOOPBACK) else _beside_word(key, value)
 
 
 def _beside_word(key: str, value: Any) -> str:

@@ -66,8 +66,8 @@ def point_key(point: Point) -> str:
 
 
 def setting_key(point: Point) -> str:
-    """One string per distinct message, load, link and options: what two stacks must
-    share to be compared."""
+    """One string per distinct message, load, link, options and semantic class: what two
+    stacks must share to be compared."""
     return json.dumps(
         [
             point.contract,
@@ -76,13 +76,15 @@ def setting_key(point: Point) -> str:
             point.link,
             point.load,
             point.options,
+            point.semantic_class,
         ],
         sort_keys=True,
     )
 
 
 def cells(trials: Iterable[Trial]) -> list[Cell]:
-    """The trials by point, ordered as a reader expects: operation, size, link, load, stack.
+    """The trials by point, ordered as a reader expects: operation, size, link, load, semantic
+    class, stack.
 
     The order of ``trials`` does not matter: rows and colours must not depend on the
     random order of a run.
@@ -97,7 +99,7 @@ def cells(trials: Iterable[Trial]) -> list[Cell]:
     return sorted(found, key=lambda cell: _reading_order(cell.point))
 
 
-def _reading_order(point: Point) -> tuple[str, int, str, str, float, str, str]:
+def _reading_order(point: Point) -> tuple[str, int, str, str, float, str, bool, str]:
     level = point.load.get("users") or point.load.get("rate") or 0
     return (
         point.operation,
@@ -106,5 +108,6 @@ def _reading_order(point: Point) -> tuple[str, int, str, str, float, str, str]:
         str(point.load.get("kind", "")),
         float(level),
         json.dumps(point.options, sort_keys=True),
+        point.semantic_class != "two-way",
         point.stack,
     )

@@ -170,6 +170,8 @@ pub fn pattern(bytes: usize) -> Vec<u8> {
 /// Makes a call; everything that the server sends has come when this returns.
 pub fn call(address: &str, port: u16, call: Call) {
     let mut stream = TcpStream::connect((address, port)).expect("the server");
+    // What Nagle's algorithm holds back is lost with a reset.
+    stream.set_nodelay(true).expect("a socket");
     for round in 1..=call.rounds {
         let close = call.end == EndedBy::Server && round == call.rounds;
         let mut request = (call.request_bytes as u32).to_be_bytes().to_vec();
