@@ -46,7 +46,8 @@ def with_parts(page: str, document: Json) -> str:
 
 
 def _peers(versions: dict[str, str]) -> str:
-    return f"Beside: {', '.join(dict.fromkeys(versions.values()))}."
+    told = (f"{name}: {said.partition(' Copyright')[0]}" for name, said in versions.items())
+    return f"What the peers say of their version: {'; '.join(told).rstrip('.')}."
 
 
 def _line(row: Json, ratio: Json) -> str:

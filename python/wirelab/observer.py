@@ -51,12 +51,18 @@ class Observer:
             self._measuring = True
             self.tick()
             self._switches = [metrics.involuntary_switches(self._pid)]
-        elif event.get("phase") == "drain" and self._measuring:
+        elif event.get("phase") == "drain":
+            self._window_over()
+
+    def _window_over(self) -> None:
+        if self._measuring:
             self._measuring = False
             self._switches.append(metrics.involuntary_switches(self._pid))
 
     def finish(self) -> None:
         """Takes the last samples, while the service still runs."""
+        # Where nothing was left to drain, nobody said that the window was over.
+        self._window_over()
         self.tick()
         self.text_after = self._service.scrape()
 

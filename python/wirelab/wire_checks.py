@@ -22,6 +22,7 @@ PLAIN = ("http1", "giop", "raw")
 ENCRYPTED = "the connections are encrypted, and packets tell no exchanges apart"
 FRAMES = "frames of HTTP/2 share segments, whose number tells no writes"
 POLICY = "policy on the wire"
+IN_FLIGHT = "in flight on the wire"
 
 Json = dict[str, Any]
 
@@ -67,11 +68,13 @@ def _in_flight(trial: Trial) -> Check | None:
     """Exchanges under way at a time on one connection."""
     if not trial.wire or not trial.wire["exchanges"]:
         return None
+    if trial.point.semantic_class == "one-way":
+        return Check.unmeasurable(IN_FLIGHT, "a call without a reply has no end in its packets")
     _, _, number = trial.point.axes["in_flight"].partition("=")
     allowed, seen = int(number or 1), trial.wire["connections"]["in_flight_max"]
     most = counted(seen, "exchange")
     reason = f"at most {most} under way on a connection in the packets, {allowed} allowed"
-    return Check.judged("in flight on the wire", seen <= allowed, reason)
+    return Check.judged(IN_FLIGHT, seen <= allowed, reason)
 
 
 def _writes(side: str, kind: str) -> Callable[[Trial], Check | None]:

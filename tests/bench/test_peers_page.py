@@ -28,7 +28,7 @@ def document() -> dict[str, Any]:
     rows["grpc"]["ratios"] = [ratio("requests/s", "ghz", *[2.0] * 6, at_least=3.0)]
     rows["packets"] = {"packets": 4_000_000, "others_share": 0.01, "ratios": []}
     rows["packets"]["ratios"] = [ratio("M packets/s of a core", "", *[2.0] * 6, at_least=1.5)]
-    peers = {"wrk": "wrk 4.1.0", "h2load": "h2load 1.52"}
+    peers = {"wrk": "wrk 4.1.0 Copyright (C) 2012", "h2load": "h2load 1.52"}
     return {"taken": "2026-01-02T03:04:05", "machine": {**machine, "peers": peers}, "rows": rows}
 
 
@@ -38,7 +38,7 @@ def test_every_ratio_stands_with_its_promise_and_what_came_of_it() -> None:
     assert "| http | CPU per call, decode / wrk | 2.00 [2.00 … 2.00] |  |  |" in page
     assert "| grpc | requests/s / ghz | 2.00 [2.00 … 2.00] | at least 3 | BROKEN |" in page
     assert "| a capture of 4,000,000 packets | M packets/s of a core | 2.00" in page
-    assert "Beside: wrk 4.1.0, h2load 1.52." in page
+    assert "of their version: wrk: wrk 4.1.0; h2load: h2load 1.52." in page
     assert peers_page.with_parts(page, document()) == page
 
 

@@ -149,6 +149,12 @@ def test_exchanges_under_way_on_a_connection(in_flight: str, most: int, expected
     assert outcome(given, "in flight on the wire") == expected
 
 
+def test_a_call_without_a_reply_has_no_end_in_its_packets() -> None:
+    """Its report says when it was processed, and comes for many at a time."""
+    given = used(whole({"reply": "one-way", "in_flight": "pipeline=64"}), in_flight_max=1_024)
+    assert outcome(given, "in flight on the wire") == "not-measurable"
+
+
 @pytest.mark.parametrize(("side", "kind"), [("client", "requests"), ("server", "replies")])
 @pytest.mark.parametrize(
     ("declared", "joined", "split", "expected"),
