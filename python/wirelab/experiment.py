@@ -344,7 +344,8 @@ def _as_list(given: object) -> object:
 
 def _one_or_more(kind: Any) -> BeforeValidator:
     """A single value stands for a list of it, in the JSON Schema as well."""
-    return BeforeValidator(_as_list, json_schema_input_type=kind | tuple[kind, ...])
+    many = Annotated[tuple[kind, ...], Field(min_length=1)]
+    return BeforeValidator(_as_list, json_schema_input_type=kind | many)
 
 
 CaptureChoice = Literal["none", "client", "server", "both"]

@@ -84,18 +84,22 @@ def rss_max_bytes(pid: int) -> int | None:
     return None
 
 
-def involuntary_switches(pid: int) -> int | None:
-    """How often the kernel took a core from a thread of the process that would have gone on
-    (nonvoluntary_ctxt_switches of proc(5)), of the threads that live; None when it has ended."""
-    counts = []
-    for thread in Path(f"/proc/{pid}/task").glob("*/status"):
+def involuntary_switches(pid: int) -> dict[int, int] | None:
+    """How often the kernel took a core from each living thread of the process that would have
+    gone on (nonvoluntary_ctxt_switches of proc(5)), by its id; None when it has ended."""
+    try:
+        threads = list(Path(f"/proc/{pid}/task").glob("*/status"))
+    except OSError:
+        return None
+    counts = {}
+    for thread in threads:
         try:
             status = thread.read_text(encoding="ascii", errors="replace")
         except OSError:
             continue
-        lines = (line.partition(":") for line in status.splitlines())
-        counts += [int(value) for name, _, value in lines if name == "nonvoluntary_ctxt_switches"]
-    return sum(counts) if counts else None
+        lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+        counts[int(thread.parent.name)] = int(lines["nonvoluntary_ctxt_switches"])
+    return counts or None
 
 
 def steal_seconds() -> float | None:

@@ -27,7 +27,7 @@ class Observer:
         self._pid = service.ready.pid
         self._cpu: list[Sample] = []
         self._busy: list[Sample] = []
-        self._switches: list[int | None] = []
+        self._switches: list[tuple[int, dict[int, int]]] = []
         self._measuring = False
         self._too_busy = False
         self._gap_s = FIRST_GAP_S
@@ -49,15 +49,20 @@ class Observer:
         """Hears the engine's progress lines."""
         if event.get("phase") == "measure" and not self._measuring:
             self._measuring = True
+            self._count_switches()
             self.tick()
-            self._switches = [metrics.involuntary_switches(self._pid)]
         elif event.get("phase") == "drain":
             self._window_over()
 
     def _window_over(self) -> None:
         if self._measuring:
             self._measuring = False
-            self._switches.append(metrics.involuntary_switches(self._pid))
+            self._count_switches()
+
+    def _count_switches(self) -> None:
+        counts = metrics.involuntary_switches(self._pid)
+        if counts is not None:
+            self._switches.append((time.monotonic_ns(), counts))
 
     def finish(self) -> None:
         """Takes the last samples, while the service still runs."""
@@ -75,7 +80,7 @@ class Observer:
             "cpu_s": self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
             "cpu_window_s": metrics.growth(self._cpu, start_ns, end_ns),
             "rss_max_bytes": metrics.rss_max_bytes(self._pid),
-            "switches_involuntary": self._switched(),
+            "switches_involuntary_per_s": self._switched_per_s(),
             "calls_seen": round(_grown(before, after, "wirelab_calls_total")),
             "errors_seen": round(_grown(before, after, "wirelab_errors_total")),
             "connections_seen": round(_grown(before, after, "wirelab_connections_total")),
@@ -83,12 +88,14 @@ class Observer:
             "metrics": after,
         }
 
-    def _switched(self) -> int | None:
-        """Involuntary context switches in the window; threads that ended in it left out."""
-        match self._switches:
-            case [int(first), int(last)]:
-                return max(0, last - first)
-        return None
+    def _switched_per_s(self) -> float | None:
+        """Involuntary context switches between the first word of the window and its end, of
+        the threads that lived then; None where the window was too short for two counts."""
+        if len(self._switches) < 2:
+            return None
+        (begin, first), (end, last) = self._switches[0], self._switches[-1]
+        switched = sum(count - first.get(thread, 0) for thread, count in last.items())
+        return switched * 1e9 / (end - begin)
 
     def _scrape(self) -> None:
         began = time.monotonic_ns()

@@ -61,13 +61,15 @@ def _unseen(trial: Trial) -> str:
 
 
 def _is_encrypted(trial: Trial) -> bool:
-    return bool(trial.point.axes.get("security", "none") != "none")
+    return trial.point.axes.get("security", "none") != "none"
 
 
 def _in_flight(trial: Trial) -> Check | None:
     """Exchanges under way at a time on one connection."""
-    if not trial.wire or not trial.wire["exchanges"]:
+    if not trial.wire:
         return None
+    if not trial.wire["exchanges"]:
+        return Check.unmeasurable(IN_FLIGHT, _unseen(trial))
     if trial.point.semantic_class == "one-way":
         return Check.unmeasurable(IN_FLIGHT, "a call without a reply has no end in its packets")
     _, _, number = trial.point.axes["in_flight"].partition("=")
@@ -87,8 +89,8 @@ def _writes(side: str, kind: str) -> Callable[[Trial], Check | None]:
         if hidden:
             return Check.unmeasurable(name, hidden)
         declared = trial.point.axes[axis]
-        counted = trial.wire["writes"]
-        joined, split = counted[f"{kind}_joined"], counted[f"{kind}_split"]
+        writes = trial.wire["writes"]
+        joined, split = writes[f"{kind}_joined"], writes[f"{kind}_split"]
         if not joined + split:
             return None
         other = split if declared == "joined" else joined
@@ -115,6 +117,8 @@ def _whole(trial: Trial) -> Check | None:
         return Check.judged("packets", False, f"the capture is damaged: {trial.wire['damaged']}")
     if _is_encrypted(trial):
         return Check.unmeasurable("packets", ENCRYPTED)
+    if trial.point.axes.get("caller", "engine") != "engine" and connection_limits.spare(trial):
+        return Check.unmeasurable("packets", "the tool also counts failed calls, sent or not")
     reason = f"{counted(seen, 'exchange')} in the packets of {counted(made, 'call')} made"
     return Check.judged("packets", seen == made, reason)
 

@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ GROWTH_BYTES_MAX = {
     "java": HEAP_BYTES + 128 * MIB,
 }
 """How much memory may grow from the first call to the end of all attacks."""
+STATUS_LINE_MIN = len("HTTP/1.1 400")
 SECRET = b"root:"
 """What an external entity would tell."""
 BUILD_S_MAX = 900
@@ -59,7 +60,10 @@ class Speech:
 
 
 def _http_refused(answer: bytes) -> bool:
-    status = int(answer[9:12]) if answer else 400
+    if len(answer) < STATUS_LINE_MIN:
+        # Closed, or reset in mid-answer.
+        return True
+    status = int(answer[9:12])
     return 400 <= status < 500 or (status == 500 and b"Fault>" in answer)
 
 
@@ -94,8 +98,9 @@ def _giop_ended(answer: bytes) -> bool:
 
 def _giop_refused(answer: bytes) -> bool:
     """A reply is no refusal where it holds a result."""
-    reply, result = 1, 0
-    return not answer or answer[7] != reply or _giop_number(answer, 16) != result
+    reply, result, head = 1, 0, 20
+    whole = len(answer) >= head
+    return not whole or answer[7] != reply or _giop_number(answer, 16) != result
 
 
 def _giop_number(answer: bytes, at: int) -> int:
@@ -241,12 +246,18 @@ class Victims:
         self._running = ExitStack()
         self._victims: dict[str, Victim] = {}
 
-    def of(self, reference: str) -> Victim:
-        """The service of that stack, which has answered a good request."""
+    @contextmanager
+    def of(self, reference: str) -> Iterator[Victim]:
+        """The service of that stack, which has answered a good request. One that has failed a
+        test is not used for the next."""
         if reference not in self._victims:
             self.close()
             self._victims = {reference: self._started(reference)}
-        return self._victims[reference]
+        try:
+            yield self._victims[reference]
+        except BaseException:
+            self.close()
+            raise
 
     def _started(self, reference: str) -> Victim:
         collector = {"heap_max_bytes": HEAP_BYTES} if "@java" in reference else {}
@@ -277,7 +288,11 @@ def victims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Victims]:
 @pytest.mark.parametrize(("reference", "name"), CASES)
 def test_hostile_input_is_refused(victims: Victims, reference: str, name: str) -> None:
     """In bounded time and memory; what is good is served as before."""
-    victim = victims.of(reference)
+    with victims.of(reference) as victim:
+        _is_refused(victim, name)
+
+
+def _is_refused(victim: Victim, name: str) -> None:
     attack = victim.attack(name)
     data = attack.data()
     began = time.monotonic()

@@ -71,10 +71,11 @@ def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
     assert text.count("may be charged to the sender") == 1
 
 
-def disturbed(given: Trial, caller: int | None, service: int | None, steal: float) -> Trial:
+def disturbed(given: Trial, caller: int | None, service: float | None, steal: float) -> Trial:
     """The trial, of 2 s, with what the machine did to it."""
     engine = {**given.engine, "switches_involuntary": caller, "steal_s": steal}
-    return replace(given, engine=engine, service={**given.service, "switches_involuntary": service})
+    told = {**given.service, "switches_involuntary_per_s": service}
+    return replace(given, engine=engine, service=told)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +83,14 @@ def disturbed(given: Trial, caller: int | None, service: int | None, steal: floa
     [
         (None, ["caller's switches, /s", "stolen, %"], ["5.00–20.0", "0–1.00"]),
         (
-            8,
+            4.0,
             ["caller's switches, /s", "service's switches, /s", "stolen, %"],
             ["5.00–20.0", "4.00", "0–1.00"],
         ),
     ],
 )
 def test_disturbances_are_those_of_the_records(
-    tmp_path: Path, service: int | None, heads: list[str], figures: list[str]
+    tmp_path: Path, service: float | None, heads: list[str], figures: list[str]
 ) -> None:
     """The least and the most over the trials; of a service whose record has none no column."""
     first, second = trials(replace(ONE, repeats=2))

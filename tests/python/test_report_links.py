@@ -53,9 +53,9 @@ def test_the_loss_of_syns_is_nominal_and_counted_over_all_trials() -> None:
         _trial("routed-wlan", number, 13.9, nominal=nominal, syns={"backward": syns})
         for number, syns in enumerate(({"offered": 60, "lost": 1}, {"offered": 1_044, "lost": 2}))
     ]
-    assert _syn_loss(*trials) == "backward 2.90: 3 of 1,104"
+    assert _syn_loss(*trials) == "backward 3 of 1,104 (2.90 % nominal)"
     without = _trial("routed-wlan", 1, 13.9, nominal=nominal)
-    assert _syn_loss(without) == "backward 2.90: not counted"
+    assert _syn_loss(without) == "backward not counted (2.90 % nominal)"
     none = {"syn_loss_percent": {"forward": 0.0, "backward": 0.0}}
     assert _syn_loss(_trial("wlan", 1, 2.6, nominal=none)) == "0"
     assert _syn_loss(_trial("wlan", 1, 2.6)) == "—"
@@ -67,14 +67,17 @@ def test_the_terminal_tells_the_loss_of_syns() -> None:
     text = StringIO()
     table = terminal_table([_trial("bad", 1, 13.9, nominal=nominal, syns=syns)])
     Console(file=text, width=80).print(table)
-    told = "SYNs lost by link bad, %: forward 1.00: 1 of 60; backward 2.90: 0 of 59."
-    assert told in text.getvalue()
+    told = (
+        "SYNs lost by link bad: forward 1 of 60 (1.00 % nominal), backward 0 of 59 (2.90 % "
+        "nominal)."
+    )
+    assert told in " ".join(text.getvalue().split())
 
 
 def _syn_loss(*trials: Trial) -> str:
     (table,) = links.section(_source(*trials)).tables
     (row,) = table.rows
-    return dict(zip(table.columns, row, strict=True))["SYN loss, %"]
+    return dict(zip(table.columns, row, strict=True))["SYN loss"]
 
 
 def test_bare_veth_has_no_emulator_and_loopback_no_row() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tests.python.synthetic_run import (
@@ -16,9 +17,12 @@ from tests.python.synthetic_run import (
     point,
     trials,
     users,
+    write_run,
 )
 from wirelab import report
+from wirelab.report import panels
 from wirelab.report.label import Names, load
+from wirelab.report.source import Source
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 
@@ -234,3 +238,13 @@ def test_calls_without_a_reply_are_not_ranked_with_others() -> None:
     names = Names.of(one.point for one in every)
     assert names.setting(point(pera)) == "Hello 14 B, 10 users, reply one-way"
     assert names.setting(point(raw)) == "Hello 14 B, 10 users, reply two-way"
+
+
+def test_calls_without_a_reply_have_pictures_of_their_own(tmp_path: Path) -> None:
+    """Under a heading that says so."""
+    world = replace(SMALL, stacks=("raw@rust", REST, "raw@rust?reply=one-way"))
+    source = Source.read(write_run(tmp_path / "run", trials(world)))
+    drawn = [picture for part in panels.panels(source, panels.SHOWN) for picture in part.figures]
+    assert len(drawn) == 2 * len(panels.SHOWN)
+    told = [f"{picture.caption} {picture.alt} {picture.svg}" for picture in drawn]
+    assert sum("reply one-way" in words for words in told) == len(panels.SHOWN)

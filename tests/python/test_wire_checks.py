@@ -197,10 +197,17 @@ def test_encrypted_connections_hide_exchanges() -> None:
     )
     found = by_name(written(given, requests_joined=0, replies_joined=0))
     writes = ("client writes on the wire", "server writes on the wire")
-    for name in ("packets", "policy on the wire", *writes):
+    for name in ("packets", "policy on the wire", "in flight on the wire", *writes):
         assert found[name].outcome == "not-measurable"
         assert "the connections are encrypted" in found[name].reason
-    assert "in flight on the wire" not in found
+
+
+def test_a_foreign_tool_may_count_what_it_never_sent() -> None:
+    """Without failures its calls are held against the packets as the engine's are."""
+    given = whole({"caller": "ghz"})
+    assert outcome(given, "packets") == "ok"
+    assert outcome(seen(given, exchanges=CALLS - 1), "packets") == "marked"
+    assert outcome(counted(given, errors=1), "packets") == "not-measurable"
 
 
 def test_nothing_recognised_is_no_policy() -> None:

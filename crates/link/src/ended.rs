@@ -22,7 +22,8 @@ pub struct Ended {
     pub bytes: Ways<u64>,
     /// Packets lost by chance, those of `syn_loss_percent` included.
     pub lost: Option<Ways<u64>>,
-    /// Packets that `syn_loss_percent` could take; none where it is 0.
+    /// SYNs that `syn_loss_percent` met and took, 0 where it is 0; null where
+    /// nobody counts them.
     pub syns: Option<Ways<Syns>>,
     /// Packets that found the bottleneck's queue full.
     pub queue_drops: Option<Ways<u64>>,

@@ -2,7 +2,7 @@
 //!
 //! A core that slept comes late, by 5 us on bare metal and 20 to 50 us on a
 //! virtual machine, and every call that it was to start is late with it. So a
-//! sleep ends as much earlier as half of the sleeps before it were late; what is
+//! sleep ends earlier by the median of how late those before it were; what is
 //! then too early is waited for awake.
 
 /// What one sleep teaches, either way: the steps settle at the median.

@@ -13,8 +13,8 @@ from wirelab.trial import Trial
 _TOLD = (
     "Involuntary context switches: how often the kernel took a core from a process that would "
     "have gone on, per second of the window (a foreign tool's are those of its whole run). Stolen "
-    "is what the hypervisor took from all cores together, per cent of the window. Least and most "
-    "over the trials."
+    "is what the hypervisor took from all cores together, per cent of one core's window. Least and "
+    "most over the trials."
 )
 _COLUMNS = ("stack", "setting", "caller's switches, /s", "service's switches, /s", "stolen, %")
 
@@ -38,7 +38,7 @@ def _row(source: Source, cell: Cell) -> list[str]:
         source.names.stacks[cell.point.stack],
         source.names.setting(cell.point),
         _range(_per_s(trial, trial.engine.get("switches_involuntary")) for trial in trials),
-        _range(_per_s(trial, trial.service.get("switches_involuntary")) for trial in trials),
+        _range(trial.service.get("switches_involuntary_per_s") for trial in trials),
         _range(_stolen(trial) for trial in trials),
     ]
 

@@ -86,17 +86,15 @@ class Names:
         return cls(_stacks(references), tuple(filter(None, (*told, *also))), shared)
 
     def setting(self, point: Point) -> str:
-        """``Hello 14 B, 32 users``, and link, semantic class and options where they differ within
-        the run."""
+        """``Hello 14 B, 32 users``, and what of link, class and options differs in the run."""
         return ", ".join((message(point), load(point.load), *self.beside(point)))
 
     def load(self, point: Point) -> str:
-        """``32 users``, and link, semantic class and options where they differ within
-        the run."""
+        """``32 users``, and what of link, class and options differs in the run."""
         return ", ".join((load(point.load), *self.beside(point)))
 
     def beside(self, point: Point) -> list[str]:
-        """Link, semantic class and options where they differ within the run."""
+        """Link, semantic class and options, where they differ within the run."""
         own = ((k, v) for k, v in _beside(point).items() if k not in self._shared)
         return [_beside_word(key, value) for key, value in own]
 

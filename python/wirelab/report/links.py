@@ -19,7 +19,7 @@ _TOLD = (
     "probes before are UDP."
 )
 _COLUMNS = (
-    *("link", "driver", "congestion", "round trip, ms", "loss, %", "SYN loss, %"),
+    *("link", "driver", "congestion", "round trip, ms", "loss, %", "SYN loss"),
     *("forward, kbit/s", "backward, kbit/s", "late, µs", "CPU, %", "trials"),
 )
 
@@ -61,10 +61,10 @@ def _row(kind: tuple[str, str, str], trials: Sequence[Trial]) -> list[str]:
 
 
 def syn_losses(links: Sequence[Json]) -> list[str]:
-    """``backward 2.90: 3 of 104`` for each way that loses SYNs: per cent that are nominal, and
-    what was lost over all links of that profile."""
+    """``backward 3 of 104 (2.90 % nominal)`` for each way that loses SYNs: what was lost over
+    all links of that profile, and what it says."""
     return [
-        f"{way} {digits(percent)}: {_syns(links, way)}"
+        f"{way} {_syns(links, way)} ({digits(percent)} % nominal)"
         for way, percent in _nominal_syn_loss(links).items()
         if percent
     ]

@@ -28,7 +28,8 @@ COST = (CLIENT_CPU, SERVICE_CPU)
 
 
 def panels(source: Source, figures: Iterable[Figure]) -> list[Section]:
-    """A part per figure, with one panel per message; open and closed loads apart."""
+    """A part per figure, with one panel per message; open and closed loads apart, and calls
+    with and without a reply."""
     parts = []
     for figure in figures:
         drawn = [_panel(source, group, figure) for group in _groups(source)]
@@ -62,7 +63,8 @@ def _groups(source: Source) -> list[list[Cell]]:
 def _panel_key(cell: Cell) -> tuple[str, ...]:
     point = cell.point
     shape = {k: v for k, v in point.load.items() if k not in ("users", "rate", "in_flight_max")}
-    return (label.message(point), point.link, str(sorted(shape.items())), str(point.options))
+    message, load, options = label.message(point), str(sorted(shape.items())), str(point.options)
+    return (message, point.link, load, options, point.semantic_class)
 
 
 def _level(cell: Cell) -> float:

@@ -152,7 +152,7 @@ def _syn_losses(trials: Sequence[Trial]) -> list[str]:
     for trial in trials:
         by_link.setdefault(trial.point.link, []).append(trial.link)
     losses = ((name, links.syn_losses(of_one)) for name, of_one in by_link.items())
-    return [f"SYNs lost by link {name}, %: {'; '.join(told)}." for name, told in losses if told]
+    return [f"SYNs lost by link {name}: {', '.join(told)}." for name, told in losses if told]
 
 
 def _marked(trials: Sequence[Trial]) -> list[str]:

@@ -19,6 +19,7 @@ from wirelab.interruption import Interruption
 from wirelab.measuring import PROGRESS_MS
 from wirelab.observer import Observer
 from wirelab.scratch import Scratch
+from wirelab.selftest import witness
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
 
@@ -33,12 +34,15 @@ class Truth:
     passed: bool
     reason: str
     figures: Json
+    measurable: bool = True
+    """False: what else the machine does hides whether it holds."""
 
     def to_json(self) -> Json:
         """For ``--json``."""
         return {
             "name": self.name,
             "passed": self.passed,
+            "measurable": self.measurable,
             "reason": self.reason,
             "figures": self.figures,
         }
@@ -82,6 +86,10 @@ class Bed:
         self._interruption = interruption
         self._programs = Programs(manifests.load())
         self._table = placement.choose("pinned")
+
+    def unevenness_us(self, rate: float) -> float:
+        """How unpunctual a bare sleeper is where the engine runs: see :mod:`witness`."""
+        return witness.unevenness_us(self._table.engine, rate)
 
     def observe(
         self,

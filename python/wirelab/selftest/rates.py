@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirelab import engine_binary
+from wirelab.counting import counted
 from wirelab.selftest.bed import Bed, Truth
 from wirelab.statistics import anderson_darling_exponential
 
@@ -17,6 +18,8 @@ CONCURRENCY_S = 8.0
 TOLERANCE = 0.01
 LAG_NS_MAX = 50_000
 LAG_ROUNDS = 20
+QUIET_MIN = 5
+"""Windows on a quiet machine without which a missed bound is not the engine's."""
 ARRIVALS = 20_000
 RATE_S, RATE_WARMUP_S = 2.0, 0.2
 POISSON_S, POISSON_MIN = 4.0, 1_500
@@ -59,9 +62,8 @@ def achieved_rate(bed: Bed, reference: str, rate: float = 2000.0) -> Truth:
         warmup_s=RATE_WARMUP_S,
         logged=True,
     )
-    begin = observed.sent_ns[0] + RATE_WARMUP_S * 1e9
-    inside = (observed.sent_ns >= begin) & (observed.sent_ns < begin + RATE_S * 1e9)
-    achieved = float(inside.sum()) / RATE_S
+    since = observed.sent_ns - observed.intended_ns[:1] - RATE_WARMUP_S * 1e9
+    achieved = float(((since >= 0) & (since < RATE_S * 1e9)).sum()) / RATE_S
     off = abs(achieved / rate - 1.0)
     return Truth(
         f"achieved rate, {reference}",
@@ -108,17 +110,35 @@ def schedule_lag(bed: Bed, reference: str, rate: float = 5000.0) -> Truth:
     """At 5,000 calls/s the engine starts calls at most 50 us late, p99, on an idle machine.
 
     One hundredth of a window is soon taken by whatever else runs on a machine, which only
-    ever makes calls later: of many short windows the quietest one counts.
+    ever makes calls later: of many short windows one that is punctual is enough. Where there
+    is none, only windows count between two looks at which a bare sleeper was punctual
+    (:mod:`wirelab.selftest.witness`); with too few of them the machine is not idle.
     """
-    rounds = [_lag_us(bed, reference, rate) for _ in range(LAG_ROUNDS)]
-    p99, p50 = min(rounds)
-    return Truth(
-        f"schedule lag, {reference}",
-        p99 * 1e3 <= LAG_NS_MAX,
-        f"p50 {p50:.1f} us, p99 {p99:.1f} us at {rate:,.0f} calls/s (at most "
-        f"{LAG_NS_MAX / 1e3:.0f} us in the quietest of {LAG_ROUNDS} windows)",
-        {"p99_us": p99, "p50_us": p50, "rounds_us": rounds},
+    windows: list[tuple[float, float]] = []
+    quiet: list[tuple[float, float]] = []
+    limit_us = LAG_NS_MAX / 1e3
+    look = bed.unevenness_us(rate)
+    for _ in range(LAG_ROUNDS):
+        before, window = look, _lag_us(bed, reference, rate)
+        look = bed.unevenness_us(rate)
+        windows.append(window)
+        if max(before, look) <= limit_us:
+            quiet.append(window)
+        if window[0] <= limit_us:
+            break
+    p99, p50 = min(windows)
+    busy = p99 > limit_us and len(quiet) < QUIET_MIN
+    reason = (
+        f"p50 {p50:.1f} us, p99 {p99:.1f} us at {rate:,.0f} calls/s (at most {limit_us:.0f} us "
+        f"in the quietest of {counted(len(windows), 'window')})"
     )
+    if busy:
+        reason += (
+            f"; not measurable here, because the machine is not idle: only {len(quiet)} of them "
+            "lay between looks at which a bare sleeper woke as punctually"
+        )
+    figures = {"p99_us": p99, "p50_us": p50, "windows_us": windows, "quiet_us": quiet}
+    return Truth(f"schedule lag, {reference}", p99 <= limit_us, reason, figures, not busy)
 
 
 def _lag_us(bed: Bed, reference: str, rate: float) -> tuple[float, float]:
