@@ -17,11 +17,6 @@ LOST = 3e6
 Json = dict[str, Any]
 
 
-def publish(document: Json) -> None:
-    """Writes the generated parts of the page from a run's own file."""
-    PAGE.write_text(with_parts(PAGE.read_text(), document))
-
-
 def with_parts(page: str, document: Json) -> str:
     """The page with its generated parts made anew.
 

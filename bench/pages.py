@@ -23,6 +23,17 @@ class Page:
     publish: Callable[[Json], None]
 
 
+def _parts(
+    file: Path, rows: tuple[str, ...], asked: str, with_parts: Callable[[str, Json], str]
+) -> Page:
+    """A page of which a run's own file makes the generated parts anew, and nothing else."""
+
+    def publish(document: Json) -> None:
+        file.write_text(with_parts(file.read_text(), document))
+
+    return Page(file, rows, asked, publish)
+
+
 PAGES = (
     Page(
         publication.PAGE,
@@ -30,9 +41,9 @@ PAGES = (
         "tax,codecs",
         publication.publish,
     ),
-    Page(capture_page.PAGE, (capture_page.ROW,), "capture", capture_page.publish),
-    Page(link_page.PAGE, (link_page.ROW,), "links", link_page.publish),
-    Page(peers_page.PAGE, peers_page.ROWS, ",".join(peers_page.ROWS), peers_page.publish),
+    _parts(capture_page.PAGE, (capture_page.ROW,), "capture", capture_page.with_parts),
+    _parts(link_page.PAGE, (link_page.ROW,), "links", link_page.with_parts),
+    _parts(peers_page.PAGE, peers_page.ROWS, ",".join(peers_page.ROWS), peers_page.with_parts),
 )
 
 

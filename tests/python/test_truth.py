@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from wirelab import selftest
+from wirelab import metrics, selftest
 from wirelab.interruption import Interruption
 from wirelab.selftest import Bed, rates
 
@@ -58,12 +59,18 @@ def test_a_machine_that_is_not_idle_is_told_from_a_late_engine(
     """Both have no punctual window; it is the bare sleeper that differs."""
     monkeypatch.setattr(rates, "_lag_us", lambda *_: (80.0, 5.0))
     monkeypatch.setattr(Bed, "unevenness_us", lambda *_: 20.0)
+    monkeypatch.setattr(metrics, "steal_seconds", lambda: 1.0)
     late = selftest.schedule_lag(bed, REST)
     assert (late.passed, late.measurable) == (False, True)
+    stolen = itertools.count()
+    monkeypatch.setattr(metrics, "steal_seconds", lambda: float(next(stolen)))
+    robbed = selftest.schedule_lag(bed, REST)
+    assert (robbed.passed, robbed.measurable) == (False, False)
+    monkeypatch.setattr(metrics, "steal_seconds", lambda: 1.0)
     monkeypatch.setattr(Bed, "unevenness_us", lambda *_: 300.0)
     busy = selftest.schedule_lag(bed, REST)
     assert (busy.passed, busy.measurable) == (False, False)
-    assert "the machine is not idle: only 0" in busy.reason
+    assert "the machine was idle in none of them" in busy.reason
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
