@@ -87,9 +87,9 @@ class Bed:
         self._programs = Programs(manifests.load())
         self._table = placement.choose("pinned")
 
-    def unevenness_us(self, rate: float) -> float:
+    def unevenness_us(self, rate: float, seconds: float) -> float:
         """How unpunctual a bare sleeper is where the engine runs: see :mod:`witness`."""
-        return witness.unevenness_us(self._table.engine, rate)
+        return witness.unevenness_us(self._table.engine, rate, seconds)
 
     def observe(
         self,

@@ -9,10 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-LOOK_S = 0.25
 
-
-def unevenness_us(cores: Iterable[int], rate: float) -> float:
+def unevenness_us(cores: Iterable[int], rate: float, seconds: float) -> float:
     """p99 less p50 of how late a bare sleeper wakes on these cores, at so many sleeps a second.
 
     By its median a sleeper can wake earlier; what is beyond, nobody can foresee.
@@ -20,17 +18,17 @@ def unevenness_us(cores: Iterable[int], rate: float) -> float:
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
-        late = _late_ns(rate)
+        late = _late_ns(rate, seconds)
     finally:
         os.sched_setaffinity(0, before)
     low, high = np.percentile(late, [50, 99])
     return float(high - low) / 1e3
 
 
-def _late_ns(rate: float) -> list[int]:
+def _late_ns(rate: float, seconds: float) -> list[int]:
     gap_ns, begin = round(1e9 / rate), time.monotonic_ns()
     late = []
-    for due in range(begin + gap_ns, begin + round(LOOK_S * 1e9), gap_ns):
+    for due in range(begin + gap_ns, begin + round(seconds * 1e9), gap_ns):
         left = due - time.monotonic_ns()
         if left > 0:
             time.sleep(left / 1e9)
