@@ -163,6 +163,7 @@ DISSECTION: Json = {
             "flags": "PSH ACK",
             "bytes_median": 90,
             "gap_us": {"mean": 40.0, "deviation": 4.0, "n": 1000},
+            "gap_histogram": [{"from_us": 36.0, "n": 500}, {"from_us": 44.0, "n": 500}],
         }
     ],
     "reconciliation": None,

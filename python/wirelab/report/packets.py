@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wirelab.counting import of_all
-from wirelab.report import causes, reconciled, tested, timeline
-from wirelab.report.quantity import NONE, digits, quantity
+from wirelab.report import causes, gaps, reconciled, tested, timeline
+from wirelab.report.quantity import NONE, digits
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics import Cell
@@ -38,10 +38,6 @@ SHOWN = (
     "captured. Packets stand at equal distances; the time since the one before is beside each, "
     "in colour where it is more than a fifth of the exchange. Between set-up, exchange and "
     "tear-down the connection may have carried other exchanges."
-)
-GAPS = (
-    "Mean and standard deviation of the time since the packet before, over all exchanges with "
-    "the commonest sequence of packets, in the manner of Elfwing and Paulsson (2002)."
 )
 
 
@@ -119,17 +115,17 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
 
 def _exchanges(source: Source, cells: list[Cell]) -> Section:
     pictures: list[Picture] = []
-    gaps: list[Table] = []
+    shown: list[tuple[Json, str]] = []
     for cell, document in _documents(source, cells):
         name = _name(source, cell)
         drawn = timeline.picture(document, name)
         if drawn and len(pictures) < PICTURES_MAX:
             pictures.append(drawn)
-            gaps.append(between(document, name))
+            shown.append((document, name))
     left = len(cells) - len(pictures)
     more = (f"{left:,} more in trials/*/dissection-*.json.",) if left else ()
-    apart = Section("Between packets", (GAPS,), gaps)
-    return Section("One exchange", (SHOWN, *more), figures=pictures, sections=[apart])
+    between = [gaps.section(shown)]
+    return Section("One exchange", (SHOWN, *more), figures=pictures, sections=between)
 
 
 def _documents(source: Source, cells: list[Cell]) -> Iterator[tuple[Cell, Json]]:
@@ -137,22 +133,3 @@ def _documents(source: Source, cells: list[Cell]) -> Iterator[tuple[Cell, Json]]
         trial = _captured(cell)[0]
         for path in sorted((source.folder / "trials" / trial.id).glob("dissection-*.json"))[:1]:
             yield cell, json.loads(path.read_text(encoding="utf-8"))
-
-
-def between(document: Json, name: str) -> Table:
-    """The gap before each packet of the commonest sequence, over all its exchanges."""
-    of = document["interarrival_of"]
-    columns = ["#", "direction", "flags", "payload, B", "mean", "deviation"]
-    rows = [
-        [
-            str(row["position"]),
-            "client to server" if row["direction"] == "request" else "server to client",
-            str(row["flags"]),
-            f"{row['bytes_median']:,}",
-            quantity(row["gap_us"]["mean"] * 1e3, "ns"),
-            quantity(row["gap_us"]["deviation"] * 1e3, "ns"),
-        ]
-        for row in document["interarrival"]
-    ]
-    told = f"{name}: {of_all(of['exchanges'], of['of'], 'exchange')} with this sequence"
-    return Table(columns, rows, told, (3, 4, 5))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from wirelab.counting import counted
-from wirelab.report import causes, dissected, packets, timeline
+from wirelab.report import causes, dissected, gaps, packets, timeline
 from wirelab.report.distribution import Curves, distribution_picture
 from wirelab.report.palette import look
 from wirelab.report.quantity import NONE, digits, quantity
@@ -171,10 +171,10 @@ def _begun(load: Json) -> Rows:
         ("within", quantity(load["seconds"], "s")),
         ("rate", NONE if load["per_s"] is None else quantity(load["per_s"], "1/s")),
     ]
-    gaps, coupling = load["gap_us"], load["coupling"]
-    if gaps:
-        rows.append(("gap between begins, mean", _us(gaps["mean"])))
-        rows.append(("its standard deviation", _us(gaps["deviation"])))
+    apart, coupling = load["gap_us"], load["coupling"]
+    if apart:
+        rows.append(("gap between begins, mean", _us(apart["mean"])))
+        rows.append(("its standard deviation", _us(apart["deviation"])))
     if coupling:
         rows.append(("correlation of gap and latency", f"{coupling['correlation']:.2f}"))
     for name, words in (
@@ -255,9 +255,8 @@ def _exchange(document: Json) -> Iterator[Section]:
     name = (document["timeline_of"] or {}).get("name") or "exchange"
     drawn = timeline.picture(document, str(name))
     if drawn is not None:
-        gaps = packets.between(document, str(name))
-        apart = Section("Between packets", (packets.GAPS,), (gaps,))
-        yield Section("One exchange", (packets.SHOWN,), figures=(drawn,), sections=(apart,))
+        between = gaps.section([(document, str(name))])
+        yield Section("One exchange", (packets.SHOWN,), figures=(drawn,), sections=(between,))
 
 
 def _output(measured: Measured) -> Section | None:

@@ -14,6 +14,7 @@ mod log;
 mod rungs;
 mod sample;
 mod shapes;
+mod tally;
 
 use std::rc::Rc;
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::log::Step;
 use super::rungs::{flag_words, way};
-use crate::dissection::{InterarrivalOf, Position, Spread};
+use super::tally::Tally;
+use crate::dissection::{Bin, InterarrivalOf, Position, Spread};
 use crate::packet::Flags;
 use crate::stream::Direction;
 
@@ -12,8 +13,6 @@ use crate::stream::Direction;
 const SHAPES_MAX: usize = 256;
 /// Packets of a sequence that is followed.
 const PACKETS_MAX: usize = 64;
-/// Payload sizes that are told apart per packet; others count to the nearest.
-const SIZES_MAX: usize = 256;
 
 /// Sums over the packets at one place (Welford 1962, for a stable deviation).
 #[derive(Debug, Clone, Default)]
@@ -21,29 +20,26 @@ struct Sums {
     n: u64,
     mean_us: f64,
     squares: f64,
-    /// How often each payload size came, by size.
-    sizes: Vec<(u32, u64)>,
+    sizes: Tally,
+    /// In nanoseconds, to their first bits.
+    gaps: Tally,
+}
+
+/// A number without what lies below its first eight bits: less than 1/128 smaller.
+fn first_bits(value: u64) -> u64 {
+    let below = (u64::BITS - value.leading_zeros()).saturating_sub(8);
+    value >> below << below
 }
 
 impl Sums {
-    fn add(&mut self, gap_us: f64, bytes: u32) {
+    fn add(&mut self, gap_ns: u64, bytes: u32) {
+        let gap_us = gap_ns as f64 / 1e3;
         self.n += 1;
         let from_mean = gap_us - self.mean_us;
         self.mean_us += from_mean / self.n as f64;
         self.squares += from_mean * (gap_us - self.mean_us);
-        match self.sizes.binary_search_by_key(&bytes, |(size, _)| *size) {
-            Ok(place) => self.sizes[place].1 += 1,
-            Err(place) if self.sizes.len() < SIZES_MAX => self.sizes.insert(place, (bytes, 1)),
-            Err(place) => {
-                let below = place.checked_sub(1);
-                let nearest = below.into_iter().chain([place]);
-                let nearest = nearest.filter(|place| *place < SIZES_MAX);
-                let nearest = nearest.min_by_key(|place| self.sizes[*place].0.abs_diff(bytes));
-                if let Some(place) = nearest {
-                    self.sizes[place].1 += 1;
-                }
-            }
-        }
+        self.sizes.add(bytes.into());
+        self.gaps.add(first_bits(gap_ns));
     }
 
     fn spread(&self) -> Spread {
@@ -55,13 +51,12 @@ impl Sums {
         }
     }
 
-    fn bytes_median(&self) -> u32 {
-        let mut below = 0;
-        let middle = self.sizes.iter().find(|(_, count)| {
-            below += count;
-            2 * below >= self.n
-        });
-        middle.map_or(0, |(size, _)| *size)
+    fn histogram(&self) -> Vec<Bin> {
+        let bin = |(from_ns, n)| Bin {
+            from_us: from_ns as f64 / 1e3,
+            n,
+        };
+        self.gaps.counts().map(bin).collect()
     }
 }
 
@@ -69,7 +64,7 @@ impl Sums {
 fn add(sums: &mut [Sums], packets: &[(u64, u32)]) {
     let mut before = packets.first().map_or(0, |(at_ns, _)| *at_ns);
     for (sums, (at_ns, bytes)) in sums.iter_mut().zip(packets) {
-        sums.add(at_ns.saturating_sub(before) as f64 / 1e3, *bytes);
+        sums.add(at_ns.saturating_sub(before), *bytes);
         before = *at_ns;
     }
 }
@@ -147,8 +142,9 @@ impl Shapes {
                     Direction::Reply
                 }),
                 flags: flag_words(Flags(look & !(REPLY | PAYLOAD))),
-                bytes_median: sums.bytes_median(),
+                bytes_median: sums.sizes.median() as u32,
                 gap_us: sums.spread(),
+                gap_histogram: sums.histogram(),
             })
         });
         (of, positions.collect())

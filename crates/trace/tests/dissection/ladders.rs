@@ -71,6 +71,10 @@ fn inter_arrival_times_have_mean_and_deviation() {
         (delayed.deviation - 2_500_000_f64.sqrt()).abs() < 1e-6,
         "{delayed:?}"
     );
+    // Of 40 to 44 ms in nanoseconds eight bits leave steps of 2^18.
+    let counted = positions[5].gap_histogram.iter();
+    let expected = [152, 156, 160, 164, 168].map(|n| (n as f64 * 262.144, 1));
+    assert!(counted.map(|bin| (bin.from_us, bin.n)).eq(expected));
     assert_eq!(
         (positions[6].bytes_median, positions[0].gap_us.mean),
         (4, 0.0)

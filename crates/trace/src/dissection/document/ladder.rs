@@ -117,6 +117,17 @@ pub struct Position {
     pub bytes_median: u32,
     /// Time since the packet before it; 0 for the first.
     pub gap_us: Spread,
+    /// The same times, counted; of at most 128 bins, others count to the nearest.
+    pub gap_histogram: Vec<Bin>,
+}
+
+/// Times that are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bin {
+    /// The shortest they can be, microseconds; the longest is less than 1/128 longer.
+    pub from_us: f64,
+    /// How many.
+    pub n: u64,
 }
 
 /// Mean and standard deviation, microseconds.
