@@ -260,7 +260,8 @@ def _called(attack: Attack) -> Attack:
 
 # -- IIOP --------------------------------------------------------------------
 
-REQUEST = 0
+REQUEST, FRAGMENT = 0, 7
+MORE_FRAGMENTS = 2
 
 
 def giop(body: bytes, size: int | None = None, flags: int = 0, kind: int = REQUEST) -> bytes:
@@ -286,6 +287,12 @@ def iiop_good(key: bytes) -> bytes:
     return giop(submit(key, BATCH + NO_RECORDS))
 
 
+def fragments(request: bytes, count: int, size: int) -> bytes:
+    """A request of which there is always more, ``count`` times ``size`` bytes."""
+    more = giop(struct.pack(">I", 1) + bytes(size - 4), flags=MORE_FRAGMENTS, kind=FRAGMENT)
+    return giop(request, flags=MORE_FRAGMENTS) + more * count
+
+
 def iiop_attacks(key: bytes) -> list[Attack]:
     """On the header, and on lengths within the message to the object of that key."""
 
@@ -306,6 +313,7 @@ def iiop_attacks(key: bytes) -> list[Attack]:
         Attack("size-negative", lambda: giop(bytes(64), size=0xFFFFFFFF), cut=True),
         Attack("size-1-gib", lambda: giop(bytes(64), size=1 << 30), cut=True),
         Attack("kind-unknown", lambda: giop(bytes(64), kind=99), cut=True),
+        Attack("fragments-of-600-mib", lambda: fragments(submit(key, BATCH), 600, 1 << 20)),
         Attack("operation-2-gib", lambda: lying(b"\x7f\xff\xff\xffsubmit")),
         Attack("operation-negative", lambda: lying(b"\xff\xff\xff\xffsubmit")),
         Attack("text-2-gib", lambda: sent(b"\x7f\xff\xff\xffb\0\0\0" + NO_RECORDS)),

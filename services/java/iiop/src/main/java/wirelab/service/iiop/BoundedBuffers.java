@@ -12,7 +12,8 @@ import org.omg.CORBA.NO_MEMORY;
  * the connection.
  */
 public final class BoundedBuffers extends DefaultBufferManagerFactory {
-    private static final int MESSAGE_BYTES_MAX = 128 << 20;
+    /** Of one message. */
+    static final int MESSAGE_BYTES_MAX = 128 << 20;
 
     @Override
     public IBufferManager newBufferManager(IBufferManager shared, Configuration configuration) {

@@ -1,6 +1,7 @@
 package wirelab.service.iiop;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -11,8 +12,9 @@ import wirelab.service.Calls;
 import wirelab.service.Configuration;
 
 /**
- * Makes the ORB's listening socket, so that accepted ones can be counted and given the options that
- * were asked for; JacORB by itself turns Nagle's algorithm off and knows no receive window.
+ * Makes the ORB's listening socket, so that accepted ones can be counted, bounded and given the
+ * options that were asked for; JacORB by itself turns Nagle's algorithm off and knows no receive
+ * window.
  */
 public final class ListeningSockets implements ServerSocketFactory {
     // JacORB makes this object by its class's name: what it needs cannot be handed to it.
@@ -74,6 +76,16 @@ public final class ListeningSockets implements ServerSocketFactory {
     }
 
     private static final class Accepted extends Socket {
+        private InputStream bounded;
+
+        @Override
+        public synchronized InputStream getInputStream() throws IOException {
+            if (bounded == null) {
+                bounded = new BoundedFragments(super.getInputStream(), BoundedBuffers.MESSAGE_BYTES_MAX);
+            }
+            return bounded;
+        }
+
         @Override
         public void setTcpNoDelay(boolean on) throws SocketException {
             super.setTcpNoDelay(!options.nagle());
