@@ -102,6 +102,7 @@ def _histogram(row: Json, name: str) -> Picture:
         scale_values(axes, [0.0, float(counts.max())])
         if places[0] > 0.0 and places[-1] / places[0] > WIDE:
             scale_values(axes, [float(places[0]), float(places[-1])], "x")
+        axes.set_axisbelow(True)
         axes.bar(places[:-1], counts, np.diff(places), align="edge", color=_COLOUR)
         figure.subplots_adjust(left=0.165, right=0.95, top=0.89, bottom=0.165)
         told = f"packet {row['position']} of {name}"
