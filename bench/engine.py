@@ -75,21 +75,32 @@ def outcome(finished: Finished) -> dict[str, Any]:
     Raises:
         BenchError: the engine gave none.
     """
+    group: dict[str, Any] = result(finished)["groups"][0]
+    return group
+
+
+def result(finished: Finished) -> dict[str, Any]:
+    """The engine's last line: the process and its groups.
+
+    Raises:
+        BenchError: it is no result.
+    """
     lines = finished.output.splitlines()
-    last = json.loads(lines[-1]) if lines else {}
+    last: dict[str, Any] = json.loads(lines[-1]) if lines else {}
     if finished.exit_code != 0 or last.get("event") != "result":
         said = last.get("message") or finished.errors.strip() or "nothing"
         raise BenchError(f"wirelab-engine drive ended with {finished.exit_code}: {said}")
-    group: dict[str, Any] = last["groups"][0]
-    return group
+    return last
 
 
 def count(finished: Finished) -> Count:
     """What the engine counted in the whole run, as the CPU is the whole run's."""
-    group = outcome(finished)
+    last = result(finished)
+    group, awake_s = last["groups"][0], last["process"]["awake_s"]
     ended = group["calls_whole_run"] - group["errors"]
     p50_us = group["times"]["response"]["percentiles_ns"]["p50"] / 1e3 if ended else None
-    return Count(ended, group["errors"], group["rate_per_s"], bytes_per_call(group), p50_us)
+    rate, moved = group["rate_per_s"], bytes_per_call(group)
+    return Count(ended, group["errors"], rate, moved, p50_us, awake_s)
 
 
 def bytes_per_call(group: dict[str, Any]) -> float:

@@ -61,21 +61,21 @@ class Contender:
 
 
 def run_race(
-    race: Race, programs: dict[str, str], pairs: int, pairs_max: int, seconds: int
+    race: Race, programs: dict[str, str], rounds: int, rounds_max: int, seconds: int
 ) -> Raced:
-    """`pairs` rounds, each with every contender once; every second round in reverse order.
-    When a bound is missed and yet not shown to be broken, there are `pairs_max` in all.
+    """`rounds`, each with every contender once; every second one in reverse order. When a
+    bound is missed and yet not shown to be broken, there are `rounds_max` in all.
 
     `programs` maps a peer's program to its path; peers that are not in it are left out.
     """
     with running(race.service, SERVER_CORE) as service:
         field = contenders(race, programs, service.address, seconds)
         warm_up(race, service)
-        rounds = [one_round(field, number, service) for number in range(pairs)]
-        if any(ratio.missed and not ratio.broken for ratio in ratios(race, rounds)):
-            more = range(pairs, pairs_max)
-            rounds += [one_round(field, number, service) for number in more]
-    return Raced(race, rounds, ratios(race, rounds))
+        taken = [one_round(field, number, service) for number in range(rounds)]
+        if any(ratio.missed and not ratio.broken for ratio in ratios(race, taken)):
+            more = range(rounds, rounds_max)
+            taken += [one_round(field, number, service) for number in more]
+    return Raced(race, taken, ratios(race, taken))
 
 
 def one_round(field: list[Contender], number: int, service: Running) -> Round:
@@ -134,6 +134,7 @@ def measure(contender: Contender, service: Running, namespace: str | None = None
         both_s - finished.cpu_s - server_cpu_s,
         count.bytes_per_call,
         count.p50_us,
+        count.awake_s,
     )
 
 

@@ -19,6 +19,8 @@ class Count:
     """Sent and received on the sockets; None from a tool that does not say."""
     p50_us: float | None = None
     """Median response time; None from a tool that was not asked."""
+    awake_s: float = 0.0
+    """CPU seconds that the tool says it was awake with nothing to do."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Reading:
     """As the tool counted them."""
     p50_us: float | None = None
     """As the tool found it."""
+    awake_s: float = 0.0
+    """As the tool says: of its CPU, what no call needed. CPU per call counts it all the same."""
 
     @property
     def others_share(self) -> float:
@@ -52,8 +56,10 @@ class Reading:
 
     @property
     def bound(self) -> str:
-        """Which process was the limit: the busier one, if it was busy 85 % of the time."""
-        client, server = self.client_cpu_s / self.wall_s, self.server_cpu_s / self.wall_s
+        """Which process was the limit: the busier one, if it was busy 85 % of the time. A
+        client that is awake with nothing to do is not busy."""
+        busy_s = self.client_cpu_s - self.awake_s
+        client, server = busy_s / self.wall_s, self.server_cpu_s / self.wall_s
         if max(client, server) < BUSY:
             return "latency-bound"
         return "server-bound" if server >= client else "client-bound"

@@ -40,13 +40,15 @@ TSHARK = "tshark"
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured: pairs per race, and at most where those say too little, seconds
-    per run, seconds per run of a tax row, pairs and calls of the memory rows, packets of the
-    capture that is read."""
+    """How much is measured: rounds per race, and at most where those say too little, seconds
+    per run of one; pairs of the other rows, seconds per run of the capture row and of a tax
+    row, pairs and calls of the memory rows, packets of the capture that is read."""
 
+    rounds: int
+    rounds_max: int
+    race_s: int
     pairs: int
-    pairs_max: int
-    seconds: int
+    capture_s: int
     tax_s: float
     memory_pairs: int
     calls: tuple[int, int]
@@ -54,18 +56,22 @@ class Scale:
 
 
 FULL = Scale(
+    rounds=12,
+    rounds_max=40,
+    race_s=1,
     pairs=6,
-    pairs_max=20,
-    seconds=2,
+    capture_s=2,
     tax_s=0.5,
-    memory_pairs=3,
+    memory_pairs=5,
     calls=(1_000_000, 5_000_000),
     packets=4_000_000,
 )
 QUICK = Scale(
+    rounds=1,
+    rounds_max=1,
+    race_s=1,
     pairs=1,
-    pairs_max=1,
-    seconds=1,
+    capture_s=1,
     tax_s=0.2,
     memory_pairs=1,
     calls=(20_000, 100_000),
@@ -146,9 +152,7 @@ def _jobs(
         race.key: partial(_race_row, race, programs, scale) for race in races
     }
     if "connections" in keys:
-        jobs["connections"] = lambda: memory_row(
-            memory.connections(scale.memory_pairs, max(3, scale.seconds))
-        )
+        jobs["connections"] = lambda: memory_row(memory.connections(scale.memory_pairs, 3))
     if "calls" in keys:
         jobs["calls"] = lambda: memory_row(memory.calls(scale.memory_pairs, *scale.calls))
     for key in filter(tax.STACKS.__contains__, keys):
@@ -166,7 +170,7 @@ def _network_row(key: str, programs: dict[str, str], scale: Scale) -> Row:
         return packets_row(packets.run(scale.pairs, scale.packets, programs.get(TSHARK)))
     if key == "links":
         return links_row(links.run(quick=scale is QUICK))
-    return capture_row(captures.run(scale.pairs, scale.seconds))
+    return capture_row(captures.run(scale.pairs, scale.capture_s))
 
 
 def _tax_row(key: str, scale: Scale) -> Row:
@@ -174,7 +178,7 @@ def _tax_row(key: str, scale: Scale) -> Row:
 
 
 def _race_row(race: Race, programs: dict[str, str], scale: Scale) -> Row:
-    return race_row(run_race(race, programs, scale.pairs, scale.pairs_max, scale.seconds))
+    return race_row(run_race(race, programs, scale.rounds, scale.rounds_max, scale.race_s))
 
 
 def _take(

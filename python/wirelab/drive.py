@@ -200,6 +200,7 @@ def summary(outcome: Json) -> Json:
         "schedule_lag_ms": _milliseconds(group["times"].get("lag")) if group["ok"] else {},
         "sequences": _sequences(group.get("sequences")),
         "client_cpu_s": cpu,
+        "client_awake_s": process["awake_s"],
         "client_cpu_us_per_call": cpu / calls * 1e6 if calls else None,
         "client_rss_max_bytes": process["rss_max_bytes"],
         "concurrency": group["concurrency"],

@@ -58,8 +58,7 @@ def _service_cores(trial: Trial) -> float | None:
 
 
 def _client_cores(trial: Trial) -> float | None:
-    cpu = trial.engine.get("cpu_user_s", 0.0) + trial.engine.get("cpu_system_s", 0.0)
-    return _share(cpu, trial.result.get("window_s"))
+    return _share(trial.client_cpu_s(), trial.result.get("window_s"))
 
 
 def _share(cpu_s: float | None, window_s: float | None) -> float | None:

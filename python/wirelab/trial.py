@@ -97,6 +97,12 @@ class Trial:
     were captured; empty without a capture."""
     checks: tuple[Check, ...] = ()
 
+    def client_cpu_s(self) -> float:
+        """CPU seconds that the client spent on its calls within the window: without those in
+        which it was awake and waited (``awake_s``)."""
+        used = self.engine.get("cpu_user_s", 0.0) + self.engine.get("cpu_system_s", 0.0)
+        return float(used) - float(self.engine.get("awake_s", 0.0))
+
     def to_json(self) -> Json:
         """The journal line as an object."""
         return asdict(self)

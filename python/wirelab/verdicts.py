@@ -165,7 +165,7 @@ def _bound(trial: Trial) -> Check | None:
             BOUND, f"{_client(trial)}'s CPU time within the window is not in the record"
         )
     threads = "engine threads" if _caller(trial) == ENGINE else _caller(trial)
-    reason = f"{threads} {_percent(client)} busy, "
+    reason = f"{threads} {_percent(client)} busy{_awake(trial)}, "
     if service is None:
         reason += "service's CPU time unknown"
         if client > SATURATED:
@@ -180,9 +180,20 @@ def _bound(trial: Trial) -> Check | None:
 
 def client_use(trial: Trial) -> float | None:
     """CPU of the engine's load threads, or of the tool on its processors, over their time in
-    the window: 1 is all of it."""
+    the window: 1 is all of it. What the engine waited awake is time that it had to spare."""
+    cpu_s = trial.result.get("cpu_s")
+    return None if cpu_s is None else _of_client(trial, cpu_s - trial.engine.get("awake_s", 0.0))
+
+
+def _awake(trial: Trial) -> str:
+    share = _of_client(trial, trial.engine.get("awake_s", 0.0)) or 0.0
+    return f" (and awake for {_percent(share)} with nothing to do)" if share >= 0.005 else ""
+
+
+def _of_client(trial: Trial, seconds: float) -> float | None:
+    """Seconds over the time that the client's processors had in the window."""
     processors = trial.engine.get("processors") or _cores(trial, "engine")
-    return _use(trial.result.get("cpu_s"), trial, _granted(trial, "client.cpu", processors))
+    return _use(seconds, trial, _granted(trial, "client.cpu", processors))
 
 
 def service_use(trial: Trial) -> float | None:

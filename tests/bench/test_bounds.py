@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bench.bounds import Bound, Ratio
 from bench.reading import Reading
 
@@ -72,3 +74,10 @@ def test_label_names_the_busier_process() -> None:
     assert reading(1, 0.99, 1, server_cpu_s=0.90).bound == "client-bound"
     assert reading(1, 0.90, 1, server_cpu_s=0.99).bound == "server-bound"
     assert reading(1, 0.40, 1, server_cpu_s=0.50).bound == "latency-bound"
+
+
+def test_a_client_that_is_awake_with_nothing_to_do_is_not_the_limit() -> None:
+    """The service is, though the client used all of its core."""
+    used = reading(100, 0.99, 100, server_cpu_s=0.97)
+    assert used.bound == "client-bound"
+    assert replace(used, awake_s=0.2).bound == "server-bound"

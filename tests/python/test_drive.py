@@ -88,6 +88,7 @@ def test_the_flat_result_has_what_was_promised(
     assert 0 < said["latency_ms"]["p50"] <= said["latency_ms"]["p90"]
     assert said["client_cpu_s"] > 0
     assert said["client_cpu_us_per_call"] == pytest.approx(said["client_cpu_s"] / 500 * 1e6)
+    assert 0 <= said["client_awake_s"] <= said["client_cpu_s"]
     assert said["load"] == "closed"
     assert said["connections_opened"] == 2
 

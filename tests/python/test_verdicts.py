@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial
+from wirelab.statistics import CLIENT_CPU
 from wirelab.trial import Check, Json, Trial
 from wirelab.verdicts import check, client_bound, marked
 
@@ -95,6 +96,24 @@ def busy(given: Trial, client: float, service: float | None) -> Trial:
     window = given.result["window_s"]
     seconds = None if service is None else service * window
     return changed(changed(given, "result", cpu_s=client * window), "service", cpu_window_s=seconds)
+
+
+def test_a_client_that_waits_awake_is_not_at_its_limit() -> None:
+    """All of its core is used, and a quarter of that no call needed; the reason tells it."""
+    given = busy(sound(), 0.99, 0.85)
+    waiting = changed(given, "engine", awake_s=0.25 * given.result["window_s"])
+    assert named(given, "bound").outcome == "marked"
+    assert client_bound(given)
+    assert named(waiting, "bound").outcome == "ok"
+    assert "74 % busy (and awake for 25 % with nothing to do)" in named(waiting, "bound").reason
+    assert not client_bound(waiting)
+
+
+def test_cpu_of_the_client_is_that_of_its_calls() -> None:
+    """What it waited awake belongs to no call."""
+    given = changed(sound(), "engine", cpu_user_s=0.6, cpu_system_s=0.9, awake_s=0.5)
+    calls = given.result["calls"]
+    assert CLIENT_CPU.of(given) == pytest.approx(1.0 / calls)
 
 
 @pytest.mark.parametrize(("name", "spoil", "words"), MARKED)

@@ -210,3 +210,31 @@ fn progress_counts_the_calls_of_its_phase() {
     // 500 calls of the warm-up are not part of the window's first line.
     assert!(first("warmup") < 100 && first("measure") < 100);
 }
+
+#[test]
+fn time_that_was_waited_awake_is_told_apart_from_work() {
+    let (address, _) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            std::thread::sleep(Duration::from_millis(2));
+            ok(s)
+        });
+    });
+    let of = |spin: bool| {
+        let mut plan = plan(&address);
+        plan["spin"] = json!(spin);
+        plan["groups"][0]["window"] = json!({"duration_s": 0.5});
+        let (code, said, _) = drive(&plan);
+        assert_eq!(code, 0, "{said}");
+        let process = &said["process"];
+        let seconds = |name: &str| process[name].as_f64().unwrap();
+        let cpu_s = seconds("cpu_user_s") + seconds("cpu_system_s");
+        (seconds("awake_s"), cpu_s)
+    };
+    let (asleep, spinning) = (of(false), of(true));
+    // 2 ms of waiting and some 0.1 ms of work, again and again.
+    assert!(asleep.0 < 0.05, "{asleep:?}");
+    assert!(
+        spinning.0 > 0.8 * spinning.1 && spinning.0 <= spinning.1,
+        "{spinning:?}"
+    );
+}

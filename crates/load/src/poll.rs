@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+use crate::clock::now_ns;
+
 /// What is waited for on one descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interest {
@@ -96,6 +98,22 @@ impl Poll {
                 self.wait(timeout_ns)
             }
             _ => Err(error),
+        }
+    }
+
+    /// Stays awake from `now` until something is ready or it is `until`. Returns
+    /// how many are ready, and when it was last seen that nothing was.
+    pub(crate) fn watch(&mut self, now: u64, until: u64) -> io::Result<(usize, u64)> {
+        let mut seen = now;
+        loop {
+            let found = self.wait(0)?;
+            if found > 0 {
+                return Ok((found, seen));
+            }
+            seen = now_ns();
+            if seen >= until {
+                return Ok((0, seen));
+            }
         }
     }
 

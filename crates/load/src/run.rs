@@ -185,8 +185,24 @@ fn join(threads: Vec<Thread>) -> Result<Vec<Merged>, Fault> {
 struct Marks {
     warmup_s: f64,
     stationary: bool,
-    at_start: Option<Usage>,
-    at_end: Option<Usage>,
+    at_start: Option<Mark>,
+    at_end: Option<Mark>,
+}
+
+/// What was used up to one moment.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    usage: Usage,
+    awake_ns: u64,
+}
+
+impl Mark {
+    fn now(shared: &Shared) -> Mark {
+        Mark {
+            usage: Usage::now(),
+            awake_ns: shared.awake_ns(),
+        }
+    }
 }
 
 /// Decides when the window opens and closes, and reports.
@@ -210,9 +226,9 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         }
         self.marks.warmup_s = seconds(self.shared.window().start.saturating_sub(began));
         self.wait_until(self.shared.window().start, "warmup", began);
-        self.marks.at_start = Some(Usage::now());
+        self.marks.at_start = Some(Mark::now(&self.shared));
         self.measure();
-        self.marks.at_end = Some(Usage::now());
+        self.marks.at_end = Some(Mark::now(&self.shared));
         self.drain();
     }
 
@@ -358,8 +374,9 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
     }
 
     fn outcome(&self, merged: Vec<Merged>) -> Outcome {
-        let start = self.marks.at_start.unwrap_or_default();
-        let end = self.marks.at_end.unwrap_or_default();
+        let before = self.marks.at_start.unwrap_or_default();
+        let after = self.marks.at_end.unwrap_or_default();
+        let (start, end) = (before.usage, after.usage);
         let cpu_s = end.cpu_s() - start.cpu_s();
         let call_log = outcome::call_log(&merged);
         let groups = self.plan.groups.iter().zip(merged);
@@ -382,6 +399,8 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             process: Process {
                 cpu_user_s: end.user_s - start.user_s,
                 cpu_system_s: end.system_s - start.system_s,
+                // Counted by the clock: never more than what the kernel counted.
+                awake_s: seconds(after.awake_ns - before.awake_ns).min(cpu_s),
                 rss_max_bytes: Usage::now().rss_max_bytes,
                 switches_involuntary: end.involuntary - start.involuntary,
                 steal_s: end.steal_s - start.steal_s,

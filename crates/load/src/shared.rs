@@ -27,6 +27,8 @@ pub(crate) struct Tally {
     pub(crate) calls: AtomicU64,
     /// Of those, failed.
     pub(crate) errors: AtomicU64,
+    /// Nanoseconds spent awake with nothing to do.
+    pub(crate) awake_ns: AtomicU64,
     /// Nothing is left to do: every call of the window has ended.
     pub(crate) finished: AtomicBool,
 }
@@ -53,6 +55,13 @@ impl Shared {
         self.threads
             .iter()
             .map(|tally| tally.errors.load(Relaxed))
+            .sum()
+    }
+
+    pub(crate) fn awake_ns(&self) -> u64 {
+        self.threads
+            .iter()
+            .map(|tally| tally.awake_ns.load(Relaxed))
             .sum()
     }
 

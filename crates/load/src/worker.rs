@@ -3,12 +3,12 @@
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::alarm::Alarm;
 use crate::clock::now_ns;
 use crate::group::{Group, Turn};
 use crate::poll::Poll;
 use crate::process::{pin, sharpen_timers};
-use crate::shared::Shared;
+use crate::shared::{Shared, Tally};
+use crate::waiter::Waiter;
 
 /// Bytes of one read. Large replies cost a system call per so many bytes;
 /// more than the second-level cache holds does not pay.
@@ -71,7 +71,7 @@ fn turn_until_done(
     shared: &Shared,
 ) -> io::Result<()> {
     let mut poll = Poll::new()?;
-    let mut alarm = Alarm::default();
+    let mut waiter = Waiter::new(spin);
     let mut input = vec![0u8; INPUT_BYTES].into_boxed_slice();
     let mut scratch = Vec::with_capacity(16 * 1024);
     let mut expire_at = now_ns() + EXPIRE_NS;
@@ -94,7 +94,7 @@ fn turn_until_done(
                 .iter_mut()
                 .try_for_each(|group| group.expire(now, &mut turn))?;
         }
-        publish(groups, thread, shared);
+        publish(groups, &waiter, &shared.threads[thread]);
         if groups.iter().all(|group| group.finished(now, span)) || shared.broken.load(Relaxed) {
             return Ok(());
         }
@@ -102,16 +102,7 @@ fn turn_until_done(
             groups.iter_mut().for_each(|group| group.abandon(span));
             return Ok(());
         }
-        let asleep_at = now_ns();
-        let sleep = if spin {
-            0
-        } else {
-            alarm.sleep_ns(due.saturating_sub(asleep_at))
-        };
-        let found = poll.wait(sleep)?;
-        if found == 0 && sleep > 0 {
-            alarm.slept(sleep, now_ns().saturating_sub(asleep_at));
-        }
+        let found = waiter.wait(&mut poll, due)?;
         for index in 0..found {
             let ready = poll.ready(index);
             // Large replies make a batch last longer than the window's notice.
@@ -126,8 +117,7 @@ fn turn_until_done(
     }
 }
 
-fn publish(groups: &[Group], thread: usize, shared: &Shared) {
-    let tally = &shared.threads[thread];
+fn publish(groups: &[Group], waiter: &Waiter, tally: &Tally) {
     tally
         .calls
         .store(groups.iter().map(|group| group.totals.ended).sum(), Relaxed);
@@ -135,6 +125,7 @@ fn publish(groups: &[Group], thread: usize, shared: &Shared) {
         groups.iter().map(|group| group.totals.errors).sum(),
         Relaxed,
     );
+    tally.awake_ns.store(waiter.awake_ns, Relaxed);
 }
 
 #[cfg(test)]

@@ -103,3 +103,7 @@ def _show_client(result: Json) -> None:
         f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
         f"{counted(result['connections_opened'], 'connection')} opened"
     )
+    awake_s = result["client_awake_s"]
+    # Below a hundredth it is not worth the words.
+    if awake_s > 0.01 * result["client_cpu_s"]:
+        _say(f"  of its CPU time, {format_seconds(awake_s)} awake with nothing to do")

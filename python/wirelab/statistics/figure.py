@@ -38,9 +38,9 @@ def _time(which: str, percentile: str) -> Callable[[Trial], float | None]:
 
 
 def client_cpu_s_per_call(trial: Trial) -> float | None:
-    """CPU of the engine process within the window, over the calls of the window."""
-    cpu = trial.engine.get("cpu_user_s", 0.0) + trial.engine.get("cpu_system_s", 0.0)
-    return _share(cpu, trial.result.get("calls"))
+    """CPU of the client within the window, over the calls of the window; what the engine
+    spent waiting awake is not counted, for no call needed it."""
+    return _share(trial.client_cpu_s(), trial.result.get("calls"))
 
 
 def service_cpu_s_per_call(trial: Trial) -> float | None:

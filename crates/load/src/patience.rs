@@ -1,0 +1,114 @@
+//! How long to wait awake for the peer before going to sleep.
+//!
+//! To wake a thread that sleeps costs whoever wakes it, and on one machine that
+//! is the service: 5 to 20 us of its core on a virtual machine. A client that
+//! is quicker than its service sleeps often, and then measures its own sleep.
+//! So where events come so thick that waiting for them takes less than going
+//! to sleep would, the engine stays awake; elsewhere it sleeps, as any client.
+
+/// Waits that take less than this on average are waited for awake: to go to
+/// sleep and come back takes a core of its own longer.
+const PAYS_NS: u64 = 3_000;
+
+/// A wait that nothing has ended by then is slept through after all, and
+/// counts as this long.
+const AWAKE_NS_MAX: u64 = 20_000;
+
+/// While the engine sleeps, one wait of so many is begun awake, to see.
+const LOOK_EVERY: u32 = 16;
+
+/// A wait counts for one part of so many in the average of those before.
+const MEMORY: u64 = 64;
+
+/// Waits by how long those before them took.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    /// Average of the waits begun awake, in parts of a nanosecond of [`MEMORY`].
+    average: u64,
+    since_look: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience {
+            average: AWAKE_NS_MAX * MEMORY,
+            since_look: 0,
+        }
+    }
+}
+
+impl Patience {
+    /// Nanoseconds to wait awake before the next sleep; 0: sleep at once.
+    #[inline]
+    pub(crate) fn awake_ns(&mut self) -> u64 {
+        if self.average < PAYS_NS * MEMORY {
+            return AWAKE_NS_MAX;
+        }
+        self.since_look += 1;
+        if self.since_look < LOOK_EVERY {
+            return 0;
+        }
+        self.since_look = 0;
+        AWAKE_NS_MAX
+    }
+
+    /// A wait begun awake was ended by an event after `ns`, or not at all.
+    #[inline]
+    pub(crate) fn waited(&mut self, ns: Option<u64>) {
+        let took = ns.map_or(AWAKE_NS_MAX, |ns| ns.min(AWAKE_NS_MAX));
+        self.average = self.average - self.average / MEMORY + took;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits that each would take so long; how many of them were awake.
+    fn awake_of(patience: &mut Patience, waits: impl Iterator<Item = u64>) -> usize {
+        waits
+            .filter(|wait| {
+                let given = patience.awake_ns();
+                if given > 0 {
+                    patience.waited((*wait < given).then_some(*wait));
+                }
+                given > 0
+            })
+            .count()
+    }
+
+    #[test]
+    fn it_sleeps_until_it_knows_better() {
+        let mut patience = Patience::default();
+        assert_eq!(awake_of(&mut patience, [100; 15].into_iter()), 0);
+        assert_eq!(awake_of(&mut patience, [100; 1].into_iter()), 1);
+    }
+
+    #[test]
+    fn it_stays_awake_where_events_come_thick() {
+        let mut patience = Patience::default();
+        awake_of(&mut patience, std::iter::repeat_n(2_000, 4000));
+        let awake = awake_of(&mut patience, (0..4000).map(|n| 500 + n * 1_009 % 3_000));
+        assert_eq!(awake, 4000);
+    }
+
+    #[test]
+    fn it_sleeps_where_replies_take_their_time() {
+        // One call at a time, as quick as a service can be on loopback.
+        let mut patience = Patience::default();
+        let awake = awake_of(&mut patience, std::iter::repeat_n(15_000, 16_000));
+        assert_eq!(awake, 1000);
+    }
+
+    #[test]
+    fn a_stall_is_slept_through() {
+        let mut patience = Patience::default();
+        awake_of(&mut patience, std::iter::repeat_n(1_000, 4000));
+        assert_eq!(patience.awake_ns(), AWAKE_NS_MAX);
+        patience.waited(None);
+        // One does not change its mind, a dozen do.
+        assert_eq!(patience.awake_ns(), AWAKE_NS_MAX);
+        (0..12).for_each(|_| patience.waited(None));
+        assert_eq!(patience.awake_ns(), 0);
+    }
+}
