@@ -34,8 +34,16 @@ class Exchange:
         """Of a service that answers it."""
         return Settings().configuration(self.stack, self.contract)
 
-    def given(self, service: Running, load: Load, work: str, window: dict[str, Any]) -> str:
-        """The engine's plan, one line of JSON."""
+    def given(
+        self,
+        service: Running,
+        load: Load,
+        work: str,
+        window: dict[str, Any],
+        *,
+        spin: bool = False,
+    ) -> str:
+        """The engine's plan, one line of JSON; with `spin` its threads never sleep."""
         stack = {**self.stack.engine_stack(), "work": work}
         workload = {
             "kind": "contract",
@@ -46,7 +54,8 @@ class Exchange:
         where = {"target": service.address}
         if service.ior is not None:
             where["object"] = service.ior
-        return json.dumps(engine.one_group(where, stack, workload, load, window)) + "\n"
+        plan = engine.one_group(where, stack, workload, load, window)
+        return json.dumps({**plan, "spin": spin}) + "\n"
 
 
 def moved(exchange: Exchange, service: Running, core: int) -> float:
