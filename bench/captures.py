@@ -29,7 +29,7 @@ LINKS = ("loopback", "lan")
 FIGURES: dict[str, Callable[[Reading], float]] = {
     "requests/s": lambda reading: reading.rate_per_s,
     "p50": lambda reading: reading.p50_us or 0.0,
-    "client CPU per call": lambda reading: reading.client_us_per_call,
+    "client CPU per call": lambda reading: reading.working().client_us_per_call,
 }
 """Of which the ratio is taken. No reading is without p50: the engine says it."""
 

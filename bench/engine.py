@@ -12,6 +12,10 @@ from bench.servers import ENGINE, Service
 
 COMMAND = (str(ENGINE), "drive")
 
+PATIENT = "patient"
+"""The engine has its core to itself."""
+AWAKE = "awake"
+
 
 @dataclass(frozen=True)
 class Load:
@@ -61,7 +65,7 @@ def one_group(
         "window": window,
         "warmup": {"min_s": 0.0, "max_s": 0.0},
     }
-    return {"threads": 1, "progress_ms": 0, "groups": [group]}
+    return {"threads": 1, "waiting": PATIENT, "progress_ms": 0, "groups": [group]}
 
 
 def given(service: Service, address: str, load: Load, work: str, window: dict[str, Any]) -> str:

@@ -41,9 +41,9 @@ class Exchange:
         work: str,
         window: dict[str, Any],
         *,
-        spin: bool = False,
+        waiting: str = engine.PATIENT,
     ) -> str:
-        """The engine's plan, one line of JSON; with `spin` its threads never sleep."""
+        """The engine's plan, one line of JSON; `waiting` is how its threads wait."""
         stack = {**self.stack.engine_stack(), "work": work}
         workload = {
             "kind": "contract",
@@ -55,7 +55,7 @@ class Exchange:
         if service.ior is not None:
             where["object"] = service.ior
         plan = engine.one_group(where, stack, workload, load, window)
-        return json.dumps({**plan, "spin": spin}) + "\n"
+        return json.dumps({**plan, "waiting": waiting}) + "\n"
 
 
 def moved(exchange: Exchange, service: Running, core: int) -> float:

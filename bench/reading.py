@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BUSY = 0.85
 
@@ -43,6 +43,10 @@ class Reading:
     """As the tool found it."""
     awake_s: float = 0.0
     """As the tool says: of its CPU, what no call needed. CPU per call counts it all the same."""
+
+    def working(self) -> Reading:
+        """Without what the tool was awake with nothing to do, which no call needed."""
+        return replace(self, client_cpu_s=self.client_cpu_s - self.awake_s, awake_s=0.0)
 
     @property
     def others_share(self) -> float:

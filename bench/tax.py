@@ -8,7 +8,7 @@ at equal bytes: the side that moves fewer bytes per call gets a larger message.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from bench import engine
@@ -16,7 +16,6 @@ from bench.bounds import Bound, Ratio, Round
 from bench.engine import Load
 from bench.exchange import Exchange, moved, of_as_many_bytes
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
-from bench.reading import Reading
 from bench.servers import Running, running
 from wirelab.stacks import Stack
 
@@ -120,16 +119,10 @@ def _start(started: ExitStack, exchange: Exchange) -> Running:
 def _entrant(
     name: str, exchange: Exchange, service: Running, work: str, window: dict[str, float]
 ) -> Entrant:
-    given = exchange.given(service, LOAD, work, window, spin=True)
+    given = exchange.given(service, LOAD, work, window, waiting=engine.AWAKE)
     return Entrant(Contender(name, engine.COMMAND, given, engine.count), service)
 
 
 def _round(field: list[Entrant], number: int) -> Round:
     order = field if number % 2 == 0 else field[::-1]
-    return {one.contender.name: _working(measure(one.contender, one.service)) for one in order}
-
-
-def _working(reading: Reading) -> Reading:
-    """Without what the engine waited awake. It never slept: how often it sleeps hangs on how
-    quick the service is, and that is not what a call costs the engine."""
-    return replace(reading, client_cpu_s=reading.client_cpu_s - reading.awake_s, awake_s=0.0)
+    return {one.contender.name: measure(one.contender, one.service).working() for one in order}

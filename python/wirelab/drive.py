@@ -184,7 +184,7 @@ def summary(outcome: Json) -> Json:
     """The outcome as one flat object; times in milliseconds, none where no call went well."""
     group, process = outcome["groups"][0], outcome["process"]
     cpu = process["cpu_user_s"] + process["cpu_system_s"]
-    calls = group["calls"]
+    calls, awake_s = group["calls"], process.get("awake_s", 0.0)
     return {
         "calls": calls,
         "ok": group["ok"],
@@ -200,8 +200,8 @@ def summary(outcome: Json) -> Json:
         "schedule_lag_ms": _milliseconds(group["times"].get("lag")) if group["ok"] else {},
         "sequences": _sequences(group.get("sequences")),
         "client_cpu_s": cpu,
-        "client_awake_s": process["awake_s"],
-        "client_cpu_us_per_call": cpu / calls * 1e6 if calls else None,
+        "client_awake_s": awake_s,
+        "client_cpu_us_per_call": max(0.0, cpu - awake_s) / calls * 1e6 if calls else None,
         "client_rss_max_bytes": process["rss_max_bytes"],
         "concurrency": group["concurrency"],
         "connections_opened": group["connections_opened"],
@@ -262,7 +262,7 @@ def _stack_plan(
         "stack": stack.engine_stack(),
         "workload": call.asked.workload(),
     }
-    return {"threads": table.threads(), "cores": list(table.engine), "groups": [group]}
+    return {**table.threading(), "groups": [group]}
 
 
 def _amounted(stack: Stack, call: Call, amount: Amount) -> Stack:

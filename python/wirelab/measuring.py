@@ -164,8 +164,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: C
         "drain_s": experiment.drain,
     }
     return {
-        "threads": table.threads(),
-        "cores": list(table.engine),
+        **table.threading(rationed=quotas.share(cell.stack.axes["client.cpu"]) is not None),
         "progress_ms": PROGRESS_MS,
         "groups": [group],
     }

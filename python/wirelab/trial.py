@@ -101,7 +101,7 @@ class Trial:
         """CPU seconds that the client spent on its calls within the window: without those in
         which it was awake and waited (``awake_s``)."""
         used = self.engine.get("cpu_user_s", 0.0) + self.engine.get("cpu_system_s", 0.0)
-        return float(used) - float(self.engine.get("awake_s", 0.0))
+        return max(0.0, float(used) - float(self.engine.get("awake_s", 0.0)))
 
     def to_json(self) -> Json:
         """The journal line as an object."""

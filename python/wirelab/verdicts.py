@@ -182,11 +182,18 @@ def client_use(trial: Trial) -> float | None:
     """CPU of the engine's load threads, or of the tool on its processors, over their time in
     the window: 1 is all of it. What the engine waited awake is time that it had to spare."""
     cpu_s = trial.result.get("cpu_s")
-    return None if cpu_s is None else _of_client(trial, cpu_s - trial.engine.get("awake_s", 0.0))
+    return None if cpu_s is None else _of_client(trial, max(0.0, cpu_s - _spare_s(trial)))
+
+
+def _spare_s(trial: Trial) -> float:
+    """CPU seconds that the engine was awake with nothing to do. Under a quota they are used up
+    as any others are."""
+    rationed = quotas.share(trial.point.axes.get("client.cpu", quotas.ALL)) is not None
+    return 0.0 if rationed else float(trial.engine.get("awake_s", 0.0))
 
 
 def _awake(trial: Trial) -> str:
-    share = _of_client(trial, trial.engine.get("awake_s", 0.0)) or 0.0
+    share = _of_client(trial, _spare_s(trial)) or 0.0
     return f" (and awake for {_percent(share)} with nothing to do)" if share >= 0.005 else ""
 
 

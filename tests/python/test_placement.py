@@ -57,3 +57,27 @@ def test_the_front_returns_to_its_cores() -> None:
     with placement.front_on(table):
         assert os.sched_getaffinity(0) == {min(before)}
     assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.parametrize(
+    ("table", "rationed", "waiting"),
+    [
+        (placement.choose("pinned", (0, 1)), False, "patient"),
+        (placement.choose("pinned", (0, 1)), True, "asleep"),
+        (placement.choose("pinned", (0,)), False, "asleep"),
+        (placement.choose("unpinned", (0, 1)), False, "asleep"),
+        (placement.choose(Placement(service=(0, 1), engine=(1,)), (0, 1)), False, "asleep"),
+        (placement.choose(Placement(service=(0,)), (0, 1)), False, "asleep"),
+        (
+            placement.choose(Placement(service=(0,), engine=(1,), capture=(1,)), (0, 1)),
+            False,
+            "asleep",
+        ),
+    ],
+)
+def test_the_engine_waits_awake_only_on_cores_of_its_own(
+    table: placement.Table, rationed: bool, waiting: str
+) -> None:
+    """Elsewhere that time would be its service's."""
+    assert table.waiting(rationed=rationed) == waiting
+    assert table.threading(rationed=rationed)["waiting"] == waiting

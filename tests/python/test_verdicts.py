@@ -109,11 +109,22 @@ def test_a_client_that_waits_awake_is_not_at_its_limit() -> None:
     assert not client_bound(waiting)
 
 
+def test_what_is_rationed_is_used_up_awake_or_not() -> None:
+    """Of a tenth of a core nothing is left, whatever the client did with it."""
+    rationed = replace(sound(), point=point(f"{REST}&client.cpu=10%", 14, CLOSED))
+    given = busy(rationed, 0.099, 0.5)
+    waiting = changed(given, "engine", awake_s=0.05 * given.result["window_s"])
+    assert client_bound(given)
+    assert client_bound(waiting)
+
+
 def test_cpu_of_the_client_is_that_of_its_calls() -> None:
-    """What it waited awake belongs to no call."""
+    """What it waited awake belongs to no call; a clock that says more than the kernel is not
+    believed."""
     given = changed(sound(), "engine", cpu_user_s=0.6, cpu_system_s=0.9, awake_s=0.5)
     calls = given.result["calls"]
     assert CLIENT_CPU.of(given) == pytest.approx(1.0 / calls)
+    assert CLIENT_CPU.of(changed(given, "engine", awake_s=1.5000001)) is None
 
 
 @pytest.mark.parametrize(("name", "spoil", "words"), MARKED)

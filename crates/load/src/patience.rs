@@ -7,24 +7,28 @@
 //! to sleep would, the engine stays awake; elsewhere it sleeps, as any client.
 
 /// Waits that take less than this on average are waited for awake: to go to
-/// sleep and come back takes a core of its own longer.
+/// sleep and come back takes a core longer.
 const PAYS_NS: u64 = 3_000;
 
 /// A wait that nothing has ended by then is slept through after all, and
 /// counts as this long.
 const AWAKE_NS_MAX: u64 = 20_000;
 
-/// While the engine sleeps, one wait of so many is begun awake, to see.
-const LOOK_EVERY: u32 = 16;
+/// While the engine sleeps, one wait of so many is begun awake, to see: the
+/// more seldom, the more often that was in vain. Primes, or the turns would
+/// always meet the same step of a sequence of calls.
+const LOOK_EVERY: [u32; 5] = [17, 31, 61, 127, 251];
 
-/// A wait counts for one part of so many in the average of those before.
+/// A new wait weighs one part of so many in the average.
 const MEMORY: u64 = 64;
 
 /// Waits by how long those before them took.
 #[derive(Debug)]
 pub(crate) struct Patience {
-    /// Average of the waits begun awake, in parts of a nanosecond of [`MEMORY`].
+    /// Average of the waits that were begun awake, in ns, times [`MEMORY`].
     average: u64,
+    /// Which of [`LOOK_EVERY`] holds.
+    seldom: usize,
     since_look: u32,
 }
 
@@ -32,6 +36,7 @@ impl Default for Patience {
     fn default() -> Self {
         Patience {
             average: AWAKE_NS_MAX * MEMORY,
+            seldom: 0,
             since_look: 0,
         }
     }
@@ -45,7 +50,7 @@ impl Patience {
             return AWAKE_NS_MAX;
         }
         self.since_look += 1;
-        if self.since_look < LOOK_EVERY {
+        if self.since_look < LOOK_EVERY[self.seldom] {
             return 0;
         }
         self.since_look = 0;
@@ -57,6 +62,10 @@ impl Patience {
     pub(crate) fn waited(&mut self, ns: Option<u64>) {
         let took = ns.map_or(AWAKE_NS_MAX, |ns| ns.min(AWAKE_NS_MAX));
         self.average = self.average - self.average / MEMORY + took;
+        self.seldom = match took < PAYS_NS {
+            true => self.seldom.saturating_sub(1),
+            false => (self.seldom + 1).min(LOOK_EVERY.len() - 1),
+        };
     }
 }
 
@@ -80,14 +89,14 @@ mod tests {
     #[test]
     fn it_sleeps_until_it_knows_better() {
         let mut patience = Patience::default();
-        assert_eq!(awake_of(&mut patience, [100; 15].into_iter()), 0);
+        assert_eq!(awake_of(&mut patience, [100; 16].into_iter()), 0);
         assert_eq!(awake_of(&mut patience, [100; 1].into_iter()), 1);
     }
 
     #[test]
     fn it_stays_awake_where_events_come_thick() {
         let mut patience = Patience::default();
-        awake_of(&mut patience, std::iter::repeat_n(2_000, 4000));
+        awake_of(&mut patience, std::iter::repeat_n(2_000, 8_000));
         let awake = awake_of(&mut patience, (0..4000).map(|n| 500 + n * 1_009 % 3_000));
         assert_eq!(awake, 4000);
     }
@@ -96,14 +105,15 @@ mod tests {
     fn it_sleeps_where_replies_take_their_time() {
         // One call at a time, as quick as a service can be on loopback.
         let mut patience = Patience::default();
-        let awake = awake_of(&mut patience, std::iter::repeat_n(15_000, 16_000));
-        assert_eq!(awake, 1000);
+        awake_of(&mut patience, std::iter::repeat_n(15_000, 1_000));
+        let awake = awake_of(&mut patience, std::iter::repeat_n(15_000, 25_100));
+        assert_eq!(awake, 100);
     }
 
     #[test]
     fn a_stall_is_slept_through() {
         let mut patience = Patience::default();
-        awake_of(&mut patience, std::iter::repeat_n(1_000, 4000));
+        awake_of(&mut patience, std::iter::repeat_n(1_000, 8_000));
         assert_eq!(patience.awake_ns(), AWAKE_NS_MAX);
         patience.waited(None);
         // One does not change its mind, a dozen do.

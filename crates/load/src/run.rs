@@ -101,10 +101,10 @@ fn spawn(
                 .cores
                 .get(index as usize % plan.cores.len().max(1))
                 .copied();
-            let (shared, spin) = (Arc::clone(shared), plan.spin);
+            let (shared, waiting) = (Arc::clone(shared), plan.waiting);
             thread::Builder::new()
                 .name(format!("load-{index}"))
-                .spawn(move || worker::run(groups, index as usize, core, spin, &shared))
+                .spawn(move || worker::run(groups, index as usize, core, waiting, &shared))
         })
         .collect()
 }

@@ -5,13 +5,13 @@ use std::io;
 use crate::alarm::Alarm;
 use crate::clock::now_ns;
 use crate::patience::Patience;
-use crate::poll::Poll;
+use crate::plan::Waiting;
+use crate::poll::{Poll, Watched};
 
 /// Waits, and counts what of it was spent awake: that is CPU time which no call
 /// needed.
 pub(crate) struct Waiter {
-    /// Never sleeps.
-    spin: bool,
+    waiting: Waiting,
     alarm: Alarm,
     patience: Patience,
     /// Nanoseconds so far in which it was awake and nothing was ready.
@@ -19,9 +19,9 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    pub(crate) fn new(spin: bool) -> Waiter {
+    pub(crate) fn new(waiting: Waiting) -> Waiter {
         Waiter {
-            spin,
+            waiting,
             alarm: Alarm::default(),
             patience: Patience::default(),
             awake_ns: 0,
@@ -32,15 +32,17 @@ impl Waiter {
     /// ready.
     pub(crate) fn wait(&mut self, poll: &mut Poll, due: u64) -> io::Result<usize> {
         let now = now_ns();
-        let left = due.saturating_sub(now);
-        if self.spin || self.alarm.sleep_ns(left) == 0 {
-            return self.watch(poll, now, due).map(|(found, _)| found);
+        if self.waiting == Waiting::Awake || self.alarm.sleep_ns(due.saturating_sub(now)) == 0 {
+            return Ok(self.watch(poll, now, due)?.found);
         }
-        let awake = self.patience.awake_ns();
+        let awake = match self.waiting {
+            Waiting::Patient => self.patience.awake_ns(),
+            Waiting::Asleep | Waiting::Awake => 0,
+        };
         if awake == 0 {
             return self.sleep(poll, now, due);
         }
-        let (found, seen) = self.watch(poll, now, due.min(now + awake))?;
+        let Watched { found, seen, .. } = self.watch(poll, now, due.min(now + awake))?;
         if found > 0 {
             self.patience.waited(Some(seen - now));
             return Ok(found);
@@ -51,13 +53,10 @@ impl Waiter {
         self.sleep(poll, seen, due)
     }
 
-    /// Stays awake from `now` on; how many are ready, and when it was last seen
-    /// that none was.
-    fn watch(&mut self, poll: &mut Poll, now: u64, until: u64) -> io::Result<(usize, u64)> {
-        let (found, seen) = poll.watch(now, until)?;
-        // What is later than `until` was another thread's time on this core.
-        self.awake_ns += seen.min(until).saturating_sub(now);
-        Ok((found, seen))
+    fn watch(&mut self, poll: &mut Poll, now: u64, until: u64) -> io::Result<Watched> {
+        let watched = poll.watch(now, until)?;
+        self.awake_ns += watched.awake_ns;
+        Ok(watched)
     }
 
     fn sleep(&mut self, poll: &mut Poll, now: u64, due: u64) -> io::Result<usize> {
@@ -90,55 +89,61 @@ mod tests {
         (poll, near, far)
     }
 
-    #[test]
-    fn a_long_wait_is_slept_through() {
-        let (mut poll, _near, _far) = watched();
-        let mut waiter = Waiter::new(false);
-        for _ in 0..48 {
-            let found = waiter.wait(&mut poll, now_ns() + MS).unwrap();
-            assert_eq!(found, 0);
+    /// One for which something was always ready.
+    fn taught(poll: &mut Poll, waiting: Waiting) -> Waiter {
+        let mut waiter = Waiter::new(waiting);
+        for _ in 0..8_000 {
+            assert_eq!(waiter.wait(poll, now_ns() + MS).unwrap(), 1);
         }
-        // Three looks of 20 us, and what the alarm left to wait for awake.
-        assert!(waiter.awake_ns < 48 * MS / 4, "{}", waiter.awake_ns);
+        assert_eq!(waiter.awake_ns, 0);
+        waiter
     }
 
     #[test]
-    fn what_is_ready_at_once_costs_no_wait_and_teaches_to_stay_awake() {
-        let (mut poll, _near, mut far) = watched();
-        far.write_all(b"x").expect("room for a byte");
-        let mut waiter = Waiter::new(false);
-        for _ in 0..16 * 400 {
-            assert_eq!(waiter.wait(&mut poll, now_ns() + MS).unwrap(), 1);
+    fn a_long_wait_is_slept_through() {
+        let (mut poll, _near, _far) = watched();
+        let mut waiter = Waiter::new(Waiting::Patient);
+        for _ in 0..48 {
+            assert_eq!(waiter.wait(&mut poll, now_ns() + MS).unwrap(), 0);
         }
-        assert_eq!(waiter.awake_ns, 0);
-        assert!(waiter.patience.awake_ns() > 0);
-        assert!(waiter.patience.awake_ns() > 0);
+        // Two looks of 20 us and a little: a look at every wait would be 960.
+        assert!(waiter.awake_ns < 300_000, "{}", waiter.awake_ns);
     }
 
     #[test]
     fn awake_in_vain_it_still_sleeps_until_what_is_due() {
         let (mut poll, near, mut far) = watched();
         far.write_all(b"x").expect("room for a byte");
-        let mut waiter = Waiter::new(false);
-        for _ in 0..16 * 400 {
-            waiter.wait(&mut poll, now_ns() + MS).unwrap();
-        }
+        let mut waiter = taught(&mut poll, Waiting::Patient);
         std::io::Read::read_exact(&mut &near, &mut [0]).expect("the byte");
-        let due = now_ns() + 5 * MS;
+        let due = now_ns() + 50 * MS;
         assert_eq!(waiter.wait(&mut poll, due).unwrap(), 0);
-        assert!(now_ns() + MS / 4 > due);
-        assert!(waiter.awake_ns > 0 && waiter.awake_ns <= 20_000);
+        assert!(now_ns() + MS > due);
+        assert!(waiter.awake_ns > 0 && waiter.awake_ns < 40_000);
     }
 
     #[test]
-    fn a_plan_that_spins_is_awake_all_the_time() {
+    fn a_thread_that_shares_its_core_learns_no_patience() {
+        let (mut poll, near, mut far) = watched();
+        far.write_all(b"x").expect("room for a byte");
+        let mut waiter = taught(&mut poll, Waiting::Asleep);
+        std::io::Read::read_exact(&mut &near, &mut [0]).expect("the byte");
+        assert_eq!(waiter.wait(&mut poll, now_ns() + 5 * MS).unwrap(), 0);
+        assert_eq!(waiter.awake_ns, 0);
+    }
+
+    #[test]
+    fn a_plan_that_wants_it_is_awake_all_the_time() {
         let (mut poll, _near, _far) = watched();
-        let mut waiter = Waiter::new(true);
-        let due = now_ns() + 3 * MS;
+        let mut waiter = Waiter::new(Waiting::Awake);
+        let began = now_ns();
+        let due = began + 30 * MS;
         assert_eq!(waiter.wait(&mut poll, due).unwrap(), 0);
-        assert!(now_ns() >= due);
+        let took = now_ns() - began;
+        assert!(took >= 30 * MS);
+        // Less than the whole where others had this core, and never more.
         assert!(
-            (5 * MS / 2..=3 * MS).contains(&waiter.awake_ns),
+            (MS..=took).contains(&waiter.awake_ns),
             "{}",
             waiter.awake_ns
         );

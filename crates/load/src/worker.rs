@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::clock::now_ns;
 use crate::group::{Group, Turn};
+use crate::plan::Waiting;
 use crate::poll::Poll;
 use crate::process::{pin, sharpen_timers};
 use crate::shared::{Shared, Tally};
@@ -28,7 +29,7 @@ pub(crate) fn run(
     mut groups: Vec<Group>,
     thread: usize,
     core: Option<usize>,
-    spin: bool,
+    waiting: Waiting,
     shared: &Shared,
 ) -> io::Result<Vec<Group>> {
     let mut leaving = Leaving {
@@ -40,7 +41,7 @@ pub(crate) fn run(
         pin(core)?;
     }
     sharpen_timers();
-    turn_until_done(&mut groups, thread, spin, shared)?;
+    turn_until_done(&mut groups, thread, waiting, shared)?;
     leaving.done = true;
     Ok(groups)
 }
@@ -67,11 +68,11 @@ impl Drop for Leaving<'_> {
 fn turn_until_done(
     groups: &mut [Group],
     thread: usize,
-    spin: bool,
+    waiting: Waiting,
     shared: &Shared,
 ) -> io::Result<()> {
     let mut poll = Poll::new()?;
-    let mut waiter = Waiter::new(spin);
+    let mut waiter = Waiter::new(waiting);
     let mut input = vec![0u8; INPUT_BYTES].into_boxed_slice();
     let mut scratch = Vec::with_capacity(16 * 1024);
     let mut expire_at = now_ns() + EXPIRE_NS;

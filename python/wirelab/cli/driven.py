@@ -106,4 +106,4 @@ def _show_client(result: Json) -> None:
     awake_s = result["client_awake_s"]
     # Below a hundredth it is not worth the words.
     if awake_s > 0.01 * result["client_cpu_s"]:
-        _say(f"  of its CPU time, {format_seconds(awake_s)} awake with nothing to do")
+        _say(f"  of it {format_seconds(awake_s)} awake with nothing to do, which no call pays")

@@ -48,7 +48,8 @@ Client-bound: the threads of the engine were busy for more than 90 % of the wind
 was not. The rate is then a lower bound, drawn hollow and shown with ≥, and no stack is ranked by
 it.
 
-CPU per call is the CPU time of the process within the window over the calls of the window.
+CPU per call is the CPU time of the process within the window over the calls of the window, the
+engine's without what it waited awake, with nothing to do.
 """
 
 

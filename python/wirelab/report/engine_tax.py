@@ -64,9 +64,10 @@ def _costs(axis: str) -> bool:
 def _caption() -> str:
     data = published()
     return (
-        f"The engine's own CPU per call against a null service, part of client CPU above: Submit "
-        f"{data['submit_bytes']} B, {data['users']} users, {data['machine']['processor']}, "
-        f"{data['taken'][:10]}. Ratios are of status and frame alone (work=frame)."
+        "The engine's own CPU per call against a null service, awake throughout; client CPU above "
+        f"has the sleeps too. Submit {data['submit_bytes']} B, {data['users']} users, "
+        f"{data['machine']['processor']}, {data['taken'][:10]}. Ratios are of status and frame "
+        "alone (work=frame)."
     )
 
 

@@ -150,7 +150,7 @@ class Bed:
             "threads": self._table.threads(),
             "cores": list(self._table.engine),
             "progress_ms": PROGRESS_MS,
-            "spin": spin,
+            "waiting": "awake" if spin else self._table.waiting(),
             "groups": groups,
         }
         drive = Drive(

@@ -27,11 +27,9 @@ pub struct Plan {
     /// Cores to pin the threads to, in turn; empty: not pinned.
     #[serde(default)]
     pub cores: Vec<usize>,
-    /// The threads never sleep while they wait: no time is lost to waking a
-    /// core up, and each thread uses a whole core, so that CPU per call says
-    /// nothing.
+    /// How the threads wait when nothing is to be done.
     #[serde(default)]
-    pub spin: bool,
+    pub waiting: Waiting,
     /// Allow targets that are neither loopback nor in a namespace of the lab.
     #[serde(default)]
     pub allow_any_target: bool,
@@ -45,6 +43,22 @@ pub struct Plan {
     pub call_log: Option<String>,
     /// Groups of calls, each with its own workload and load, run at the same time.
     pub groups: Vec<Group>,
+}
+
+/// How threads wait. Time that was waited awake is told apart (`awake_s` of the result).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Waiting {
+    /// Asleep, but for the last microseconds before something is due. For
+    /// cores that are shared, and where CPU time is rationed.
+    #[default]
+    Asleep,
+    /// Awake where events come thicker than a sleep is worth, else asleep.
+    /// Only for threads that have their cores to themselves.
+    Patient,
+    /// Never asleep: nothing is lost to waking a core, and each thread uses
+    /// all of one.
+    Awake,
 }
 
 /// Calls of one kind under one load.
