@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from bench.engine import Load
@@ -15,7 +16,8 @@ from bench.reading import Count
 CONTRACTS = Path(__file__).resolve().parent.parent / "contracts"
 HELLO_REST = "/transfer/hello"
 HELLO_GRPC = "/wirelab.transfer.v1.Transfer/Hello"
-SAME_REQUEST = ("-H", "accept: text/plain", "-H", "user-agent: wirelab")
+USER_AGENT = f"wirelab/{metadata.version('wirelab')}"
+SAME_REQUEST = ("-H", "accept: text/plain", "-H", f"user-agent: {USER_AGENT}")
 """What our request carries, so that the service has the same to read from everybody."""
 EMPTY_MESSAGE = b"\0\0\0\0\0"
 """A gRPC message of no bytes: compressed flag 0, length 0 (gRPC over HTTP2, Requests)."""

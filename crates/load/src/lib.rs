@@ -44,6 +44,7 @@ mod single;
 mod socket;
 mod speaks;
 mod spec;
+mod stamps;
 mod step;
 pub mod target;
 mod tls;

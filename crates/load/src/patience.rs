@@ -10,6 +10,10 @@
 /// sleep and come back takes a core longer.
 const PAYS_NS: u64 = 3_000;
 
+/// A thread that is awake goes on to be so up to this average: one stall after
+/// another must not send it to sleep in the middle of a thick load.
+const BEARS_NS: u64 = 5_000;
+
 /// A wait that nothing has ended by then is slept through after all, and
 /// counts as this long.
 const AWAKE_NS_MAX: u64 = 20_000;
@@ -27,6 +31,7 @@ const MEMORY: u64 = 64;
 pub(crate) struct Patience {
     /// Average of the waits that were begun awake, in ns, times [`MEMORY`].
     average: u64,
+    awake: bool,
     /// Which of [`LOOK_EVERY`] holds.
     seldom: usize,
     since_look: u32,
@@ -36,6 +41,7 @@ impl Default for Patience {
     fn default() -> Self {
         Patience {
             average: AWAKE_NS_MAX * MEMORY,
+            awake: false,
             seldom: 0,
             since_look: 0,
         }
@@ -46,7 +52,9 @@ impl Patience {
     /// Nanoseconds to wait awake before the next sleep; 0: sleep at once.
     #[inline]
     pub(crate) fn awake_ns(&mut self) -> u64 {
-        if self.average < PAYS_NS * MEMORY {
+        let limit = if self.awake { BEARS_NS } else { PAYS_NS };
+        self.awake = self.average < limit * MEMORY;
+        if self.awake {
             return AWAKE_NS_MAX;
         }
         self.since_look += 1;
@@ -116,9 +124,22 @@ mod tests {
         awake_of(&mut patience, std::iter::repeat_n(1_000, 8_000));
         assert_eq!(patience.awake_ns(), AWAKE_NS_MAX);
         patience.waited(None);
-        // One does not change its mind, a dozen do.
+        // One does not change its mind, two dozen do.
         assert_eq!(patience.awake_ns(), AWAKE_NS_MAX);
-        (0..12).for_each(|_| patience.waited(None));
+        (0..24).for_each(|_| patience.waited(None));
         assert_eq!(patience.awake_ns(), 0);
+    }
+
+    #[test]
+    fn between_the_two_averages_it_stays_as_it_is() {
+        let mut asleep = Patience::default();
+        awake_of(&mut asleep, std::iter::repeat_n(4_000, 100_000));
+        assert!(awake_of(&mut asleep, std::iter::repeat_n(4_000, 2_510)) <= 11);
+        let mut awake = Patience::default();
+        awake_of(&mut awake, std::iter::repeat_n(1_000, 8_000));
+        assert_eq!(
+            awake_of(&mut awake, std::iter::repeat_n(4_000, 8_000)),
+            8_000
+        );
     }
 }

@@ -52,6 +52,15 @@ impl Socket {
             Target::Tcp(SocketAddr::V6(_)) => libc::AF_INET6,
             Target::Unix(_) => libc::AF_UNIX,
         };
+        let socket = Socket::new(family, options.quickack)?;
+        if matches!(target, Target::Tcp(_)) {
+            socket.set_options(options)?;
+        }
+        socket.start(target)?;
+        Ok(socket)
+    }
+
+    fn new(family: i32, quickack: Option<bool>) -> io::Result<Socket> {
         let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         // SAFETY: no pointers; a valid descriptor or -1 comes back.
         let fd = unsafe { libc::socket(family, kind, 0) };
@@ -60,15 +69,7 @@ impl Socket {
         }
         // SAFETY: `fd` was just opened and is owned by nobody else.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        let socket = Socket {
-            fd,
-            quickack: options.quickack,
-        };
-        if matches!(target, Target::Tcp(_)) {
-            socket.set_options(options)?;
-        }
-        socket.start(target)?;
-        Ok(socket)
+        Ok(Socket { fd, quickack })
     }
 
     fn set_options(&self, options: SocketOptions) -> io::Result<()> {
@@ -89,9 +90,24 @@ impl Socket {
         }
     }
 
-    /// Asks the kernel to stamp what arrives, for [`Socket::read_stamped`].
-    pub(crate) fn stamp_arrivals(&self) -> io::Result<()> {
-        let flags = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    /// One that never carries anything: it asks the kernel for something.
+    pub(crate) fn unconnected() -> io::Result<Socket> {
+        Socket::new(libc::AF_INET, None)
+    }
+
+    /// Asks the kernel to stamp what arrives, on whatever socket.
+    pub(crate) fn ask_for_stamps(&self, wanted: bool) -> io::Result<()> {
+        let flags = match wanted {
+            true => libc::SOF_TIMESTAMPING_RX_SOFTWARE,
+            false => 0,
+        };
+        self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as i32)
+    }
+
+    /// Has [`Socket::read_stamped`] show the stamps while some socket
+    /// [asks](Socket::ask_for_stamps) for them.
+    pub(crate) fn show_stamps(&self) -> io::Result<()> {
+        let flags = libc::SOF_TIMESTAMPING_SOFTWARE;
         self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags as i32)
     }
 

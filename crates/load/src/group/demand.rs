@@ -10,6 +10,7 @@ use crate::shared::Span;
 impl Group {
     /// Takes what is due, begins calls, opens connections as needed.
     pub(crate) fn advance(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
+        self.stamps.advance(now)?;
         let (recorder, span) = (&mut self.recorder, turn.span);
         self.users.arrive(now, span, |intended, lag| {
             if span.contains(intended) {

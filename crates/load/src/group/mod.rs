@@ -27,6 +27,7 @@ use crate::sequences::Sequences;
 use crate::shared::Span;
 use crate::socket::SocketOptions;
 use crate::speaks::Speaks;
+use crate::stamps::Stamps;
 use crate::step::Step;
 use crate::target::Target;
 use crate::tls_files::Secure;
@@ -94,6 +95,7 @@ pub(crate) struct Group {
     sequences: Sequences,
     connections: Connections,
     forward: Forward,
+    stamps: Stamps,
     /// Where one-way calls are said to have been processed.
     report: Option<Report>,
     ended: Vec<CallId>,
@@ -134,6 +136,7 @@ impl Group {
             operations: (0..spec.operations()).map(|_| Recorder::new()).collect(),
             forward: Forward::new(spec.any_target),
             report: spec.report.clone().map(Report::new),
+            stamps: Stamps::default(),
             spec,
             index,
             users,

@@ -11,7 +11,7 @@ use crate::shared::Span;
 use crate::socket::Socket;
 use crate::target::Target;
 
-/// Every how many connections one asks for the kernel's arrival stamps.
+/// Every how many connections one shows the kernel's arrival stamps.
 const STAMPED_EVERY: u32 = 16;
 
 impl Group {
@@ -54,7 +54,8 @@ impl Group {
         let stamped =
             slot.is_multiple_of(STAMPED_EVERY) && matches!(self.spec.target, Target::Tcp(_));
         if stamped {
-            socket.stamp_arrivals()?;
+            socket.show_stamps()?;
+            self.stamps.need()?;
         }
         let secure = self.spec.secure.as_ref();
         let tls = secure.map(|secure| secure.connect().map(Box::new));

@@ -63,7 +63,7 @@ impl Group {
                     return Ok(());
                 }
                 Ok((Read::Bytes(length), stamp)) => {
-                    self.record_read(length, at, stamp, turn.span);
+                    self.record_read(length, at, stamp, turn.span)?;
                     self.receive(slot, length, at, turn)?;
                     if length < turn.input.len() {
                         return Ok(());
@@ -86,16 +86,25 @@ impl Group {
     }
 
     #[inline]
-    fn record_read(&mut self, length: usize, at: u64, stamp: Option<u64>, span: Span) {
+    fn record_read(
+        &mut self,
+        length: usize,
+        at: u64,
+        stamp: Option<u64>,
+        span: Span,
+    ) -> io::Result<()> {
         if !span.contains(at) {
-            return;
+            return Ok(());
         }
         self.recorder.bytes_received += length as u64;
-        if let Some(stamp) = stamp {
+        if let Some(stamp) = stamp
+            && self.stamps.take()?
+        {
             let arrived = stamp as i64 - realtime_offset_ns();
             self.recorder
                 .time(Time::Backlog, (at as i64 - arrived).max(0) as u64);
         }
+        Ok(())
     }
 
     #[inline]
