@@ -40,7 +40,7 @@ pub(crate) struct Patience {
 impl Default for Patience {
     fn default() -> Self {
         Patience {
-            average: AWAKE_NS_MAX * MEMORY,
+            average: BEARS_NS * MEMORY,
             awake: false,
             seldom: 0,
             since_look: 0,
