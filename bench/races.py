@@ -63,7 +63,8 @@ class Contender:
 def run_race(
     race: Race, programs: dict[str, str], rounds: int, rounds_max: int, seconds: int
 ) -> Raced:
-    """`rounds`, each with every contender once, in the order of :func:`turns`. When a bound is missed and yet not shown to be broken, there are `rounds_max` in all.
+    """`rounds`, each with every contender once, in the order of :func:`turns`.
+    When a bound is missed and yet not shown to be broken, there are `rounds_max` in all.
 
     `programs` maps a peer's program to its path; peers that are not in it are left out.
     """
@@ -79,7 +80,8 @@ def run_race(
 
 def one_round(field: list[Contender], number: int, service: Running) -> Round:
     """Every contender once."""
-    return {field[i].name: measure(field[i], service) for i in turns(len(field), number)}
+    readings = {place: measure(field[place], service) for place in turns(len(field), number)}
+    return {one.name: readings[place] for place, one in enumerate(field)}
 
 
 def turns(contenders: int, number: int) -> list[int]:

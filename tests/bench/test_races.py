@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -15,10 +16,12 @@ def test_places_and_neighbours_are_balanced(contenders: int) -> None:
     rounds = [turns(contenders, number) for number in range(2 * contenders)]
     assert all(sorted(order) == list(range(contenders)) for order in rounds)
     places = Counter((place, who) for order in rounds for place, who in enumerate(order))
-    assert set(places.values()) == {2} and len(places) == contenders**2
-    pairs = [pair for order in rounds for pair in zip(order, order[1:], strict=False)]
+    assert set(places.values()) == {2}
+    assert len(places) == contenders**2
+    pairs = [pair for order in rounds for pair in pairwise(order)]
     followed = Counter(pairs)
-    assert set(followed.values()) == {2} and len(followed) == contenders * (contenders - 1)
+    assert set(followed.values()) == {2}
+    assert len(followed) == contenders * (contenders - 1)
 
 
 def test_neighbouring_rounds_are_mirrored() -> None:
