@@ -72,8 +72,8 @@ class Ratio:
         if self.at_most is not None and self.at_least is not None:
             return f"{self.at_least:g} to {self.at_most:g}"
         if self.at_most is not None:
-            return f"at most {self.at_most:g}"
-        return f"at least {self.at_least:g}" if self.at_least is not None else ""
+            return f"at most {self.at_most:,g}"
+        return f"at least {self.at_least:,g}" if self.at_least is not None else ""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@
 //! `cargo run --release -p wirelab-link --example exactness [--tries N] [CORE…]`
 //!
 //! The cores are the emulator's; without, the kernel places it. Each figure is
-//! tried N times, five without `--tries`.
+//! tried N times, five without `--tries`; every try of all comes before the next
+//! try of any, so that a machine that is busy for some seconds spoils one try of
+//! a figure, and not all.
 
 #![allow(
     clippy::disallowed_macros,
@@ -61,25 +63,36 @@ fn main() -> ExitCode {
     }
 }
 
+/// What one measurement answers: rows, and a try of each.
+struct Question {
+    rows: Vec<Row>,
+    ask: Box<Ask>,
+}
+
+type Ask = dyn Fn(&Plan) -> Result<Vec<f64>, LinkError>;
+
 fn rows(plan: &Plan) -> Result<Vec<Row>, LinkError> {
-    let mut rows = Vec::new();
-    for (ms, pings) in [(2.5, 400), (13.8, 400), (850.0, 60)] {
-        rows.push(round_trip(plan, ms, pings)?);
+    let mut questions = questions();
+    for _ in 0..plan.tries {
+        for question in &mut questions {
+            let found = (question.ask)(plan)?;
+            for (row, one) in question.rows.iter_mut().zip(found) {
+                row.add(one);
+            }
+        }
     }
-    for ms in [2.5, 13.8, 850.0] {
-        rows.extend(under_load(plan, ms)?);
-    }
-    for kbit in [26.8, 1_000.0, 100_000.0, 1_000_000.0] {
-        rows.push(rate(plan, kbit)?);
-    }
-    for percent in [0.5, 2.9, 10.0] {
-        rows.push(loss(plan, percent)?);
-    }
-    for ms in [0.0, 0.5] {
-        rows.push(throughput(plan, ms)?);
-    }
-    rows.push(packets(plan)?);
-    Ok(rows)
+    Ok(questions.into_iter().flat_map(|one| one.rows).collect())
+}
+
+fn questions() -> Vec<Question> {
+    let mut all = Vec::new();
+    all.extend([(2.5, 400), (13.8, 400), (850.0, 60)].map(|(ms, pings)| round_trip(ms, pings)));
+    all.extend([2.5, 13.8, 850.0].map(under_load));
+    all.extend([26.8, 1_000.0, 100_000.0, 1_000_000.0].map(rate));
+    all.extend([0.5, 2.9, 10.0].map(loss));
+    all.extend([0.0, 0.5].map(throughput));
+    all.push(packets());
+    all
 }
 
 /// A link of the emulator with this direction both ways.
@@ -91,104 +104,92 @@ fn link(plan: &Plan, both: Value, measure: Value) -> Result<Link, LinkError> {
     Link::start(&LinkConfig::parse(&config.to_string())?)
 }
 
-fn tries(
-    plan: &Plan,
-    mut one: impl FnMut() -> Result<f64, LinkError>,
-) -> Result<Vec<f64>, LinkError> {
-    (0..plan.tries).map(|_| one()).collect()
-}
-
-fn round_trip(plan: &Plan, ms: f64, pings: u32) -> Result<Row, LinkError> {
-    let found = tries(plan, || {
-        let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": pings}))?;
-        Ok(link.ready().measured.rtt_ms.p50 - ms)
-    })?;
-    Ok(Row::at_most(
-        format!("RTT {ms} ms: p50 above nominal, ms"),
-        found,
-        0.4,
-    ))
+fn round_trip(ms: f64, pings: u32) -> Question {
+    let name = format!("RTT {ms} ms: p50 above nominal, ms");
+    Question {
+        rows: vec![Row::at_most(name, 0.4)],
+        ask: Box::new(move |plan| {
+            let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": pings}))?;
+            Ok(vec![link.ready().measured.rtt_ms.p50 - ms])
+        }),
+    }
 }
 
 /// Two rows: what a caller sees, and the emulator's own part of it, which a
 /// busy machine spoils less.
-fn under_load(plan: &Plan, ms: f64) -> Result<[Row; 2], LinkError> {
-    let mut late = Vec::new();
-    let found = tries(plan, || {
-        let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": 10}))?;
-        let p99 = flood::echo_p99_ms(&link, 10_000.0, 20_000).map_err(machine)?;
-        let lateness = link.report()?.lateness_us;
-        late.push(lateness.map_or(f64::NAN, |lateness| lateness.p99 / 1_000.0));
-        Ok(p99 - ms)
-    })?;
+fn under_load(ms: f64) -> Question {
     let load = format!("RTT {ms} ms at 10,000 echoes/s");
-    Ok([
-        Row::at_most(format!("{load}: p99 above nominal, ms"), found, 0.8),
-        Row::at_most(format!("{load}: emulator late at p99, ms"), late, 0.4),
-    ])
+    Question {
+        rows: vec![
+            Row::at_most(format!("{load}: p99 above nominal, ms"), 0.8),
+            Row::at_most(format!("{load}: emulator late at p99, ms"), 0.4),
+        ],
+        ask: Box::new(move |plan| {
+            let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": 10}))?;
+            let p99 = flood::echo_p99_ms(&link, 10_000.0, 20_000).map_err(machine)?;
+            let lateness = link.report()?.lateness_us;
+            let late = lateness.map_or(f64::NAN, |lateness| lateness.p99 / 1_000.0);
+            Ok(vec![p99 - ms, late])
+        }),
+    }
 }
 
-fn rate(plan: &Plan, kbit: f64) -> Result<Row, LinkError> {
-    let both = json!({"rate_kbit": kbit, "queue_bytes": 1_000_000, "delay_ms": 1});
-    let found = tries(plan, || {
-        let link = link(plan, both.clone(), json!({"pings": 5, "rate": true}))?;
-        let rates = link.ready().measured.rate_kbit;
-        let off = |measured: f64| 100.0 * (measured / kbit - 1.0);
-        Ok(rates.map_or(f64::NAN, |rates| {
-            off(rates.forward).abs().max(off(rates.backward).abs())
-        }))
-    })?;
-    Ok(Row::at_most(
-        format!("rate {kbit} kbit/s: off by, %"),
-        found,
-        3.0,
-    ))
+fn rate(kbit: f64) -> Question {
+    Question {
+        rows: vec![Row::at_most(format!("rate {kbit} kbit/s: off by, %"), 3.0)],
+        ask: Box::new(move |plan| {
+            let both = json!({"rate_kbit": kbit, "queue_bytes": 1_000_000, "delay_ms": 1});
+            let link = link(plan, both, json!({"pings": 5, "rate": true}))?;
+            let rates = link.ready().measured.rate_kbit;
+            let off = |measured: f64| 100.0 * (measured / kbit - 1.0);
+            Ok(vec![rates.map_or(f64::NAN, |rates| {
+                off(rates.forward).abs().max(off(rates.backward).abs())
+            })])
+        }),
+    }
 }
 
 /// Whether the nominal loss lies in the 99.9 % interval of what was measured:
 /// 0 inside, else how far outside, percent points.
-fn loss(plan: &Plan, percent: f64) -> Result<Row, LinkError> {
-    let both = json!({"delay_ms": 1, "loss": {"kind": "random", "percent": percent}});
-    let found = tries(plan, || {
-        let link = link(
-            plan,
-            both.clone(),
-            json!({"pings": 5, "loss_packets": 5_000}),
-        )?;
-        let measured = link.ready().measured.loss_percent.as_ref();
-        let out =
-            |way: &wirelab_link::Proportion| (way.low - percent).max(percent - way.high).max(0.0);
-        Ok(measured.map_or(f64::NAN, |loss| out(&loss.forward).max(out(&loss.backward))))
-    })?;
-    Ok(Row::at_most(
-        format!("loss {percent} %: outside of its 99.9 % interval by, %"),
-        found,
-        0.0,
-    ))
+fn loss(percent: f64) -> Question {
+    let name = format!("loss {percent} %: outside of its 99.9 % interval by, %");
+    Question {
+        rows: vec![Row::at_most(name, 0.0)],
+        ask: Box::new(move |plan| {
+            let both = json!({"delay_ms": 1, "loss": {"kind": "random", "percent": percent}});
+            let link = link(plan, both, json!({"pings": 5, "loss_packets": 5_000}))?;
+            let measured = link.ready().measured.loss_percent.as_ref();
+            let out = |way: &wirelab_link::Proportion| {
+                (way.low - percent).max(percent - way.high).max(0.0)
+            };
+            Ok(vec![measured.map_or(f64::NAN, |loss| {
+                out(&loss.forward).max(out(&loss.backward))
+            })])
+        }),
+    }
 }
 
-fn throughput(plan: &Plan, ms: f64) -> Result<Row, LinkError> {
-    let found = tries(plan, || {
-        let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": 5}))?;
-        flood::tcp_gbit(&link, 1.0).map_err(machine)
-    })?;
-    Ok(Row::at_least(
-        format!("TCP at RTT {ms} ms, Gbit/s"),
-        found,
-        1.5,
-    ))
+fn throughput(ms: f64) -> Question {
+    Question {
+        rows: vec![Row::at_least(format!("TCP at RTT {ms} ms, Gbit/s"), 1.5)],
+        ask: Box::new(move |plan| {
+            let link = link(plan, json!({"delay_ms": ms / 2.0}), json!({"pings": 5}))?;
+            Ok(vec![flood::tcp_gbit(&link, 1.0).map_err(machine)?])
+        }),
+    }
 }
 
-fn packets(plan: &Plan) -> Result<Row, LinkError> {
-    let found = tries(plan, || {
-        let link = link(plan, json!({"delay_ms": 0.5}), json!({"pings": 5}))?;
-        flood::udp_packets_per_s(&link, 1.0).map_err(machine)
-    })?;
-    Ok(Row::at_least(
-        "packets/s of 84 B delivered".into(),
-        found,
-        150_000.0,
-    ))
+fn packets() -> Question {
+    Question {
+        rows: vec![Row::at_least(
+            "packets/s of 84 B delivered".into(),
+            150_000.0,
+        )],
+        ask: Box::new(|plan| {
+            let link = link(plan, json!({"delay_ms": 0.5}), json!({"pings": 5}))?;
+            Ok(vec![flood::udp_packets_per_s(&link, 1.0).map_err(machine)?])
+        }),
+    }
 }
 
 fn machine(error: std::io::Error) -> LinkError {
