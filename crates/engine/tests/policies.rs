@@ -155,6 +155,33 @@ fn a_number_of_calls_is_kept_exactly_over_threads() {
 }
 
 #[test]
+fn a_window_of_calls_on_a_running_load_has_the_rate_of_the_load() {
+    let (address, seen) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            std::thread::sleep(Duration::from_millis(200));
+            ok(s)
+        });
+    });
+    let mut plan = plan(&address);
+    plan["groups"][0]["load"] = json!({"kind": "constant", "rate": 200.0, "in_flight_max": 80});
+    plan["groups"][0]["window"] = json!({"calls": {"calls": 40, "max_s": 20.0}});
+    plan["groups"][0]["timeout_s"] = json!(5.0);
+    let rate_of = |plan: &serde_json::Value| {
+        let group = group(plan);
+        assert_eq!(group["ok"], 40, "{group}");
+        group["rate_per_s"].as_f64().unwrap()
+    };
+    // Opened with the load it is over when the last call has ended.
+    let cold = rate_of(&plan);
+    assert!((50.0..=40.0 / 0.39).contains(&cold), "{cold}");
+    assert_eq!(seen.requests.load(SeqCst), 40);
+    // Opened while it ran: forty gaps, and a part of one before the first of them.
+    plan["groups"][0]["warmup"] = json!({"min_s": 0.5, "max_s": 0.5});
+    let warm = rate_of(&plan);
+    assert!((40.0 / 0.2051..=200.1).contains(&warm), "{warm}");
+}
+
+#[test]
 fn a_constant_rate_is_met_exactly_and_think_time_is_kept() {
     let (address, _) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
     let mut constant = plan(&address);

@@ -65,7 +65,7 @@ pub fn run(
         marks: Marks::default(),
     };
     let began = now_ns();
-    if plan.groups.iter().all(|group| group.warmup.max_s <= 0.0) {
+    if !coordinator.warm() {
         coordinator.open_window(began);
     }
     let threads = spawn(plan, &specs, &shared, log.as_ref(), began)
@@ -221,7 +221,7 @@ struct Coordinator<'a, F: FnMut(Progress)> {
 
 impl<F: FnMut(Progress)> Coordinator<'_, F> {
     fn conduct(&mut self, began: u64) {
-        if self.shared.window().start == UNSET {
+        if self.warm() {
             self.warm_up(began);
         }
         self.marks.warmup_s = seconds(self.shared.window().start.saturating_sub(began));
@@ -230,6 +230,14 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         self.measure();
         self.marks.at_end = Some(Mark::now(&self.shared));
         self.drain();
+    }
+
+    /// The window opens on a load that runs already.
+    fn warm(&self) -> bool {
+        self.plan
+            .groups
+            .iter()
+            .any(|group| group.warmup.max_s > 0.0)
     }
 
     fn warm_up(&mut self, began: u64) {
@@ -252,11 +260,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
     }
 
     fn open_window(&mut self, now: u64) {
-        let start = if self.plan.groups.iter().all(|g| g.warmup.max_s <= 0.0) {
-            now
-        } else {
-            now + NOTICE_NS
-        };
+        let start = if self.warm() { now + NOTICE_NS } else { now };
         let end = match self.longest_s() {
             Some(duration_s) => start + ns(duration_s),
             None => UNSET,
@@ -297,20 +301,31 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
     }
 
     /// Until the window's end, by time or by calls, or until an interrupt.
+    ///
+    /// On a load that runs, a window of calls closes when one call more would begin,
+    /// so that its edges are alike: whose calls were under way when it opened also
+    /// have theirs under way when it closes. One that opens with the load closes with
+    /// it, when its last call has ended.
     fn measure(&mut self) {
-        let Span { start, end } = self.shared.window();
+        let (Span { start, end }, warm) = (self.shared.window(), self.warm());
         let bound = if end == UNSET {
             start + ns(self.bound_s())
         } else {
             end
         };
-        self.wait_for("measure", start, bound, |shared| {
-            end == UNSET && shared.all_finished()
+        let by_calls = end == UNSET;
+        let full_at = |shared: &Shared| shared.full_at().filter(|_| by_calls && warm);
+        self.wait_for("measure", start, bound, |shared| match full_at(shared) {
+            Some(at) => at < now_ns(),
+            None => by_calls && shared.all_finished(),
         });
         let now = now_ns();
         if self.stopped() && now < bound {
             self.interrupted = true;
             self.shared.close_window(now, HURRY_NS);
+        } else if let Some(at) = full_at(&self.shared).filter(|at| *at < now) {
+            // The last call may have begun at that very moment.
+            self.shared.close_window(at + 1, self.drain_ns());
         } else if end == UNSET && !self.shared.all_finished() {
             self.shared.close_window(now, self.drain_ns());
         }
@@ -384,6 +399,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             span: self.shared.window(),
             warmup_s: self.marks.warmup_s,
             stationary: self.marks.stationary,
+            warm: self.warm(),
             cpu_s,
         };
         Outcome {

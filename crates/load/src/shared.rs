@@ -1,6 +1,7 @@
 //! What the coordinator and the load threads say to each other while a plan runs.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// Not yet decided.
 pub(crate) const UNSET: u64 = u64::MAX;
@@ -29,6 +30,8 @@ pub(crate) struct Tally {
     pub(crate) errors: AtomicU64,
     /// Nanoseconds spent awake with nothing to do.
     pub(crate) awake_ns: AtomicU64,
+    /// When the window held the calls that it is to hold; 0 while that is not known.
+    pub(crate) full_at: AtomicU64,
     /// Nothing is left to do: every call of the window has ended.
     pub(crate) finished: AtomicBool,
 }
@@ -68,15 +71,23 @@ impl Shared {
     pub(crate) fn all_finished(&self) -> bool {
         self.threads
             .iter()
-            .all(|tally| tally.finished.load(Relaxed))
+            .all(|tally| tally.finished.load(Acquire))
+    }
+
+    /// When the last thread had its calls of the window; None while one lacks some.
+    pub(crate) fn full_at(&self) -> Option<u64> {
+        let mut threads = self.threads.iter();
+        threads.try_fold(0, |last, tally| match tally.full_at.load(Relaxed) {
+            0 => None,
+            at => Some(at.max(last)),
+        })
     }
 
     /// Opens the window; `end` is UNSET when a number of calls closes it.
     pub(crate) fn open_window(&self, start: u64, end: u64, drain_ns: u64) {
         // The end first: a thread that sees the start must not see an older end.
         self.close_window(end, drain_ns);
-        self.window_start
-            .store(start, std::sync::atomic::Ordering::Release);
+        self.window_start.store(start, Release);
     }
 
     /// Closes the window at `end` and bounds the drain.
@@ -86,7 +97,7 @@ impl Shared {
     }
 
     pub(crate) fn window(&self) -> Span {
-        let start = self.window_start.load(std::sync::atomic::Ordering::Acquire);
+        let start = self.window_start.load(Acquire);
         Span {
             start,
             end: self.window_end.load(Relaxed),

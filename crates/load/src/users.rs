@@ -51,6 +51,8 @@ pub(crate) struct Users {
     schedule: Option<Schedule>,
     /// Calls of the window still to be begun; None: the window ends by time.
     quota: Option<u64>,
+    /// When the first call that the quota did not admit wanted to begin.
+    refused_at: u64,
 }
 
 struct Schedule {
@@ -87,6 +89,7 @@ impl Users {
             think_ns,
             schedule: None,
             quota,
+            refused_at: UNSET,
         }
     }
 
@@ -113,6 +116,7 @@ impl Users {
                 step: numbers.step,
             }),
             quota,
+            refused_at: UNSET,
         }
     }
 
@@ -204,7 +208,10 @@ impl Users {
         }
         match &mut self.quota {
             Some(quota) if span.is_open_or_past(intended) => match quota {
-                0 => false,
+                0 => {
+                    self.refused_at = self.refused_at.min(intended);
+                    false
+                }
                 _ => {
                     *quota -= 1;
                     true
@@ -217,9 +224,30 @@ impl Users {
     /// Forgets who waits to begin a call that the window will not admit.
     pub(crate) fn send_home(&mut self, span: Span) {
         let exhausted = self.exhausted();
+        let refused_at = &mut self.refused_at;
         self.queue.retain(|waiting| {
-            waiting.intended < span.end && !(exhausted && span.is_open_or_past(waiting.intended))
+            let refused = exhausted && span.is_open_or_past(waiting.intended);
+            if refused {
+                *refused_at = waiting.intended.min(*refused_at);
+            }
+            waiting.intended < span.end && !refused
         });
+    }
+
+    /// When the call after the last of the quota would begin, and so the quota is
+    /// what the window holds; None before it is used up, or while no user is free.
+    pub(crate) fn full_at(&self) -> Option<u64> {
+        if !self.exhausted() {
+            return None;
+        }
+        let scheduled = self.schedule.as_ref().map_or(UNSET, |own| own.next);
+        let at = self.refused_at.min(scheduled).min(self.thinking_until());
+        (at != UNSET).then_some(at)
+    }
+
+    /// When the next pause of a user ends.
+    fn thinking_until(&self) -> u64 {
+        self.thinking.peek().map_or(UNSET, |Reverse((due, _))| *due)
     }
 
     /// True when the quota of calls has been used up.
@@ -234,8 +262,7 @@ impl Users {
             Some(schedule) if schedule.next < end => schedule.next,
             _ => UNSET,
         };
-        let thinking = self.thinking.peek().map_or(UNSET, |Reverse((due, _))| *due);
-        scheduled.min(thinking)
+        scheduled.min(self.thinking_until())
     }
 }
 
@@ -348,6 +375,44 @@ mod tests {
             .collect();
         assert_eq!(taken, [1000, 2000, 3000, 4000]);
         assert!(users.exhausted());
+    }
+
+    #[test]
+    fn the_window_is_full_when_one_call_more_would_begin() {
+        let span = Span {
+            start: 3000,
+            end: UNSET,
+        };
+        let mut arrivals = open(1e6, Some(2));
+        arrivals.arrive(4500, span, |_, _| {});
+        while arrivals.next(span).is_some() {}
+        assert_eq!(arrivals.full_at(), Some(5000), "the next of the schedule");
+
+        let mut behind = open(1e6, Some(2));
+        behind.arrive(9000, span, |_, _| {});
+        for _ in 0..4 {
+            assert!(behind.next(span).is_some() && behind.refused_at == UNSET);
+        }
+        behind.send_home(span);
+        assert_eq!(behind.full_at(), Some(5000), "the first of those that wait");
+
+        let mut users = Users::closed(2, NUMBERS, 0, Some(3), 0);
+        let early = [users.next(span), users.next(span)];
+        assert!(early.iter().all(Option::is_some));
+        for done in [3100, 3200, 3300] {
+            users.call_ended(0, done);
+            assert!(users.full_at().is_none() && users.next(span).is_some());
+        }
+        assert_eq!(users.full_at(), None, "no user is free");
+        users.call_ended(1, 3700);
+        users.call_ended(0, 3800);
+        assert_eq!(users.next(span), None);
+        assert_eq!(users.full_at(), Some(3700));
+
+        let mut thinking = Users::closed(1, NUMBERS, 500, Some(1), 3000);
+        assert!(thinking.next(span).is_some());
+        thinking.call_ended(0, 3100);
+        assert_eq!(thinking.full_at(), Some(3600));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One load thread: a reactor over the groups' sockets and schedules.
 
 use std::io;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use crate::clock::now_ns;
 use crate::group::{Group, Turn};
@@ -61,7 +61,7 @@ impl Drop for Leaving<'_> {
         }
         self.shared.threads[self.thread]
             .finished
-            .store(true, Relaxed);
+            .store(true, Release);
     }
 }
 
@@ -127,6 +127,10 @@ fn publish(groups: &[Group], waiter: &Waiter, tally: &Tally) {
         Relaxed,
     );
     tally.awake_ns.store(waiter.awake_ns, Relaxed);
+    let mut full = groups.iter().map(|group| group.users.full_at());
+    if let Some(last) = full.try_fold(0, |last, at| Some(at?.max(last))) {
+        tally.full_at.store(last, Relaxed);
+    }
 }
 
 #[cfg(test)]

@@ -39,7 +39,9 @@ pub enum Load {
 pub enum Window {
     /// Seconds.
     DurationS(f64),
-    /// A number of calls, and an upper bound in seconds.
+    /// A number of calls, and an upper bound in seconds. After a warm-up the
+    /// window closes when one call more would begin; without one, when the last
+    /// of them has ended.
     Calls {
         /// Calls to make.
         calls: u64,
