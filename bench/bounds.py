@@ -70,7 +70,7 @@ class Ratio:
     def wanted(self) -> str:
         """The bound in words; empty for a figure shown beside."""
         if self.at_most is not None and self.at_least is not None:
-            return f"{self.at_least:g} to {self.at_most:g}"
+            return f"{self.at_least:,g} to {self.at_most:,g}"
         if self.at_most is not None:
             return f"at most {self.at_most:,g}"
         return f"at least {self.at_least:,g}" if self.at_least is not None else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 from bench import marked
 from bench.bounds import Ratio
+from bench.table import plain
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/reference/links.md"
 ROW = "links"
@@ -41,16 +42,11 @@ def _line(one: Json) -> str:
     tries = tuple(one["values"])
     judged = Ratio(one["figure"], "", tries, one["at_most"], one["at_least"])
     best = max(tries) if one["at_most"] is None else min(tries)
-    wanted = judged.at_least if judged.at_most is None else judged.at_most
-    word = "at least" if judged.at_most is None else "at most"
     return (
-        f"| {judged.figure} | {_plain(best)} | {_plain(median(tries))} "
-        f"| {word} {wanted:,g} | {judged.verdict} |"
+        f"| {judged.figure} | {_told(best)} | {_told(median(tries))} "
+        f"| {judged.wanted()} | {judged.verdict} |"
     )
 
 
-def _plain(value: float) -> str:
-    """Three decimals of what is small, none of what is large."""
-    if value > LOST:
-        return "echoes lost"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.3f}"
+def _told(value: float) -> str:
+    return "echoes lost" if value > LOST else plain(value)

@@ -122,11 +122,11 @@ def ratio_line(ratio: Ratio) -> str:
     low, high = ratio.interval
     label = f"{ratio.figure} / {ratio.peer}" if ratio.peer else ratio.figure
     return (
-        f"  {label:<46}{_plain(ratio.median):>7}"
-        f"  [{_plain(low)} … {_plain(high)}]  {ratio.wanted():<14}  {ratio.verdict}"
+        f"  {label:<46}{plain(ratio.median):>7}"
+        f"  [{plain(low)} … {plain(high)}]  {ratio.wanted():<14}  {ratio.verdict}"
     ).rstrip()
 
 
-def _plain(value: float) -> str:
+def plain(value: float) -> str:
     """Three decimals of what is small, none of what is large."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}"
