@@ -344,7 +344,11 @@ def _warmup(trial: Trial) -> Check:
         return Check.unmeasurable("warm-up", "the engine did not report on it")
     if warmup["stationary"]:
         return Check("warm-up", "ok", f"the rate was stationary {took}")
-    return _marked("warm-up", f"the rate was still moving {took}; the window may hold warm-up")
+    return _marked(
+        "warm-up",
+        f"the rate was still moving {took}, or users had not ended three calls each; "
+        "the window may hold warm-up",
+    )
 
 
 def _connections(trial: Trial) -> Check:

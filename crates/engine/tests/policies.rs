@@ -182,6 +182,32 @@ fn a_window_of_calls_on_a_running_load_has_the_rate_of_the_load() {
 }
 
 #[test]
+fn a_warm_up_lasts_three_rounds_of_its_users() {
+    let (address, _) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            std::thread::sleep(Duration::from_millis(180));
+            ok(s)
+        });
+    });
+    let mut plan = plan(&address);
+    plan["groups"][0]["stack"]["connection"] = json!({"count": 20, "in_flight": 1});
+    plan["groups"][0]["load"] = json!({"kind": "closed", "users": 20});
+    plan["groups"][0]["window"] = json!({"duration_s": 0.2});
+    plan["groups"][0]["timeout_s"] = json!(5.0);
+    // Eight samples of 50 ms see two level rounds.
+    plan["groups"][0]["warmup"] = json!({"min_s": 0.1, "max_s": 5.0});
+    let warmup = &group(&plan)["warmup"];
+    assert_eq!(warmup["stationary"], true, "{warmup}");
+    // Three rounds have ended, and the fourth has begun.
+    assert!(warmup["calls"].as_u64().unwrap() >= 80, "{warmup}");
+    // Its bound holds, and is told.
+    plan["groups"][0]["warmup"] = json!({"min_s": 0.1, "max_s": 0.45});
+    let warmup = &group(&plan)["warmup"];
+    assert_eq!(warmup["stationary"], false, "{warmup}");
+    assert!(warmup["calls"].as_u64().unwrap() <= 60, "{warmup}");
+}
+
+#[test]
 fn a_constant_rate_is_met_exactly_and_think_time_is_kept() {
     let (address, _) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
     let mut constant = plan(&address);

@@ -186,7 +186,8 @@ pub struct WarmupOutcome {
     pub seconds: f64,
     /// Calls made in it.
     pub calls: u64,
-    /// True when the series was stationary before the window opened.
+    /// True when the series was stationary before the window opened, and the
+    /// users of a closed load had ended three calls each, on average.
     pub stationary: bool,
 }
 

@@ -12,15 +12,31 @@ const LEVEL: f64 = 0.05;
 /// … or by less than this many standard errors of counts (Poisson).
 const ERRORS: f64 = 2.0;
 
+/// Calls that a user of a closed load has ended, on average, before a series is
+/// called level. The first users are answered one after another while the others
+/// still begin; those go through the service side by side and end together.
+const ROUNDS: u64 = 3;
+
 /// Watches completions and says when they have levelled off: the mean of the
 /// last four samples is that of the four before, within 5 % or two standard
-/// errors of such counts. An idle system (no completions) is not stationary.
-#[derive(Debug, Default)]
+/// errors of such counts, and every user has ended three calls on average. An
+/// idle system (no completions) is not stationary.
+#[derive(Debug)]
 pub(crate) struct Warmup {
     counts: Vec<u64>,
+    /// Calls to end at least.
+    least: u64,
 }
 
 impl Warmup {
+    /// Of a load with so many users who wait for their replies; 0: of open loads.
+    pub(crate) fn new(users: u64) -> Warmup {
+        Warmup {
+            counts: Vec::new(),
+            least: ROUNDS * users,
+        }
+    }
+
     /// Adds one sample's count of completed calls.
     pub(crate) fn sample(&mut self, count: u64) {
         self.counts.push(count);
@@ -36,7 +52,10 @@ impl Warmup {
             after.iter().sum::<u64>() as f64,
         );
         let (mean, apart) = (f64::midpoint(before, after), (after - before).abs());
-        after > 0.0 && apart <= (LEVEL * mean).max(ERRORS * (before + after).sqrt())
+        let ended = self.counts.iter().sum::<u64>();
+        ended >= self.least
+            && after > 0.0
+            && apart <= (LEVEL * mean).max(ERRORS * (before + after).sqrt())
     }
 }
 
@@ -45,7 +64,11 @@ mod tests {
     use super::*;
 
     fn after(counts: &[u64]) -> bool {
-        let mut warmup = Warmup::default();
+        after_with(0, counts)
+    }
+
+    fn after_with(users: u64, counts: &[u64]) -> bool {
+        let mut warmup = Warmup::new(users);
         counts.iter().for_each(|count| warmup.sample(*count));
         warmup.stationary()
     }
@@ -71,6 +94,13 @@ mod tests {
     #[test]
     fn small_counts_may_scatter_as_counts_do() {
         assert!(after(&[3, 5, 4, 6, 5, 2, 4, 5]));
+    }
+
+    #[test]
+    fn every_user_has_ended_three_calls() {
+        assert!(!after_with(400, &[149; 8]));
+        assert!(after_with(400, &[150; 8]));
+        assert!(after(&[68; 8]));
     }
 
     #[test]
