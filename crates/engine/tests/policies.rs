@@ -204,7 +204,6 @@ fn a_warm_up_lasts_three_rounds_of_its_users() {
     plan["groups"][0]["warmup"] = json!({"min_s": 0.1, "max_s": 0.45});
     let warmup = &group(&plan)["warmup"];
     assert_eq!(warmup["stationary"], false, "{warmup}");
-    assert!(warmup["calls"].as_u64().unwrap() <= 60, "{warmup}");
 }
 
 #[test]

@@ -240,23 +240,14 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             .any(|group| group.warmup.max_s > 0.0)
     }
 
-    /// Users of closed loads, who begin a call when their last has ended.
-    fn users(&self) -> u64 {
-        let loads = self.plan.groups.iter().map(|group| &group.load);
-        loads
-            .map(|load| match load {
-                Load::Closed { users, .. } => u64::from(*users),
-                Load::Constant { .. } | Load::Poisson { .. } => 0,
-            })
-            .sum()
-    }
-
     fn warm_up(&mut self, began: u64) {
         let warmups = self.plan.groups.iter().map(|group| group.warmup);
         let (min_s, max_s) = warmups.fold((0f64, 0f64), |(min, max), w| {
             (min.max(w.min_s), max.max(w.max_s))
         });
-        let mut series = Warmup::new(self.users());
+        let groups = self.plan.groups.iter();
+        let users = groups.map(|group| u64::from(own_users(&group.load, 0, 1)));
+        let mut series = Warmup::new(users.sum());
         let (mut sampled, mut next) = (0, began + SAMPLE_NS);
         loop {
             self.wait_until(next, "warmup", began);
