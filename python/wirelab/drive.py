@@ -184,11 +184,12 @@ def summary(outcome: Json) -> Json:
     """The outcome as one flat object; times in milliseconds, none where no call went well."""
     group, process = outcome["groups"][0], outcome["process"]
     cpu = process["cpu_user_s"] + process["cpu_system_s"]
-    calls, awake_s = group["calls"], process.get("awake_s", 0.0)
+    ended, awake_s = group["ended"], process.get("awake_s", 0.0)
     return {
-        "calls": calls,
+        "calls": group["calls"],
         "ok": group["ok"],
         "errors": group["errors"],
+        "ended_in_window": ended,
         "errors_by_kind": group["errors_by_kind"],
         "error_examples": group["error_examples"],
         "rate_per_s": group["rate_per_s"],
@@ -201,7 +202,7 @@ def summary(outcome: Json) -> Json:
         "sequences": _sequences(group.get("sequences")),
         "client_cpu_s": cpu,
         "client_awake_s": awake_s,
-        "client_cpu_us_per_call": max(0.0, cpu - awake_s) / calls * 1e6 if calls else None,
+        "client_cpu_us_per_call": max(0.0, cpu - awake_s) / ended * 1e6 if ended else None,
         "client_rss_max_bytes": process["rss_max_bytes"],
         "concurrency": group["concurrency"],
         "connections_opened": group["connections_opened"],

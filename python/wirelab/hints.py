@@ -13,22 +13,104 @@ WINDOW_S_MIN = 0.8
 """A shorter window has too few slots to tell a trend."""
 
 
-def hints(target: Stack | Server, outcome: Json, *, keeps: bool = True) -> list[str]:
-    """Sentences, none for a result that explains itself. ``keeps``: connections were to be
-    kept."""
+def hints(
+    target: Stack | Server, outcome: Json, *, in_flight_max: int, keeps: bool = True
+) -> list[str]:
+    """Sentences, none for a result that explains itself. ``in_flight_max``: calls that were to be
+    under way at most; ``keeps``: connections were to be kept."""
     group = outcome["groups"][0]
-    steady = None if outcome["interrupted"] else _unsteady(group)
+    steady, short = None, None
+    if not outcome["interrupted"]:
+        steady, short = _unsteady(group), _short(group)
     ended = _ended(group) if keeps else None
-    found = (_nobody(target, group), _tls(target, group), ended, steady)
+    found = (
+        _nobody(target, group),
+        _tls(target, group),
+        _certificate(target, group),
+        ended,
+        _sent_away(target, group),
+        short,
+        _none_ended(group),
+        _behind(group, in_flight_max),
+        steady,
+    )
     return [hint for hint in found if hint is not None]
 
 
 def _nobody(target: Stack | Server, group: Json) -> str | None:
-    if isinstance(target, Stack) or _kinds(group) != ["refused"] or group["ok"]:
+    if isinstance(target, Stack) or not _refused(group):
         return None
-    if "Connection refused" not in " ".join(group["error_examples"]):
-        return None
+    if group["ok"]:
+        return (
+            f"the server at {target.address} went away: {group['ok']:,} calls went well before "
+            "its port refused the others, and rate and times are of both"
+        )
     return f"nobody listens at {target.address}: is the server running, and is the port right?"
+
+
+def _refused(group: Json) -> bool:
+    """The port was closed, at least for a time."""
+    return "Connection refused" in " ".join(group["error_examples"])
+
+
+def _short(group: Json) -> str | None:
+    """A number of calls that was not reached."""
+    planned, sequences = group.get("calls_planned"), group.get("sequences")
+    made = sequences["count"] if sequences else group["calls"]
+    if planned is None or made >= planned:
+        return None
+    return f"--max-time ended it after {made:,} of the {planned:,} that --calls asked for"
+
+
+def _none_ended(group: Json) -> str | None:
+    if group["ended"] or not group["ok"]:
+        return None
+    return (
+        "no call ended within the window, so that there is no rate: --duration longer than a call"
+    )
+
+
+def _behind(group: Json, in_flight_max: int) -> str | None:
+    """Calls that arrived by the rate and had not ended when the window closed."""
+    behind = group["calls"] - group["ended"]
+    if (
+        group["load"] != "open"
+        or not group["ok"]
+        or behind <= max(in_flight_max, 0.01 * group["calls"])
+    ):
+        return None
+    return (
+        f"the rate was not kept: {behind:,} of {group['calls']:,} calls had not ended when the "
+        "window closed, so that response times grow with its length. Either the server can do no "
+        "more, or it was asked too little at a time: more --connections or --in-flight let more "
+        "calls be under way"
+    )
+
+
+def _sent_away(target: Stack | Server, group: Json) -> str | None:
+    if isinstance(target, Stack) or "a peer that went away" not in " ".join(
+        group["error_examples"]
+    ):
+        return None
+    return (
+        "the server ended connections with calls under way (GOAWAY): does it allow only so many "
+        "requests on each (keepalive_requests of nginx)? Those calls are safe to repeat (RFC 9113, "
+        "section 8.7); here they count as failed, for nothing is sent twice"
+    )
+
+
+def _certificate(target: Stack | Server, group: Json) -> str | None:
+    if isinstance(target, Stack) or group["ok"]:
+        return None
+    words = " ".join(group["error_examples"])
+    if "CaUsedAsEndEntity" in words:
+        return (
+            "the server's certificate is one of an authority (CA:TRUE), which must not stand for a "
+            "server: make one with basicConstraints=CA:FALSE, and give it with --ca FILE"
+        )
+    if "UnknownIssuer" in words:
+        return "nobody vouches for the server's certificate: give its authority with --ca FILE"
+    return None
 
 
 def _tls(target: Stack | Server, group: Json) -> str | None:
@@ -66,7 +148,7 @@ def _kinds(group: Json) -> list[str]:
 
 def _unsteady(group: Json) -> str | None:
     """A rate that moved during the window, as that of a virtual machine which still compiles."""
-    if not group["ok"] or group["window_s"] < WINDOW_S_MIN:
+    if not group["ok"] or group["window_s"] < WINDOW_S_MIN or _refused(group):
         return None
     # scipy takes a second to load, and nobody waits for it before the calls.
     from wirelab.statistics import stationary

@@ -103,6 +103,12 @@ class Trial:
         used = self.engine.get("cpu_user_s", 0.0) + self.engine.get("cpu_system_s", 0.0)
         return max(0.0, float(used) - float(self.engine.get("awake_s", 0.0)))
 
+    def ended(self) -> int:
+        """Calls that ended within the window: those that its CPU time and bytes went to. Other
+        callers than the engine, and runs made before it told them apart, say only how many
+        calls belong to the window."""
+        return int(self.result.get("ended", self.result.get("calls")) or 0)
+
     def to_json(self) -> Json:
         """The journal line as an object."""
         return asdict(self)

@@ -114,6 +114,28 @@ def _interrupted(trial: Trial) -> Check:
     return Check.judged("interrupted", not stopped, reason)
 
 
+def _reached(trial: Trial) -> Check | None:
+    """Whether a window of calls held all of them."""
+    planned = trial.result.get("calls_planned")
+    if planned is None or trial.engine.get("interrupted", False):
+        return None
+    held, what = _arrivals(trial)
+    return Check.judged(
+        "window",
+        held >= int(planned),
+        f"the window held {held:,} of {int(planned):,} {what}"
+        + ("" if held >= int(planned) else ": its longest time (max) closed it"),
+    )
+
+
+def _arrivals(trial: Trial) -> tuple[int, str]:
+    """What arrived within the window: of a sequence only the first call is an arrival."""
+    sequences = trial.result.get("sequences")
+    return (
+        (int(sequences["count"]), "sequences") if sequences else (_count(trial, "calls"), "calls")
+    )
+
+
 def _errors(trial: Trial) -> Check:
     calls, errors = _count(trial, "calls"), _count(trial, "errors")
     if calls == 0:
@@ -272,10 +294,8 @@ def _rate(trial: Trial) -> Check | None:
     window = trial.result.get("window_s")
     if _is_closed(trial) or not planned or not window:
         return None
-    # Of a sequence only the first call is an arrival.
-    sequences = trial.result.get("sequences")
-    count, what = (sequences["count"], "sequences") if sequences else (None, "calls")
-    achieved = (_count(trial, "calls") if count is None else int(count)) / float(window)
+    count, what = _arrivals(trial)
+    achieved = count / float(window)
     off = abs(little_ratio(achieved, float(planned)) - 1.0)
     # Poisson counts vary by their root: a short window cannot be held to 1 %.
     noise = 3.3 / max(1.0, (float(planned) * float(window)) ** 0.5)
@@ -285,6 +305,34 @@ def _rate(trial: Trial) -> Check | None:
         f"(off by {_percent(off)}, at most {_percent(allowed)})"
     )
     return Check.judged("achieved rate", off <= allowed, reason)
+
+
+def _kept_up(trial: Trial) -> Check | None:
+    """Whether as many calls of an open load ended within the window as arrived in it."""
+    window, ended = trial.result.get("window_s"), trial.result.get("ended")
+    if _is_closed(trial) or not window or ended is None:
+        return None
+    calls = _count(trial, "calls")
+    allowed = float(trial.point.load.get("in_flight_max") or 0)
+    if trial.result.get("warmup", {}).get("seconds"):
+        # Those that have arrived and not ended, at either end, vary as Poisson counts do.
+        waiting_s = (trial.time_ns("response", "mean") or 0.0) * 1e-9
+        allowed = 3.3 * sqrt(2.0 * littles_law(calls / float(window), waiting_s))
+    allowed = max(allowed, WITHIN * calls)
+    behind = calls - int(ended)
+    reason = (
+        f"{calls / float(window):,.1f} calls/s arrived and {int(ended) / float(window):,.1f} ended "
+        f"within the window"
+    )
+    if behind > allowed:
+        reason += (
+            f", which left {behind:,} more behind than when it opened: the service, or the calls "
+            "that the load lets be under way, did not keep up, and a longer window has longer "
+            "response times"
+        )
+    elif -behind > allowed:
+        reason += f": {-behind:,} that it found waiting were caught up with"
+    return Check.judged("kept up", abs(behind) <= allowed, reason)
 
 
 def _counters(trial: Trial) -> Check:
@@ -315,12 +363,13 @@ def _stationarity(trial: Trial) -> Check:
 def whole_slots(group: Mapping[str, Any]) -> Sequence[float]:
     """The series of a group's result between the ends of the window.
 
-    Calls count where they end but belong where they were intended: those from before the
-    window are missing at its start, for about one response time, and those that end after
-    it fill slots beyond its end.
+    Where the load began with the window, nothing ends in it for about one response time; what
+    ended in a warm window counts, whenever it began.
     """
     series: Sequence[float] = group.get("series", ())
     last = int(float(group.get("window_s") or 0.0) / SLOT_S + 1e-9)
+    if "ended" in group and group["warmup"]["seconds"] > 0.0:
+        return series[:last]
     response = group.get("times", {}).get("response") or {}
     mean_ns = response["mean_ns"] if response.get("count") else 0.0
     # A first slot that misses less than a third of its calls is kept.
@@ -390,11 +439,13 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _build,
     _foreign,
     _interrupted,
+    _reached,
     _errors,
     _counters,
     _bound,
     _concurrency,
     _rate,
+    _kept_up,
     _backlog,
     _lag,
     _warmup,

@@ -43,6 +43,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     answered = False
 
     def do_GET(self) -> None:
+        if self.path == "/slow":
+            time.sleep(0.1)
         self._answer(404 if self.path == "/missing" else 200)
 
     def do_POST(self) -> None:
@@ -164,34 +166,107 @@ def test_a_server_that_wants_tls_is_told_with_the_right_scheme(
     assert "write https:// in place of http://" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_rate_that_moves_is_pointed_out() -> None:
-    """As that of a virtual machine that compiles while it is measured."""
+def outcome_of(**changes: object) -> Json:
+    """What the engine says of a run that nothing is to be said about."""
     group: Json = {
+        "load": "closed",
+        "calls_planned": None,
+        "calls": 600,
         "ok": 600,
         "errors": 0,
-        "calls": 600,
+        "ended": 600,
         "connections_opened": 10,
         "connections_peak": 10,
+        "bytes_received": 6000,
         "errors_by_kind": {},
         "error_examples": [],
         "window_s": 3.0,
-        "series": [*range(2, 17), *[40] * 15],
+        "series": [40] * 30,
         "times": {"response": {"count": 600, "mean_ns": 1e6}},
         "warmup": {"seconds": 0.0},
+        **changes,
     }
-    outcome = {"interrupted": False, "groups": [group]}
-    stack = Stack.parse("rest@rust")
-    (hint,) = hints(stack, outcome)
+    return {"interrupted": False, "groups": [group]}
+
+
+def hinted(target: str, outcome: Json, *, keeps: bool = True) -> list[str]:
+    return hints(targets.parse(target), outcome, in_flight_max=10, keeps=keeps)
+
+
+def test_a_rate_that_moves_is_pointed_out() -> None:
+    """As that of a virtual machine that compiles while it is measured."""
+    assert hinted("rest@rust", outcome_of()) == []
+    moving = [*range(2, 17), *[40] * 15]
+    (hint,) = hinted("rest@rust", outcome_of(series=moving))
     assert "not steady" in hint
     assert "--warmup 5s" in hint
-    group["warmup"] = {"seconds": 5.0}
-    assert "longer than 5s" in hints(stack, outcome)[0]
-    assert hints(stack, {**outcome, "interrupted": True}) == []
-    group["series"] = [40] * 30
-    assert hints(stack, outcome) == []
-    group["connections_opened"] = 610
-    assert "610 were opened for 600 calls" in hints(stack, outcome)[0]
-    assert hints(stack, outcome, keeps=False) == []
+    warmed = outcome_of(series=moving, warmup={"seconds": 5.0})
+    assert "longer than 5s" in hinted("rest@rust", warmed)[0]
+    assert hinted("rest@rust", {**warmed, "interrupted": True}) == []
+    unkept = outcome_of(connections_opened=610)
+    assert "610 were opened for 600 calls" in hinted("rest@rust", unkept)[0]
+    assert hinted("rest@rust", unkept, keeps=False) == []
+
+
+AWAY = "not processed by a peer that went away"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"calls_planned": 1000}, "after 600 of the 1,000 that --calls asked for"),
+        ({"ended": 0}, "no call ended within the window"),
+        ({"load": "open", "ended": 400}, "200 of 600 calls had not ended"),
+        (
+            {"errors_by_kind": {"closed": 5}, "error_examples": [f"closed: {AWAY}"]},
+            "keepalive_requests",
+        ),
+        (
+            # Not its rate that moves: there is none to be steady.
+            {
+                "errors": 30,
+                "errors_by_kind": {"refused": 30},
+                "error_examples": ["refused: Connection refused (os error 111)"],
+                "series": [*[40] * 15, *[0] * 15],
+            },
+            "went away: 600 calls went well before",
+        ),
+    ],
+)
+def test_a_result_that_needs_words_has_them(changes: Json, words: str) -> None:
+    (hint,) = hinted("http://127.0.0.1:1/", outcome_of(**changes))
+    assert words in hint
+
+
+def test_calls_under_way_are_no_backlog() -> None:
+    assert hinted("rest@rust", outcome_of(load="open", ended=590)) == []
+
+
+def test_a_certificate_that_is_refused_is_told_with_the_remedy() -> None:
+    failed: Json = {"ok": 0, "errors": 5, "ended": 5, "calls": 5}
+    for reason, words in (
+        ("UnknownIssuer", "with --ca FILE"),
+        ("Other(OtherError(CaUsedAsEndEntity))", "basicConstraints=CA:FALSE"),
+    ):
+        examples = [f"refused: invalid peer certificate: {reason}"]
+        outcome = outcome_of(**failed, error_examples=examples, errors_by_kind={"refused": 5})
+        (hint,) = hinted("https://localhost:1/", outcome)
+        assert words in hint
+
+
+def test_the_rate_is_that_of_calls_that_ended_within_the_window(
+    capsys: pytest.CaptureFixture[str], server: str
+) -> None:
+    """Forty calls of 100 ms, one at a time, are asked for within a second."""
+    code, said = _drive(capsys, f"{server}/slow", "--rate", "40", "--duration", "1s")
+    assert code == 0
+    assert said["calls"] == pytest.approx(40, abs=1)
+    assert 5 <= said["ended_in_window"] <= 10
+    assert said["rate_per_s"] == pytest.approx(said["ended_in_window"] / said["window_s"])
+    per_call_us = (said["client_cpu_s"] - said["client_awake_s"]) / said["ended_in_window"] * 1e6
+    assert said["client_cpu_us_per_call"] == pytest.approx(per_call_us)
+    assert 0.8 <= said["concurrency"] <= 1.0
+    assert "the rate was not kept" in said["hints"][0]
 
 
 @pytest.mark.parametrize("how", [["--json"], []])
@@ -437,3 +512,21 @@ def test_targets_are_resolved() -> None:
         assert found.local is local, host
     with pytest.raises(UsageError, match="cannot be resolved"):
         targets.parse("http://nowhere.invalid/")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('syntax = "proto3";\nmessage M {\n  string y = ;\n}\n', "bad.proto, line 3: expected"),
+        ('syntax = "proto3";\n\nimport "nowhere.proto";\n', "bad.proto, line 3: import"),
+        ('syntax = "proto3";\nmessage M { Nothing x = 1; }\n', "bad.proto, line 2: "),
+    ],
+)
+def test_a_proto_that_does_not_parse_is_told_with_its_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, words: str
+) -> None:
+    bad = tmp_path / "bad.proto"
+    bad.write_text(text)
+    given = ["--proto", str(bad), "--data", "{}", "--calls", "1"]
+    assert main(["drive", "grpc://127.0.0.1:1/a.S/Go", *given]) == 2
+    assert words in " ".join(capsys.readouterr().err.split())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial
-from wirelab.statistics import CLIENT_CPU
+from wirelab.statistics import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU
 from wirelab.trial import Check, Json, Trial
 from wirelab.verdicts import check, client_bound, marked
 
@@ -175,6 +175,47 @@ def test_poisson_counts_may_vary_by_their_root() -> None:
     given = changed(sound(load), "result", rate_planned_per_s=100.0)
     assert named(changed(given, "result", calls=170), "achieved rate").outcome == "ok"
     assert named(changed(given, "result", calls=100), "achieved rate").outcome == "marked"
+
+
+def test_a_window_of_calls_holds_all_of_them() -> None:
+    given = changed(sound(), "result", calls_planned=1000, calls=1000)
+    assert named(given, "window").outcome == "ok"
+    found = named(changed(given, "result", calls=999), "window")
+    assert (found.outcome, "999 of 1,000 calls" in found.reason) == ("marked", True)
+    sequences: Json = {"count": 1000, "errors": 0, "response": {"count": 1000, "max_ns": 1e7}}
+    several = changed(given, "result", calls=4000, sequences=sequences)
+    assert named(several, "window").outcome == "ok"
+    interrupted = changed(given, "engine", interrupted=True)
+    assert "window" not in {found.name for found in check(interrupted)}
+    assert "window" not in {found.name for found in check(sound())}
+
+
+def test_an_open_load_that_is_not_kept_up_with_is_marked() -> None:
+    """Where the load ran before its window, the calls under way vary little; where it began
+    with it, those that may be under way are behind at its end."""
+    given = sound(OPEN)
+    calls = given.result["calls"]
+    behind = [(0, "ok"), (round(0.005 * calls), "ok"), (round(0.1 * calls), "marked")]
+    for missing, outcome in (*behind, (-round(0.1 * calls), "marked")):
+        found = named(changed(given, "result", ended=calls - missing), "kept up")
+        assert found.outcome == outcome, found
+    slow = {**given.result["times"]["response"], "mean_ns": 1e9}
+    times = {**given.result["times"], "response": slow}
+    for seconds, missing, outcome in ((0.0, 64, "ok"), (0.0, 65, "marked"), (1.0, 15, "marked")):
+        few: Json = {"calls": 100, "window_s": 10.0, "times": times, "warmup": {"seconds": seconds}}
+        found = named(changed(given, "result", **few, ended=100 - missing), "kept up")
+        assert found.outcome == outcome, found
+    assert "kept up" not in {found.name for found in check(changed(sound(), "result", ended=1))}
+
+
+def test_what_a_window_used_is_shared_by_the_calls_that_ended_in_it() -> None:
+    """Of a backlog, most calls of the window are not served within it."""
+    given = changed(sound(OPEN), "result", bytes_sent=10**6, bytes_received=10**7)
+    behind = changed(given, "result", ended=given.result["calls"] // 4)
+    for figure in (CLIENT_CPU, SERVICE_CPU, BYTES_SENT, BYTES_RECEIVED):
+        one, other = figure.of(given), figure.of(behind)
+        assert one is not None
+        assert other == pytest.approx(4 * one, rel=0.01)
 
 
 def test_checks_that_do_not_apply() -> None:

@@ -65,25 +65,22 @@ fn compile(proto: &str, include: &[String]) -> Result<DescriptorPool, Fault> {
             false => folder.to_string_lossy().into_owned(),
         });
     let folders: Vec<String> = include.iter().cloned().chain(own).collect();
-    let remedy =
-        "see the line named; imports are looked for beside the file and in include (--import)";
+    let remedy = "imports are looked for beside the file and in the folders of include (--import)";
     let set = protox::compile([proto], &folders)
-        .map_err(|error| refused(format!("{proto}: {}", located(proto, &error)), remedy))?;
+        .map_err(|error| refused(format!("{proto}: {}", located(&error)), remedy))?;
     DescriptorPool::from_file_descriptor_set(set)
         .map_err(|error| refused(format!("{proto}: {error}"), remedy))
 }
 
-/// The error with every label's line, which its one-line form leaves out.
-fn located(proto: &str, error: &protox::Error) -> String {
-    let debug = format!("{error:?}");
-    let line = debug
-        .lines()
-        .find(|line| line.contains(&format!("{proto}:")));
-    match line {
-        Some(line) if !error.to_string().contains(line.trim()) => {
-            format!("{error} ({})", line.trim())
-        }
-        _ => error.to_string(),
+/// The error with its file and line, which its one-line form leaves out.
+fn located(error: &protox::Error) -> String {
+    let (words, whole) = (error.to_string(), format!("{error:?}"));
+    // `file:line:column: words`, where there is a place to name.
+    let place = whole.strip_suffix(&words).unwrap_or_default();
+    let mut parts = place.trim_end().trim_end_matches(':').rsplitn(3, ':');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(_), Some(line), Some(file)) => format!("{file}, line {line}: {words}"),
+        _ => words,
     }
 }
 

@@ -175,10 +175,67 @@ fn a_window_of_calls_on_a_running_load_has_the_rate_of_the_load() {
     let cold = rate_of(&plan);
     assert!((50.0..=40.0 / 0.39).contains(&cold), "{cold}");
     assert_eq!(seen.requests.load(SeqCst), 40);
-    // Opened while it ran: forty gaps, and a part of one before the first of them.
+    // Opened while it ran: as many calls end as begin, but for some of either end's.
     plan["groups"][0]["warmup"] = json!({"min_s": 0.5, "max_s": 0.5});
     let warm = rate_of(&plan);
-    assert!((40.0 / 0.2051..=200.1).contains(&warm), "{warm}");
+    assert!((180.0..=220.0).contains(&warm), "{warm}");
+}
+
+/// One connection whose server takes 5 ms for a call is asked five times as fast.
+#[test]
+fn a_rate_that_the_service_cannot_keep_is_not_its_rate() {
+    let (address, _) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            std::thread::sleep(Duration::from_millis(5));
+            ok(s)
+        });
+    });
+    let mut plan = plan(&address);
+    plan["groups"][0]["load"] = json!({"kind": "constant", "rate": 1000.0, "in_flight_max": 1});
+    plan["groups"][0]["timeout_s"] = json!(5.0);
+    plan["groups"][0]["drain_s"] = json!(5.0);
+    let windows = [
+        json!({"duration_s": 0.5}),
+        json!({"calls": {"calls": 500, "max_s": 20.0}}),
+    ];
+    for window in windows {
+        plan["groups"][0]["window"] = window;
+        plan["groups"][0]["warmup"] = json!({"min_s": 0.2, "max_s": 0.2});
+        let group = group(&plan);
+        // Every arrival is asked about, as late as it is answered …
+        assert!(group["ok"].as_u64().unwrap().abs_diff(500) <= 1, "{group}");
+        let slowest = group["times"]["response"]["max_ns"].as_u64().unwrap();
+        assert!(slowest > 1_500_000_000, "{group}");
+        // … and per second goes what ended within the window.
+        let (rate, ended) = (group["rate_per_s"].as_f64(), group["ended"].as_u64());
+        assert!((50.0..=200.0).contains(&rate.unwrap()), "{group}");
+        assert!((25..=101).contains(&ended.unwrap()), "{group}");
+        let series = group["series"].as_array().unwrap();
+        let sum: u64 = series.iter().map(|slot| slot.as_u64().unwrap()).sum();
+        assert_eq!(sum, ended.unwrap(), "{group}");
+        let under_way = group["concurrency"].as_f64().unwrap();
+        assert!((0.9..=1.0).contains(&under_way), "{group}");
+    }
+}
+
+#[test]
+fn calls_that_end_after_the_window_are_no_rate() {
+    let (address, _) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            std::thread::sleep(Duration::from_millis(250));
+            ok(s)
+        });
+    });
+    let mut plan = plan(&address);
+    plan["groups"][0]["load"] = json!({"kind": "closed", "users": 10});
+    plan["groups"][0]["window"] = json!({"duration_s": 0.4});
+    plan["groups"][0]["timeout_s"] = json!(5.0);
+    let group = group(&plan);
+    assert_eq!((&group["ok"], &group["ended"]), (&json!(20), &json!(10)));
+    assert_eq!(group["rate_per_s"], 25.0);
+    // Ten were under way, from a first moment on.
+    let under_way = group["concurrency"].as_f64().unwrap();
+    assert!((9.0..=10.0).contains(&under_way), "{group}");
 }
 
 #[test]

@@ -119,7 +119,8 @@ impl Events<'_> {
         }
     }
 
-    /// The call is over. Recorded when it was intended within the window.
+    /// The call is over. Its times are recorded when it was intended within the
+    /// window, its end when that lies within it.
     #[inline]
     pub(crate) fn finish(&mut self, id: CallId, verdict: Result<(), Rejection>) {
         let done = now_ns();
@@ -131,7 +132,14 @@ impl Events<'_> {
         call.done = done;
         call.failed = verdict.is_err();
         self.totals.sent += u64::from(call.sent > 0);
-        let arrival = call.waiting.arrival;
+        let (arrival, sent) = (call.waiting.arrival, call.sent);
+        let recorder = &mut self.operations[self.steps[call.step].operation];
+        if self.span.contains(done) {
+            recorder.ended(done - self.span.start, verdict.is_ok());
+        }
+        if sent > 0 {
+            recorder.under_way_ns += u128::from(self.span.share_of(sent, done));
+        }
         if self.span.contains(arrival) {
             self.record(id, done, verdict);
         } else if arrival < self.span.start {
@@ -146,7 +154,6 @@ impl Events<'_> {
         let recorder = &mut self.operations[self.steps[call.step].operation];
         let sent = if call.sent == 0 { done } else { call.sent };
         recorder.time(Time::Response, done.saturating_sub(intended));
-        recorder.service_ns_total += u128::from(done.saturating_sub(sent));
         if let Err(rejection) = verdict {
             return recorder.failure(rejection.kind, || rejection.words);
         }
@@ -162,6 +169,6 @@ impl Events<'_> {
         recorder.time(Time::Write, flushed.saturating_sub(sent));
         recorder.time(Time::Wait, first - flushed);
         recorder.time(Time::Read, done.saturating_sub(first));
-        recorder.success((done < self.span.end).then(|| done.saturating_sub(self.span.start)));
+        recorder.ok += 1;
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::clock::seconds;
 use crate::group::{Group, Totals};
-use crate::plan::{self, Load};
+use crate::plan::{self, Load, Window};
 use crate::recorder::Recorder;
 use crate::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
 use crate::shared::{Span, UNSET};
@@ -86,19 +86,25 @@ impl Merged {
             Load::Constant { rate, .. } | Load::Poisson { rate, .. } => ("open", Some(rate)),
         };
         let errors = recorder.failures();
+        let calls_planned = match group.window {
+            Window::DurationS(_) => None,
+            Window::Calls { calls, .. } => Some(calls),
+        };
         GroupOutcome {
             name: group.name.clone(),
             load: load.into(),
             window_s,
             window_start_ns: start,
+            calls_planned,
             calls: recorder.ok + errors,
             ok: recorder.ok,
             errors,
+            ended: recorder.ended,
             errors_by_kind: recorder.errors_by_kind(),
             error_examples: recorder.examples.clone(),
-            rate_per_s: per_s(recorder.ok as f64),
+            rate_per_s: per_s(recorder.ended_ok as f64),
             rate_planned_per_s,
-            concurrency: per_s(recorder.service_ns_total as f64 / 1e9),
+            concurrency: per_s(recorder.under_way_ns as f64 / 1e9),
             queue_max: self.queue_max as u64,
             connections_opened: totals.opened,
             connections_peak: totals.peak as u64,

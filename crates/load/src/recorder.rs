@@ -85,13 +85,19 @@ const WORDED_MAX: u64 = 64;
 /// Counts and histograms, mergeable over threads.
 pub(crate) struct Recorder {
     times: [Option<Box<Histogram<u64>>>; NAMES.len()],
+    /// Calls of the window that went well.
     pub(crate) ok: u64,
+    /// Calls that ended within the window, whenever they were intended.
+    pub(crate) ended: u64,
+    /// Of those, the ones that went well.
+    pub(crate) ended_ok: u64,
     pub(crate) errors: BTreeMap<ErrorKind, u64>,
     pub(crate) examples: Vec<String>,
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
     pub(crate) messages: u64,
-    pub(crate) service_ns_total: u128,
+    /// What of all calls' service times lies within the window.
+    pub(crate) under_way_ns: u128,
     pub(crate) series: Vec<u64>,
     sequences: SequenceRecord,
 }
@@ -115,12 +121,14 @@ impl Recorder {
         Recorder {
             times: Default::default(),
             ok: 0,
+            ended: 0,
+            ended_ok: 0,
             errors: BTreeMap::new(),
             examples: Vec::new(),
             bytes_sent: 0,
             bytes_received: 0,
             messages: 0,
-            service_ns_total: 0,
+            under_way_ns: 0,
             series: Vec::new(),
             sequences: SequenceRecord::default(),
         }
@@ -142,11 +150,14 @@ impl Recorder {
         histogram.saturating_record(response_ns);
     }
 
-    /// One success, so long after the window's start; None: after its end.
+    /// One call that ended within the window, so long after its start.
     #[inline]
-    pub(crate) fn success(&mut self, offset_ns: Option<u64>) {
-        self.ok += 1;
-        let Some(offset_ns) = offset_ns else { return };
+    pub(crate) fn ended(&mut self, offset_ns: u64, well: bool) {
+        self.ended += 1;
+        if !well {
+            return;
+        }
+        self.ended_ok += 1;
         let index = (offset_ns / SERIES_NS) as usize;
         if index >= self.series.len() {
             self.series.resize((index + 1).min(SERIES_MAX), 0);
@@ -179,6 +190,8 @@ impl Recorder {
         self.sequences.errors += other.sequences.errors;
         add(&mut self.sequences.response, other.sequences.response);
         self.ok += other.ok;
+        self.ended += other.ended;
+        self.ended_ok += other.ended_ok;
         for (kind, count) in other.errors {
             *self.errors.entry(kind).or_default() += count;
         }
@@ -188,7 +201,7 @@ impl Recorder {
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
         self.messages += other.messages;
-        self.service_ns_total += other.service_ns_total;
+        self.under_way_ns += other.under_way_ns;
         let length = self.series.len().max(other.series.len());
         self.series.resize(length, 0);
         for (mine, theirs) in self.series.iter_mut().zip(other.series) {
@@ -315,7 +328,9 @@ mod tests {
     #[test]
     fn a_silent_end_is_part_of_the_series() {
         let mut recorder = Recorder::new();
-        recorder.success(Some(150_000_000));
+        recorder.ended(150_000_000, true);
+        recorder.ended(250_000_000, false);
+        assert_eq!((recorder.ended, recorder.ended_ok), (2, 1));
         assert_eq!(recorder.series_of(410_000_000), [0, 1, 0, 0, 0]);
         assert_eq!(recorder.series_of(100_000_000), [0]);
         assert_eq!(recorder.series_of(u64::MAX).len(), SERIES_MAX);
@@ -328,13 +343,14 @@ mod tests {
             let part = if i % 3 == 0 { &mut left } else { &mut right };
             for recorder in [part, &mut one] {
                 recorder.time(Time::Service, i * i);
-                recorder.success(Some(i * 1_000_000));
+                recorder.ended(i * 1_000_000, i % 7 > 0);
             }
         }
         right.failure(ErrorKind::Timeout, || "slow".into());
         left.merge(right);
         assert_eq!(left.times()["service"].hdr, one.times()["service"].hdr);
-        assert_eq!((left.ok, &left.series), (one.ok, &one.series));
+        assert_eq!((left.ended, left.ended_ok), (one.ended, one.ended_ok));
+        assert_eq!(left.series, one.series);
         assert_eq!(left.errors[&ErrorKind::Timeout], 1);
     }
 

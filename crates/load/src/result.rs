@@ -100,23 +100,31 @@ pub struct GroupOutcome {
     pub window_s: f64,
     /// Start of the window, nanoseconds of CLOCK_MONOTONIC.
     pub window_start_ns: u64,
+    /// Calls that the window was to hold, or sequences where the workload is one;
+    /// None: it ended by time.
+    #[serde(default)]
+    pub calls_planned: Option<u64>,
     /// Calls that ended, well or not.
     pub calls: u64,
     /// Calls that ended well.
     pub ok: u64,
     /// Calls that did not.
     pub errors: u64,
+    /// Calls that ended within the window, well or not, whenever they were
+    /// intended. What was used up within the window (CPU, bytes) was used up for them.
+    #[serde(default)]
+    pub ended: u64,
     /// Failed calls by kind: `refused`, `reset`, `closed`, `timeout`,
     /// `protocol`, `wrong`, `application`, `unfinished`.
     pub errors_by_kind: BTreeMap<String, u64>,
     /// The first few different failures in words.
     pub error_examples: Vec<String>,
-    /// Successful calls per second of the window.
+    /// Calls that ended within the window and went well, per second of it.
     pub rate_per_s: f64,
     /// Rate that the plan asked for (open loads).
     pub rate_planned_per_s: Option<f64>,
-    /// Calls in flight, averaged over the window (Little's law: sum of
-    /// service times over the window's length).
+    /// Calls in flight, averaged over the window: what of their service times lies
+    /// within it, over its length.
     pub concurrency: f64,
     /// Highest number of arrivals that waited for a free place.
     pub queue_max: u64,
@@ -138,7 +146,7 @@ pub struct GroupOutcome {
     /// Times, nanoseconds: `response`, `service`, `queueing`, `write`, `wait`,
     /// `read`, `connect`, `lag`, `backlog`.
     pub times: BTreeMap<String, Times>,
-    /// Successful calls per tenth of a second of the window.
+    /// Calls that went well, by the tenth of a second of the window in which they ended.
     pub series: Vec<u64>,
     /// CPU seconds of the load threads within the window (all groups share them).
     pub cpu_s: f64,

@@ -14,7 +14,7 @@ use crate::outcome::{self, During, Merged};
 use crate::plan::{self, Load, Plan, Window};
 use crate::process::{Usage, open_files_max, pin};
 use crate::result::{Fault, Outcome, Process, Progress};
-use crate::shared::{Shared, Span, UNSET};
+use crate::shared::{Shared, UNSET};
 use crate::spec::{self, share};
 use crate::users::{Numbers, Users};
 use crate::warmup::{SAMPLE_NS, Warmup};
@@ -52,7 +52,7 @@ pub fn run(
         pin(*core).map_err(|error| fault::pinning(*core, &error))?;
     }
     let log = plan.call_log.as_deref().map(CallLog::create).transpose()?;
-    let shared = Arc::new(Shared::new(plan.threads));
+    let shared = Arc::new(Shared::new(plan.threads, warm(plan) && !by_time(plan)));
     let mut coordinator = Coordinator {
         plan,
         shared: Arc::clone(&shared),
@@ -65,7 +65,7 @@ pub fn run(
         marks: Marks::default(),
     };
     let began = now_ns();
-    if !coordinator.warm() {
+    if !warm(plan) {
         coordinator.open_window(began);
     }
     let threads = spawn(plan, &specs, &shared, log.as_ref(), began)
@@ -73,6 +73,18 @@ pub fn run(
     coordinator.conduct(began);
     let groups = join(threads)?;
     Ok(coordinator.outcome(groups))
+}
+
+/// The window opens on a load that runs already.
+fn warm(plan: &Plan) -> bool {
+    let mut groups = plan.groups.iter();
+    groups.any(|group| group.warmup.max_s > 0.0)
+}
+
+/// Time alone closes the window.
+fn by_time(plan: &Plan) -> bool {
+    let mut groups = plan.groups.iter();
+    groups.all(|group| matches!(group.window, Window::DurationS(_)))
 }
 
 fn check_limits(plan: &Plan, specs: &[Spec]) -> Result<(), Fault> {
@@ -221,7 +233,7 @@ struct Coordinator<'a, F: FnMut(Progress)> {
 
 impl<F: FnMut(Progress)> Coordinator<'_, F> {
     fn conduct(&mut self, began: u64) {
-        if self.warm() {
+        if warm(self.plan) {
             self.warm_up(began);
         }
         self.marks.warmup_s = seconds(self.shared.window().start.saturating_sub(began));
@@ -230,14 +242,6 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         self.measure();
         self.marks.at_end = Some(Mark::now(&self.shared));
         self.drain();
-    }
-
-    /// The window opens on a load that runs already.
-    fn warm(&self) -> bool {
-        self.plan
-            .groups
-            .iter()
-            .any(|group| group.warmup.max_s > 0.0)
     }
 
     fn warm_up(&mut self, began: u64) {
@@ -262,31 +266,27 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
     }
 
     fn open_window(&mut self, now: u64) {
-        let start = if self.warm() { now + NOTICE_NS } else { now };
-        let end = match self.longest_s() {
-            Some(duration_s) => start + ns(duration_s),
-            None => UNSET,
+        let start = match warm(self.plan) {
+            true => now + NOTICE_NS,
+            false => now,
+        };
+        let end = match by_time(self.plan) {
+            true => start + ns(self.longest_s()),
+            false => UNSET,
         };
         self.shared.open_window(start, end, self.drain_ns());
     }
 
-    /// The window's length where time closes it. Groups share one window: the longest.
-    fn longest_s(&self) -> Option<f64> {
+    /// The window's length where time closes it, and its bound where calls do.
+    /// Groups share one window: the longest.
+    fn longest_s(&self) -> f64 {
         let lengths = self.plan.groups.iter().map(|group| match group.window {
-            Window::DurationS(duration_s) => Some(duration_s),
-            Window::Calls { .. } => None,
+            Window::DurationS(length_s)
+            | Window::Calls {
+                max_s: length_s, ..
+            } => length_s,
         });
-        lengths
-            .collect::<Option<Vec<f64>>>()
-            .map(|all| all.into_iter().fold(0.0, f64::max))
-    }
-
-    /// The bound on a window that calls close.
-    fn bound_s(&self) -> f64 {
-        let bounds = self.plan.groups.iter().map(|group| match group.window {
-            Window::DurationS(bound_s) | Window::Calls { max_s: bound_s, .. } => bound_s,
-        });
-        bounds.fold(0.0, f64::max)
+        lengths.fold(0.0, f64::max)
     }
 
     fn drain_ns(&self) -> u64 {
@@ -309,27 +309,17 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
     /// have theirs under way when it closes. One that opens with the load closes with
     /// it, when its last call has ended.
     fn measure(&mut self) {
-        let (Span { start, end }, warm) = (self.shared.window(), self.warm());
-        let bound = if end == UNSET {
-            start + ns(self.bound_s())
-        } else {
-            end
-        };
-        let by_calls = end == UNSET;
-        let full_at = |shared: &Shared| shared.full_at().filter(|_| by_calls && warm);
-        self.wait_for("measure", start, bound, |shared| match full_at(shared) {
-            Some(at) => at < now_ns(),
-            None => by_calls && shared.all_finished(),
+        let start = self.shared.window().start;
+        let (bound, by_calls) = (start + ns(self.longest_s()), !by_time(self.plan));
+        self.wait_for("measure", start, bound, |shared| {
+            shared.window().end <= now_ns() || (by_calls && shared.all_finished())
         });
-        let now = now_ns();
+        let (now, end) = (now_ns(), self.shared.window().end);
         if self.stopped() && now < bound {
             self.interrupted = true;
             self.shared.close_window(now, HURRY_NS);
-        } else if let Some(at) = full_at(&self.shared).filter(|at| *at < now) {
-            // The last call may have begun at that very moment.
-            self.shared.close_window(at + 1, self.drain_ns());
-        } else if end == UNSET && !self.shared.all_finished() {
-            self.shared.close_window(now, self.drain_ns());
+        } else if by_calls && (end != UNSET || !self.shared.all_finished()) {
+            self.shared.close_window(end.min(now), self.drain_ns());
         }
     }
 
@@ -401,7 +391,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             span: self.shared.window(),
             warmup_s: self.marks.warmup_s,
             stationary: self.marks.stationary,
-            warm: self.warm(),
+            warm: warm(self.plan),
             cpu_s,
         };
         Outcome {

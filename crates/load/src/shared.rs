@@ -12,6 +12,8 @@ pub(crate) struct Shared {
     pub(crate) window_start: AtomicU64,
     /// When it closes; UNSET until known.
     pub(crate) window_end: AtomicU64,
+    /// A number of calls closes the window of a load that runs.
+    closes_full: bool,
     /// When threads stop whatever is still under way.
     pub(crate) drain_end: AtomicU64,
     /// One entry per thread.
@@ -37,8 +39,10 @@ pub(crate) struct Tally {
 }
 
 impl Shared {
-    pub(crate) fn new(threads: u32) -> Shared {
+    /// `closes_full`: the window closes when one call more would begin.
+    pub(crate) fn new(threads: u32, closes_full: bool) -> Shared {
         Shared {
+            closes_full,
             window_start: AtomicU64::new(UNSET),
             window_end: AtomicU64::new(UNSET),
             drain_end: AtomicU64::new(UNSET),
@@ -96,12 +100,16 @@ impl Shared {
         self.window_end.store(end, Relaxed);
     }
 
+    /// The window as far as it is known. Threads learn from each other that it is full,
+    /// before the coordinator wakes.
     pub(crate) fn window(&self) -> Span {
         let start = self.window_start.load(Acquire);
-        Span {
-            start,
-            end: self.window_end.load(Relaxed),
-        }
+        let end = match self.window_end.load(Relaxed) {
+            // The last call may have begun at that very moment.
+            UNSET if self.closes_full => self.full_at().map_or(UNSET, |at| at + 1),
+            end => end,
+        };
+        Span { start, end }
     }
 }
 
@@ -116,6 +124,12 @@ impl Span {
     #[inline]
     pub(crate) fn contains(self, at: u64) -> bool {
         self.start <= at && at < self.end
+    }
+
+    /// Nanoseconds of `from` to `until` that lie within.
+    #[inline]
+    pub(crate) fn share_of(self, from: u64, until: u64) -> u64 {
+        until.min(self.end).saturating_sub(from.max(self.start))
     }
 
     #[inline]

@@ -49,7 +49,8 @@ pub(crate) struct Users {
     thinking: BinaryHeap<Reverse<(u64, u32)>>,
     think_ns: u64,
     schedule: Option<Schedule>,
-    /// Calls of the window still to be begun; None: the window ends by time.
+    /// Calls of the window still to arrive by the schedule, or to be begun by users;
+    /// None: the window ends by time.
     quota: Option<u64>,
     /// When the first call that the quota did not admit wanted to begin.
     refused_at: u64,
@@ -154,11 +155,17 @@ impl Users {
             self.thinking.pop();
             self.queue.push_back(Waiting::arrival(user, due));
         }
-        let end = self.arrivals_end(span);
         let Some(schedule) = &mut self.schedule else {
             return;
         };
-        while schedule.next <= now && schedule.next < end {
+        while schedule.next <= now && schedule.next < span.end {
+            if span.is_open_or_past(schedule.next) {
+                match &mut self.quota {
+                    Some(0) => return,
+                    Some(quota) => *quota -= 1,
+                    None => {}
+                }
+            }
             late(schedule.next, now - schedule.next);
             self.queue
                 .push_back(Waiting::arrival(schedule.number, schedule.next));
@@ -206,24 +213,34 @@ impl Users {
         if intended >= span.end {
             return false;
         }
+        // A schedule's calls were counted as they arrived.
+        if self.schedule.is_some() || !span.is_open_or_past(intended) {
+            return true;
+        }
         match &mut self.quota {
-            Some(quota) if span.is_open_or_past(intended) => match quota {
-                0 => {
-                    self.refused_at = self.refused_at.min(intended);
-                    false
-                }
-                _ => {
-                    *quota -= 1;
-                    true
-                }
-            },
-            _ => true,
+            Some(0) => {
+                self.refused_at = self.refused_at.min(intended);
+                false
+            }
+            Some(quota) => {
+                *quota -= 1;
+                true
+            }
+            None => true,
         }
     }
 
     /// Forgets who waits to begin a call that the window will not admit.
     pub(crate) fn send_home(&mut self, span: Span) {
         let exhausted = self.exhausted();
+        if self.schedule.is_some() {
+            // In the order of the schedule, and counted as they arrived.
+            let over = |waiting: &Waiting| waiting.intended >= span.end;
+            while self.queue.back().is_some_and(over) {
+                self.queue.pop_back();
+            }
+            return;
+        }
         let refused_at = &mut self.refused_at;
         self.queue.retain(|waiting| {
             let refused = exhausted && span.is_open_or_past(waiting.intended);
@@ -390,11 +407,9 @@ mod tests {
 
         let mut behind = open(1e6, Some(2));
         behind.arrive(9000, span, |_, _| {});
-        for _ in 0..4 {
-            assert!(behind.next(span).is_some() && behind.refused_at == UNSET);
-        }
+        assert_eq!(behind.full_at(), Some(5000), "though all of them wait");
         behind.send_home(span);
-        assert_eq!(behind.full_at(), Some(5000), "the first of those that wait");
+        assert_eq!(std::iter::from_fn(|| behind.next(span)).count(), 4);
 
         let mut users = Users::closed(2, NUMBERS, 0, Some(3), 0);
         let early = [users.next(span), users.next(span)];

@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_stops_the_others() {
-        let shared = Shared::new(2);
+        let shared = Shared::new(2, false);
         let panicked = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let _leaving = Leaving {

@@ -157,7 +157,8 @@ def drive(
     )
     with Interruption() as interruption:
         outcome = _drive(found, call, amount, any_target, interruption)
-    result = {**summary(outcome), "hints": hints(found, outcome, keeps=_keeps(found, call))}
+    told = hints(found, outcome, in_flight_max=amount.concurrency(), keeps=_keeps(found, call))
+    result = {**summary(outcome), "hints": told}
     if as_json:
         print(json.dumps({"target": target, **result}, indent=1))
     else:

@@ -18,10 +18,10 @@ from wirelab.trial import Trial
 
 _TOLD = (
     "Core-seconds of the processes of caller (without what it waited awake) and service, and "
-    "gigabytes that the caller's sockets sent and received, within the window and over its "
-    "calls; connections opened over the calls of the whole run, warm-up included. Each figure "
-    "stands above its 95 % interval. On loopback the kernel's work for the receiver may be charged "
-    "to the sender."
+    "gigabytes that the caller's sockets sent and received, within the window and over the "
+    "calls that ended in it; connections opened over the calls of the whole run, warm-up "
+    "included. Each figure stands with its 95 % interval. On loopback the kernel's work for the "
+    "receiver may be charged to the sender."
 )
 _MILLION = 1e6
 _GB = 1e9

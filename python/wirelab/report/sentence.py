@@ -68,7 +68,7 @@ def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) 
     main = contests(trials, primary, threshold)
     if not main:
         return []
-    told = _Main(main, names).told()
+    told = _Main(main, names, threshold).told()
     for figure in (RESPONSE_P50, RESPONSE_P99):
         if figure is not primary:
             told.append(_beside(contests(trials, figure, threshold), names))
@@ -78,9 +78,10 @@ def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) 
 class _Main:
     """The sentences on the primary figure."""
 
-    def __init__(self, every: list[Contest], names: Names) -> None:
+    def __init__(self, every: list[Contest], names: Names, threshold: float) -> None:
         self.outcomes = [outcome(contest) for contest in every]
         self.names = names
+        self.beyond = f" beyond {100.0 * threshold:g} %" if threshold else ""
         self.noun = _NOUN[every[0].figure.name]
         self.settings = len(every)
 
@@ -107,8 +108,8 @@ class _Main:
     def _level(self, group: list[Outcome]) -> str:
         a, b = (self.names.stacks[who] for who in group[0].who)
         return (
-            f"No difference in {self.noun} was found between {a} and {b} "
-            f"{self._where(group, 'any of the')}: {_reach(group)}."
+            f"No difference{self.beyond} in {self.noun} was found between "
+            f"{a} and {b} {self._where(group, 'any of the')}: {_reach(group, a, b)}."
         )
 
     def _withdrawn(self, group: list[Outcome]) -> str:
@@ -116,8 +117,8 @@ class _Main:
         each = "each of these" if len(group) > 1 else "this"
         return (
             f"No difference in {self.noun} is claimed between {a} and {b} "
-            f"{self._where(group, 'any of the')}: {_reach(group)}; {each} excludes 1 alone, but "
-            "not beside the run's other comparisons (Holm)."
+            f"{self._where(group, 'any of the')}: {_reach(group, a, b)}; {each} excludes 1 alone, "
+            "but not beside the run's other comparisons (Holm)."
         )
 
     def _open(self, group: list[Outcome]) -> str:
@@ -234,13 +235,14 @@ def _times(found: Outcome, ratio: Interval, names: Names, *, first: bool) -> str
     return f"{digits(ratio.estimate)} times{of} ({level}{span(ratio)}) at {where}"
 
 
-def _reach(group: Sequence[Outcome]) -> str:
-    """The ratio with its interval, or how far the intervals of several reach."""
+def _reach(group: Sequence[Outcome], a: str, b: str) -> str:
+    """The ratio of one stack's figure to the other's with its interval, or how far the
+    intervals of several reach."""
     ratios = [found.comparison.ratio for found in group if found.comparison]
     if len(ratios) == 1:
-        return f"ratio {digits(ratios[0].estimate)}, 95 % interval {span(ratios[0])}"
+        return f"{a} over {b} {digits(ratios[0].estimate)}, 95 % interval {span(ratios[0])}"
     ends = list(chain.from_iterable(ratio.bounds or () for ratio in ratios))
-    return f"95 % intervals of the ratio within {digits(min(ends))} to {digits(max(ends))}"
+    return f"{a} over {b} within {digits(min(ends))} to {digits(max(ends))} (95 % intervals)"
 
 
 def _beside(every: list[Contest], names: Names) -> str:
@@ -276,7 +278,7 @@ def _together(main: list[Contest], threshold: float) -> str:
     kept = sum(1 for pair in found if pair.upheld)
     return (
         f"{small} Of {counted(len(found), 'difference')} that a 95 % interval shows on its own, "
-        f"Holm's method upholds {kept} among all {len(pairs)} comparisons; only these are stated."
+        f"Holm's method upholds {kept} among all {len(pairs)} comparisons; only these count."
     )
 
 

@@ -155,6 +155,15 @@ def _syn_losses(trials: Sequence[Trial]) -> list[str]:
     return [f"SYNs lost by link {name}: {', '.join(told)}." for name, told in losses if told]
 
 
+_MEANS = {
+    "engine backlog": "replies waited for the engine for more than 5 % of their p99 response "
+    "time, which is in the times shown and, where callers wait for replies, in the rates",
+    "kept up": "fewer calls ended than arrived; response times grow with the window",
+    "window": "closed by its longest time (max) before it held its calls",
+}
+"""What frequent marks do to the figures."""
+
+
 def _marked(trials: Sequence[Trial]) -> list[str]:
     """Every check that marked a trial, with their number over the whole run."""
     counts = Counter(mark.name for trial in trials for mark in marked(trial))
@@ -162,4 +171,5 @@ def _marked(trials: Sequence[Trial]) -> list[str]:
         return []
     of = sum(trial.status == "measured" for trial in trials)
     shown = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-    return [f"! Marked of {counted(of, 'trial')}: {shown}. Reasons: Checks in the report."]
+    told = f"! Marked of {counted(of, 'trial')}: {shown}. Reasons: Checks in the report."
+    return [told, *(f"  {name}: {_MEANS[name]}." for name in counts if name in _MEANS)]

@@ -38,26 +38,27 @@ def _time(which: str, percentile: str) -> Callable[[Trial], float | None]:
 
 
 def client_cpu_s_per_call(trial: Trial) -> float | None:
-    """CPU of the client within the window, over the calls of the window; what the engine
+    """CPU of the client within the window, over the calls that ended in it; what the engine
     spent waiting awake is not counted, for no call needed it."""
-    return _share(trial.client_cpu_s(), trial.result.get("calls"))
+    return _share(trial.client_cpu_s(), trial)
 
 
 def service_cpu_s_per_call(trial: Trial) -> float | None:
-    """CPU of the service process within the window, over the calls of the window."""
-    return _share(trial.service.get("cpu_window_s"), trial.result.get("calls"))
+    """CPU of the service process within the window, over the calls that ended in it."""
+    return _share(trial.service.get("cpu_window_s"), trial)
 
 
 def _bytes(direction: str) -> Callable[[Trial], float | None]:
-    """What the caller's sockets moved within the window, over the calls of the window."""
+    """What the caller's sockets moved within the window, over the calls that ended in it."""
 
     def of(trial: Trial) -> float | None:
-        return _share(trial.result.get(f"bytes_{direction}"), trial.result.get("calls"))
+        return _share(trial.result.get(f"bytes_{direction}"), trial)
 
     return of
 
 
-def _share(amount: float | None, calls: int | None) -> float | None:
+def _share(amount: float | None, trial: Trial) -> float | None:
+    calls = trial.ended()
     return float(amount) / calls if amount and calls else None
 
 

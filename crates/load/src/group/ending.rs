@@ -208,9 +208,12 @@ impl Group {
         self.totals.ended += 1;
         self.totals.errors += 1;
         self.totals.last_done = now;
+        let step = self.sequences.step(waiting.sequence);
+        let recorder = &mut self.operations[self.spec.steps[step].operation];
+        if span.contains(now) {
+            recorder.ended(now - span.start, false);
+        }
         if span.contains(waiting.arrival) {
-            let step = self.sequences.step(waiting.sequence);
-            let recorder = &mut self.operations[self.spec.steps[step].operation];
             recorder.time(Time::Response, now.saturating_sub(waiting.intended));
             recorder.failure(kind, words);
         } else if waiting.arrival < span.start {
