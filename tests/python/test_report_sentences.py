@@ -91,7 +91,9 @@ def test_no_difference_is_told_as_such() -> None:
     world = replace(SMALL, call_us={REST: 70.0, GRPC: 70.0})
     told = report.sentences(trials(world), 0.05)
     assert told[0].startswith("No difference beyond 5 % in calls per second was found")
-    assert re.search(r": grpc@rust over rest@rust json [\d.]+, 95 % interval [\d.]+ to [\d.]+\.$", told[0])
+    assert re.search(
+        r": grpc@rust over rest@rust json [\d.]+, 95 % interval [\d.]+ to [\d.]+\.$", told[0]
+    )
     assert "Median response time: no difference found." in told
     assert not any(word in sentence for word in (" more ", "shorter") for sentence in told)
 

@@ -43,7 +43,10 @@ def drive(
         typer.Option(min=1, help="Connections kept open. [default: as --users need, or 1]"),
     ] = None,
     in_flight: Annotated[
-        int | None, typer.Option(min=1, help="Calls under way per connection. [default: 1]")
+        int | None,
+        typer.Option(
+            min=1, help="Calls under way per connection; HTTP/1.1 pipelines them. [default: 1]"
+        ),
     ] = None,
     users: Annotated[
         int | None,
