@@ -50,6 +50,13 @@ def test_terminal_fits_80_columns() -> None:
     assert "very wide" in shown
 
 
+def test_a_long_name_breaks_before_a_value_and_not_in_it() -> None:
+    multiplexed = "grpc@rust?in_flight=multiplex=8&server.h2_window=65536"
+    stacks = (GRPC, multiplexed, "grpc@rust?connection=close")
+    shown = printed(trials(replace(SMALL, stacks=stacks))).split()
+    assert {"multiplex=8", "65536"} <= set(shown), shown
+
+
 def test_columns_of_the_terminal_stand_below_each_other() -> None:
     """Over all settings, p50 ends where its head ends, and the interval is a column."""
     lines = printed(trials(World(spread=0.05))).splitlines()

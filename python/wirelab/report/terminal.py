@@ -81,9 +81,16 @@ def _table(rows: Rows, widths: Sequence[int], *, header: bool = False) -> Table:
     table.add_column(_COLUMNS[0], min_width=min(widths[0], 10), width=widths[0], overflow="fold")
     for title, width in zip(_COLUMNS[1:], widths[1:], strict=True):
         table.add_column(title, justify="right", no_wrap=True, min_width=width)
-    for row in rows:
-        table.add_row(*map(Text, row))
+    room = min(widths[0], WIDTH - sum(widths[1:]) - gap * (len(widths) - 1))
+    for name, *figures in rows:
+        table.add_row(*map(Text, (_breakable(name, room), *figures)))
     return table
+
+
+def _breakable(name: str, width: int) -> str:
+    """A name whose words too long for a line break after their first ``=``, not in a value."""
+    words = name.split(" ")
+    return " ".join(word.replace("=", "= ", 1) if len(word) > width else word for word in words)
 
 
 def _row(cell: Cell, names: Names) -> list[str]:
