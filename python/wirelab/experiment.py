@@ -368,7 +368,10 @@ class Place(Model):
 class Experiment(Model):
     """A matrix of services, axes, messages, loads, links and placements, with repeats."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$", description="lower case, with dashes")
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9-]{0,63}$",
+        description="lower-case letters, digits and dashes, no dash first, 64 at most",
+    )
     about: str = Field("", description="what it is to find out")
     seed: int = Field(1, ge=0, lt=2**63, description="of the order of trials and of arrivals")
     repeats: int = Field(4, ge=1, le=1000, description="trials per point, on fresh processes")

@@ -6,12 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab import manifests, typed_documents
+from wirelab import manifests, planning, typed_documents
 from wirelab.documents import Document, dotted
 from wirelab.documents import Path as Place
-from wirelab.errors import StackError
 from wirelab.experiment import Experiment
-from wirelab.stacks import Stack
 
 SCHEMA = Path(__file__).parent / "schemas" / "experiment.schema.json"
 """The committed JSON Schema, for editors; :func:`schema_text` makes it."""
@@ -28,24 +26,18 @@ def parse(text: str, name: str = "experiment") -> Experiment:
 
 
 def _told_late(experiment: Experiment, document: Document) -> list[str]:
-    return _twice(experiment, document) or _unserved(experiment, document)
+    return _twice(experiment, document) or _impossible(experiment, document)
 
 
-def _unserved(experiment: Experiment, document: Document) -> list[str]:
-    """Services in languages in which there are none."""
+def _impossible(experiment: Experiment, document: Document) -> list[str]:
+    """Combinations that cannot exist, each at the key that asks for it."""
     if experiment.skip_illegal:
         return []
-    catalogue = manifests.load()
-    problems = []
-    for index, service in enumerate(experiment.services):
-        try:
-            catalogue.in_language(Stack.parse(service))
-        except StackError as error:
-            path = ("services", index)
-            problems.append(
-                f"{document.place(path)}: {dotted(path)}: {error.message}. {error.remedy}"
-            )
-    return problems
+    problems = [
+        f"{document.place(refused.where)}: {dotted(refused.where)}: {refused.reason}"
+        for refused in planning.impossible(experiment, manifests.load())
+    ]
+    return [*problems, f"{document.name}: {planning.REMEDY}"] if problems else []
 
 
 def _twice(experiment: Experiment, document: Document) -> list[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import RunDirectoryError, StorageError
+from wirelab.plain import damage
 from wirelab.trial import Trial
 
 NAME = "trials.jsonl"
@@ -138,9 +139,12 @@ def _is_json(line: bytes) -> bool:
 
 def _trial(path: Path, number: int, line: bytes) -> Trial:
     try:
-        return Trial.from_json(json.loads(line))
+        found = json.loads(line)
+        if not isinstance(found, dict):
+            raise ValueError("it is no mapping")
+        return Trial.from_json(found)
     except (ValueError, TypeError, KeyError) as error:
         raise RunDirectoryError(
-            f"{path}:{number} is no finished trial of this version of wirelab: {error}",
-            "the run cannot go on in this directory; give another --out",
+            f"{path}:{number} is no finished trial of this version of wirelab: {damage(error)}",
+            "restore the file from a copy, or measure anew with another --out",
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs"})
@@ -17,3 +18,16 @@ def plain(text: object) -> str:
 def _visible(character: str) -> str:
     harmless = character in "\n\t" or unicodedata.category(character) not in _UNSAFE
     return character if harmless else "\ufffd"
+
+
+def damage(error: Exception) -> str:
+    """What is wrong with a document, from what was raised while it was read."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no text in UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    if isinstance(error, TypeError):
+        return "it has other keys or another shape"
+    return str(error)

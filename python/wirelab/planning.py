@@ -13,11 +13,12 @@ import json
 import random
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
-from wirelab import legality, operations, placement, profiles
+from wirelab import documents, legality, operations, placement, profiles
 from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import (
     NO_CAPTURE,
@@ -28,7 +29,7 @@ from wirelab.experiment import (
     Place,
     PlacementChoice,
 )
-from wirelab.manifests import Catalogue
+from wirelab.manifests import Catalogue, Manifest
 from wirelab.profiles import LOOPBACK, Profile
 from wirelab.stacks import Stack
 from wirelab.trial import Point
@@ -38,6 +39,8 @@ OVERHEAD_S = 0.35
 """Seconds per trial beside warm-up and window: two process starts, collecting, syncing."""
 LINK_S = 3.0
 """Seconds more to make a link and to measure it."""
+
+REMEDY = "correct it there, or write `skip_illegal: true` to leave such combinations out"
 
 Around = tuple[PlacementChoice, Profile, CaptureChoice, dict[str, Any]]
 """Placement, link, capture, and faults of the service."""
@@ -81,21 +84,48 @@ class Schedule:
     """Callers that could not be had on this machine."""
 
 
+class Impossible(StackError):
+    """A combination that cannot exist."""
+
+    def __init__(self, error: StackError, where: documents.Path) -> None:
+        super().__init__(error.message, error.remedy)
+        self.where = where
+        """The key of the experiment that asks for it."""
+
+    @property
+    def reason(self) -> str:
+        """In a line, with the remedy."""
+        return f"{self.message}. {self.remedy}".rstrip(". ")
+
+
 def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
     """The experiment's trials. Raises :class:`ExperimentError` for a combination that
     cannot exist, unless the experiment says ``skip_illegal``."""
+    found, refused = _cells(experiment, catalogue)
+    skipped = tuple(refused)
+    _accept(experiment, found, skipped)
+    return Schedule(tuple(_ordered(experiment, found)), skipped)
+
+
+def impossible(experiment: Experiment, catalogue: Catalogue) -> list[Impossible]:
+    """The experiment's combinations that cannot exist, one for every reason."""
+    return list(_cells(experiment, catalogue)[1].values())
+
+
+def _cells(
+    experiment: Experiment, catalogue: Catalogue
+) -> tuple[list[Cell], dict[str, Impossible]]:
+    """The cells to measure, each once, and what cannot be, by its reason."""
     found: dict[str, Cell] = {}
-    skipped: list[str] = []
+    refused: dict[str, Impossible] = {}
     for combination in _combinations(experiment):
         try:
             cell = _cell(experiment, catalogue, *combination)
-        except StackError as error:
-            skipped.append(f"{error.message}. {error.remedy}".rstrip(". "))
+        except Impossible as error:
+            refused.setdefault(error.reason, error)
         else:
             found.setdefault(_digest(cell.point), cell)
-    _accept(experiment, found, list(dict.fromkeys(skipped)))
-    trials = tuple(_ordered(experiment, list(found.values())))
-    return Schedule(trials, tuple(dict.fromkeys(skipped)))
+    return list(found.values()), refused
 
 
 def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
@@ -151,16 +181,21 @@ def _cell(
     around: Around,
 ) -> Cell:
     choice, link, capture, faults = around
-    stack = Stack.parse(reference).with_axes(changes)
-    manifest = catalogue.manifest(stack, message.contract)
-    refusal = operations.refusal(message.name, stack.axes)
-    if refusal:
-        raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
-    _accept_caller(stack, message, load)
-    _accept_link(stack, profiles.name(link), capture)
-    unknown = manifest.unknown_faults(faults)
-    if unknown:
-        raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")
+    service = ("services", experiment.services.index(reference))
+    with _asked_by("axes") if changes else _asked_by(*service):
+        stack = Stack.parse(reference).with_axes(changes)
+    with _asked_by(*service):
+        manifest = catalogue.manifest(stack, message.contract)
+    with _asked_by("messages", experiment.messages.index(message)):
+        _accept_message(stack, message)
+    with _asked_by("loads", experiment.loads.index(load)):
+        _accept_caller(stack, message, load)
+    with _asked_by("links", experiment.links.index(link)):
+        _accept_link(stack, profiles.name(link))
+    with _asked_by("capture", experiment.capture.index(capture)):
+        _accept_capture(stack, capture)
+    with _asked_by("faults"):
+        _accept_faults(stack, manifest, faults)
     point = Point(
         stack=stack.reference,
         axes=dict(stack.axes),
@@ -174,6 +209,21 @@ def _cell(
     return Cell(point, stack, message, load, choice, link, capture)
 
 
+@contextmanager
+def _asked_by(*key: str | int) -> Iterator[None]:
+    """What is refused within is told at that key of the experiment."""
+    try:
+        yield
+    except StackError as error:
+        raise Impossible(error, key) from None
+
+
+def _accept_message(stack: Stack, message: Message) -> None:
+    refusal = operations.refusal(message.name, stack.axes)
+    if refusal:
+        raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
+
+
 def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
     refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
     if refusal:
@@ -181,13 +231,22 @@ def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
         raise StackError(f"{stack}: {refusal}", f"the nearest legal stack is {near}")
 
 
-def _accept_link(stack: Stack, link: str, capture: str) -> None:
+def _accept_link(stack: Stack, link: str) -> None:
     rule = legality.link_rule(link, stack.axes)
     if rule is not None:
         near = stack.near(rule.repair)
         raise StackError(f"{stack}: {rule.reason}", f"the nearest legal stack is {near}")
+
+
+def _accept_capture(stack: Stack, capture: str) -> None:
     if capture != NO_CAPTURE and stack.axes["socket"] == "unix":
         raise StackError(f"{stack}: a Unix socket has no packets", "write `capture: none`")
+
+
+def _accept_faults(stack: Stack, manifest: Manifest, faults: Iterable[str]) -> None:
+    unknown = manifest.unknown_faults(faults)
+    if unknown:
+        raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")
 
 
 def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:
@@ -205,10 +264,9 @@ def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) 
     return options
 
 
-def _accept(experiment: Experiment, found: dict[str, Cell], skipped: list[str]) -> None:
+def _accept(experiment: Experiment, found: list[Cell], skipped: tuple[str, ...]) -> None:
     if skipped and not experiment.skip_illegal:
-        remedy = "correct it there, or write `skip_illegal: true` to leave such combinations out"
-        raise ExperimentError([*skipped, f"experiment {experiment.name}: {remedy}"])
+        raise ExperimentError([*skipped, f"experiment {experiment.name}: {REMEDY}"])
     if not found:
         nothing = f"experiment {experiment.name}: no combination is left to measure"
         raise ExperimentError([*skipped, nothing])

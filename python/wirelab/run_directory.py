@@ -22,6 +22,7 @@ from wirelab.builds import binary_digest
 from wirelab.errors import RunDirectoryError, StorageError, WirelabError
 from wirelab.experiment import Experiment
 from wirelab.journal import Journal
+from wirelab.plain import damage
 
 FORMAT = 1
 """Of the directory; grows when an older lab could not read it any more."""
@@ -42,6 +43,8 @@ def read_manifest(folder: Path) -> Json:
     path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(manifest, dict):
+            raise ValueError("it is no mapping")
         if manifest["format"] != FORMAT:
             raise ValueError(f"format {manifest['format']}, and this lab reads {FORMAT}")
     except FileNotFoundError as error:
@@ -50,7 +53,7 @@ def read_manifest(folder: Path) -> Json:
     except OSError as error:
         raise _no_run(folder, f"{MANIFEST}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise _no_run(folder, f"{MANIFEST}: {error}") from error
+        raise _no_run(folder, f"{MANIFEST}: {damage(error)}") from error
     return dict(manifest)
 
 

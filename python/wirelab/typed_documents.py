@@ -33,7 +33,7 @@ def load(path: Path, model: type[Model], what: str, further: Further[Model] | No
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise ExperimentError([f"{path}: cannot be read: {reason}"]) from error
     return parse(text, str(path), model, what, further)
 
@@ -89,6 +89,11 @@ def _said(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -
         unquoted = key.strip("'")
         known = tags.replace("'", "").split(", ")
         return f"{unquoted}: {tag!r} is not possible here. {did_you_mean(str(tag), known)}"
+    if kind == "string_pattern_mismatch" and len(path) == 1:
+        wanted = model.model_fields[str(path[0])].description or details["ctx"]["pattern"]
+        return f"{given!r} is not possible here: {wanted}"
+    if kind == "int_parsing":
+        return f"a whole number is wanted; given is {given!r}"
     if kind == "too_short" and not given:
         return "the list is empty: name one at least"
     message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")

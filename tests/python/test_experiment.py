@@ -186,6 +186,18 @@ def test_a_language_without_services_is_told_with_its_line(tmp_path: Path) -> No
     assert experiment_file.load(file).skip_illegal
 
 
+def test_what_cannot_exist_is_told_at_the_key_that_asks_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    wrong = _changed("Hello, bytes: 150 kB", "Download, bytes: 14 B")
+    file.write_text(wrong + "axes: {codec: [json, cdr]}\n")
+    with pytest.raises(ExperimentError) as refused:
+        experiment_file.load(file)
+    told = "\n".join(refused.value.problems)
+    assert f"{file}:4: messages[0]: rest@rust: Download does not exist over rest" in told
+    assert f"{file}:8: axes: 'grpc@rust?codec=json' cannot exist" in told
+    assert "skip_illegal: true" in refused.value.problems[-1]
+
+
 def test_the_demo_has_the_trials_that_were_promised() -> None:
     folder = Path(experiment_file.__file__).parent / "experiments"
     demo = experiment_file.load(folder / "demo.yaml")

@@ -211,7 +211,45 @@ def test_unreadable_histogram_is_said(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", every)
     log = folder / "trials" / every[0].id / "histograms.hlog"
     log.write_text("Tag=response,0,1,2,AAAA\n", encoding="utf-8")
-    assert "Not shown:" in report.write(folder).read_text(encoding="utf-8")
+    assert "Not shown, because it cannot be read" in report.write(folder).read_text("utf-8")
+
+
+@pytest.mark.parametrize("content", [None, b"", bytes(range(256)) * 4])
+def test_a_lost_histogram_is_said_and_the_others_are_drawn(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    every = trials(SMALL)
+    folder = write_run(tmp_path / "run", every)
+    before = report.write(folder).read_text("utf-8")
+    log = folder / "trials" / every[0].id / "histograms.hlog"
+    log.unlink() if content is None else log.write_bytes(content)
+    page = report.write(folder).read_text("utf-8")
+    assert "no histogram of response times" in page
+    assert "no histogram of response times" not in before
+    assert page.count("<svg") == before.count("<svg")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("manifest.json", b"{}\n", "manifest.json: 'format' is missing"),
+        ("manifest.json", b"[1]\n", "manifest.json: it is no mapping"),
+        ("manifest.json", b'{"format": 1,', "it is no JSON: .* in line 1, column"),
+        ("manifest.json", b"\xff\xfe", "it is no text in UTF-8"),
+        ("trials.jsonl", b"{}\n{}\n", "trials.jsonl:1 is no finished trial .*'point' is missing"),
+        ("trials.jsonl", b"[]\n[]\n", "trials.jsonl:1 .*: it is no mapping"),
+        ("trials.jsonl", b'{"point":{"x":1}}\n{}\n', "it has other keys or another shape"),
+    ],
+)
+def test_a_damaged_run_is_told_in_plain_words(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    from wirelab.errors import RunDirectoryError
+
+    folder = write_run(tmp_path / "run", trials(SMALL))
+    (folder / name).write_bytes(content)
+    with pytest.raises(RunDirectoryError, match=said):
+        report.write(folder)
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,15 @@ def test_single_trials_cannot_be_told() -> None:
     assert not any("more calls" in sentence for sentence in told)
 
 
+def test_few_trials_that_leave_a_pair_untold_are_said() -> None:
+    """Else a reader sees figures far apart and `no difference`, and does not know why."""
+    apart = replace(SMALL, repeats=2, spread=0.3)
+    hint = "2 trials of a cell make wide intervals"
+    assert any(hint in sentence for sentence in report.sentences(trials(apart), 0.02))
+    for enough in (replace(apart, repeats=4), replace(SMALL, repeats=2, spread=0.0001)):
+        assert not any("wide" in sentence for sentence in report.sentences(trials(enough), 0.02))
+
+
 def test_nothing_measured() -> None:
     """All trials failed: that is the finding, with the reason."""
     every = [failed(one, "the service refused codec") for one in trials(SMALL)]

@@ -17,7 +17,6 @@ from wirelab.report import (
     tested,
     traffic,
 )
-from wirelab.report.distribution import UnreadableHistogram
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
 from wirelab.report.source import Source
@@ -133,14 +132,14 @@ def _comparisons(source: Source) -> Section:
 
 
 def _distributions(source: Source) -> Section:
-    told = "One curve per trial, so that the spread between trials shows."
-    try:
-        figures = panels.distributions(source)
-    except UnreadableHistogram as error:
-        return Section("Response time by percentile", (f"Not shown: {error}",))
-    return Section(
-        "Response time by percentile", (told,) if figures else (), figures=figures, legend=True
-    )
+    figures, lost = panels.distributions(source)
+    told = []
+    if figures:
+        told.append("One curve per trial, so that the spread between trials shows.")
+    if lost:
+        more = f", and {len(lost) - 1:,} more" if lost[1:] else ""
+        told.append(f"Not shown, because it cannot be read: {lost[0]}{more}.")
+    return Section("Response time by percentile", told, figures=figures, legend=bool(figures))
 
 
 def _checks(source: Source) -> Section:

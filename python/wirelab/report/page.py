@@ -40,7 +40,8 @@ def save(folder: Path, page: str) -> Path:
     except OSError as error:
         raise StorageError(
             f"{path} cannot be written: {error.strerror}",
-            f"what was measured is kept; make room, then `wirelab report {folder}` writes it",
+            "what was measured is kept; make room, or move away what is in its place, then "
+            f"`wirelab report {folder}` writes it",
         ) from error
     return path
 

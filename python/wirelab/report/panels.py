@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from wirelab.axes import ENGINE
 from wirelab.report import label
-from wirelab.report.distribution import Curve, Curves, distribution_picture, read_curve
+from wirelab.report.distribution import (
+    Curve,
+    Curves,
+    UnreadableHistogram,
+    distribution_picture,
+    read_curve,
+)
 from wirelab.report.picture import Line, Row, interval_picture, line_picture
 from wirelab.report.quantity import step
 from wirelab.report.section import Picture, Section
@@ -40,16 +47,22 @@ def panels(source: Source, figures: Iterable[Figure]) -> list[Section]:
     return parts
 
 
-def distributions(source: Source) -> list[Picture]:
-    """One panel per setting, where the histograms are there."""
+def distributions(source: Source) -> tuple[list[Picture], list[str]]:
+    """One panel per setting, and what of the histograms is not there or cannot be read."""
     found: dict[str, list[Cell]] = {}
     for cell in source.cells:
         found.setdefault(source.names.setting(cell.point), []).append(cell)
-    drawn = (
-        distribution_picture([_curves(source, cell) for cell in group], setting)
-        for setting, group in found.items()
-    )
-    return [picture for picture in drawn if picture is not None]
+    pictures, lost = [], []
+    for setting, group in found.items():
+        curves = []
+        for cell in group:
+            drawn, missed = _curves(source, cell)
+            curves.append(drawn)
+            lost += missed
+        picture = distribution_picture(curves, setting)
+        if picture is not None:
+            pictures.append(picture)
+    return pictures, lost
 
 
 def _groups(source: Source) -> list[list[Cell]]:
@@ -123,11 +136,19 @@ def _bounded(cell: Cell) -> bool:
     return any(map(client_bound, cell.measured))
 
 
-def _curves(source: Source, cell: Cell) -> Curves:
+def _curves(source: Source, cell: Cell) -> tuple[Curves, list[str]]:
     entry = source.legend[cell.point.stack]
     curves: list[Curve] = []
+    lost = []
     for trial in cell.measured:
-        curve = read_curve(source.folder / "trials" / trial.id / "histograms.hlog")
+        log = source.folder / "trials" / trial.id / "histograms.hlog"
+        try:
+            curve = read_curve(log)
+        except UnreadableHistogram as error:
+            lost.append(str(error))
+            continue
         if curve:
             curves.append(curve)
-    return Curves(entry.name, entry.look, curves)
+        elif trial.point.axes.get("caller", ENGINE) == ENGINE and trial.time_ns("response", "mean"):
+            lost.append(f"{log}: no histogram of response times")
+    return Curves(entry.name, entry.look, curves), lost

@@ -32,6 +32,10 @@ from wirelab.verdicts import client_bound
 EACH_MAX = 3
 """Settings of one sentence that are told one by one; beyond, the least and the most."""
 
+REPEATS_FEW = 3
+"""Trials of a cell up to which Student's factor (12.7 at two, 4.3 at three) and not the spread
+makes an interval wide."""
+
 _NOUN = {
     "rate": "calls per second",
     "response_p50": "median response time",
@@ -72,7 +76,7 @@ def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) 
     for figure in (RESPONSE_P50, RESPONSE_P99):
         if figure is not primary:
             told.append(_beside(contests(trials, figure, threshold), names))
-    return [*told, _together(main, threshold)]
+    return [*told, *_few(main, threshold), _together(main, threshold)]
 
 
 class _Main:
@@ -266,6 +270,25 @@ def _beside(every: list[Contest], names: Names) -> str:
             told.append(", ".join(several) + ("" if told else f" of {len(every)} settings"))
     noun = _NOUN[every[0].figure.name]
     return f"{noun[0].upper()}{noun[1:]}: {'; '.join(told)}."
+
+
+def _few(main: Sequence[Contest], threshold: float) -> list[str]:
+    """Where pairs lie apart and were measured too seldom to be told apart."""
+    apart = [
+        pair
+        for contest in main
+        if not contest.barred
+        for pair in contest.pairs
+        if pair.comparison is not None
+        and not pair.comparison.found
+        and pair.comparison.ratio.bounds is not None
+        and abs(log(pair.comparison.ratio.estimate)) > log(1.0 + threshold)
+    ]
+    least = min((len(c.measured) for pair in apart for c in (pair.first, pair.second)), default=0)
+    if not 1 < least <= REPEATS_FEW:
+        return []
+    told = f"{least} trials of a cell make wide intervals: more `repeats` may tell apart what "
+    return [told + "is not told apart here."]
 
 
 def _together(main: list[Contest], threshold: float) -> str:
