@@ -287,8 +287,9 @@ def _few(main: Sequence[Contest], threshold: float) -> list[str]:
     least = min((len(c.measured) for pair in apart for c in (pair.first, pair.second)), default=0)
     if not 1 < least <= REPEATS_FEW:
         return []
-    told = f"{least} trials of a cell make wide intervals: more `repeats` may tell apart what "
-    return [told + "is not told apart here."]
+    few = counted(least, "trial")
+    told = f"{few} of a cell make wide intervals: more `repeats` may tell apart what is not"
+    return [f"{told} told apart here."]
 
 
 def _together(main: list[Contest], threshold: float) -> str:
