@@ -221,7 +221,7 @@ def _accept_files(stack: Json, amount: Amount) -> None:
     wanted = open_files.connections(stack["connection"], amount.concurrency())
     refused = open_files.refusal(wanted)
     if refused:
-        raise UsageError(refused, open_files.REMEDY)
+        raise UsageError(refused, open_files.remedy(wanted))
 
 
 def _sequences(sequences: Json | None) -> Json | None:

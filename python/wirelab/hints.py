@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from wirelab.stacks import Stack
@@ -27,6 +28,7 @@ def hints(
         _nobody(target, group),
         _tls(target, group),
         _certificate(target, group),
+        _version(target, group),
         ended,
         _sent_away(target, group),
         short,
@@ -127,6 +129,27 @@ def _tls(target: Stack | Server, group: Json) -> str | None:
     silent = not group["bytes_received"] and set(_kinds(group)) <= {"reset", "closed"}
     if silent and target.secure_name is None:
         return f"the server ended every connection without a byte; does it want TLS ({secure})?"
+    return None
+
+
+_SETTINGS = re.compile(r'HTTP/1\.[^"]*"\\x00\\x00(\\x..|.)\\x04')
+"""What the engine says of a reply in HTTP/1.1 that begins as a frame of SETTINGS, whose type
+is 4, after three bytes of length (RFC 9113, sections 4.1 and 6.5)."""
+
+
+def _version(target: Stack | Server, group: Json) -> str | None:
+    """A server of HTTP/2 that is asked in HTTP/1.1, or the other way round."""
+    if isinstance(target, Stack) or group["ok"]:
+        return None
+    words = " ".join(group["error_examples"])
+    if _SETTINGS.search(words):
+        return (
+            "the server begins as one of HTTP/2 does: --http2 speaks it at once, and a gRPC "
+            "service is called by grpc://HOST:PORT/package.Service/Method"
+        )
+    if "a server begins with SETTINGS" in words and ('"HTTP/1' in words or '"<' in words):
+        wanted = "without --http2" if target.kind == "http" else "as http://"
+        return f"the server does not answer in HTTP/2 but in HTTP/1: call it {wanted}"
     return None
 
 

@@ -14,7 +14,6 @@ from wirelab.counting import counted
 
 SPARE = 256
 """Files that each side needs beside its connections; a virtual machine opens the most."""
-REMEDY = "ask for fewer users or connections, or raise the limit (ulimit -n)"
 
 
 def limit() -> int | None:
@@ -43,3 +42,11 @@ def refusal(wanted: int) -> str | None:
         f"{counted(wanted, 'connection')} at a time, and {SPARE} other files, are more than the "
         f"{allowed:,} open files that a process may have here"
     )
+
+
+def remedy(wanted: int) -> str:
+    """What to do about a refusal of so many connections. Where not even one would fit, asking
+    for fewer is no help."""
+    raised = f"raise the limit (ulimit -n {wanted + SPARE})"
+    fits = (limit() or 0) > SPARE
+    return f"ask for fewer users or connections, or {raised}" if fits else raised

@@ -125,18 +125,19 @@ def run(
 def _accept_files(planned: Schedule) -> None:
     """Raises :class:`ExperimentError` where a load has more connections than a process may
     open files."""
-    problems: dict[str, None] = {}
+    problems: dict[str, int] = {}
     for trial in planned.trials:
         cell = trial.cell
         load = cell.load.point()
         concurrency = load["users"] if load["kind"] == "closed" else load["in_flight_max"]
         policy = cell.stack.engine_stack()["connection"]
-        refused = open_files.refusal(open_files.connections(policy, concurrency))
+        wanted = open_files.connections(policy, concurrency)
+        refused = open_files.refusal(wanted)
         if refused:
             word = "users" if load["kind"] == "closed" else "in_flight_max"
-            problems[f"{cell.stack}, {load['kind']} {word}={concurrency}: {refused}"] = None
+            problems[f"{cell.stack}, {load['kind']} {word}={concurrency}: {refused}"] = wanted
     if problems:
-        raise ExperimentError([*problems, open_files.REMEDY])
+        raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
 
 
 def _done(journalled: Journal, retry_failed: bool) -> set[str]:

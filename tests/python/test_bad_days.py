@@ -261,6 +261,22 @@ def test_results_that_nobody_can_store_are_told_as_such() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("words", [["studies"], ["schema"], ["drive", "rest@rust", "--calls", "9"]])
+def test_a_reader_that_went_away_ends_the_command_in_silence(words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*COMMAND, *words],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        env={**os.environ, **PATHS},
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (4, "")
+
+
 def test_too_few_open_files_are_told_as_such(tmp_path: Path) -> None:
     words = ["drive", "rest@rust", "--connections", "200", "--calls", "2000", "--json"]
     done = subprocess.run(
@@ -288,7 +304,7 @@ def test_a_load_with_too_many_connections_is_refused_before_the_first_trial(
         "grpc@rust, closed users=900",
         "rest@rust, closed users=900",
     ]
-    assert "raise the limit (ulimit -n)" in str(caught.value)
+    assert "raise the limit (ulimit -n 1156)" in str(caught.value)
     assert not (tmp_path / "run").exists()
 
 

@@ -14,9 +14,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent import futures
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
 from wirelab import certificates, checkout, manifests, open_files, targets
@@ -208,6 +210,7 @@ def test_a_rate_that_moves_is_pointed_out() -> None:
     assert hinted("rest@rust", unkept, keeps=False) == []
 
 
+BEGINS = "a server begins with SETTINGS (RFC 9113 section 3.4): "
 AWAY = "not processed by a peer that went away"
 
 
@@ -469,6 +472,58 @@ def test_a_wrong_option_is_refused_with_the_remedy(
     assert said in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize(
+    ("target", "example", "words"),
+    [
+        (
+            "http://127.0.0.1:1/",
+            r'status line must begin with HTTP/1. (RFC 9112 section 4): "\x00\x00\x18\x04\x00"…',
+            "grpc://HOST:PORT/package.Service/Method",
+        ),
+        (
+            "http://127.0.0.1:1/",
+            r'status line must begin with HTTP/1. (RFC 9112 section 4): "\x00\x00$\x04\x00"…',
+            "--http2",
+        ),
+        ("grpc://127.0.0.1:1/a.B/C", BEGINS + 'the bytes "<!DOCTYPE"', "call it as http://"),
+        ("http://127.0.0.1:1/", BEGINS + 'the bytes "HTTP/1.1 "', "call it without --http2"),
+    ],
+)
+def test_the_other_version_of_http_has_a_hint(target: str, example: str, words: str) -> None:
+    failed = {
+        "ok": 0,
+        "errors": 600,
+        "errors_by_kind": {"protocol": 600},
+        "error_examples": [f"protocol: protocol error: {example}"],
+    }
+    (hint,) = hinted(target, outcome_of(**failed))
+    assert words in hint
+
+
+def test_a_server_of_grpc_that_is_asked_in_http_1_is_known(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        assert main(["drive", f"http://127.0.0.1:{port}/", "--calls", "2", "--json"]) == 1
+    finally:
+        server.stop(None)
+    (hint,) = json.loads(capsys.readouterr().out)["hints"]
+    assert "begins as one of HTTP/2 does" in hint
+
+
+def test_fewer_connections_are_not_advised_where_none_would_fit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_files, "limit", lambda: 100)
+    assert main(["drive", "rest@rust"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "raise the limit (ulimit -n 257)" in told
+    assert "fewer" not in told
+
+
 @pytest.mark.parametrize("target", ["rest@rust", "http://127.0.0.1:1/"])
 @pytest.mark.parametrize(
     "load", [["--connections", "900"], ["--users", "900"], ["--users", "900", "--close"]]
@@ -484,7 +539,7 @@ def test_a_load_beyond_the_open_files_is_refused_before_anything_starts(
     told = " ".join(capsys.readouterr().err.split())
     assert "900 connections at a time" in told
     assert "the 1,000 open files" in told
-    assert "raise the limit (ulimit -n)" in told
+    assert "ask for fewer users or connections, or raise the limit (ulimit -n 1156)" in told
 
 
 def test_a_proto_that_does_not_parse_is_refused(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
 import importlib
 import importlib.util
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,6 +52,7 @@ def compile_idl(contract: str, folder: Path) -> None:
 def _stubs() -> Any:
     """The package with the stubs of every contract."""
     folder = tempfile.mkdtemp(prefix="wirelab-idl-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for contract in protobuf.NAMES:
         compile_idl(contract, Path(folder))
     sys.path.insert(0, folder)

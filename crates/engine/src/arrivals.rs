@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 pub(crate) fn print(arguments: &Arguments) -> ExitCode {
     if !(arguments.rate > 0.0 && arguments.rate <= 1e8) {
         complain!(
-            "--rate {}: use calls per second above 0, at most 100,000,000",
+            "--rate {:?}: use calls per second above 0, at most 100,000,000",
             arguments.rate
         );
         return ExitCode::from(2);

@@ -210,7 +210,7 @@ fn in_flight_max(load: &Load) -> Result<usize, Fault> {
             if !(rate > 0.0 && rate <= 1e8) =>
         {
             return refuse(
-                format!("rate = {rate}"),
+                format!("rate = {rate:?}"),
                 "use calls per second above 0, at most 100,000,000",
             );
         }

@@ -7,7 +7,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable
-from typing import ParamSpec
+from typing import ParamSpec, TextIO
 
 import typer
 from rich.console import Console
@@ -17,9 +17,19 @@ from wirelab.journal import FULL
 
 P = ParamSpec("P")
 
-out = Console(highlight=False)
+
+class _Pipe(Console):
+    """A console whose reader may go away, as ``head`` does."""
+
+    def on_broken_pipe(self) -> None:
+        """Nothing more is written, and the command ends (:func:`told`)."""
+        self.quiet = True
+        raise BrokenPipeError
+
+
+out = _Pipe(highlight=False)
 """For what was asked for."""
-err = Console(stderr=True, highlight=False)
+err = _Pipe(stderr=True, highlight=False)
 """For progress and messages."""
 
 
@@ -63,17 +73,18 @@ def _code(command: Callable[[], int]) -> int:
         err.print("wirelab: interrupted", style="red")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        _silence()
-        return EXIT_LAB
+        _silence(sys.stdout, sys.stderr)
+        return EXIT_STORAGE
     except OSError as error:
         where = error.filename or "standard output or a file"
         said = f"wirelab: {where} cannot be written or read: {error.strerror}"
         err.print(folded(said, err.width), style="red", markup=False, soft_wrap=True)
-        _silence()
+        _silence(sys.stdout)
         return EXIT_STORAGE if error.errno in FULL else EXIT_LAB
 
 
-def _silence() -> None:
-    """What is left in the buffer of standard output, which nobody takes, is not to be
-    complained of when Python ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _silence(*streams: TextIO) -> None:
+    """What is left in their buffers, which nobody takes, is not to be complained of when
+    Python ends."""
+    for stream in streams:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
