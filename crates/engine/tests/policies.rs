@@ -166,19 +166,58 @@ fn a_window_of_calls_on_a_running_load_has_the_rate_of_the_load() {
     plan["groups"][0]["load"] = json!({"kind": "constant", "rate": 200.0, "in_flight_max": 80});
     plan["groups"][0]["window"] = json!({"calls": {"calls": 40, "max_s": 20.0}});
     plan["groups"][0]["timeout_s"] = json!(5.0);
-    let rate_of = |plan: &serde_json::Value| {
-        let group = group(plan);
-        assert_eq!(group["ok"], 40, "{group}");
-        group["rate_per_s"].as_f64().unwrap()
-    };
-    // Opened with the load it is over when the last call has ended.
-    let cold = rate_of(&plan);
-    assert!((50.0..=40.0 / 0.39).contains(&cold), "{cold}");
+    // Opened with the load: its calls are all asked about, and none ends before 200 ms.
+    let cold = group(&plan);
+    assert_eq!(
+        (&cold["ok"], &cold["rate_per_s"]),
+        (&json!(40), &json!(0.0))
+    );
     assert_eq!(seen.requests.load(SeqCst), 40);
     // Opened while it ran: as many calls end as begin, but for some of either end's.
     plan["groups"][0]["warmup"] = json!({"min_s": 0.5, "max_s": 0.5});
-    let warm = rate_of(&plan);
-    assert!((180.0..=220.0).contains(&warm), "{warm}");
+    let warm = group(&plan);
+    assert_eq!(warm["ok"], 40, "{warm}");
+    for group in [cold, warm.clone()] {
+        let window_s = group["window_s"].as_f64().unwrap();
+        assert!((0.199..=0.206).contains(&window_s), "{group}");
+    }
+    let rate = warm["rate_per_s"].as_f64().unwrap();
+    assert!((180.0..=220.0).contains(&rate), "{warm}");
+}
+
+/// However many users wait, and however calls come in batches or over threads, a window of
+/// calls tells the rate that one of time tells.
+#[test]
+fn a_window_of_calls_has_the_rate_of_its_connections() {
+    let (address, _) = server(|stream, seen| {
+        each_request(stream, &seen, |s, _| {
+            std::thread::sleep(Duration::from_millis(10));
+            ok(s)
+        });
+    });
+    for (connections, users, threads, in_flight) in
+        [(2, 50, 1, 2.0), (3, 3, 2, 3.0), (20, 20, 1, 20.0)]
+    {
+        let mut plan = plan(&address);
+        plan["threads"] = json!(threads);
+        plan["groups"][0]["stack"]["connection"] = json!({"count": connections});
+        plan["groups"][0]["load"]["users"] = json!(users);
+        plan["groups"][0]["window"] = json!({"calls": {"calls": 60, "max_s": 20.0}});
+        plan["groups"][0]["warmup"] = json!({"min_s": 0.2, "max_s": 0.2});
+        plan["groups"][0]["timeout_s"] = json!(5.0);
+        let group = group(&plan);
+        assert_eq!(group["ok"], 60, "{group}");
+        // One thread knows to the call; of two, one may learn a little late.
+        let ended = group["ended"].as_u64().unwrap();
+        assert!((60..=60 + threads - 1).contains(&ended), "{group}");
+        let under_way = group["concurrency"].as_f64().unwrap();
+        assert!(
+            (0.9 * in_flight..=in_flight).contains(&under_way),
+            "{group}"
+        );
+        let rate = group["rate_per_s"].as_f64().unwrap();
+        assert!(rate <= 101.0 * in_flight, "{group}");
+    }
 }
 
 /// One connection whose server takes 5 ms for a call is asked five times as fast.

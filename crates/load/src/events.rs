@@ -120,7 +120,7 @@ impl Events<'_> {
     }
 
     /// The call is over. Its times are recorded when it was intended within the
-    /// window, its end when that lies within it.
+    /// window; its end is counted when its user goes on.
     #[inline]
     pub(crate) fn finish(&mut self, id: CallId, verdict: Result<(), Rejection>) {
         let done = now_ns();
@@ -132,14 +132,7 @@ impl Events<'_> {
         call.done = done;
         call.failed = verdict.is_err();
         self.totals.sent += u64::from(call.sent > 0);
-        let (arrival, sent) = (call.waiting.arrival, call.sent);
-        let recorder = &mut self.operations[self.steps[call.step].operation];
-        if self.span.contains(done) {
-            recorder.ended(done - self.span.start, verdict.is_ok());
-        }
-        if sent > 0 {
-            recorder.under_way_ns += u128::from(self.span.share_of(sent, done));
-        }
+        let arrival = call.waiting.arrival;
         if self.span.contains(arrival) {
             self.record(id, done, verdict);
         } else if arrival < self.span.start {

@@ -32,6 +32,7 @@ mod patience;
 pub mod plan;
 mod poll;
 mod process;
+mod quota;
 mod recorder;
 mod reply;
 mod report;

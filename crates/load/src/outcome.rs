@@ -12,7 +12,6 @@ pub(crate) struct During {
     pub(crate) span: Span,
     pub(crate) warmup_s: f64,
     pub(crate) stationary: bool,
-    pub(crate) warm: bool,
     pub(crate) cpu_s: f64,
 }
 
@@ -22,8 +21,8 @@ pub(crate) struct Merged {
     operations: Vec<(String, Recorder)>,
     totals: Totals,
     queue_max: usize,
-    /// When every thread had its calls of the window; UNSET where one had not.
-    full_at: u64,
+    /// When the window closed, as the threads knew it.
+    end: u64,
     call_log: Option<CallLogOutcome>,
 }
 
@@ -34,17 +33,17 @@ impl Default for Merged {
             operations: Vec::new(),
             totals: Totals::default(),
             queue_max: 0,
-            full_at: 0,
+            end: 0,
             call_log: None,
         }
     }
 }
 
 impl Merged {
-    pub(crate) fn add(&mut self, mut group: Group) {
+    pub(crate) fn add(&mut self, mut group: Group, span: Span) {
         self.call_log = both_logs(self.call_log.take(), group.end_lines());
         self.queue_max += group.users.queue_max;
-        self.full_at = self.full_at.max(group.users.full_at().unwrap_or(UNSET));
+        self.end = self.end.max(group.own(span).end);
         self.totals.sent += group.totals.sent;
         self.totals.ended += group.totals.ended;
         self.totals.warmup += group.totals.warmup;
@@ -70,10 +69,9 @@ impl Merged {
         let Merged {
             recorder, totals, ..
         } = self;
-        let Span { start, end } = during.span;
-        let end = match end {
+        let start = during.span.start;
+        let end = match self.end {
             UNSET => totals.last_done.max(start),
-            end if during.warm => end.min(self.full_at.saturating_add(1)),
             end => end,
         };
         let window_s = seconds(end.saturating_sub(start));

@@ -13,8 +13,9 @@ use crate::group::{Group, Spec};
 use crate::outcome::{self, During, Merged};
 use crate::plan::{self, Load, Plan, Window};
 use crate::process::{Usage, open_files_max, pin};
+use crate::quota::Quota;
 use crate::result::{Fault, Outcome, Process, Progress};
-use crate::shared::{Shared, UNSET};
+use crate::shared::{Shared, Span, UNSET};
 use crate::spec::{self, share};
 use crate::users::{Numbers, Users};
 use crate::warmup::{SAMPLE_NS, Warmup};
@@ -52,7 +53,8 @@ pub fn run(
         pin(*core).map_err(|error| fault::pinning(*core, &error))?;
     }
     let log = plan.call_log.as_deref().map(CallLog::create).transpose()?;
-    let shared = Arc::new(Shared::new(plan.threads, warm(plan) && !by_time(plan)));
+    let quotas = plan.groups.iter().map(|group| quota(group, warm(plan)));
+    let shared = Arc::new(Shared::new(plan.threads, quotas.collect()));
     let mut coordinator = Coordinator {
         plan,
         shared: Arc::clone(&shared),
@@ -71,7 +73,7 @@ pub fn run(
     let threads = spawn(plan, &specs, &shared, log.as_ref(), began)
         .map_err(|error| fault::machine(&error))?;
     coordinator.conduct(began);
-    let groups = join(threads)?;
+    let groups = join(threads, shared.window())?;
     Ok(coordinator.outcome(groups))
 }
 
@@ -79,6 +81,16 @@ pub fn run(
 fn warm(plan: &Plan) -> bool {
     let mut groups = plan.groups.iter();
     groups.any(|group| group.warmup.max_s > 0.0)
+}
+
+/// How many calls a group's window is to hold. One call more closes it, where calls come
+/// whether or not others have ended, or are under way already when it opens.
+fn quota(group: &plan::Group, warm: bool) -> Option<Arc<Quota>> {
+    let open = !matches!(group.load, Load::Closed { .. });
+    match group.window {
+        Window::DurationS(_) => None,
+        Window::Calls { calls, .. } => Some(Arc::new(Quota::new(calls, warm || open))),
+    }
 }
 
 /// Time alone closes the window.
@@ -108,7 +120,7 @@ fn spawn(
 ) -> std::io::Result<Vec<Thread>> {
     (0..plan.threads)
         .map(|index| {
-            let groups = groups_of(plan, specs, log, index, began);
+            let groups = groups_of(plan, specs, shared, log, index, began);
             let core = plan
                 .cores
                 .get(index as usize % plan.cores.len().max(1))
@@ -125,27 +137,29 @@ fn spawn(
 fn groups_of(
     plan: &Plan,
     specs: &[Spec],
+    shared: &Shared,
     log: Option<&Arc<CallLog>>,
     index: u32,
     began: u64,
 ) -> Vec<Group> {
-    let both = plan.groups.iter().zip(specs).enumerate();
-    both.map(|(number, (group, spec))| {
-        let mut spec = spec.clone();
-        spec.connections_max = share(spec.connections_max as u64, index, plan.threads) as usize;
-        spec.in_flight_max = share(spec.in_flight_max as u64, index, plan.threads) as usize;
-        // Users and arrivals take turns over the threads.
-        let numbers = Numbers {
-            first: index,
-            step: plan.threads,
-        };
-        let own = own_users(&group.load, index, plan.threads);
-        spec.script.number(own as usize, numbers);
-        let users = users_of(group, numbers, began);
-        let lines = log.map(|log| CallLines::new(Arc::clone(log), number as u32, index));
-        Group::new(spec, number as u32, users, lines)
-    })
-    .collect()
+    let all = plan.groups.iter().zip(specs).zip(&shared.quotas);
+    all.enumerate()
+        .map(|(number, ((group, spec), quota))| {
+            let mut spec = spec.clone();
+            spec.connections_max = share(spec.connections_max as u64, index, plan.threads) as usize;
+            spec.in_flight_max = share(spec.in_flight_max as u64, index, plan.threads) as usize;
+            // Users and arrivals take turns over the threads.
+            let numbers = Numbers {
+                first: index,
+                step: plan.threads,
+            };
+            let own = own_users(&group.load, index, plan.threads);
+            spec.script.number(own as usize, numbers);
+            let users = users_of(group, numbers, quota.clone(), began);
+            let lines = log.map(|log| CallLines::new(Arc::clone(log), number as u32, index));
+            Group::new(spec, number as u32, users, lines)
+        })
+        .collect()
 }
 
 /// Users of a closed load that fall to a thread; an open load has none.
@@ -156,15 +170,11 @@ fn own_users(load: &Load, index: u32, threads: u32) -> u32 {
     }
 }
 
-fn users_of(group: &plan::Group, numbers: Numbers, began: u64) -> Users {
+fn users_of(group: &plan::Group, numbers: Numbers, quota: Option<Arc<Quota>>, began: u64) -> Users {
     let Numbers {
         first: index,
         step: threads,
     } = numbers;
-    let quota = match group.window {
-        Window::DurationS(_) => None,
-        Window::Calls { calls, .. } => Some(share(calls, index, threads)),
-    };
     match (&group.load, Arrivals::of(&group.load, index, threads)) {
         (_, Some(arrivals)) => Users::open(arrivals, numbers, quota, began),
         (load @ Load::Closed { think_s, .. }, None) => {
@@ -176,7 +186,7 @@ fn users_of(group: &plan::Group, numbers: Numbers, began: u64) -> Users {
 }
 
 /// Joins the threads and adds up what each recorded, per group of the plan.
-fn join(threads: Vec<Thread>) -> Result<Vec<Merged>, Fault> {
+fn join(threads: Vec<Thread>, span: Span) -> Result<Vec<Merged>, Fault> {
     let mut merged: Vec<Merged> = Vec::new();
     for thread in threads {
         let groups = thread
@@ -187,7 +197,7 @@ fn join(threads: Vec<Thread>) -> Result<Vec<Merged>, Fault> {
         merged
             .iter_mut()
             .zip(groups)
-            .for_each(|(sum, group)| sum.add(group));
+            .for_each(|(sum, group)| sum.add(group, span));
     }
     Ok(merged)
 }
@@ -304,10 +314,10 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
 
     /// Until the window's end, by time or by calls, or until an interrupt.
     ///
-    /// On a load that runs, a window of calls closes when one call more would begin,
+    /// On a load that runs, a window of calls closes when one call more would arrive,
     /// so that its edges are alike: whose calls were under way when it opened also
-    /// have theirs under way when it closes. One that opens with the load closes with
-    /// it, when its last call has ended.
+    /// have theirs under way when it closes. So does one of scheduled calls. One that
+    /// opens with a closed load closes with it, when its last call has ended.
     fn measure(&mut self) {
         let start = self.shared.window().start;
         let (bound, by_calls) = (start + ns(self.longest_s()), !by_time(self.plan));
@@ -318,8 +328,11 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         if self.stopped() && now < bound {
             self.interrupted = true;
             self.shared.close_window(now, HURRY_NS);
-        } else if by_calls && (end != UNSET || !self.shared.all_finished()) {
+        } else if by_calls && !self.shared.all_finished() {
             self.shared.close_window(end.min(now), self.drain_ns());
+        } else if by_calls && end != UNSET {
+            // It may lie ahead: nothing happens until then.
+            self.shared.close_window(end.min(bound), self.drain_ns());
         }
     }
 
@@ -391,7 +404,6 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             span: self.shared.window(),
             warmup_s: self.marks.warmup_s,
             stationary: self.marks.stationary,
-            warm: warm(self.plan),
             cpu_s,
         };
         Outcome {

@@ -1,7 +1,10 @@
 //! What the coordinator and the load threads say to each other while a plan runs.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use crate::quota::Quota;
 
 /// Not yet decided.
 pub(crate) const UNSET: u64 = u64::MAX;
@@ -12,8 +15,8 @@ pub(crate) struct Shared {
     pub(crate) window_start: AtomicU64,
     /// When it closes; UNSET until known.
     pub(crate) window_end: AtomicU64,
-    /// A number of calls closes the window of a load that runs.
-    closes_full: bool,
+    /// One per group; None where time closes the window.
+    pub(crate) quotas: Vec<Option<Arc<Quota>>>,
     /// When threads stop whatever is still under way.
     pub(crate) drain_end: AtomicU64,
     /// One entry per thread.
@@ -32,17 +35,14 @@ pub(crate) struct Tally {
     pub(crate) errors: AtomicU64,
     /// Nanoseconds spent awake with nothing to do.
     pub(crate) awake_ns: AtomicU64,
-    /// When the window held the calls that it is to hold; 0 while that is not known.
-    pub(crate) full_at: AtomicU64,
     /// Nothing is left to do: every call of the window has ended.
     pub(crate) finished: AtomicBool,
 }
 
 impl Shared {
-    /// `closes_full`: the window closes when one call more would begin.
-    pub(crate) fn new(threads: u32, closes_full: bool) -> Shared {
+    pub(crate) fn new(threads: u32, quotas: Vec<Option<Arc<Quota>>>) -> Shared {
         Shared {
-            closes_full,
+            quotas,
             window_start: AtomicU64::new(UNSET),
             window_end: AtomicU64::new(UNSET),
             drain_end: AtomicU64::new(UNSET),
@@ -78,13 +78,10 @@ impl Shared {
             .all(|tally| tally.finished.load(Acquire))
     }
 
-    /// When the last thread had its calls of the window; None while one lacks some.
-    pub(crate) fn full_at(&self) -> Option<u64> {
-        let mut threads = self.threads.iter();
-        threads.try_fold(0, |last, tally| match tally.full_at.load(Relaxed) {
-            0 => None,
-            at => Some(at.max(last)),
-        })
+    /// When every group's window holds its calls; UNSET while that is not known.
+    fn full_at(&self) -> u64 {
+        let full = |quota: &Option<Arc<Quota>>| quota.as_ref().map_or(UNSET, |own| own.full_at());
+        self.quotas.iter().map(full).max().unwrap_or(UNSET)
     }
 
     /// Opens the window; `end` is UNSET when a number of calls closes it.
@@ -105,8 +102,7 @@ impl Shared {
     pub(crate) fn window(&self) -> Span {
         let start = self.window_start.load(Acquire);
         let end = match self.window_end.load(Relaxed) {
-            // The last call may have begun at that very moment.
-            UNSET if self.closes_full => self.full_at().map_or(UNSET, |at| at + 1),
+            UNSET => self.full_at(),
             end => end,
         };
         Span { start, end }

@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use crate::arrivals::Arrivals;
+use crate::quota::Quota;
 use crate::shared::{Span, UNSET};
 
 /// In no sequence, or in one that has not begun.
@@ -45,15 +47,14 @@ pub(crate) struct Users {
     /// Calls whose arrival the window has admitted. They go first, or an
     /// overload would begin sequences without end and finish none.
     admitted: VecDeque<Waiting>,
-    /// Users in their pause: when it ends, and who.
+    /// Users in their pause, or before their first call: when it ends, and who.
     thinking: BinaryHeap<Reverse<(u64, u32)>>,
     think_ns: u64,
     schedule: Option<Schedule>,
-    /// Calls of the window still to arrive by the schedule, or to be begun by users;
-    /// None: the window ends by time.
-    quota: Option<u64>,
-    /// When the first call that the quota did not admit wanted to begin.
-    refused_at: u64,
+    /// How many calls may still arrive in the window; None: it ends by time.
+    quota: Option<Arc<Quota>>,
+    /// When the last call arrived that the quota admitted.
+    admitted_at: u64,
 }
 
 struct Schedule {
@@ -77,27 +78,26 @@ impl Users {
         users: u32,
         numbers: Numbers,
         think_ns: u64,
-        quota: Option<u64>,
+        quota: Option<Arc<Quota>>,
         now: u64,
     ) -> Users {
         let number = |k: u32| numbers.first.wrapping_add(k.wrapping_mul(numbers.step));
-        let queue = (0..users).map(|k| Waiting::arrival(number(k), now));
         Users {
-            queue: queue.collect(),
+            queue: VecDeque::new(),
             queue_max: 0,
             admitted: VecDeque::new(),
-            thinking: BinaryHeap::new(),
+            thinking: (0..users).map(|k| Reverse((now, number(k)))).collect(),
             think_ns,
             schedule: None,
             quota,
-            refused_at: UNSET,
+            admitted_at: 0,
         }
     }
 
     pub(crate) fn open(
         mut arrivals: Arrivals,
         numbers: Numbers,
-        quota: Option<u64>,
+        quota: Option<Arc<Quota>>,
         origin: u64,
     ) -> Users {
         let next = arrivals
@@ -117,19 +117,46 @@ impl Users {
                 step: numbers.step,
             }),
             quota,
-            refused_at: UNSET,
+            admitted_at: 0,
         }
     }
 
     /// The user's call has ended: it calls again at once, or after its pause.
     /// Users of open loads do not come back.
     #[inline]
-    pub(crate) fn call_ended(&mut self, user: u32, done: u64) {
-        match (self.schedule.is_some(), self.think_ns) {
-            (true, _) => {}
-            (false, 0) => self.queue.push_back(Waiting::arrival(user, done)),
-            (false, think) => self.thinking.push(Reverse((done + think, user))),
+    pub(crate) fn call_ended(&mut self, user: u32, done: u64, span: Span) {
+        if self.schedule.is_some() {
+            return;
         }
+        if self.think_ns == 0 {
+            self.arrived(user, done, span);
+        } else {
+            self.thinking.push(Reverse((done + self.think_ns, user)));
+            self.note_full();
+        }
+    }
+
+    /// Queues an arrival, unless the window is over or holds its calls.
+    #[inline]
+    fn arrived(&mut self, user: u32, at: u64, span: Span) {
+        if at < span.end && self.admits(at, span) {
+            self.queue.push_back(Waiting::arrival(user, at));
+        }
+    }
+
+    #[inline]
+    fn admits(&mut self, at: u64, span: Span) -> bool {
+        let Some(quota) = &self.quota else {
+            return true;
+        };
+        if !span.is_open_or_past(at) {
+            return true;
+        }
+        let admitted = quota.admit(at);
+        if admitted {
+            self.admitted_at = at;
+        }
+        admitted
     }
 
     /// A call whose arrival has been admitted goes on: the next of a sequence,
@@ -153,27 +180,58 @@ impl Users {
                 break;
             }
             self.thinking.pop();
-            self.queue.push_back(Waiting::arrival(user, due));
+            self.arrived(user, due, span);
         }
-        let Some(schedule) = &mut self.schedule else {
-            return;
-        };
-        while schedule.next <= now && schedule.next < span.end {
-            if span.is_open_or_past(schedule.next) {
-                match &mut self.quota {
-                    Some(0) => return,
-                    Some(quota) => *quota -= 1,
-                    None => {}
-                }
-            }
-            late(schedule.next, now - schedule.next);
-            self.queue
-                .push_back(Waiting::arrival(schedule.number, schedule.next));
+        while let Some((at, number)) = self.scheduled()
+            && at <= now
+            && at < span.end
+            && self.admits(at, span)
+        {
+            late(at, now - at);
+            self.queue.push_back(Waiting::arrival(number, at));
+            self.take_scheduled();
+        }
+        self.note_full();
+    }
+
+    /// The next arrival of the schedule: when, and its number.
+    #[inline]
+    fn scheduled(&self) -> Option<(u64, u32)> {
+        let schedule = self.schedule.as_ref()?;
+        Some((schedule.next, schedule.number))
+    }
+
+    fn take_scheduled(&mut self) {
+        if let Some(schedule) = &mut self.schedule {
             schedule.number = schedule.number.wrapping_add(schedule.step);
             schedule.next = schedule
                 .arrivals
                 .next()
                 .map_or(UNSET, |at| schedule.origin.saturating_add(at));
+        }
+    }
+
+    /// Says when the next arrival comes, where that is known and one too many.
+    #[inline]
+    fn note_full(&self) {
+        if let Some(quota) = &self.quota
+            && quota.exhausted()
+        {
+            let scheduled = self.scheduled().map_or(UNSET, |(at, _)| at);
+            quota.one_too_many(scheduled.min(self.thinking_until()));
+        }
+    }
+
+    /// The window as this thread's arrivals know it: it closes when one more would come,
+    /// and holds all that were admitted.
+    #[inline]
+    pub(crate) fn own(&self, span: Span) -> Span {
+        match &self.quota {
+            Some(quota) if quota.exhausted() => Span {
+                end: span.end.min(quota.full_at()).max(self.admitted_at + 1),
+                ..span
+            },
+            _ => span,
         }
     }
 
@@ -200,66 +258,21 @@ impl Users {
         if let Some(waiting) = self.admitted.pop_front() {
             return Some(waiting);
         }
-        while let Some(waiting) = self.queue.pop_front() {
-            if self.admits(waiting.intended, span) {
-                return Some(waiting);
-            }
+        let waiting = self.queue.pop_front()?;
+        // It may have closed early while the call waited.
+        if waiting.intended < span.end {
+            return Some(waiting);
         }
+        self.queue.clear();
         None
     }
 
-    #[inline]
-    fn admits(&mut self, intended: u64, span: Span) -> bool {
-        if intended >= span.end {
-            return false;
-        }
-        // A schedule's calls were counted as they arrived.
-        if self.schedule.is_some() || !span.is_open_or_past(intended) {
-            return true;
-        }
-        match &mut self.quota {
-            Some(0) => {
-                self.refused_at = self.refused_at.min(intended);
-                false
-            }
-            Some(quota) => {
-                *quota -= 1;
-                true
-            }
-            None => true,
-        }
-    }
-
-    /// Forgets who waits to begin a call that the window will not admit.
+    /// Forgets who waits to begin a call that the window does not hold.
     pub(crate) fn send_home(&mut self, span: Span) {
-        let exhausted = self.exhausted();
-        if self.schedule.is_some() {
-            // In the order of the schedule, and counted as they arrived.
-            let over = |waiting: &Waiting| waiting.intended >= span.end;
-            while self.queue.back().is_some_and(over) {
-                self.queue.pop_back();
-            }
-            return;
+        let over = |waiting: &Waiting| waiting.intended >= span.end;
+        while self.queue.back().is_some_and(over) {
+            self.queue.pop_back();
         }
-        let refused_at = &mut self.refused_at;
-        self.queue.retain(|waiting| {
-            let refused = exhausted && span.is_open_or_past(waiting.intended);
-            if refused {
-                *refused_at = waiting.intended.min(*refused_at);
-            }
-            waiting.intended < span.end && !refused
-        });
-    }
-
-    /// When the call after the last of the quota would begin, and so the quota is
-    /// what the window holds; None before it is used up, or while no user is free.
-    pub(crate) fn full_at(&self) -> Option<u64> {
-        if !self.exhausted() {
-            return None;
-        }
-        let scheduled = self.schedule.as_ref().map_or(UNSET, |own| own.next);
-        let at = self.refused_at.min(scheduled).min(self.thinking_until());
-        (at != UNSET).then_some(at)
     }
 
     /// When the next pause of a user ends.
@@ -269,7 +282,7 @@ impl Users {
 
     /// True when the quota of calls has been used up.
     pub(crate) fn exhausted(&self) -> bool {
-        self.quota == Some(0)
+        self.quota.as_ref().is_some_and(|quota| quota.exhausted())
     }
 
     /// When [`Users::arrive`] next has something to do.
@@ -295,7 +308,23 @@ mod tests {
 
     const NUMBERS: Numbers = Numbers { first: 0, step: 1 };
 
-    fn open(rate: f64, quota: Option<u64>) -> Users {
+    fn quota(calls: u64) -> Option<Arc<Quota>> {
+        Some(Arc::new(Quota::new(calls, true)))
+    }
+
+    /// All of them have arrived.
+    fn closed(users: u32, quota: Option<Arc<Quota>>, now: u64, span: Span) -> Users {
+        let mut closed = Users::closed(users, NUMBERS, 0, quota, now);
+        closed.arrive(now, span, |_, _| {});
+        closed
+    }
+
+    fn full_at(users: &Users) -> Option<u64> {
+        let at = users.quota.as_ref().unwrap().full_at();
+        (at != UNSET).then_some(at)
+    }
+
+    fn open(rate: f64, quota: Option<Arc<Quota>>) -> Users {
         let load = Load::Constant {
             rate,
             in_flight_max: 1,
@@ -324,12 +353,12 @@ mod tests {
 
     #[test]
     fn a_user_calls_again_when_the_last_call_ended() {
-        let mut users = Users::closed(2, NUMBERS, 0, None, 5);
+        let mut users = closed(2, None, 5, ALWAYS);
         assert_eq!(
             users.next(ALWAYS).map(|w| (w.user, w.intended)),
             Some((0, 5))
         );
-        users.call_ended(0, 90);
+        users.call_ended(0, 90, ALWAYS);
         let rest: Vec<_> = std::iter::from_fn(|| users.next(ALWAYS))
             .map(|w| (w.user, w.intended))
             .collect();
@@ -339,8 +368,9 @@ mod tests {
     #[test]
     fn think_time_moves_the_intended_time() {
         let mut users = Users::closed(1, NUMBERS, 50, None, 0);
-        users.next(ALWAYS);
-        users.call_ended(0, 100);
+        users.arrive(0, ALWAYS, |_, _| {});
+        assert!(users.next(ALWAYS).is_some());
+        users.call_ended(0, 100, ALWAYS);
         users.arrive(149, ALWAYS, |_, _| {});
         assert!(users.next(ALWAYS).is_none());
         assert_eq!(users.next_due(ALWAYS), 150);
@@ -371,7 +401,7 @@ mod tests {
 
     #[test]
     fn nothing_arrives_once_the_quota_is_used_up() {
-        let mut users = open(1e6, Some(1));
+        let mut users = open(1e6, quota(1));
         users.arrive(1000, ALWAYS, |_, _| {});
         assert!(users.next(ALWAYS).is_some());
         let mut lags = 0;
@@ -381,7 +411,7 @@ mod tests {
 
     #[test]
     fn the_quota_counts_only_calls_of_the_window() {
-        let mut users = open(1e6, Some(2));
+        let mut users = open(1e6, quota(2));
         let span = Span {
             start: 3000,
             end: UNSET,
@@ -394,45 +424,89 @@ mod tests {
         assert!(users.exhausted());
     }
 
+    const WARM: Span = Span {
+        start: 3000,
+        end: UNSET,
+    };
+
     #[test]
-    fn the_window_is_full_when_one_call_more_would_begin() {
-        let span = Span {
-            start: 3000,
-            end: UNSET,
-        };
-        let mut arrivals = open(1e6, Some(2));
-        arrivals.arrive(4500, span, |_, _| {});
-        while arrivals.next(span).is_some() {}
-        assert_eq!(arrivals.full_at(), Some(5000), "the next of the schedule");
+    fn the_window_of_a_schedule_is_full_when_its_next_arrival_comes() {
+        let mut arrivals = open(1e6, quota(2));
+        arrivals.arrive(4500, WARM, |_, _| {});
+        assert_eq!(full_at(&arrivals), Some(5000), "known ahead");
+        let mut behind = open(1e6, quota(2));
+        behind.arrive(9000, WARM, |_, _| {});
+        assert_eq!(full_at(&behind), Some(5000), "though all of them wait");
+        let own = behind.own(WARM);
+        behind.send_home(own);
+        assert_eq!(std::iter::from_fn(|| behind.next(own)).count(), 4);
+    }
 
-        let mut behind = open(1e6, Some(2));
-        behind.arrive(9000, span, |_, _| {});
-        assert_eq!(behind.full_at(), Some(5000), "though all of them wait");
-        behind.send_home(span);
-        assert_eq!(std::iter::from_fn(|| behind.next(span)).count(), 4);
-
-        let mut users = Users::closed(2, NUMBERS, 0, Some(3), 0);
-        let early = [users.next(span), users.next(span)];
+    #[test]
+    fn the_window_of_users_is_full_when_one_more_is_free() {
+        let mut users = closed(2, quota(3), 0, WARM);
+        let early = [users.next(WARM), users.next(WARM)];
         assert!(early.iter().all(Option::is_some));
         for done in [3100, 3200, 3300] {
-            users.call_ended(0, done);
-            assert!(users.full_at().is_none() && users.next(span).is_some());
+            assert_eq!(users.own(WARM).end, UNSET);
+            users.call_ended(0, done, WARM);
+            assert!(users.next(WARM).is_some());
         }
-        assert_eq!(users.full_at(), None, "no user is free");
-        users.call_ended(1, 3700);
-        users.call_ended(0, 3800);
-        assert_eq!(users.next(span), None);
-        assert_eq!(users.full_at(), Some(3700));
+        assert_eq!(full_at(&users), None, "no user is free");
+        users.call_ended(1, 3700, WARM);
+        users.call_ended(0, 3800, WARM);
+        assert_eq!(users.next(WARM), None);
+        assert_eq!((full_at(&users), users.own(WARM).end), (Some(3700), 3700));
 
-        let mut thinking = Users::closed(1, NUMBERS, 500, Some(1), 3000);
-        assert!(thinking.next(span).is_some());
-        thinking.call_ended(0, 3100);
-        assert_eq!(thinking.full_at(), Some(3600));
+        let mut thinking = Users::closed(1, NUMBERS, 500, quota(1), 3000);
+        thinking.arrive(3000, WARM, |_, _| {});
+        assert!(thinking.next(WARM).is_some());
+        thinking.call_ended(0, 3100, WARM);
+        assert_eq!(full_at(&thinking), Some(3600));
+    }
+
+    /// Users who outnumber the places: their calls wait, and belong to the window by when
+    /// they arrived.
+    #[test]
+    fn those_who_wait_do_not_close_the_window_before_it_is_full() {
+        let mut users = closed(50, quota(2), 2000, WARM);
+        for done in [3100, 3200] {
+            assert!(users.next(WARM).is_some());
+            users.call_ended(0, done, WARM);
+            assert_eq!(full_at(&users), None);
+        }
+        assert!(users.next(WARM).is_some());
+        users.call_ended(0, 3300, WARM);
+        assert_eq!(full_at(&users), Some(3300));
+        let own = users.own(WARM);
+        assert_eq!(std::iter::from_fn(|| users.next(own)).count(), 49);
+    }
+
+    #[test]
+    fn threads_share_a_quota_and_each_holds_what_it_admitted() {
+        let shared = quota(3);
+        let (mut one, mut other) = (
+            closed(1, shared.clone(), 3000, WARM),
+            closed(1, shared, 3001, WARM),
+        );
+        one.call_ended(0, 3010, WARM);
+        other.call_ended(0, 3005, WARM);
+        assert_eq!((one.own(WARM).end, other.own(WARM).end), (3011, 3005));
+    }
+
+    #[test]
+    fn users_who_begin_with_the_window_end_it_with_their_last_call() {
+        let cold = Some(Arc::new(Quota::new(1, false)));
+        let mut users = closed(2, cold, 3000, WARM);
+        assert!(users.exhausted() && users.next(WARM).is_some());
+        users.call_ended(0, 3100, WARM);
+        assert_eq!((users.own(WARM).end, users.waiting()), (UNSET, false));
     }
 
     #[test]
     fn what_goes_on_goes_first_after_the_window_too() {
-        let mut users = Users::closed(2, Numbers { first: 1, step: 3 }, 0, Some(2), 5);
+        let mut users = Users::closed(2, Numbers { first: 1, step: 3 }, 0, quota(2), 5);
+        users.arrive(5, ALWAYS, |_, _| {});
         let first = users.next(ALWAYS).unwrap();
         assert_eq!(first, Waiting::arrival(1, 5));
         let second = Waiting {

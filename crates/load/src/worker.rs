@@ -85,35 +85,40 @@ fn turn_until_done(
             scratch: &mut scratch,
         };
         let mut due = now + TICK_NS;
+        let expiring = now >= expire_at;
         for group in groups.iter_mut() {
+            turn.span = group.own(span);
             group.advance(now, &mut turn)?;
-            due = due.min(group.next_due(span));
+            due = due.min(group.next_due(turn.span));
+            if expiring {
+                group.expire(now, &mut turn)?;
+            }
         }
-        if now >= expire_at {
+        if expiring {
             expire_at = now + EXPIRE_NS;
-            groups
-                .iter_mut()
-                .try_for_each(|group| group.expire(now, &mut turn))?;
         }
         publish(groups, &waiter, &shared.threads[thread]);
         if groups.iter().all(|group| group.finished(now, span)) || shared.broken.load(Relaxed) {
             return Ok(());
         }
         if now >= shared.drain_end.load(Relaxed) {
-            groups.iter_mut().for_each(|group| group.abandon(span));
+            for group in groups.iter_mut() {
+                group.abandon(group.own(span));
+            }
             return Ok(());
         }
         let found = waiter.wait(&mut poll, due)?;
         for index in 0..found {
             let ready = poll.ready(index);
+            let group = &mut groups[(ready.token >> 32) as usize];
             // Large replies make a batch last longer than the window's notice.
             let mut turn = Turn {
                 poll: &poll,
-                span: shared.window(),
+                span: group.own(shared.window()),
                 input: &mut input,
                 scratch: &mut scratch,
             };
-            groups[(ready.token >> 32) as usize].on_ready(ready, &mut turn)?;
+            group.on_ready(ready, &mut turn)?;
         }
     }
 }
@@ -127,10 +132,6 @@ fn publish(groups: &[Group], waiter: &Waiter, tally: &Tally) {
         Relaxed,
     );
     tally.awake_ns.store(waiter.awake_ns, Relaxed);
-    let mut full = groups.iter().map(|group| group.users.full_at());
-    if let Some(last) = full.try_fold(0, |last, at| Some(at?.max(last))) {
-        tally.full_at.store(last, Relaxed);
-    }
 }
 
 #[cfg(test)]
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_stops_the_others() {
-        let shared = Shared::new(2, false);
+        let shared = Shared::new(2, Vec::new());
         let panicked = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let _leaving = Leaving {

@@ -17,7 +17,7 @@ impl Group {
                 recorder.time(Time::Lag, lag);
             }
         });
-        if now >= span.end || self.users.exhausted() {
+        if now >= span.end {
             self.users.send_home(span);
         }
         self.begin_waiting(turn)?;

@@ -46,17 +46,32 @@ impl Group {
             let (user, done) = (call.waiting.user, call.done);
             match self.spec.script.after(call, &mut self.sequences) {
                 Next::Another(waiting) => self.users.go_on(waiting),
-                Next::Arrival => self.users.call_ended(user, done),
+                Next::Arrival => self.users.call_ended(user, done, span),
                 Next::Over { arrival, failed } => {
                     self.record_sequence(arrival, done, failed, span);
-                    self.users.call_ended(user, done);
+                    self.users.call_ended(user, done, span);
                 }
             }
+            // Its user's next call may be the one that closes the window.
+            self.count_end(id, self.users.own(span));
             self.calls.release(id);
         }
         self.ended = ended;
         if self.forward.next.is_some() {
             self.move_on(span);
+        }
+    }
+
+    /// What of a call that is over lies within the window.
+    #[inline]
+    fn count_end(&mut self, id: CallId, span: Span) {
+        let call = self.calls.get(id);
+        let recorder = &mut self.operations[self.spec.steps[call.step].operation];
+        if span.contains(call.done) {
+            recorder.ended(call.done - span.start, !call.failed);
+        }
+        if call.sent > 0 {
+            recorder.under_way_ns += u128::from(span.share_of(call.sent, call.done));
         }
     }
 

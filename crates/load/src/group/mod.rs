@@ -150,8 +150,15 @@ impl Group {
         }
     }
 
+    /// The window as this group knows it in this thread.
+    #[inline]
+    pub(crate) fn own(&self, span: Span) -> Span {
+        self.users.own(span)
+    }
+
     /// No call of the window is under way or waiting, and none will come.
     pub(crate) fn finished(&self, now: u64, span: Span) -> bool {
+        let span = self.own(span);
         let over = now >= span.end || (now >= span.start && self.users.exhausted());
         over && self.calls.in_flight() == 0 && !self.users.waiting()
     }

@@ -24,18 +24,15 @@ impl Group {
         }
         while self.connections.may_connect()
             && self.connections.open() < self.spec.connections_max
-            && (ahead || self.lacks_a_connection(turn.span))
+            && (ahead || self.lacks_a_connection())
         {
             self.open_one(turn)?;
         }
         Ok(())
     }
 
-    /// A call waits that the window will admit and the plan lets begin.
-    fn lacks_a_connection(&mut self, span: Span) -> bool {
-        if self.users.exhausted() {
-            self.users.send_home(span);
-        }
+    /// A call waits that the plan lets begin.
+    fn lacks_a_connection(&self) -> bool {
         self.users.waiting() && self.calls.in_flight() < self.spec.in_flight_max
     }
 
@@ -93,7 +90,7 @@ impl Group {
         self.connections.back_off();
         if let Some(waiting) = self.users.next(span) {
             let now = self.fail_unsent(waiting, kind, span, || error.to_string());
-            self.users.call_ended(waiting.user, now);
+            self.users.call_ended(waiting.user, now, span);
         }
     }
 }
