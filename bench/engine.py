@@ -110,4 +110,4 @@ def count(finished: Finished) -> Count:
 def bytes_per_call(group: dict[str, Any]) -> float:
     """Bytes that the sockets took and gave in the window, per call that ended in it."""
     moved: int = group["bytes_sent"] + group["bytes_received"]
-    return moved / group["calls"] if group["calls"] else 0.0
+    return moved / group["ended"] if group["ended"] else 0.0

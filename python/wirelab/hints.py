@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
+from wirelab.backlog import arrivals, left_behind
+from wirelab.counting import counted
 from wirelab.stacks import Stack
 from wirelab.targets import Server
 
@@ -15,10 +18,16 @@ WINDOW_S_MIN = 0.8
 
 
 def hints(
-    target: Stack | Server, outcome: Json, *, in_flight_max: int, keeps: bool = True
+    target: Stack | Server,
+    outcome: Json,
+    *,
+    in_flight_max: int,
+    keeps: bool = True,
+    authority: Path | None = None,
 ) -> list[str]:
     """Sentences, none for a result that explains itself. ``in_flight_max``: calls that were to be
-    under way at most; ``keeps``: connections were to be kept."""
+    under way at most; ``keeps``: connections were to be kept; ``authority``: whose certificates
+    were to be accepted."""
     group = outcome["groups"][0]
     steady, short = None, None
     if not outcome["interrupted"]:
@@ -27,7 +36,7 @@ def hints(
     found = (
         _nobody(target, group),
         _tls(target, group),
-        _certificate(target, group),
+        _certificate(target, group, authority),
         _version(target, group),
         ended,
         _sent_away(target, group),
@@ -43,9 +52,10 @@ def _nobody(target: Stack | Server, group: Json) -> str | None:
     if isinstance(target, Stack) or not _refused(group):
         return None
     if group["ok"]:
+        refused = counted(group["errors_by_kind"].get("refused", 0), "call")
         return (
-            f"the server at {target.address} went away: {group['ok']:,} calls went well before "
-            "its port refused the others, and rate and times are of both"
+            f"the server at {target.address} was away for a part of the run: its port refused "
+            f"{refused}, and the rate, which is of good calls, is one of the whole window"
         )
     return f"nobody listens at {target.address}: is the server running, and is the port right?"
 
@@ -57,8 +67,7 @@ def _refused(group: Json) -> bool:
 
 def _short(group: Json) -> str | None:
     """A number of calls that was not reached."""
-    planned, sequences = group.get("calls_planned"), group.get("sequences")
-    made = sequences["count"] if sequences else group["calls"]
+    planned, (made, _) = group.get("calls_planned"), arrivals(group)
     if planned is None or made >= planned:
         return None
     return f"--max-time ended it after {made:,} of the {planned:,} that --calls asked for"
@@ -67,19 +76,18 @@ def _short(group: Json) -> str | None:
 def _none_ended(group: Json) -> str | None:
     if group["ended"] or not group["ok"]:
         return None
-    return (
-        "no call ended within the window, so that there is no rate: --duration longer than a call"
-    )
+    told = "no call ended within the window, so that there is no rate"
+    if group.get("calls_planned") is None:
+        return f"{told}: --duration longer than a call"
+    return f"{told}: more --calls, and --max-time longer than they take, or --warmup"
 
 
 def _behind(group: Json, in_flight_max: int) -> str | None:
     """Calls that arrived by the rate and had not ended when the window closed."""
-    behind = group["calls"] - group["ended"]
-    if (
-        group["load"] != "open"
-        or not group["ok"]
-        or behind <= max(in_flight_max, 0.01 * group["calls"])
-    ):
+    if group["load"] != "open" or not group["ok"] or not group["ended"]:
+        return None
+    behind, allowed = left_behind(group, in_flight_max)
+    if behind <= allowed:
         return None
     return (
         f"the rate was not kept: {behind:,} of {group['calls']:,} calls had not ended when the "
@@ -101,7 +109,7 @@ def _sent_away(target: Stack | Server, group: Json) -> str | None:
     )
 
 
-def _certificate(target: Stack | Server, group: Json) -> str | None:
+def _certificate(target: Stack | Server, group: Json, authority: Path | None) -> str | None:
     if isinstance(target, Stack) or group["ok"]:
         return None
     words = " ".join(group["error_examples"])
@@ -110,6 +118,8 @@ def _certificate(target: Stack | Server, group: Json) -> str | None:
             "the server's certificate is one of an authority (CA:TRUE), which must not stand for a "
             "server: make one with basicConstraints=CA:FALSE, and give it with --ca FILE"
         )
+    if "UnknownIssuer" in words and authority is not None:
+        return f"{authority} (--ca) does not hold the authority of the server's certificate"
     if "UnknownIssuer" in words:
         return "nobody vouches for the server's certificate: give its authority with --ca FILE"
     return None

@@ -104,6 +104,14 @@ class Catalogue:
             )
         return found
 
+    def has(self, stack: Stack, contract: str) -> bool:
+        """Whether there is a service that speaks this contract by this stack."""
+        try:
+            self.manifest(stack, contract)
+        except StackError:
+            return False
+        return True
+
     def manifest(self, stack: Stack, contract: str = "transfer") -> Manifest:
         """The manifest of the service that speaks this contract by this stack. Raises
         :class:`StackError` where there is none."""

@@ -25,7 +25,9 @@ def damage(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "it is no text in UTF-8"
     if isinstance(error, json.JSONDecodeError):
-        return f"it is no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        # Where it is one line of a file, that line is told with the file's name.
+        line = f"line {error.lineno}, " if "\n" in error.doc.rstrip() else ""
+        return f"it is no JSON: {error.msg} in {line}column {error.colno}"
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing"
     if isinstance(error, TypeError):

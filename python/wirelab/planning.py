@@ -118,10 +118,12 @@ def _cells(
     """The cells to measure, each once, and what cannot be, by its reason."""
     found: dict[str, Cell] = {}
     refused: dict[str, Impossible] = {}
-    for combination in _combinations(experiment):
+    for number, combination in enumerate(_combinations(experiment)):
         try:
             cell = _cell(experiment, catalogue, *combination)
         except Impossible as error:
+            if experiment.only is not None:
+                error.where = ("only", number)
             refused.setdefault(error.reason, error)
         else:
             found.setdefault(_digest(cell.point), cell)
@@ -182,9 +184,11 @@ def _cell(
 ) -> Cell:
     choice, link, capture, faults = around
     service = ("services", experiment.services.index(reference))
-    with _asked_by("axes") if changes else _asked_by(*service):
-        stack = Stack.parse(reference).with_axes(changes)
     with _asked_by(*service):
+        plain = Stack.parse(reference)
+    with _asked_by("axes"):
+        stack = plain.with_axes(changes)
+    with _asked_by(*("axes",) if changes and catalogue.has(plain, message.contract) else service):
         manifest = catalogue.manifest(stack, message.contract)
     with _asked_by("messages", experiment.messages.index(message)):
         _accept_message(stack, message)

@@ -33,6 +33,13 @@ LOCK = ".lock"
 Json = dict[str, Any]
 
 
+_SHAPES: dict[str, type] = {
+    **dict.fromkeys(("experiment", "machine", "versions", "engine"), dict),
+    **dict.fromkeys(("sessions", "skipped", "unavailable"), list),
+}
+"""Of the manifest's entries."""
+
+
 def now() -> str:
     """ISO 8601, UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -47,6 +54,11 @@ def read_manifest(folder: Path) -> Json:
             raise ValueError("it is no mapping")
         if manifest["format"] != FORMAT:
             raise ValueError(f"format {manifest['format']}, and this lab reads {FORMAT}")
+        for key, shape in _SHAPES.items():
+            if not isinstance(manifest.get(key, shape()), shape):
+                raise ValueError(f"{key!r} is no {shape.__name__}")
+        if manifest.get("threshold") is not None:
+            float(manifest["threshold"])
     except FileNotFoundError as error:
         missing = f"it has no {MANIFEST}" if folder.is_dir() else "there is no such directory"
         raise _no_run(folder, missing) from error

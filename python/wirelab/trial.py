@@ -61,6 +61,10 @@ class Check:
         return cls(name, "not-measurable", f"not measurable here, because {reason}")
 
 
+_MAPPINGS = ("point", "result", "engine", "service", "placement", "link", "captures", "wire")
+"""Parts of a trial that are objects in its line."""
+
+
 @dataclass(frozen=True)
 class Trial:
     """One finished trial, whether it measured something or failed."""
@@ -115,8 +119,11 @@ class Trial:
 
     @classmethod
     def from_json(cls, line: Json) -> Trial:
-        """The inverse of :meth:`to_json`; unknown keys are refused by ``TypeError``."""
+        """The inverse of :meth:`to_json`; unknown keys and other shapes are refused by
+        ``TypeError``."""
         known = dict(line)
+        if not all(isinstance(known.get(name, {}), dict) for name in _MAPPINGS):
+            raise TypeError
         known["point"] = Point(**known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
         return cls(**known)

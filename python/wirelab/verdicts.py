@@ -13,6 +13,7 @@ from typing import Any
 
 from wirelab import connection_limits, link_checks, quotas, wire_checks
 from wirelab.axes import ENGINE
+from wirelab.backlog import arrivals, left_behind
 from wirelab.counting import counted, of_all, plural
 from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
 from wirelab.trial import Check, Trial
@@ -115,11 +116,15 @@ def _interrupted(trial: Trial) -> Check:
 
 
 def _reached(trial: Trial) -> Check | None:
-    """Whether a window of calls held all of them."""
+    """Whether a window of calls held all of them, and any window an end."""
     planned = trial.result.get("calls_planned")
-    if planned is None or trial.engine.get("interrupted", False):
+    if trial.engine.get("interrupted", False):
         return None
-    held, what = _arrivals(trial)
+    if trial.result.get("ended") == 0 and _count(trial, "ok"):
+        return _marked("window", "no call ended within it, so that there is no rate")
+    if planned is None:
+        return None
+    held, what = arrivals(trial.result)
     return Check.judged(
         "window",
         held >= int(planned),
@@ -128,18 +133,10 @@ def _reached(trial: Trial) -> Check | None:
     )
 
 
-def _arrivals(trial: Trial) -> tuple[int, str]:
-    """What arrived within the window: of a sequence only the first call is an arrival."""
-    sequences = trial.result.get("sequences")
-    return (
-        (int(sequences["count"]), "sequences") if sequences else (_count(trial, "calls"), "calls")
-    )
-
-
 def _errors(trial: Trial) -> Check:
     calls, errors = _count(trial, "calls"), _count(trial, "errors")
     if calls == 0:
-        return _marked("errors", "no call ended within the window")
+        return _marked("errors", "no call began within the window")
     share = binomial_interval(errors, calls)
     kinds = trial.result.get("errors_by_kind", {})
     named = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()) if count)
@@ -253,7 +250,7 @@ def _concurrency(trial: Trial) -> Check | None:
         return Check.unmeasurable("concurrency", "no response time within the window")
     under_way = littles_law(_count(trial, "calls") / float(window), mean * 1e-9)
     seen = trial.service.get("concurrency_seen")
-    reason = f"rate x mean response time gives {under_way:.2f} calls under way, planned {users}"
+    reason = f"calls/s x mean response time gives {under_way:.2f} under way, planned {users}"
     if seen is not None:
         reason += f"; the service's own code saw {float(seen):.2f}"
         if float(seen) > users * (1.0 + WITHIN):
@@ -294,7 +291,7 @@ def _rate(trial: Trial) -> Check | None:
     window = trial.result.get("window_s")
     if _is_closed(trial) or not planned or not window:
         return None
-    count, what = _arrivals(trial)
+    count, what = arrivals(trial.result)
     achieved = count / float(window)
     off = abs(little_ratio(achieved, float(planned)) - 1.0)
     # Poisson counts vary by their root: a short window cannot be held to 1 %.
@@ -313,13 +310,7 @@ def _kept_up(trial: Trial) -> Check | None:
     if _is_closed(trial) or not window or ended is None:
         return None
     calls = _count(trial, "calls")
-    allowed = float(trial.point.load.get("in_flight_max") or 0)
-    if trial.result.get("warmup", {}).get("seconds"):
-        # Those that have arrived and not ended, at either end, vary as Poisson counts do.
-        waiting_s = (trial.time_ns("response", "mean") or 0.0) * 1e-9
-        allowed = 3.3 * sqrt(2.0 * littles_law(calls / float(window), waiting_s))
-    allowed = max(allowed, WITHIN * calls)
-    behind = calls - int(ended)
+    behind, allowed = left_behind(trial.result, int(trial.point.load.get("in_flight_max") or 0))
     reason = (
         f"{calls / float(window):,.1f} calls/s arrived and {int(ended) / float(window):,.1f} ended "
         f"within the window"
@@ -330,9 +321,7 @@ def _kept_up(trial: Trial) -> Check | None:
             "that the load lets be under way, did not keep up, and a longer window has longer "
             "response times"
         )
-    elif -behind > allowed:
-        reason += f": {-behind:,} that it found waiting were caught up with"
-    return Check.judged("kept up", abs(behind) <= allowed, reason)
+    return Check.judged("kept up", behind <= allowed, reason)
 
 
 def _counters(trial: Trial) -> Check:
@@ -393,10 +382,9 @@ def _warmup(trial: Trial) -> Check:
         return Check.unmeasurable("warm-up", "the engine did not report on it")
     if warmup["stationary"]:
         return Check("warm-up", "ok", f"the rate was stationary {took}")
+    rounds = ", or users had not ended three calls each" if _is_closed(trial) else ""
     return _marked(
-        "warm-up",
-        f"the rate was still moving {took}, or users had not ended three calls each; "
-        "the window may hold warm-up",
+        "warm-up", f"the rate was still moving {took}{rounds}; the window may hold warm-up"
     )
 
 

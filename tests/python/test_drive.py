@@ -218,7 +218,8 @@ AWAY = "not processed by a peer that went away"
     ("changes", "words"),
     [
         ({"calls_planned": 1000}, "after 600 of the 1,000 that --calls asked for"),
-        ({"ended": 0}, "no call ended within the window"),
+        ({"ended": 0}, "--duration longer than a call"),
+        ({"ended": 0, "calls_planned": 600}, "more --calls"),
         ({"load": "open", "ended": 400}, "200 of 600 calls had not ended"),
         (
             {"errors_by_kind": {"closed": 5}, "error_examples": [f"closed: {AWAY}"]},
@@ -232,7 +233,7 @@ AWAY = "not processed by a peer that went away"
                 "error_examples": ["refused: Connection refused (os error 111)"],
                 "series": [*[40] * 15, *[0] * 15],
             },
-            "went away: 600 calls went well before",
+            "its port refused 30 calls",
         ),
     ],
 )

@@ -196,6 +196,13 @@ def test_what_cannot_exist_is_told_at_the_key_that_asks_for_it(tmp_path: Path) -
     assert f"{file}:4: messages[0]: rest@rust: Download does not exist over rest" in told
     assert f"{file}:8: axes: 'grpc@rust?codec=json' cannot exist" in told
     assert "skip_illegal: true" in refused.value.problems[-1]
+    # A stack that exists with the axis as it is, and one that does not exist anyway.
+    axes = "axes: {transport: [http/1.0], connection: [close]}\n"
+    for service, said in (("rest@java", ":8: axes"), ("rest@rust?codec=cdr", ":2: services[1]")):
+        file.write_text(_changed("grpc@rust", f'"{service}"') + axes)
+        with pytest.raises(ExperimentError) as refused:
+            experiment_file.load(file)
+        assert said in str(refused.value)
 
 
 def test_the_demo_has_the_trials_that_were_promised() -> None:

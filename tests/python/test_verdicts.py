@@ -196,7 +196,8 @@ def test_an_open_load_that_is_not_kept_up_with_is_marked() -> None:
     given = sound(OPEN)
     calls = given.result["calls"]
     behind = [(0, "ok"), (round(0.005 * calls), "ok"), (round(0.1 * calls), "marked")]
-    for missing, outcome in (*behind, (-round(0.1 * calls), "marked")):
+    # What it found waiting it may catch up with.
+    for missing, outcome in (*behind, (-round(0.1 * calls), "ok")):
         found = named(changed(given, "result", ended=calls - missing), "kept up")
         assert found.outcome == outcome, found
     slow = {**given.result["times"]["response"], "mean_ns": 1e9}
@@ -206,6 +207,25 @@ def test_an_open_load_that_is_not_kept_up_with_is_marked() -> None:
         found = named(changed(given, "result", **few, ended=100 - missing), "kept up")
         assert found.outcome == outcome, found
     assert "kept up" not in {found.name for found in check(changed(sound(), "result", ended=1))}
+
+
+def test_queues_and_sequences_vary_more_than_single_calls() -> None:
+    given = sound(OPEN)
+    response = {**given.result["times"]["response"], "mean_ns": 5e7}
+    warm: Json = {"calls": 100, "window_s": 1.0, "warmup": {"seconds": 1.0}}
+    warm["times"] = {**given.result["times"], "response": response}
+    sequences = {"count": 50, "errors": 0, "response": {**response, "mean_ns": 4e8, "max_ns": 5e8}}
+    for several, allowed in (({}, 10), ({"sequences": sequences}, 41)):
+        for missing, outcome in ((allowed, "ok"), (allowed + 1, "marked")):
+            found = named(
+                changed(given, "result", **warm, **several, ended=100 - missing), "kept up"
+            )
+            assert found.outcome == outcome, found
+
+
+def test_a_window_in_which_nothing_ended_is_marked() -> None:
+    found = named(changed(sound(), "result", ended=0), "window")
+    assert (found.outcome, "there is no rate" in found.reason) == ("marked", True)
 
 
 def test_what_a_window_used_is_shared_by_the_calls_that_ended_in_it() -> None:

@@ -160,7 +160,13 @@ def drive(
     )
     with Interruption() as interruption:
         outcome = _drive(found, call, amount, any_target, interruption)
-    told = hints(found, outcome, in_flight_max=amount.concurrency(), keeps=_keeps(found, call))
+    told = hints(
+        found,
+        outcome,
+        in_flight_max=amount.concurrency(),
+        keeps=_keeps(found, call),
+        authority=ca,
+    )
     result = {**summary(outcome), "hints": told}
     if as_json:
         print(json.dumps({"target": target, **result}, indent=1))

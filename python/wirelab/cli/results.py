@@ -29,9 +29,10 @@ def show(run: Run, *, as_json: bool, told: Collection[str] = ()) -> int:
     """Prints the run's results and writes its report; returns the exit code. ``told`` are
     trials, by id, whose failure was shown when it happened."""
     from wirelab import report
+    from wirelab.report.source import Source
 
     page = report.write(run.folder)
-    threshold = float(run_directory.read_manifest(run.folder)["threshold"])
+    threshold = Source(run.folder, run_directory.read_manifest(run.folder), run.trials).threshold
     if as_json:
         print(json.dumps(_summary(run, page, threshold), indent=1))
     else:

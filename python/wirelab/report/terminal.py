@@ -165,7 +165,7 @@ def _syn_losses(trials: Sequence[Trial]) -> list[str]:
 _MEANS = {
     "engine backlog": "replies waited for the engine for more than 5 % of their p99 response "
     "time, which is in the times shown and, where callers wait for replies, in the rates",
-    "kept up": "fewer calls ended than arrived; response times grow with the window",
+    "kept up": "fewer calls ended than arrived, and response times grow with the window",
     "window": "closed by its longest time (max) before it held its calls",
 }
 """What frequent marks do to the figures."""

@@ -39,9 +39,9 @@ pub enum Load {
 pub enum Window {
     /// Seconds.
     DurationS(f64),
-    /// A number of calls, and an upper bound in seconds. After a warm-up the
-    /// window closes when one call more would begin; without one, when the last
-    /// of them has ended.
+    /// A number of calls, and an upper bound in seconds. The window closes when
+    /// one call more arrives; that of a closed load without a warm-up when the
+    /// last of them has ended.
     Calls {
         /// Calls to make.
         calls: u64,
