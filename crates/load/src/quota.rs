@@ -1,8 +1,7 @@
 //! How many calls a window is to hold, and when it holds them.
 
-use std::sync::atomic::AtomicI64;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 
 use crate::shared::UNSET;
 
