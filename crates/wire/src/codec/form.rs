@@ -238,9 +238,6 @@ impl Form {
         bytes: &'a [u8],
     ) -> Result<V, Mismatch> {
         if let Some(form) = self.envelope() {
-            if let Some(message) = soap::usual_reply(form, operation, name, bytes) {
-                return Ok(message);
-            }
             let envelope = Envelope::parse(bytes).map_err(|error| self.malformed(&error))?;
             return match envelope.reply_as(form, operation, name) {
                 Ok(Answer::Message(message)) => Ok(message),

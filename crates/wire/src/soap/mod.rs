@@ -13,9 +13,6 @@ mod http;
 pub(crate) mod input;
 mod reading;
 mod security;
-mod usual;
-#[cfg(test)]
-mod usual_tests;
 pub(crate) mod writing;
 
 pub use envelope::{BodyName, Envelope, EnvelopeError, HeaderBlock};
@@ -23,6 +20,5 @@ pub use fault::{Fault, FaultCode};
 pub use form::{Form, NotEncoded, Style, Version};
 pub use http::{ContentType, action_of_field};
 pub use reading::{Answer, read_reply, read_request};
-pub(crate) use reading::{usual_reply, usual_request};
 pub use security::UsernameToken;
 pub use writing::{write_fault, write_reply, write_request};

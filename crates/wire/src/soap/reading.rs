@@ -9,8 +9,6 @@ use crate::xml::{Error, ErrorKind};
 use super::envelope::{Envelope, EnvelopeError};
 use super::fault::Fault;
 use super::form::{Form, Style};
-use super::input::Input;
-use super::usual;
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,10 +28,7 @@ pub fn read_request<M: Message>(
     operation: Operation,
     document: &[u8],
 ) -> Result<M, EnvelopeError> {
-    if let Some(message) = usual_request(form, operation, M::NAME, document) {
-        return Ok(message);
-    }
-    Ok(Envelope::parse(document)?.request_of_any_layout(form, operation)?)
+    Ok(Envelope::parse(document)?.request(form, operation)?)
 }
 
 /// Reads the reply of `operation`, or a fault, from a document.
@@ -45,34 +40,7 @@ pub fn read_reply<M: Message>(
     operation: Operation,
     document: &[u8],
 ) -> Result<Answer<M>, EnvelopeError> {
-    if let Some(message) = usual_reply(form, operation, M::NAME, document) {
-        return Ok(Answer::Message(message));
-    }
     Ok(Envelope::parse(document)?.reply(form, operation)?)
-}
-
-/// Reads the request of `operation` into any structure, where it is laid out as
-/// our own writers do; `name` is the message's.
-pub(crate) fn usual_request<'de, T: Deserialize<'de>>(
-    form: Form,
-    operation: Operation,
-    name: &str,
-    document: &'de [u8],
-) -> Option<T> {
-    let child = form.request_child(operation, name);
-    usual::layout(form, operation, child).read(document)
-}
-
-/// Reads the reply of `operation` into any structure, where it is laid out as our
-/// own writers do; `name` is the message's.
-pub(crate) fn usual_reply<'de, T: Deserialize<'de>>(
-    form: Form,
-    operation: Operation,
-    name: &str,
-    document: &'de [u8],
-) -> Option<T> {
-    let child = form.reply_child(operation, name);
-    usual::layout(form, operation, child).read(document)
 }
 
 impl<'de> Envelope<'de> {
@@ -81,26 +49,6 @@ impl<'de> Envelope<'de> {
     /// # Errors
     /// When it is another message, or of another version.
     pub fn request<M: Message>(self, form: Form, operation: Operation) -> Result<M, Error> {
-        let child = form.request_child(operation, M::NAME);
-        let usual = match &self.source {
-            Input::Text(text) => usual::layout(form, operation, child).read_checked(text.document),
-            Input::Tokens(tokens) if form == Form::PLAIN => {
-                tokens.usual(M::NAME, operation.contract().namespace())
-            }
-            Input::Tokens(_) => None,
-        };
-        match usual {
-            Some(message) => Ok(message),
-            None => self.request_of_any_layout(form, operation),
-        }
-    }
-
-    /// The same without a look for what is usual.
-    pub(crate) fn request_of_any_layout<M: Message>(
-        self,
-        form: Form,
-        operation: Operation,
-    ) -> Result<M, Error> {
         self.message(form, operation, form.request_child(operation, M::NAME))
     }
 

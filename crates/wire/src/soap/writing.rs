@@ -1,5 +1,7 @@
 //! Envelopes from messages.
 
+use std::sync::OnceLock;
+
 use wirelab_contract::{Message, Operation};
 
 use crate::xml::reader::{ENCODING, XSI};
@@ -8,9 +10,8 @@ use crate::xml::write_root;
 use crate::xml::writer::{Sink, fields};
 
 use super::fault::Fault;
-use super::form::{Form, Style};
+use super::form::{Form, Style, Version};
 use super::security::{self, UsernameToken};
-use super::usual::Usual;
 
 /// What `xsd` stands for.
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
@@ -50,15 +51,30 @@ pub fn write_fault(form: Form, fault: &Fault, out: &mut Vec<u8>) {
     end(form, &mut sink);
 }
 
-/// A sink inside the body of an envelope. Those without a header begin alike,
-/// so that their begin need not be written piece by piece.
+/// A sink inside the body of an envelope. Envelopes without a header begin
+/// alike, so their begin is written once and then copied.
 fn text_begun<'o>(form: Form, token: Option<&UsernameToken>, out: &'o mut Vec<u8>) -> TextSink<'o> {
     if token.is_none() {
-        return TextSink::within(&Usual::of(form).begin, out);
+        return TextSink::within(begin_without_header(form), out);
     }
     let mut sink = TextSink::new(out);
     begin(form, token, &mut sink);
     sink
+}
+
+/// The bytes of an envelope of `form` without a header, up to its body's content.
+fn begin_without_header(form: Form) -> &'static [u8] {
+    static PLAIN: [OnceLock<Vec<u8>>; 3] = [const { OnceLock::new() }; 3];
+    let number = match (form.version(), form.style()) {
+        (_, Style::Encoded) => 0,
+        (Version::V11, _) => 1,
+        (Version::V12, _) => 2,
+    };
+    PLAIN[number].get_or_init(|| {
+        let mut bytes = Vec::new();
+        begin(form, None, &mut TextSink::new(&mut bytes));
+        bytes
+    })
 }
 
 pub(crate) fn request_into<M: Message, S: Sink>(

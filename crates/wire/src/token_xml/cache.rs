@@ -33,14 +33,6 @@ pub(super) struct Cache<P> {
     entered: u64,
 }
 
-/// Where a cache stands.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
-    entries: usize,
-    characters: usize,
-    entered: u64,
-}
-
 #[derive(Debug, Copy)]
 struct Entry<P> {
     /// Where the text lies among the characters.
@@ -137,46 +129,8 @@ impl<P: Copy> Cache<P> {
 
     /// Whether another is given up for the next text.
     #[inline]
-    pub(super) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.entries.len() >= self.plan.fixed.len() + self.plan.entries
-    }
-
-    /// Enters a text as [`Cache::insert`] does, where no other is given up for it.
-    #[inline]
-    pub(super) fn append(&mut self, text: &str, note: P) -> Option<()> {
-        let number = self.entries.len();
-        (!self.is_full()).then(|| self.enter(number, text, note))
-    }
-
-    /// Whether both hold the same under the same numbers, and will give up the
-    /// same next.
-    pub(super) fn stands_as(&self, other: &Self) -> bool {
-        let used = |cache: &Self| {
-            let marks = cache.entries.iter().map(|entry| entry.used);
-            marks.collect::<Vec<bool>>()
-        };
-        used(self) == used(other)
-            && (self.hand, self.entered) == (other.hand, other.entered)
-            && (0..self.entries.len()).all(|number| self.is(number, other.text(number)))
-    }
-
-    /// Where the cache stands.
-    pub(super) fn mark(&self) -> Mark {
-        Mark {
-            entries: self.entries.len(),
-            characters: self.characters.len(),
-            entered: self.entered,
-        }
-    }
-
-    /// Takes back what was appended since, which is all that happened but for
-    /// marks of use.
-    pub(super) fn back(&mut self, mark: Mark) {
-        let appended = self.entries.len() - mark.entries;
-        debug_assert_eq!(self.entered - mark.entered, appended as u64);
-        self.entries.truncate(mark.entries);
-        self.characters.truncate(mark.characters);
-        self.entered = mark.entered;
     }
 
     /// The number of the next text: a new one, or that of the entry to be

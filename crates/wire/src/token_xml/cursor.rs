@@ -3,15 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::de::Deserialize;
-
 use crate::xml::scope::Scope;
 use crate::xml::source::{DEPTH_MAX, Element, Source, Step, Text, joined_text, marks};
 use crate::xml::{Error, ErrorKind};
 
 use super::atom::Atom;
 use super::document::{Document, Item, Name};
-use super::usual;
 
 /// A document that is being read.
 pub(crate) struct Cursor<'de> {
@@ -33,12 +30,6 @@ impl<'de> Cursor<'de> {
             scope: Scope::default(),
             attributes: 0..0,
         }
-    }
-
-    /// The message of that name which the whole document holds, where it is as
-    /// our own writers lay it out.
-    pub(crate) fn usual<M: Deserialize<'de>>(&self, name: &str, namespace: &str) -> Option<M> {
-        usual::read(self.document, name, namespace)
     }
 
     /// Opens the child that begins here, if there is one without a prefix and

@@ -10,7 +10,6 @@ use crate::xml::source::DEPTH_MAX;
 
 use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
 use super::cache::Cache;
-use super::direct;
 use super::document::{Document, Item, Name, Span, prefix};
 use super::error::{Error, ErrorKind, ReadError};
 use super::input::Input;
@@ -27,10 +26,6 @@ pub const EXPANDED_BYTES_MAX: usize = 192 << 20;
 
 /// Attributes of one element.
 const ATTRIBUTES_MAX: usize = 64;
-
-/// Messages between two attempts to read one directly when a cache is full: what
-/// enters it then cannot be read so, and mostly there is more of it.
-const PAUSE: u32 = 15;
 
 /// Where a name or a text of a cache lies in the document that held it last.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,8 +49,6 @@ pub struct Decoder {
     texts: Cache<Place<Span>>,
     /// Documents begun.
     documents: u64,
-    /// Messages that are not tried to be read directly.
-    pause: u32,
     /// A document was refused.
     out_of_step: bool,
 }
@@ -76,7 +69,6 @@ impl Decoder {
             }),
             texts: Cache::new(&TEXTS, |_| Place::default()),
             documents: 0,
-            pause: 0,
             out_of_step: false,
         });
         Decoder {
@@ -105,9 +97,6 @@ impl Decoder {
         tokens: &[u8],
         operation: Operation,
     ) -> Result<M, ReadError> {
-        if let Some(message) = self.read_directly(tokens, operation) {
-            return Ok(message);
-        }
         Ok(self.decode(tokens)?.read_request(operation)?)
     }
 
@@ -120,39 +109,7 @@ impl Decoder {
         tokens: &[u8],
         operation: Operation,
     ) -> Result<Answer<M>, ReadError> {
-        if let Some(message) = self.read_directly(tokens, operation) {
-            return Ok(Answer::Message(message));
-        }
         Ok(self.decode(tokens)?.read_reply(operation)?)
-    }
-
-    /// The message, where the tokens are as our own encoders lay them out; else
-    /// nothing has been read.
-    pub(crate) fn read_directly<M: Message>(
-        &mut self,
-        tokens: &[u8],
-        operation: Operation,
-    ) -> Option<M> {
-        if self.out_of_step {
-            return None;
-        }
-        if self.pause > 0 {
-            self.pause -= 1;
-            return None;
-        }
-        let namespace = operation.contract().namespace();
-        let message = direct::read(&mut self.names, &mut self.texts, tokens, namespace);
-        if message.is_none() && (self.names.is_full() || self.texts.is_full()) {
-            self.pause = PAUSE;
-        }
-        message
-    }
-
-    /// Whether whatever comes next means the same to both.
-    pub(crate) fn stands_as(&self, other: &Decoder) -> bool {
-        self.out_of_step == other.out_of_step
-            && self.names.stands_as(&other.names)
-            && self.texts.stands_as(&other.texts)
     }
 
     /// Whether a document was refused, so that the other end's caches differ.

@@ -181,7 +181,7 @@ impl Document {
     /// When the document is something else.
     pub fn read_request<M: Message>(&self, operation: Operation) -> Result<M, EnvelopeError> {
         let envelope = self.envelope()?;
-        Ok(envelope.request_of_any_layout(Form::PLAIN, operation)?)
+        Ok(envelope.request(Form::PLAIN, operation)?)
     }
 
     /// Reads the reply of `operation`, or a fault, without making the text.

@@ -16,7 +16,6 @@ mod builder;
 mod cache;
 mod cursor;
 mod decoder;
-mod direct;
 mod document;
 mod encoder;
 mod error;
@@ -24,7 +23,6 @@ mod input;
 mod plan;
 mod token;
 mod token_sink;
-mod usual;
 
 pub use atom::Atom;
 pub(crate) use cursor::Cursor;

@@ -6,8 +6,6 @@
 //! [`crate::token_xml`]. Writing is a serde serializer into a sink, text or
 //! tokens again. SOAP's styles differ in three places only, so they are shapes
 //! of the same reader and writer.
-//! Documents as our own writers lay them out have a reader of their own
-//! ([`usual`]), which is quicker and leaves every other document to the first.
 //!
 //! Any bytes may come in. Nothing grows: there are no document types, hence no
 //! entities; depth, names, attributes and namespaces are limited.
@@ -33,7 +31,6 @@ pub(crate) mod scope;
 pub(crate) mod source;
 mod tags;
 pub(crate) mod text_sink;
-pub(crate) mod usual;
 pub(crate) mod value;
 pub(crate) mod writer;
 
@@ -87,18 +84,6 @@ pub fn from_slice<M: Message>(document: &[u8]) -> Result<M, Error> {
 /// # Errors
 /// As [`from_slice`].
 pub(crate) fn from_slice_as<'de, T: Deserialize<'de>>(
-    document: &'de [u8],
-    namespace: &str,
-    name: &str,
-) -> Result<T, Error> {
-    match usual::document(document, namespace, name) {
-        Some(message) => Ok(message),
-        None => of_any_layout(document, namespace, name),
-    }
-}
-
-/// The same without a look for what is usual.
-pub(crate) fn of_any_layout<'de, T: Deserialize<'de>>(
     document: &'de [u8],
     namespace: &str,
     name: &str,
