@@ -83,11 +83,17 @@ fn names(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
             .filter(|field| field.is_list())
             .map(FieldDescriptor::number)
             .collect();
+        let parts = if lists.is_empty() {
+            format!("crate::{module}::{name}")
+        } else {
+            types += &parts(&message, module)?;
+            format!("{name}Parts")
+        };
         writeln!(
             types,
             "impl Message for crate::{module}::{name} {{ const NAME: &'static str = {name:?}; \
              const CONTRACT: Contract = Contract::{contract}; \
-             const LISTS: &'static [u32] = &{lists:?}; }}"
+             const LISTS: &'static [u32] = &{lists:?}; type Parts = {parts}; }}"
         )?;
         writeln!(
             arms,
@@ -99,4 +105,60 @@ fn names(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
          fn visit_named<V: TypeVisitor>(name: &str, visitor: V) -> Option<V::Output> {{\n\
          match name {{\n{arms}_ => None,\n}}\n}}\n"
     ))
+}
+
+/// The type [`Message::Parts`] of a message with lists, and the ways there and back.
+fn parts(message: &MessageDescriptor, module: &str) -> Result<String, Box<dyn Error>> {
+    let name = message.name();
+    let mut members = String::new();
+    let (mut there, mut back) = (String::new(), String::new());
+    for field in fields(message) {
+        let (field_name, list) = (field.name(), field.is_list());
+        let plain = part_type(&field, module)?;
+        let (form, kind) = match (list, serde_form(&field)?) {
+            (true, _) => ("", format!("Items<{plain}>")),
+            (false, form) => (form.unwrap_or_default(), plain),
+        };
+        writeln!(members, "{form} {field_name}: {kind},")?;
+        let (wrap, unwrap) = if list {
+            (format!("Items {{ item: message.{field_name} }}"), ".item")
+        } else {
+            (format!("message.{field_name}"), "")
+        };
+        writeln!(there, "{field_name}: {wrap},")?;
+        writeln!(back, "{field_name}: parts.{field_name}{unwrap},")?;
+    }
+    let whole = format!("crate::{module}::{name}");
+    Ok(format!(
+        "/// {name} with each of its lists in one element.\n\
+         #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]\n#[serde(default)]\n\
+         pub struct {name}Parts {{\n{members}}}\n\
+         impl From<{whole}> for {name}Parts {{ fn from(message: {whole}) -> Self {{ \
+         {name}Parts {{\n{there}}} }} }}\n\
+         impl From<{name}Parts> for {whole} {{ fn from(parts: {name}Parts) -> Self {{ \
+         {whole} {{\n{back}}} }} }}\n"
+    ))
+}
+
+/// The Rust type of a field of a message in parts, or of its items.
+///
+/// # Errors
+/// When an item has a list itself, for which there is no form.
+fn part_type(field: &FieldDescriptor, module: &str) -> Result<String, String> {
+    Ok(match field.kind() {
+        Kind::Bool => "bool".to_owned(),
+        Kind::Int32 => "i32".to_owned(),
+        Kind::Int64 => "i64".to_owned(),
+        Kind::Double => "f64".to_owned(),
+        Kind::String => "String".to_owned(),
+        Kind::Bytes => "Vec<u8>".to_owned(),
+        Kind::Message(item) if fields(&item).iter().any(FieldDescriptor::is_list) => {
+            return Err(format!(
+                "{}: a list within a list has no form in SOAP's rpc styles here",
+                field.full_name()
+            ));
+        }
+        Kind::Message(item) => format!("crate::{module}::{}", item.name()),
+        kind => return Err(format!("{}: no type for {kind:?}", field.full_name())),
+    })
 }

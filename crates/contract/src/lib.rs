@@ -47,7 +47,7 @@ pub use calendars::{DAYS, DOCUMENT_BYTES_MAX, OWNERS_MAX, SLOTS, TEXT_BYTES_MAX,
 pub use call::{Call, Reply};
 pub use contract::{Contract, UnknownContract};
 pub use error::{ApplicationError, UnknownError};
-pub use message::{Message, MessageVisitor, TypeVisitor, visit_type};
+pub use message::{Items, Message, MessageVisitor, TypeVisitor, visit_type};
 pub use operation::{Operation, UnknownOperation};
 pub use ops::{Unary, UnaryVisitor};
 pub use state::{State, Store};

@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::contract::Contract;
 
@@ -34,6 +34,25 @@ pub trait Message:
 
     /// The numbers of its fields that are lists.
     const LISTS: &'static [u32];
+
+    /// The message with each of its lists in one element around the items: the form
+    /// of SOAP's rpc styles, where a part of a message stands exactly once (WS-I Basic
+    /// Profile 1.1, 4.7). The message itself where it has no list.
+    type Parts: From<Self> + Into<Self> + Serialize + DeserializeOwned;
+}
+
+/// The items of a list within the element of that list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, bound(deserialize = "T: Deserialize<'de>"))]
+pub struct Items<T> {
+    #[serde(deserialize_with = "crate::json::objects")]
+    item: Vec<T>,
+}
+
+impl<T> Default for Items<T> {
+    fn default() -> Self {
+        Items { item: Vec::new() }
+    }
 }
 
 /// Something to be done with a type of message.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use wirelab_contract::{Call, Operation};
 use wirelab_wire::codec::{Form, Unsupported};
 use wirelab_wire::raw::CONTENT_BYTES_MAX;
-use wirelab_wire::token_xml::Document;
+use wirelab_wire::token_xml;
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, gzip, zstd};
 
 use crate::any_session::AnySession;
@@ -190,7 +190,7 @@ impl Single {
         for message in messages {
             match self.group.stack.codec {
                 Codec::TokenXml => {
-                    let document = Document::parse(message).map_err(|error| error.to_string())?;
+                    let document = token_xml::parse(message).map_err(|error| error.to_string())?;
                     let mut content = Vec::new();
                     tokens.encoder.encode(&document, &mut content);
                     self.writer.wrap(&content, &mut body);
@@ -219,7 +219,7 @@ impl Single {
         };
         if self.group.stack.codec == Codec::TokenXml {
             let document = tokens.decoder.decode(&heard.body);
-            heard.body = document.map_err(|error| error.to_string())?.to_xml();
+            heard.body = token_xml::to_xml(&document.map_err(|error| error.to_string())?);
         }
         Ok(())
     }

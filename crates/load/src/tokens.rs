@@ -2,7 +2,7 @@
 
 use wirelab_contract::Call as Typed;
 use wirelab_wire::codec::{Codec, Form, append_request_tokens, request_document};
-use wirelab_wire::token_xml::{Decoder, Document, Encoder};
+use wirelab_wire::token_xml::{self, Decoder, Document, Encoder};
 
 use crate::plan::TokenSource;
 
@@ -115,7 +115,7 @@ fn text(call: &Typed) -> Vec<u8> {
 }
 
 fn parse(text: &[u8]) -> Document {
-    Document::parse(text).expect("our own envelopes are well-formed")
+    token_xml::parse(text).expect("our own envelopes are well-formed")
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use wirelab_contract::calendar::BookRequest;
 use wirelab_contract::transfer::{SubmitReply, SubmitRequest, UploadRequest};
 use wirelab_contract::{Message, Operation};
 
-use crate::soap::{self, Answer, Envelope, Form, Style, Version};
-use crate::token_xml::{Decoder, Document, Encoder};
+use crate::soap::{self, Answer, Form, Style, Version};
+use crate::token_xml::{self, Decoder, Encoder};
 use crate::xml;
 
 pub use codecs::{
@@ -41,9 +41,6 @@ pub fn fuzz_soap(data: &[u8]) {
     let styles = [Style::Literal, Style::Rpc, Style::Encoded];
     let forms = styles.map(|style| Version::ALL.map(|version| Form::new(version, style)));
     for form in forms.into_iter().flatten().flatten() {
-        if let Ok(envelope) = Envelope::parse(data) {
-            drop(envelope.admit(form, envelope.token()));
-        }
         drop(soap::read_request::<SubmitRequest>(form, SUBMIT, data));
         if let Ok(Answer::Message(reply)) = soap::read_reply::<SubmitReply>(form, SUBMIT, data) {
             let mut out = Vec::new();
@@ -73,7 +70,10 @@ pub fn fuzz_token_xml(data: &[u8]) {
 /// A text that is taken as a document stands for the same document when
 /// written again.
 pub fn fuzz_token_xml_text(data: &[u8]) {
-    if let Ok(document) = Document::parse(data) {
-        assert_eq!(Document::parse(&document.to_xml()), Ok(document));
+    if let Ok(document) = token_xml::parse(data) {
+        assert_eq!(
+            token_xml::parse(&token_xml::to_xml(&document)),
+            Ok(document)
+        );
     }
 }

@@ -22,7 +22,7 @@ use wirelab_wire::codec::{
     Codec, Expected, Form, Mismatch, append_request_tokens, request_document,
 };
 use wirelab_wire::soap::{self, Fault, FaultCode, Version};
-use wirelab_wire::token_xml::{Decoder, Document, Encoder};
+use wirelab_wire::token_xml::{self, Decoder, Document, Encoder};
 use wirelab_wire::xml;
 
 /// Every way to write a unary operation's messages but text.
@@ -426,8 +426,8 @@ fn the_tokens_of_a_request_are_those_of_its_document() {
 fn a_document_is_the_same_from_the_message_and_from_its_text() {
     for call in calls() {
         let text = Form::from(Codec::SoapLiteral).encode(&call).unwrap();
-        let by_text = Document::parse(&text[0]).unwrap();
-        assert_eq!(by_text.to_xml(), request_document(&call).unwrap().to_xml());
+        let by_text = token_xml::parse(&text[0]).unwrap();
+        assert_eq!(by_text, request_document(&call).unwrap());
     }
     let stream = workload::call(Operation::Download, 1, 1, 0).unwrap();
     assert!(request_document(&stream).is_err());

@@ -1,13 +1,13 @@
 //! `iiop@rust`: every contract over GIOP 1.0 to 1.2 on a loop of our own;
-//! messages by `wirelab-wire`.
+//! messages by `wirelab-wire-own`.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor};
-use wirelab_wire::cdr::Error;
-use wirelab_wire::giop::{
+use wirelab_wire_own::cdr::Error;
+use wirelab_wire_own::giop::{
     CODE_SET_UTF8, Deframer, HEADER_BYTES, Inbound, Ior, LocateStatus, ReplyTo, Request,
     SystemException, UserException, Version, close_connection, message_error,
 };

@@ -23,7 +23,6 @@ mod config;
 mod conversation;
 mod delay;
 mod desk;
-mod envelopes;
 mod exchange;
 mod exposition;
 mod fault_io;
@@ -57,6 +56,7 @@ mod stop;
 mod text_check;
 mod tls;
 mod wsdl;
+mod xml;
 
 use wirelab_contract::refusal;
 

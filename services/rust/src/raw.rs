@@ -1,23 +1,23 @@
 //! `raw@rust`: every contract as messages after their length, on a loop of our
-//! own; framing and envelopes by `wirelab-wire`.
+//! own; framing and tokens are the lab's own, envelopes of text quick-xml's.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wirelab_contract::{Message, Operation, Unary, UnaryVisitor};
-use wirelab_wire::raw::{self, CONTENT_BYTES_MAX, Deframer, Prefix};
-use wirelab_wire::soap::{Envelope, EnvelopeError, Fault};
-use wirelab_wire::token_xml::{Decoder, Encoder};
+use wirelab_wire_own::raw::{self, CONTENT_BYTES_MAX, Deframer, Prefix};
+use wirelab_wire_own::soap::Fault;
+use wirelab_wire_own::token_xml::{Decoder, Encoder};
 
 use crate::config::{ServiceConfig, Writes};
 use crate::conversation::{self, Job, Protocol, Serving};
 use crate::desk::Desk;
-use crate::envelopes::{Envelopes, Refused, Written};
 use crate::exchange::{Answer, Delivery, Handler, Way, serve as serve_call};
 use crate::fault_io::FaultIo;
 use crate::listener::Listener;
 use crate::reports::{Progress, Reports};
+use crate::soap::envelopes::{Envelopes, Incoming, Refused, Written};
 use crate::spoil::Spoiler;
 use crate::stack::{Codec, Compression};
 use crate::stop::Stop;
@@ -148,12 +148,13 @@ impl Service {
                 return Vec::new();
             }
             let content = match (written, &caches) {
+                (Written::Text(text), _) => text,
                 (Written::Document(document), Some(caches)) => {
                     let mut tokens = Vec::with_capacity(256);
                     locked(caches).encoder.encode(&document, &mut tokens);
                     tokens
                 }
-                (written, _) => written.into_text(),
+                (Written::Document(_), None) => unreachable!("tokens have caches"),
             };
             self.framed(content, way)
         })
@@ -186,11 +187,11 @@ impl Service {
             },
         };
         let Some(caches) = caches else {
-            return self.envelope(Envelope::parse(&plain)).await;
+            return self.envelope(Incoming::text(&plain)).await;
         };
         let decoded = locked(caches).decoder.decode(&plain);
         match decoded {
-            Ok(document) => self.envelope(document.envelope()).await,
+            Ok(document) => self.envelope(Incoming::tokens(&document)).await,
             // The caches are no longer those of the caller.
             Err(error) => self.refused(Fault::client(error.to_string()), Way::Last),
         }
@@ -201,10 +202,10 @@ impl Service {
         Delivery::new(Some(written), way)
     }
 
-    async fn envelope(&self, parsed: Result<Envelope<'_>, EnvelopeError>) -> Delivery<Written> {
+    async fn envelope(&self, parsed: Result<Incoming<'_>, Fault>) -> Delivery<Written> {
         let envelope = match parsed {
             Ok(envelope) => envelope,
-            Err(error) => return self.refused(Fault::from(&error), Way::Whole),
+            Err(fault) => return self.refused(fault, Way::Whole),
         };
         let Some(operation) = self.operation(&envelope) else {
             let fault = Fault::client("the body holds the request of no operation here");
@@ -222,13 +223,13 @@ impl Service {
     }
 
     /// The operation that a body asks for.
-    fn operation(&self, envelope: &Envelope<'_>) -> Option<Operation> {
-        let body = envelope.body();
-        if body.namespace != self.desk.contract.namespace() {
+    fn operation(&self, envelope: &Incoming<'_>) -> Option<Operation> {
+        let head = envelope.head();
+        if head.body_namespace != self.desk.contract.namespace() {
             return None;
         }
         let mut operations = self.operations.iter();
-        let found = operations.find(|(name, _)| *name == body.name)?;
+        let found = operations.find(|(name, _)| *name == head.body_name)?;
         Some(found.1)
     }
 }
@@ -236,7 +237,7 @@ impl Service {
 /// A call of an operation.
 struct Call<'a, 'de> {
     envelopes: &'a Envelopes,
-    envelope: Envelope<'de>,
+    envelope: Incoming<'de>,
     operation: Operation,
 }
 

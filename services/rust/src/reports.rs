@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
-use wirelab_wire::raw::report::{RECORD_BYTES, Record};
+use wirelab_wire_own::raw::report::{RECORD_BYTES, Record};
 
 /// Messages after which progress is told at the latest.
 const TELL_AFTER: u64 = 64;

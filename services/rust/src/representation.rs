@@ -4,9 +4,9 @@ use prost::Message as _;
 use serde::Serialize;
 use wirelab_contract::json::Object;
 use wirelab_contract::{Contract, Message, lists};
-use wirelab_wire::xml;
 
 use crate::stack::Codec;
+use crate::xml;
 
 /// The field of [`ProblemMessage`], and of the other codecs' errors.
 #[derive(Serialize)]
@@ -66,7 +66,7 @@ impl Codec {
     pub(crate) fn write<M: Message>(self, message: &M) -> Vec<u8> {
         match self {
             Codec::Json => serde_json::to_vec(message).expect("messages are maps with text keys"),
-            Codec::Xml => xml::to_vec(message),
+            Codec::Xml => xml::write(message),
             Codec::Protobuf => message.encode_to_vec(),
             Codec::Text | not_rest!() => unreachable!("{NO_FORM}"),
         }
@@ -81,7 +81,7 @@ impl Codec {
             Codec::Json => serde_json::from_slice::<Object<M>>(body)
                 .map(|object| object.0)
                 .map_err(|error| error.to_string()),
-            Codec::Xml => xml::from_slice(body).map_err(|error| error.to_string()),
+            Codec::Xml => xml::read(body).map_err(|error| error.to_string()),
             Codec::Protobuf => lists::from_protobuf(body).map_err(|error| error.to_string()),
             Codec::Text | not_rest!() => Err(NO_FORM.to_owned()),
         }
@@ -93,7 +93,7 @@ impl Codec {
             Codec::Json => {
                 serde_json::to_vec(&ProblemBody { error: &text }).expect("a text can be written")
             }
-            Codec::Xml => xml::error_element(contract, &text),
+            Codec::Xml => xml::write_error(contract, &text),
             Codec::Protobuf => ProblemMessage { error: text }.encode_to_vec(),
             Codec::Text | not_rest!() => text.into_bytes(),
         }

@@ -9,7 +9,7 @@ use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary
 use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, json, protobuf, tokens};
 use crate::cdr::{self, ByteOrder};
-use crate::soap::{self, Answer, Envelope, Style, UsernameToken, Version};
+use crate::soap::{self, Answer, EnvelopeError, Style, UsernameToken, Version};
 use crate::token_xml::{Decoder, Document, Encoder};
 use crate::xml;
 
@@ -238,11 +238,11 @@ impl Form {
         bytes: &'a [u8],
     ) -> Result<V, Mismatch> {
         if let Some(form) = self.envelope() {
-            let envelope = Envelope::parse(bytes).map_err(|error| self.malformed(&error))?;
-            return match envelope.reply_as(form, operation, name) {
+            return match soap::read_reply_as(form, operation, name, bytes) {
                 Ok(Answer::Message(message)) => Ok(message),
                 Ok(Answer::Fault(fault)) => Err(Mismatch::fault(&fault)),
-                Err(error) => Err(self.misread(&error)),
+                Err(EnvelopeError::Xml(error)) => Err(self.misread(&error)),
+                Err(error) => Err(self.malformed(&error)),
             };
         }
         match self.codec {

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use wirelab_wire_own::infoset::scope::{Scope, same};
+use wirelab_wire_own::infoset::source::marks;
+use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
+
 use super::blocks::before_mark;
-use super::chars;
-use super::error::{Error, ErrorKind};
 use super::pair::Pair;
 use super::reference;
-use super::scope::{Scope, same};
-use super::source::marks;
 
 /// Attributes of one element, declarations of namespaces included.
 const ATTRIBUTES_MAX: usize = 64;
@@ -30,7 +30,7 @@ pub(super) struct Met {
     begin: usize,
     end: usize,
     /// One of them says something of its element's value, or where that is:
-    /// see [`Element::marked`](super::source::Element::marked).
+    /// see [`Element::marked`](wirelab_wire_own::infoset::source::Element::marked).
     pub(super) marked: bool,
 }
 

@@ -138,22 +138,6 @@ pub(super) fn same(bytes: &[u8], one: usize, other: usize, length: usize) -> boo
     }
 }
 
-/// Whether two texts are equal: most are short, so that a call that compares many
-/// bytes at a time would cost more than comparing them.
-#[inline(always)]
-pub(crate) fn equal(one: &[u8], other: &[u8]) -> bool {
-    fn ends<const N: usize>(bytes: &[u8]) -> Option<([u8; N], [u8; N])> {
-        Some((*bytes.first_chunk()?, *bytes.last_chunk()?))
-    }
-    one.len() == other.len()
-        && match one.len() {
-            2..4 => ends::<2>(one) == ends::<2>(other),
-            4..8 => ends::<4>(one) == ends::<4>(other),
-            8..=16 => ends::<8>(one) == ends::<8>(other),
-            _ => one == other,
-        }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,18 +169,6 @@ mod tests {
             let slow = slow.map_or(bytes.len(), |found| at + found);
             let found = letters_end(bytes, at);
             prop_assert!(found == slow || found < slow && bytes.len() - found < 8);
-        }
-
-        #[test]
-        fn equal_texts_are_equal(one in "[ab]{0,20}", other in "[ab]{0,3}|[ab]{7,9}|[ab]{15,18}", at in 0_usize..20) {
-            prop_assert!(equal(one.as_bytes(), one.as_bytes()));
-            let bytes = other.as_bytes();
-            prop_assert_eq!(equal(one.as_bytes(), bytes), one.as_bytes() == bytes);
-            let mut changed = one.clone().into_bytes();
-            if let Some(byte) = changed.get_mut(at) {
-                *byte = b'c';
-                prop_assert!(!equal(one.as_bytes(), &changed));
-            }
         }
 
         #[test]

@@ -6,13 +6,11 @@
 use std::borrow::Cow;
 
 use memchr::memmem;
+use wirelab_wire_own::infoset::{Error, ErrorKind, Source, Step, Text, chars};
 
 use super::bytes;
-use super::chars;
-use super::error::{Error, ErrorKind};
 use super::reference;
 use super::scanner::Scanner;
-use super::source::{Source, Step, Text};
 
 /// A text up to the next markup or reference.
 struct Run {

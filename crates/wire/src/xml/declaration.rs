@@ -1,9 +1,9 @@
 //! The XML declaration (XML 1.0 section 2.8).
 
-use super::chars;
-use super::error::{Error, ErrorKind};
+use wirelab_wire_own::infoset::scope::short;
+use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
+
 use super::pair::Pair;
-use super::scope::short;
 
 /// What the documents of most writers begin with.
 const USUAL: &str = r#"<?xml version="1.0" encoding="UTF-8"?>"#;

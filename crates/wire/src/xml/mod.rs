@@ -1,11 +1,8 @@
 //! Messages as XML documents, by the mapping of contracts/README.md (XML 1.0
 //! fifth edition, Namespaces in XML 1.0).
 //!
-//! Reading is a serde deserializer over a source of elements and texts, of
-//! which there are two: the text of a document, and the tokens of
-//! [`crate::token_xml`]. Writing is a serde serializer into a sink, text or
-//! tokens again. SOAP's styles differ in three places only, so they are shapes
-//! of the same reader and writer.
+//! A document's text is one source of elements and characters, and one sink for
+//! them; which of them make a message is up to [`wirelab_wire_own::infoset`].
 //!
 //! Any bytes may come in. Nothing grows: there are no document types, hence no
 //! entities; depth, names, attributes and namespaces are limited.
@@ -13,38 +10,29 @@
 mod attributes;
 mod blocks;
 pub(crate) mod bytes;
-pub(crate) mod chars;
 mod content;
 mod declaration;
-mod error;
 pub(crate) mod escape;
 mod name;
 mod pair;
 #[cfg(test)]
 mod peer_tests;
-pub(crate) mod reader;
 mod reference;
 mod references;
 mod repeats;
-pub(crate) mod scanner;
-pub(crate) mod scope;
-pub(crate) mod source;
+pub mod scanner;
 mod tags;
 pub(crate) mod text_sink;
-pub(crate) mod value;
-pub(crate) mod writer;
 
 use serde::de::Deserialize;
 use wirelab_contract::{Contract, Message};
 
-pub use error::{Error, ErrorKind};
-pub use source::DEPTH_MAX;
+pub use wirelab_wire_own::infoset::{DEPTH_MAX, Error, ErrorKind};
 
-use reader::Shape;
 use scanner::Scanner;
-use source::Source;
 use text_sink::TextSink;
-use writer::Sink;
+use wirelab_wire_own::infoset::writer::write_root;
+use wirelab_wire_own::infoset::{Shape, Sink, Source, reader, writer};
 
 /// Name of the element of an application error, and of its message.
 const ERROR: &str = "Error";
@@ -121,19 +109,6 @@ pub fn read_error(contract: Contract, document: &[u8]) -> Result<String, Error> 
 #[serde(default)]
 struct ErrorElement {
     error: String,
-}
-
-/// Writes an element that makes `namespace` the default one.
-pub(crate) fn write_root<S: Sink>(
-    sink: &mut S,
-    name: &str,
-    namespace: &str,
-    content: impl FnOnce(&mut S),
-) {
-    sink.open(name);
-    sink.plain_attribute("xmlns", namespace);
-    content(sink);
-    sink.close(name);
 }
 
 fn open_root<'de>(source: &mut impl Source<'de>, namespace: &str, name: &str) -> Result<(), Error> {

@@ -1,8 +1,10 @@
 //! Qualified names as they are written (Namespaces in XML 1.0, section 4).
 
-use super::chars::{self, NAME_BYTES_MAX};
-use super::error::{Error, ErrorKind};
-use super::scope::short;
+use wirelab_wire_own::infoset::chars::{self, Class, NAME_BYTES_MAX};
+use wirelab_wire_own::infoset::scope::short;
+use wirelab_wire_own::infoset::{Error, ErrorKind};
+
+use super::bytes;
 
 /// A name and its parts.
 #[derive(Debug, Clone, Copy)]
@@ -18,9 +20,9 @@ impl<'de> QName<'de> {
     #[inline]
     pub(super) fn read(document: &'de str, at: usize) -> Result<Self, Error> {
         let bytes = document.as_bytes();
-        let first = chars::plain_name_end(bytes, at);
+        let first = plain_name_end(bytes, at);
         let (local, end) = match bytes.get(first) {
-            Some(b':') if first > at => (first + 1, chars::plain_name_end(bytes, first + 1)),
+            Some(b':') if first > at => (first + 1, plain_name_end(bytes, first + 1)),
             _ => (at, first),
         };
         let ended = |byte: &u8| byte.is_ascii() && *byte != b':';
@@ -84,4 +86,27 @@ impl<'de> QName<'de> {
             _ => None,
         }
     }
+}
+
+/// Where a name of plain ASCII without a prefix ends that begins at `at`: at
+/// `at` itself where none begins. It goes on where a colon or a character
+/// beyond ASCII follows.
+#[inline]
+pub(super) fn plain_name_end(bytes: &[u8], at: usize) -> usize {
+    // Most names are nothing but letters.
+    let letters = bytes::letters_end(bytes, at);
+    if letters > at && bytes.get(letters) == Some(&b'>') {
+        return letters;
+    }
+    let rest = bytes.get(letters..).unwrap_or_default();
+    if letters == at
+        && !matches!(
+            rest.first().map(|byte| chars::class(*byte)),
+            Some(Class::Start)
+        )
+    {
+        return at;
+    }
+    let inside = |byte: &&u8| matches!(chars::class(**byte), Class::Start | Class::Inner);
+    letters + rest.iter().take_while(inside).count()
 }

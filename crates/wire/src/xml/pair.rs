@@ -1,9 +1,9 @@
 //! One attribute as it is written: `name="value"` (XML 1.0 section 3.1,
 //! production 41).
 
+use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
+
 use super::bytes;
-use super::chars;
-use super::error::{Error, ErrorKind};
 use super::name::QName;
 
 /// Bytes of an attribute's value.

@@ -9,11 +9,11 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
+use wirelab_wire_own::infoset::scope::Scope;
+use wirelab_wire_own::infoset::source::joined_text;
+use wirelab_wire_own::infoset::{Error, Source, Step};
 
-use super::error::Error;
 use super::scanner::Scanner;
-use super::scope::Scope;
-use super::source::{Source, Step, joined_text};
 
 /// What both readers must see alike.
 #[derive(Debug, PartialEq)]

@@ -4,9 +4,8 @@
 
 use std::borrow::Cow;
 
-use super::chars;
-use super::error::{Error, ErrorKind};
-use super::scope::short;
+use wirelab_wire_own::infoset::scope::short;
+use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
 
 /// The reference that `rest` begins with: the character that it stands for,
 /// and its bytes.

@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use super::error::{Error, ErrorKind};
+use wirelab_wire_own::infoset::scope::{Scope, short};
+use wirelab_wire_own::infoset::{DEPTH_MAX, Element, Error, ErrorKind, Source, Step};
+
 use super::scanner::{Position, Scanner};
-use super::scope::{Scope, short};
-use super::source::{DEPTH_MAX, Element, Source, Step};
 
 /// Bytes that may be read by way of references, for each byte of the document:
 /// room for a text that many records share, none for a bomb.

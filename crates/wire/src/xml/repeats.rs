@@ -4,9 +4,10 @@
 //! before, in the same order. As long as no other namespaces are in scope, an
 //! equal tag means the same, and need not be taken apart again.
 
+use wirelab_wire_own::infoset::Element;
+
 use super::attributes::Met as Attributes;
 use super::bytes::same;
-use super::source::Element;
 
 /// Tags that are remembered; a message has fewer.
 const TAGS_MAX: usize = 16;

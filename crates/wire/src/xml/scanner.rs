@@ -4,23 +4,22 @@
 //! copies, wherever no reference or line end makes them others.
 //!
 //! The document is proven once to be UTF-8 and to hold only XML's characters
-//! ([`chars::checked`]); tags are read by [`super::tags`], what lies between
+//! ([`checked`]); tags are read by [`super::tags`], what lies between
 //! them by [`super::content`].
 
 use std::borrow::Cow;
 
+use wirelab_wire_own::infoset::scope::Scope;
+use wirelab_wire_own::infoset::{Element, Error, ErrorKind, Source, Step, Text, chars};
+
 use super::attributes::AttributeList;
-use super::chars;
 use super::declaration;
-use super::error::{Error, ErrorKind};
 use super::reference;
 use super::references::References;
 use super::repeats::Repeats;
-use super::scope::Scope;
-use super::source::{Element, Source, Step, Text};
 
 /// A document that is being read.
-pub(crate) struct Scanner<'de> {
+pub struct Scanner<'de> {
     pub(crate) document: &'de str,
     pub(super) position: Position<'de>,
     pub(super) references: References<'de>,
@@ -82,7 +81,7 @@ impl<'de> Scanner<'de> {
     /// When the document is not UTF-8, declares to be something else, or
     /// holds a character that XML does not allow.
     pub(crate) fn new(bytes: &'de [u8]) -> Result<Self, Error> {
-        let document = chars::checked(bytes)?;
+        let document = checked(bytes)?;
         let after_mark = document.strip_prefix('\u{FEFF}').unwrap_or(document);
         let mark = document.len() - after_mark.len();
         let declaration = declaration::length(after_mark).map_err(|e| e.placed(mark))?;
@@ -274,5 +273,42 @@ impl<'de> Source<'de> for Scanner<'de> {
     #[inline]
     fn offset(&self) -> usize {
         self.position.at
+    }
+}
+
+/// Proves once for a whole document that it is UTF-8 and holds only the
+/// characters of XML 1.0 section 2.2, so that nothing behind has to ask again.
+fn checked(document: &[u8]) -> Result<&str, Error> {
+    let text = utf8(document)?;
+    match chars::illegal(text) {
+        None => Ok(text),
+        Some((at, found)) => Err(Error::new(at, ErrorKind::Character(found))),
+    }
+}
+
+fn utf8(document: &[u8]) -> Result<&str, Error> {
+    if let Ok(text) = simdutf8::basic::from_utf8(document) {
+        return Ok(text);
+    }
+    // Slower, and tells where.
+    std::str::from_utf8(document).map_err(|error| {
+        let at = error.valid_up_to();
+        Error::new(at, ErrorKind::Encoding("not UTF-8".to_owned()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_utf8_and_characters_of_xml_1_0_pass() {
+        let text = "a\t\n\r ü€😀\u{FFFD}";
+        assert_eq!(checked(text.as_bytes()), Ok(text));
+        let refused = checked("ü\u{FFFE}".as_bytes()).unwrap_err();
+        assert_eq!(refused, Error::new(2, ErrorKind::Character(0xFFFE)));
+        let not_utf8 = checked(b"abc\xC3").unwrap_err();
+        assert_eq!(not_utf8.offset, 3);
+        assert!(matches!(not_utf8.kind, ErrorKind::Encoding(_)));
     }
 }

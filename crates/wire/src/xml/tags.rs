@@ -1,15 +1,14 @@
 //! Start and end tags (XML 1.0 section 3.1).
 
+use wirelab_wire_own::infoset::scope::short;
+use wirelab_wire_own::infoset::{DEPTH_MAX, Element, Error, ErrorKind, chars};
+
 use super::attributes::{Met, TagEnd, type_alone};
 use super::blocks::{BLOCK, block, letters_behind_first, same_behind_first};
 use super::bytes::{same, special};
-use super::chars;
-use super::error::{Error, ErrorKind};
-use super::name::QName;
+use super::name::{QName, plain_name_end};
 use super::repeats::Tag;
 use super::scanner::{Leaf, Name, Scanner};
-use super::scope::short;
-use super::source::{DEPTH_MAX, Element};
 
 impl<'de> Scanner<'de> {
     /// Opens the next child where it lies as most do: at once, with a short
@@ -59,7 +58,7 @@ impl<'de> Scanner<'de> {
             let tag = *tag;
             return Ok(self.repeated_start_tag(&tag, offset));
         }
-        let name_end = chars::plain_name_end(bytes, offset + 1);
+        let name_end = plain_name_end(bytes, offset + 1);
         let short = name_end - offset <= chars::NAME_BYTES_MAX && name_end > offset + 1;
         match bytes.get(name_end) {
             Some(b'>') if short => Ok(self.bare_start_tag(offset, name_end, Met::default())),

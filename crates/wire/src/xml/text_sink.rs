@@ -1,9 +1,10 @@
 //! XML text as it is written here: no white space between elements, no
 //! abbreviated empty elements.
 
+use wirelab_wire_own::infoset::value;
+use wirelab_wire_own::infoset::writer::{Simple, Sink};
+
 use super::escape;
-use super::value;
-use super::writer::{Simple, Sink};
 
 /// What every document begins with.
 pub(crate) const DECLARATION: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>";

@@ -145,7 +145,7 @@ fn envelopes(seeds: &mut Vec<Seed>) {
     let request = Document::of_request(Operation::Submit, &submit());
     let reply = Document::of_reply(Operation::Submit, &submitted());
     for (name, document) in [("request", request), ("reply", reply)] {
-        add(seeds, "token_xml_text", name, document.to_xml());
+        add(seeds, "token_xml_text", name, token_xml::to_xml(&document));
         let mut tokens = Vec::new();
         let mut encoder = token_xml::Encoder::new();
         encoder.encode(&document, &mut tokens);

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 use wirelab_contract::Contract;
+use wirelab_wire_own::soap::FaultCode;
 
 use super::{Act, Mutant, Spoken};
 use crate::stack::{Binding, Codec};
@@ -87,10 +88,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "an application error is the service's fault, not the caller's",
         &Contract::ALL,
         Spoken::By(&[Binding::Soap, Binding::Raw]),
-        Act::Bytes(|bytes| {
-            replace(bytes, b":Client<", b":Server<");
-            replace(bytes, b":Sender<", b":Receiver<");
-        }),
+        Act::Fault(|fault| fault.code = FaultCode::Server),
     ),
     mutant(
         "error-status-200",

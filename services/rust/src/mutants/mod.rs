@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use axum::http::StatusCode;
 use wirelab_contract::{ApplicationError, Contract, State, Unary};
+use wirelab_wire_own::soap::Fault;
 
 use crate::refusal::Refusal;
 use crate::stack::{Binding, Codec, Stack};
@@ -64,6 +65,8 @@ enum Act {
     Error(fn(ApplicationError) -> Option<&'static str>),
     /// A reply or an error is written otherwise.
     Bytes(fn(&mut Vec<u8>)),
+    /// The fault of an application error is another one.
+    Fault(fn(&mut Fault)),
     /// An application error has another status.
     Status(u16),
 }
@@ -171,6 +174,13 @@ impl Mutation {
     pub(crate) fn bytes(&self, bytes: &mut Vec<u8>) {
         if let Act::Bytes(change) = self.mutant.act {
             change(bytes);
+        }
+    }
+
+    /// Changes the fault of an application error, where that is the mistake.
+    pub(crate) fn fault(&self, fault: &mut Fault) {
+        if let Act::Fault(change) = self.mutant.act {
+            change(fault);
         }
     }
 

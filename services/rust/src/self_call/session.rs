@@ -1,20 +1,21 @@
-//! The call by the client's sessions of `wirelab-wire`: IIOP and raw.
+//! The call by the client's sessions of `wirelab-wire-own`: IIOP and raw.
 
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use wirelab_contract::{Call, Message};
-use wirelab_wire::cdr::{self, ByteOrder};
-use wirelab_wire::giop::{self, Giop};
-use wirelab_wire::raw::{self, Raw};
-use wirelab_wire::soap::{Form, write_request};
-use wirelab_wire::token_xml::{Document, Encoder};
-use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
+use wirelab_wire_own::cdr::{self, ByteOrder};
+use wirelab_wire_own::giop::{self, Giop};
+use wirelab_wire_own::raw::{self, Raw};
+use wirelab_wire_own::soap::Form;
+use wirelab_wire_own::token_xml::{Document, Encoder};
+use wirelab_wire_own::{CallId, End, Failure, Head, Replies, Request, Session};
 
 use super::{SelfCallError, WithRequest, with_request};
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::iiop;
+use crate::soap::writer;
 use crate::stack::{Binding, Codec, ReplyWay};
 
 /// Calls, and waits for the reply where one comes.
@@ -60,7 +61,7 @@ impl WithRequest for MakeRequest<'_> {
                 let document = Document::of_request(operation, message);
                 Encoder::new().encode(&document, &mut body);
             }
-            _ => write_request(Form::PLAIN, operation, message, None, &mut body),
+            _ => body = writer::request(Form::PLAIN, operation, message.clone(), None),
         }
         let packed = self.config.stack.compression.pack(&body);
         Arc::new(Request {

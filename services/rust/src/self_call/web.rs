@@ -7,13 +7,12 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use wirelab_contract::{Call, Message, Operation};
-use wirelab_wire::soap::write_request;
 
 use super::{SelfCallError, WithRequest, with_request};
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
-use crate::envelopes::Envelopes;
-use crate::soap;
+use crate::soap::envelopes::Envelopes;
+use crate::soap::{self, writer};
 use crate::stack::{Binding, Transport};
 
 /// Calls and checks the status.
@@ -90,8 +89,7 @@ fn soap<M: Message>(
 ) -> Request<Full<Bytes>> {
     let envelopes = Envelopes::new(config);
     let (form, token) = (envelopes.form, envelopes.token.as_ref());
-    let mut body = Vec::new();
-    write_request(form, operation, message, token, &mut body);
+    let body = writer::request(form, operation, message.clone(), token);
     let content_type = form.version().request_type(operation);
     let action = form.version().action_field(operation);
     let mut fields = vec![("content-type", content_type.as_str())];

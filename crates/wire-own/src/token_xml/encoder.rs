@@ -1,0 +1,166 @@
+//! Tokens from documents.
+
+use std::sync::LazyLock;
+
+use wirelab_contract::{Message, Operation};
+
+use crate::soap::Form;
+use crate::soap::writing;
+
+use super::atom::Atom;
+use super::cache::Index;
+use super::document::{Document, Item};
+use super::plan::{NAMES, TEXTS};
+use super::token;
+use super::token_sink::TokenSink;
+
+/// The sending end of one connection in one direction.
+///
+/// Every document that is encoded must be sent, whole and in order, because
+/// the other end's caches follow the tokens.
+#[derive(Debug)]
+pub struct Encoder {
+    names: Index,
+    texts: Index,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Encoder::new()
+    }
+}
+
+impl Encoder {
+    /// An end that has sent nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        static FRESH: LazyLock<Encoder> = LazyLock::new(|| Encoder {
+            names: Index::new(&NAMES),
+            texts: Index::new(&TEXTS),
+        });
+        Encoder {
+            names: FRESH.names.copied(),
+            texts: FRESH.texts.copied(),
+        }
+    }
+
+    /// How many names and texts have entered the caches, the fixed ones
+    /// included. A document that entered none has the same tokens again, and
+    /// changes nothing, for as long as this number stays.
+    #[must_use]
+    pub fn entered(&self) -> u64 {
+        self.names.entered() + self.texts.entered()
+    }
+
+    /// Appends the tokens of a document to `out`.
+    pub fn encode(&mut self, document: &Document, out: &mut Vec<u8>) {
+        for item in &document.items {
+            match item {
+                Item::Open(name) => self.name(document.name(*name), &ELEMENT, out),
+                Item::Attribute(name) => self.name(document.name(*name), &ATTRIBUTE, out),
+                Item::Text(text) => self.text(document.text(*text), out),
+                Item::Atom(atom) => write_atom(*atom, out),
+                Item::Close => out.push(token::CLOSE),
+            }
+        }
+    }
+
+    /// Appends the tokens of a request's envelope: those of
+    /// [`Document::of_request`], without making the document.
+    ///
+    /// # Panics
+    /// When `message` is not of the profile in contracts/README.md.
+    pub fn encode_request<M: Message>(
+        &mut self,
+        operation: Operation,
+        message: &M,
+        out: &mut Vec<u8>,
+    ) {
+        let mut sink = TokenSink::new(self, out);
+        writing::request(Form::PLAIN, operation, message, &mut sink);
+    }
+
+    #[inline]
+    pub(super) fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
+        match self.names.expected(name) {
+            Some(number) => write_near(number, tokens.near, tokens.far, out),
+            None => self.other_name(name, tokens, out),
+        }
+    }
+
+    #[inline(never)]
+    fn other_name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
+        match self.names.find_or_enter(name) {
+            Some(number) => write_near(number, tokens.near, tokens.far, out),
+            None => write_characters(tokens.new, name, out),
+        }
+    }
+
+    #[inline]
+    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+        if !token::CACHED_BYTES.contains(&text.len()) {
+            return write_characters(token::PLAIN_TEXT, text, out);
+        }
+        match self.texts.expected(text) {
+            Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
+            None => self.other_text(text, out),
+        }
+    }
+
+    #[inline(never)]
+    fn other_text(&mut self, text: &str, out: &mut Vec<u8>) {
+        match self.texts.find_or_enter(text) {
+            Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
+            None => write_characters(token::NEW_TEXT, text, out),
+        }
+    }
+}
+
+pub(super) struct NameTokens {
+    new: u8,
+    near: u8,
+    far: u8,
+}
+
+pub(super) const ELEMENT: NameTokens = NameTokens {
+    new: token::NEW_ELEMENT,
+    near: token::NEAR_ELEMENT,
+    far: token::FAR_ELEMENT,
+};
+
+pub(super) const ATTRIBUTE: NameTokens = NameTokens {
+    new: token::NEW_ATTRIBUTE,
+    near: token::NEAR_ATTRIBUTE,
+    far: token::FAR_ATTRIBUTE,
+};
+
+#[inline]
+fn write_near(number: usize, near: u8, far: u8, out: &mut Vec<u8>) {
+    if number < token::NEAR {
+        out.push(near + number as u8);
+    } else {
+        out.push(far);
+        token::write_number((number - token::NEAR) as u64, out);
+    }
+}
+
+#[inline]
+fn write_characters(kind: u8, text: &str, out: &mut Vec<u8>) {
+    out.push(kind);
+    token::write_number(text.len() as u64, out);
+    out.extend_from_slice(text.as_bytes());
+}
+
+#[inline]
+pub(super) fn write_atom(atom: Atom, out: &mut Vec<u8>) {
+    let (kind, value) = match atom {
+        Atom::Bool(false) => return out.push(token::FALSE),
+        Atom::Bool(true) => return out.push(token::TRUE),
+        Atom::Int(value @ 0..token::SMALL) => return out.push(token::SMALL_INTEGER + value as u8),
+        Atom::Int(value) => (token::INTEGER, value),
+        Atom::Date(days) => (token::DATE, i64::from(days)),
+        Atom::Moment(seconds) => (token::MOMENT, seconds),
+    };
+    out.push(kind);
+    token::write_number(token::fold(value), out);
+}

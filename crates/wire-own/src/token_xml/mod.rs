@@ -1,0 +1,33 @@
+//! XML documents as tokens, after Kangasharju, Tarkoma and Raatikainen (2003,
+//! section 3.3); docs/reference/token-xml.md has the format.
+//!
+//! A [`Document`] comes from a message directly, or from an XML text as the
+//! study's had to; an [`Encoder`] makes tokens of it, a [`Decoder`] a document
+//! of them again, from which the message is read without a text between.
+//! Encoder and decoder live as long as their connection: names and texts that
+//! were sent once are tokens from then on.
+//!
+//! Any bytes may come in: a document is refused or is well-formed, and the
+//! memory that it takes is at most some 20 times that of its tokens and the
+//! caches'.
+
+mod atom;
+mod builder;
+mod cache;
+mod cursor;
+mod decoder;
+mod document;
+mod encoder;
+mod error;
+mod input;
+mod plan;
+mod token;
+mod token_sink;
+
+pub use atom::Atom;
+pub use builder::Builder;
+pub use cursor::Cursor;
+pub use decoder::{Decoder, EXPANDED_BYTES_MAX, ITEMS_MAX};
+pub use document::Document;
+pub use encoder::Encoder;
+pub use error::{Error, ErrorKind, ReadError};

@@ -1,0 +1,11 @@
+//! GIOP against bytes derived by hand from CORBA 3.3 part 2, section 9.4, and
+//! against scripted peers.
+
+mod client;
+mod golden;
+mod hostile;
+#[path = "../session_support/mod.rs"]
+mod notes;
+mod references;
+mod server;
+mod wire;
