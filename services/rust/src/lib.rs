@@ -15,6 +15,8 @@
 
 #![deny(missing_docs)]
 
+#[doc(hidden)]
+pub mod bodies;
 mod calls;
 mod check;
 mod coding;

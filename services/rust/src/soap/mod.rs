@@ -7,7 +7,7 @@ mod head;
 mod references;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(crate) mod text;
 pub(crate) mod writer;
 
 use std::sync::Arc;
