@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import capture_page, link_page, peers_page, publication, tax
+from bench import capture_page, link_page, peers_page, publication, tax, xml_page
 
 Json = dict[str, Any]
 
@@ -41,6 +41,7 @@ PAGES = (
         "tax,codecs",
         publication.publish,
     ),
+    _parts(xml_page.PAGE, xml_page.ROWS, ",".join(xml_page.ROWS), xml_page.with_parts),
     _parts(capture_page.PAGE, (capture_page.ROW,), "capture", capture_page.with_parts),
     _parts(link_page.PAGE, (link_page.ROW,), "links", link_page.with_parts),
     _parts(peers_page.PAGE, peers_page.ROWS, ",".join(peers_page.ROWS), peers_page.with_parts),

@@ -15,6 +15,7 @@ from bench.packets import Read
 from bench.races import Raced
 from bench.reading import Reading
 from bench.tax import Taxed
+from bench.xml_services import Decoded, Written
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,22 @@ def codecs_row(every: list[Timed]) -> Row:
         "ratios": [_ratio(ratio) for ratio in ratios],
     }
     return Row("codecs", table.codec_lines(every), ratios, raw)
+
+
+def service_xml_row(every: list[Decoded]) -> Row:
+    """Every round of every document."""
+    ratios = [decoded.ratio for decoded in every]
+    raw = {
+        "cases": [asdict(decoded) for decoded in every],
+        "ratios": [_ratio(ratio) for ratio in ratios],
+    }
+    return Row("service-xml", table.service_xml_lines(every), ratios, raw)
+
+
+def xml_writers_row(every: list[Written]) -> Row:
+    """Every round of every writer's documents; nothing is promised of them."""
+    raw = {"cases": [asdict(written) for written in every]}
+    return Row("xml-writers", table.xml_writers_lines(every), [], raw)
 
 
 def packets_row(read: Read) -> Row:

@@ -14,7 +14,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import captures, codecs, links, machine, memory, packets, pages, rows, table, tax
+from bench import (
+    captures,
+    codecs,
+    links,
+    machine,
+    memory,
+    packets,
+    pages,
+    rows,
+    table,
+    tax,
+    xml_page,
+    xml_services,
+)
 from bench.bounds import MISSED
 from bench.install import find
 from bench.process import BenchError, NotHere
@@ -27,7 +40,9 @@ from bench.record import (
     memory_row,
     packets_row,
     race_row,
+    service_xml_row,
     tax_row,
+    xml_writers_row,
 )
 from bench.servers import ENGINE
 
@@ -109,7 +124,7 @@ def _missing() -> str | None:
 
 
 def _options(races: list[str]) -> argparse.Namespace:
-    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *NETWORK_KEYS]
+    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *xml_page.ROWS, *NETWORK_KEYS]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
     parser.add_argument(
@@ -159,6 +174,10 @@ def _jobs(
         jobs[key] = partial(_tax_row, key, scale)
     if CODECS_KEY in keys:
         jobs[CODECS_KEY] = lambda: codecs_row(codecs.run(quick=scale is QUICK))
+    if "service-xml" in keys:
+        jobs["service-xml"] = lambda: service_xml_row(xml_services.services(scale is QUICK))
+    if "xml-writers" in keys:
+        jobs["xml-writers"] = lambda: xml_writers_row(xml_services.writers(scale is QUICK))
     return jobs | {
         key: partial(_network_row, key, programs, scale) for key in NETWORK_KEYS if key in keys
     }

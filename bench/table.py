@@ -14,6 +14,7 @@ from bench.packets import Pass, Read
 from bench.races import Raced
 from bench.reading import Reading
 from bench.tax import Taxed
+from bench.xml_services import Decoded, Written
 
 DISTURBED = 0.1
 """Share of the two cores that went to neither side, above which the table says so."""
@@ -79,6 +80,31 @@ def codec_lines(every: list[Timed]) -> list[str]:
             f"  {timed.codec + ', ' + timed.message:<42}{median(timed.ours_us):>10.2f} us{beside}"
         )
     return lines + [ratio_line(ratio) for timed in every for ratio in timed.ratios]
+
+
+def service_xml_lines(every: list[Decoded]) -> list[str]:
+    """Every document: the service, the program, and their ratio."""
+    lines = [
+        "",
+        "The Rust services decode XML, next to a short program on quick-xml  [service-xml]",
+    ]
+    for decoded in every:
+        lines.append(
+            f"  {decoded.codec + ', ' + decoded.message:<42}"
+            f"{median(decoded.service_us):>10.2f} us  {median(decoded.program_us):>10.2f} us"
+        )
+    return lines + [ratio_line(decoded.ratio) for decoded in every]
+
+
+def xml_writers_lines(every: list[Written]) -> list[str]:
+    """What the engine's decoding takes, by the service that wrote the reply."""
+    lines = ["", "The engine decodes replies of every service that writes XML  [xml-writers]"]
+    for written in every:
+        lines.append(
+            f"  {written.stack:<32}{written.bytes:>8,} B{median(written.engine_us):>10.2f} us"
+            f"  {written.writer}"
+        )
+    return lines
 
 
 def packets_lines(read: Read) -> list[str]:
