@@ -249,6 +249,12 @@ TABLE: tuple[Axis, ...] = (
         "message",
         ("message", "text"),
     ),
+    Axis(
+        "token_cache",
+        "what both ends of a token-xml connection keep; names: as the study of 2003 did",
+        "names",
+        ("names", "names+texts"),
+    ),
     Axis("byte_order", "of the client's GIOP messages", "little", ("little", "big")),
     Axis(
         "work",

@@ -103,6 +103,7 @@ _OF_BINDING = (
     ),
     _belongs("byte_order", _is("binding", "iiop"), "only GIOP lets a sender choose its byte order"),
     _belongs("token_source", _is("codec", "token-xml"), "only token-xml has a source to choose"),
+    _belongs("token_cache", _is("codec", "token-xml"), "only token-xml has a cache"),
     _belongs(
         "reply",
         _is("binding", "raw"),

@@ -74,6 +74,7 @@ class Stack:
             ("soap", axes["binding"] == "soap"),
             ("byte_order", axes["binding"] == "iiop"),
             ("token_source", axes["codec"] == "token-xml"),
+            ("token_cache", axes["codec"] == "token-xml"),
             ("reply", axes["binding"] == "raw"),
             ("security", axes["security"] != "none"),
         ):
@@ -89,6 +90,7 @@ class Stack:
         for name, belongs in (
             ("soap", axes["binding"] == "soap"),
             ("reply", axes["binding"] == "raw"),
+            ("token_cache", axes["codec"] == "token-xml"),
             ("end_of_message", axes["end_of_message"] != "content-length"),
         ):
             if belongs:

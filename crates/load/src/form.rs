@@ -2,9 +2,9 @@
 
 use wirelab_wire::cdr;
 use wirelab_wire::codec::{Codec, Form};
-use wirelab_wire::{ContentType, Encoding, soap};
+use wirelab_wire::{ContentType, Encoding, soap, token_xml};
 
-use crate::plan::{self, Binding, ByteOrder, Compression, SoapVersion, Stack};
+use crate::plan::{self, Binding, ByteOrder, Compression, SoapVersion, Stack, TokenCache};
 
 /// How messages are written.
 pub(crate) fn form(stack: &Stack) -> Form {
@@ -23,7 +23,14 @@ pub(crate) fn form(stack: &Stack) -> Form {
         ByteOrder::Little => cdr::ByteOrder::Little,
         ByteOrder::Big => cdr::ByteOrder::Big,
     };
-    Form::from(codec).in_order(order).in_soap(version(stack))
+    let cache = match stack.token_cache.unwrap_or_default() {
+        TokenCache::Names => token_xml::TokenCache::Names,
+        TokenCache::NamesAndTexts => token_xml::TokenCache::NamesAndTexts,
+    };
+    Form::from(codec)
+        .in_order(order)
+        .in_soap(version(stack))
+        .with_cache(cache)
 }
 
 /// The version of SOAP; 1.1 where the stack has none.

@@ -138,11 +138,16 @@ fn check_own_options(stack: &Stack) -> Result<(), Fault> {
             "leave byte_order out, or use binding iiop",
         );
     }
-    if stack.token_source.is_some() && stack.codec != Codec::TokenXml {
-        return refuse(
-            "token_source: belongs to codec token-xml",
-            "leave token_source out, or use codec=token-xml",
-        );
+    for (option, given) in [
+        ("token_source", stack.token_source.is_some()),
+        ("token_cache", stack.token_cache.is_some()),
+    ] {
+        if given && stack.codec != Codec::TokenXml {
+            return refuse(
+                format!("{option}: belongs to codec token-xml"),
+                format!("leave {option} out, or use codec=token-xml"),
+            );
+        }
     }
     Ok(())
 }

@@ -65,7 +65,10 @@ impl Script {
     pub(crate) fn tokens(&self) -> Option<Box<Tokens>> {
         match self {
             Script::Same(_) => None,
-            Script::Varying(varying) => varying.making.documents.map(|_| Box::default()),
+            Script::Varying(varying) => {
+                let documents = varying.making.documents?;
+                Some(Box::new(Tokens::new(documents.cache)))
+            }
         }
     }
 

@@ -110,7 +110,8 @@ impl Single {
             .unwrap_or_else(|| target.authority());
         // Tokens are made of the text: the envelopes of soap-literal.
         let form = match group.stack.codec {
-            Codec::TokenXml => Form::from(wirelab_wire::codec::Codec::SoapLiteral),
+            Codec::TokenXml => Form::from(wirelab_wire::codec::Codec::SoapLiteral)
+                .with_cache(form(&group.stack).cache),
             _ => form(&group.stack),
         };
         Ok(Single {
@@ -231,7 +232,7 @@ impl Single {
             socket,
             tls: tls.map_err(io::Error::other)?.map(Box::new),
             session: self.speaks.session(),
-            tokens: Tokens::default(),
+            tokens: Tokens::new(self.form.cache),
         })
     }
 }

@@ -2,12 +2,12 @@
 
 use wirelab_contract::Call as Typed;
 use wirelab_wire::codec::{Codec, Form, append_request_tokens, request_document};
-use wirelab_wire::token_xml::{self, Decoder, Document, Encoder};
+use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 
 use crate::plan::TokenSource;
 
 /// The caches of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tokens {
     pub(crate) encoder: Encoder,
     pub(crate) decoder: Decoder,
@@ -46,6 +46,16 @@ impl Settled {
 }
 
 impl Tokens {
+    /// Those of a new connection.
+    pub(crate) fn new(cache: TokenCache) -> Self {
+        Tokens {
+            encoder: Encoder::new(cache),
+            decoder: Decoder::new(cache),
+            request: Settled::default(),
+            reply: Settled::default(),
+        }
+    }
+
     /// The tokens of a document that is the connection's only one.
     fn write(&mut self, document: &Document, out: &mut Vec<u8>) {
         let before = self.encoder.entered();
@@ -59,9 +69,14 @@ impl Tokens {
     }
 }
 
-/// What documents of requests are made from, call by call.
+/// How documents of requests are made and encoded, call by call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DocumentSource(pub(crate) TokenSource);
+pub(crate) struct DocumentSource {
+    /// What they are made from.
+    pub(crate) source: TokenSource,
+    /// What their connections cache.
+    pub(crate) cache: TokenCache,
+}
 
 /// A request that is the same every time, as far as it can be made beforehand.
 #[derive(Debug, Clone)]
@@ -74,7 +89,7 @@ pub(crate) enum PreparedDocument {
 impl DocumentSource {
     /// As much as can be made beforehand.
     pub(crate) fn prepare(self, call: &Typed) -> PreparedDocument {
-        match self.0 {
+        match self.source {
             TokenSource::Message => PreparedDocument::Document(Box::new(direct(call))),
             TokenSource::Text => PreparedDocument::Text(text(call)),
         }
@@ -83,7 +98,7 @@ impl DocumentSource {
     /// The tokens of a call's request.
     pub(crate) fn write(self, call: &Typed, tokens: &mut Tokens, out: &mut Vec<u8>) {
         let encoder = &mut tokens.encoder;
-        match self.0 {
+        match self.source {
             TokenSource::Message => {
                 append_request_tokens(call, encoder, out).expect("the workload was checked");
             }
@@ -130,8 +145,9 @@ mod tests {
         let mut lengths = Vec::new();
         let mut all = Vec::new();
         for source in [TokenSource::Message, TokenSource::Text] {
-            let source = DocumentSource(source);
-            let (mut tokens, mut out) = (Tokens::default(), Vec::new());
+            let cache = TokenCache::NamesAndTexts;
+            let source = DocumentSource { source, cache };
+            let (mut tokens, mut out) = (Tokens::new(cache), Vec::new());
             for n in 0..2 {
                 let before = out.len();
                 source.write(&Typed::Book(book(1, n)), &mut tokens, &mut out);
@@ -150,8 +166,10 @@ mod tests {
     #[test]
     fn a_prepared_request_has_the_tokens_that_its_connection_is_due() {
         let submit = |n| workload::call(Operation::Submit, 200 + 40 * n, 0, n).unwrap();
-        let prepared = DocumentSource(TokenSource::Message).prepare(&submit(0));
-        let (mut tokens, mut plain) = (Tokens::default(), Encoder::new());
+        let cache = TokenCache::NamesAndTexts;
+        let source = TokenSource::Message;
+        let prepared = DocumentSource { source, cache }.prepare(&submit(0));
+        let (mut tokens, mut plain) = (Tokens::new(cache), Encoder::new(cache));
         let mut lengths = Vec::new();
         // Others come between, the later ones until the caches are full.
         for n in [0, 0, 0, 1, 0, 0, 40, 41, 42, 43, 44, 45, 46, 47, 0, 0, 0] {

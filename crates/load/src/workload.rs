@@ -129,8 +129,10 @@ fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
 
 /// Tokens differ from call to call, and need documents to be made of.
 fn documents(stack: &Stack) -> Option<DocumentSource> {
-    let source = stack.token_source.unwrap_or_default();
-    (stack.codec == Codec::TokenXml).then_some(DocumentSource(source))
+    (stack.codec == Codec::TokenXml).then(|| DocumentSource {
+        source: stack.token_source.unwrap_or_default(),
+        cache: form(stack).cache,
+    })
 }
 
 /// Operations whose requests differ from user to user.

@@ -11,7 +11,7 @@ use wirelab_contract::transfer::{SubmitReply, SubmitRequest, UploadRequest};
 use wirelab_contract::{Message, Operation};
 
 use crate::soap::{self, Answer, Form, Style, Version};
-use crate::token_xml::{self, Decoder, Encoder};
+use crate::token_xml::{self, Decoder, Encoder, TokenCache};
 use crate::xml;
 
 pub use codecs::{
@@ -52,10 +52,16 @@ pub fn fuzz_soap(data: &[u8]) {
 }
 
 /// Documents of tokens, the rest of the bytes of each being the next one: what
-/// is taken is the same document after another encoding.
+/// is taken is the same document after another encoding, whatever is cached.
 pub fn fuzz_token_xml(data: &[u8]) {
-    let mut decoder = Decoder::new();
-    let mut ends = (Encoder::new(), Decoder::new());
+    for cache in TokenCache::ALL {
+        fuzz_tokens(cache, data);
+    }
+}
+
+fn fuzz_tokens(cache: TokenCache, data: &[u8]) {
+    let mut decoder = Decoder::new(cache);
+    let mut ends = (Encoder::new(cache), Decoder::new(cache));
     for tokens in data.split(|byte| *byte == 0x0F) {
         let Ok(document) = decoder.decode(tokens) else {
             return;

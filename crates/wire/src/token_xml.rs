@@ -8,7 +8,7 @@ use crate::xml::text_sink::TextSink;
 
 pub use wirelab_wire_own::token_xml::{
     Atom, Builder, Decoder, Document, EXPANDED_BYTES_MAX, Encoder, Error, ErrorKind, ITEMS_MAX,
-    ReadError,
+    ReadError, TokenCache,
 };
 
 /// A document from its text, as the sender of Kangasharju, Tarkoma and Raatikainen

@@ -22,7 +22,7 @@ use wirelab_wire::codec::{
     Codec, Expected, Form, Mismatch, append_request_tokens, request_document,
 };
 use wirelab_wire::soap::{self, Fault, FaultCode, Version};
-use wirelab_wire::token_xml::{self, Decoder, Document, Encoder};
+use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 use wirelab_wire::xml;
 
 /// Every way to write a unary operation's messages but text.
@@ -298,7 +298,7 @@ fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
     if form.codec == Codec::TokenXml {
         let mut out = Vec::new();
         let document = Document::of_fault(&Fault::client(text));
-        Encoder::new().encode(&document, &mut out);
+        Encoder::new(TokenCache::NamesAndTexts).encode(&document, &mut out);
         return out;
     }
     if let Some(envelope) = form.envelope() {
@@ -383,9 +383,15 @@ fn a_fault_instead_of_a_reply_is_told_with_its_code() {
 
 #[test]
 fn later_documents_of_a_connection_take_fewer_tokens() {
-    let (mut caller, mut at_service) = (Encoder::new(), Decoder::new());
-    let (mut service, mut at_caller) = (Encoder::new(), Decoder::new());
-    let mut beside = Decoder::new();
+    let (mut caller, mut at_service) = (
+        Encoder::new(TokenCache::NamesAndTexts),
+        Decoder::new(TokenCache::NamesAndTexts),
+    );
+    let (mut service, mut at_caller) = (
+        Encoder::new(TokenCache::NamesAndTexts),
+        Decoder::new(TokenCache::NamesAndTexts),
+    );
+    let mut beside = Decoder::new(TokenCache::NamesAndTexts);
     let state = State::new(&Store::default());
     let mut sizes = Vec::new();
     for n in 0..3 {
@@ -411,7 +417,10 @@ fn later_documents_of_a_connection_take_fewer_tokens() {
 /// On one connection, so that the caches are compared too.
 #[test]
 fn the_tokens_of_a_request_are_those_of_its_document() {
-    let (mut direct, mut by_document) = (Encoder::new(), Encoder::new());
+    let (mut direct, mut by_document) = (
+        Encoder::new(TokenCache::NamesAndTexts),
+        Encoder::new(TokenCache::NamesAndTexts),
+    );
     for call in calls().into_iter().chain(calls()) {
         let (mut tokens, mut expected) = (Vec::new(), Vec::new());
         append_request_tokens(&call, &mut direct, &mut tokens).unwrap();

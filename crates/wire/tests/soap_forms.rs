@@ -8,7 +8,7 @@ use wirelab_contract::calendar::{BookRequest, EntriesReply, Entry};
 use wirelab_contract::transfer::{Record, SubmitRequest, UploadRequest};
 use wirelab_contract::{Message, Operation, TypeVisitor, visit_type};
 use wirelab_wire::soap::{self, Answer, Form, Style, Version};
-use wirelab_wire::token_xml::{self, Decoder, Document, Encoder};
+use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 use wirelab_wire::xml;
 
 /// Every style in every version that has it.
@@ -54,8 +54,10 @@ fn carried<M: Message>(message: &M) {
     soap::write_reply(Form::PLAIN, operation, message, &mut text);
     assert_eq!(token_xml::parse(&text).as_ref(), Ok(&direct));
     let mut tokens = Vec::new();
-    Encoder::new().encode(&direct, &mut tokens);
-    let decoded = Decoder::new().decode(&tokens).unwrap();
+    Encoder::new(TokenCache::NamesAndTexts).encode(&direct, &mut tokens);
+    let decoded = Decoder::new(TokenCache::NamesAndTexts)
+        .decode(&tokens)
+        .unwrap();
     assert_eq!(decoded, direct);
     let read = decoded.read_reply(operation);
     assert_eq!(read, Ok(Answer::Message(message.clone())));

@@ -139,6 +139,11 @@ fn check_variants(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
             "leave it out, or use binding=soap",
         ));
     }
+    if stack.token_cache.is_some() && stack.codec != Codec::TokenXml {
+        let message = "only codec token-xml has a cache";
+        let remedy = "leave it out, or use codec=token-xml";
+        return Err(Refusal::new("stack.token_cache", message, remedy));
+    }
     if stack.soap == Some(SoapVersion::V12) && stack.codec == Codec::SoapEncoded {
         let message = "soap-encoded is SOAP 1.1 only (its section 5)";
         return Err(Refusal::new(

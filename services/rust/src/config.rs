@@ -171,6 +171,7 @@ fn remedy(option: &str) -> &'static str {
         "stack.transport" => "use transport=http/1.0, http/1.1, http/2 or tcp",
         "stack.security" => "use security=none, tls or mtls",
         "stack.end_of_message" => "use end_of_message=content-length, chunked or until-close",
+        "stack.token_cache" => "use token_cache=names or token_cache=names+texts",
         "stack.reply" => "use reply=two-way or reply=one-way",
         "socket.writes" => "use writes=joined or writes=split",
         _ if option.starts_with("collector") => "leave collector empty: Rust has none",

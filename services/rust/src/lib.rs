@@ -68,5 +68,6 @@ pub use process::serve_from_stdin;
 pub use ready::Ready;
 pub use refusal::{Refusal, Refused};
 pub use stack::{
-    Binding, Codec, Compression, EndOfMessage, ReplyWay, Security, SoapVersion, Stack, Transport,
+    Binding, Codec, Compression, EndOfMessage, ReplyWay, Security, SoapVersion, Stack, TokenCache,
+    Transport,
 };

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wirelab_contract::{Message, Operation, Unary, UnaryVisitor};
 use wirelab_wire_own::raw::{self, CONTENT_BYTES_MAX, Deframer, Prefix};
 use wirelab_wire_own::soap::Fault;
-use wirelab_wire_own::token_xml::{Decoder, Encoder};
+use wirelab_wire_own::token_xml::{Decoder, Encoder, TokenCache};
 
 use crate::config::{ServiceConfig, Writes};
 use crate::conversation::{self, Job, Protocol, Serving};
@@ -62,13 +62,14 @@ pub(crate) async fn serve(
     });
     let split = config.socket.writes == Writes::Split;
     let tokens = config.stack.codec == Codec::TokenXml;
+    let cache = config.stack.token_cache();
     let side = |connection: &FaultIo| {
         let port = connection.peer_port();
         let progress = reports.as_ref().zip(port);
         Raw {
             service: Arc::clone(&service),
             deframer: Deframer::new(),
-            caches: tokens.then(Arc::default),
+            caches: tokens.then(|| Arc::new(Mutex::new(Tokens::new(cache)))),
             split,
             progress: progress.map(|(reports, port)| Progress::new(reports, port)),
         }
@@ -126,11 +127,21 @@ impl Protocol for Raw {
     }
 }
 
-/// Both ends of a connection's caches of names and texts.
-#[derive(Debug, Default)]
+/// Both ends of a connection's caches.
+#[derive(Debug)]
 struct Tokens {
     decoder: Decoder,
     encoder: Encoder,
+}
+
+impl Tokens {
+    /// Those of a new connection.
+    fn new(cache: TokenCache) -> Self {
+        Tokens {
+            decoder: Decoder::new(cache),
+            encoder: Encoder::new(cache),
+        }
+    }
 }
 
 /// Requests are served one after the other, so nobody ever waits for this lock.

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wirelab_wire_own::token_xml;
 
 /// How a contract is spoken.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,9 @@ pub struct Stack {
     /// Whether calls are answered.
     #[serde(default)]
     pub reply: ReplyWay,
+    /// What token-xml caches, with that codec; null: names.
+    #[serde(default)]
+    pub token_cache: Option<TokenCache>,
 }
 
 /// The binding axis.
@@ -152,7 +156,33 @@ pub enum ReplyWay {
     OneWay,
 }
 
+/// What both ends of a connection of token-xml cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TokenCache {
+    /// Names of elements and attributes, as Kangasharju, Tarkoma and Raatikainen (2003) did.
+    #[default]
+    #[serde(rename = "names")]
+    Names,
+    /// Texts and values of attributes too.
+    #[serde(rename = "names+texts")]
+    NamesAndTexts,
+}
+
+impl From<TokenCache> for token_xml::TokenCache {
+    fn from(cache: TokenCache) -> Self {
+        match cache {
+            TokenCache::Names => token_xml::TokenCache::Names,
+            TokenCache::NamesAndTexts => token_xml::TokenCache::NamesAndTexts,
+        }
+    }
+}
+
 impl Stack {
+    /// What the caches of a connection hold.
+    pub(crate) fn token_cache(&self) -> token_xml::TokenCache {
+        self.token_cache.unwrap_or_default().into()
+    }
+
     /// True when hyper carries this stack as HTTP/1.x.
     pub(crate) fn http1(&self) -> bool {
         matches!(self.transport, Transport::Http10 | Transport::Http11)

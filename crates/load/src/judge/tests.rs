@@ -2,7 +2,7 @@ use wirelab_contract::transfer::SubmitReply;
 use wirelab_contract::{Operation, Reply, workload};
 use wirelab_wire::codec::{Codec, Expected};
 use wirelab_wire::grpc::frame;
-use wirelab_wire::token_xml::{Document, Encoder};
+use wirelab_wire::token_xml::{Document, Encoder, TokenCache};
 use wirelab_wire::{End, gzip};
 
 use super::*;
@@ -260,7 +260,10 @@ fn tokens_that_differ_or_mean_something_else_are_read() {
         true,
     );
     judge.takes_repeats = true;
-    let (mut encoder, mut tokens) = (Encoder::new(), Tokens::default());
+    let (mut encoder, mut tokens) = (
+        Encoder::new(TokenCache::NamesAndTexts),
+        Tokens::new(TokenCache::NamesAndTexts),
+    );
     let mut verdict = |reply: &[u8]| {
         let mut state = ReplyState::default();
         let content_length = Some(reply.len() as u64);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use load::{Load, Warmup, Window};
 pub use stack::{
     Binding, ByteOrder, Codec, Compression, Connection, InFlight, Reply, Security, SoapVersion,
-    Stack, TokenSource, Transport, Work, Writes,
+    Stack, TokenCache, TokenSource, Transport, Work, Writes,
 };
 pub use workload::Workload;
 

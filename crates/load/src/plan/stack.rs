@@ -51,6 +51,9 @@ pub struct Stack {
     /// What token-xml is encoded from; absent: the message. For that codec only.
     #[serde(default)]
     pub token_source: Option<TokenSource>,
+    /// What token-xml caches; absent: names. For that codec only.
+    #[serde(default)]
+    pub token_cache: Option<TokenCache>,
     /// What the engine does with a reply.
     #[serde(default)]
     pub work: Work,
@@ -188,6 +191,18 @@ pub enum TokenSource {
     Message,
     /// By way of the XML text, as Kangasharju, Tarkoma and Raatikainen (2003) had to.
     Text,
+}
+
+/// What both ends of a connection cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TokenCache {
+    /// Names of elements and attributes, as Kangasharju, Tarkoma and Raatikainen (2003) did.
+    #[default]
+    #[serde(rename = "names")]
+    Names,
+    /// Texts and values of attributes too.
+    #[serde(rename = "names+texts")]
+    NamesAndTexts,
 }
 
 /// The connection axis.

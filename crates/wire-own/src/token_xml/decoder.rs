@@ -13,7 +13,7 @@ use super::cache::Cache;
 use super::document::{Document, Item, Name, Span, prefix};
 use super::error::{Error, ErrorKind, ReadError};
 use super::input::Input;
-use super::plan::{NAMES, TEXTS};
+use super::plan::{NAMES, TEXTS, TokenCache};
 use super::token;
 
 /// Items of one document: three for each of the fields of 100,000 records,
@@ -45,6 +45,7 @@ impl<T> Place<T> {
 /// The receiving end of one connection in one direction.
 #[derive(Debug)]
 pub struct Decoder {
+    cache: TokenCache,
     names: Cache<Place<Name>>,
     texts: Cache<Place<Span>>,
     /// Documents begun.
@@ -53,28 +54,24 @@ pub struct Decoder {
     out_of_step: bool,
 }
 
-impl Default for Decoder {
-    fn default() -> Self {
-        Decoder::new()
-    }
-}
-
 impl Decoder {
-    /// An end that has received nothing yet.
+    /// An end that has received nothing yet, of a connection with that cache.
     #[must_use]
-    pub fn new() -> Self {
-        static FRESH: LazyLock<Decoder> = LazyLock::new(|| Decoder {
-            names: Cache::new(&NAMES, |name| {
-                Place::nowhere(Name::of(0, name, prefix(name)))
-            }),
-            texts: Cache::new(&TEXTS, |_| Place::default()),
-            documents: 0,
-            out_of_step: false,
+    pub fn new(cache: TokenCache) -> Self {
+        type Caches = (Cache<Place<Name>>, Cache<Place<Span>>);
+        static FRESH: LazyLock<Caches> = LazyLock::new(|| {
+            let name = |name: &str| Place::nowhere(Name::of(0, name, prefix(name)));
+            (
+                Cache::new(&NAMES, name),
+                Cache::new(&TEXTS, |_| Place::default()),
+            )
         });
         Decoder {
-            names: FRESH.names.copied(),
-            texts: FRESH.texts.copied(),
-            ..*FRESH
+            cache,
+            names: FRESH.0.copied(),
+            texts: FRESH.1.copied(),
+            documents: 0,
+            out_of_step: false,
         }
     }
 
@@ -203,6 +200,9 @@ impl Reading<'_> {
             token::FAR_ELEMENT => self.far_name().and_then(|name| self.element(name)),
             token::NEW_ATTRIBUTE => self.new_name().and_then(|name| self.attribute(name)),
             token::FAR_ATTRIBUTE => self.far_name().and_then(|name| self.attribute(name)),
+            token::NEW_TEXT | token::FAR_TEXT | token::NEAR_TEXT.. if !self.caches_texts() => {
+                Err(self.input.error(ErrorKind::UnknownToken(byte)))
+            }
             token::NEW_TEXT => self.new_text().and_then(|text| self.value(text)),
             token::PLAIN_TEXT => self.plain_text().and_then(|text| self.value(text)),
             token::FAR_TEXT => self.far_text().and_then(|text| self.value(text)),
@@ -361,6 +361,12 @@ impl Reading<'_> {
         let place = self.place(span);
         self.decoder.texts.insert(text, place);
         Ok(Item::Text(span))
+    }
+
+    /// Whether tokens stand for texts on this connection.
+    #[inline]
+    fn caches_texts(&self) -> bool {
+        self.decoder.cache == TokenCache::NamesAndTexts
     }
 
     fn place<T>(&self, kept: T) -> Place<T> {

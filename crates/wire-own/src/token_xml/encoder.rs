@@ -10,7 +10,7 @@ use crate::soap::writing;
 use super::atom::Atom;
 use super::cache::Index;
 use super::document::{Document, Item};
-use super::plan::{NAMES, TEXTS};
+use super::plan::{NAMES, TEXTS, TokenCache};
 use super::token;
 use super::token_sink::TokenSink;
 
@@ -20,27 +20,21 @@ use super::token_sink::TokenSink;
 /// the other end's caches follow the tokens.
 #[derive(Debug)]
 pub struct Encoder {
+    cache: TokenCache,
     names: Index,
     texts: Index,
 }
 
-impl Default for Encoder {
-    fn default() -> Self {
-        Encoder::new()
-    }
-}
-
 impl Encoder {
-    /// An end that has sent nothing yet.
+    /// An end that has sent nothing yet, of a connection with that cache.
     #[must_use]
-    pub fn new() -> Self {
-        static FRESH: LazyLock<Encoder> = LazyLock::new(|| Encoder {
-            names: Index::new(&NAMES),
-            texts: Index::new(&TEXTS),
-        });
+    pub fn new(cache: TokenCache) -> Self {
+        static FRESH: LazyLock<(Index, Index)> =
+            LazyLock::new(|| (Index::new(&NAMES), Index::new(&TEXTS)));
         Encoder {
-            names: FRESH.names.copied(),
-            texts: FRESH.texts.copied(),
+            cache,
+            names: FRESH.0.copied(),
+            texts: FRESH.1.copied(),
         }
     }
 
@@ -98,7 +92,8 @@ impl Encoder {
 
     #[inline]
     pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
-        if !token::CACHED_BYTES.contains(&text.len()) {
+        let cached = self.cache == TokenCache::NamesAndTexts;
+        if !cached || !token::CACHED_BYTES.contains(&text.len()) {
             return write_characters(token::PLAIN_TEXT, text, out);
         }
         match self.texts.expected(text) {

@@ -1,11 +1,11 @@
 //! XML documents as tokens, after Kangasharju, Tarkoma and Raatikainen (2003,
-//! section 3.3); docs/reference/token-xml.md has the format.
+//! section 2); docs/reference/token-xml.md has the format.
 //!
 //! A [`Document`] comes from a message directly, or from an XML text as the
 //! study's had to; an [`Encoder`] makes tokens of it, a [`Decoder`] a document
 //! of them again, from which the message is read without a text between.
-//! Encoder and decoder live as long as their connection: names and texts that
-//! were sent once are tokens from then on.
+//! Encoder and decoder live as long as their connection: names that were sent once
+//! are tokens from then on, and so are texts where [`TokenCache`] has it so.
 //!
 //! Any bytes may come in: a document is refused or is well-formed, and the
 //! memory that it takes is at most some 20 times that of its tokens and the
@@ -31,3 +31,4 @@ pub use decoder::{Decoder, EXPANDED_BYTES_MAX, ITEMS_MAX};
 pub use document::Document;
 pub use encoder::Encoder;
 pub use error::{Error, ErrorKind, ReadError};
+pub use plan::TokenCache;

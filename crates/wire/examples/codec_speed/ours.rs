@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use wirelab_contract::{Call, Message, MessageVisitor, Operation, Unary, UnaryVisitor};
 use wirelab_wire::codec::{Codec, Form};
-use wirelab_wire::token_xml::{Decoder, Encoder};
+use wirelab_wire::token_xml::{Decoder, Encoder, TokenCache};
 
 use crate::rounds::RoundTrip;
 
@@ -51,7 +51,10 @@ impl MessageVisitor for Kept {
     fn visit<M: Message>(self, message: &M) -> RoundTrip {
         let Kept(operation) = self;
         let message = message.clone();
-        let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+        let (mut encoder, mut decoder) = (
+            Encoder::new(TokenCache::NamesAndTexts),
+            Decoder::new(TokenCache::NamesAndTexts),
+        );
         let mut out = Vec::new();
         Box::new(move || {
             out.clear();

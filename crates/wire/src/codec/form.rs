@@ -10,7 +10,7 @@ use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, json, protobuf, tokens};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, Answer, EnvelopeError, Style, UsernameToken, Version};
-use crate::token_xml::{Decoder, Document, Encoder};
+use crate::token_xml::{Decoder, Document, Encoder, TokenCache};
 use crate::xml;
 
 /// A codec, with what its bytes depend on beside it.
@@ -22,15 +22,18 @@ pub struct Form {
     pub order: ByteOrder,
     /// Version of SOAP; soap-encoded is 1.1 always.
     pub soap: Version,
+    /// What token-xml caches.
+    pub cache: TokenCache,
 }
 
 impl From<Codec> for Form {
-    /// The codec with the defaults: little-endian CDR, SOAP 1.1.
+    /// The codec with the defaults: little-endian CDR, SOAP 1.1, a cache of names.
     fn from(codec: Codec) -> Self {
         Form {
             codec,
             order: ByteOrder::default(),
             soap: Version::V11,
+            cache: TokenCache::default(),
         }
     }
 }
@@ -46,6 +49,12 @@ impl Form {
     #[must_use]
     pub fn in_soap(self, soap: Version) -> Self {
         Form { soap, ..self }
+    }
+
+    /// The same with another cache of tokens.
+    #[must_use]
+    pub fn with_cache(self, cache: TokenCache) -> Self {
+        Form { cache, ..self }
     }
 
     /// How SOAP carries it, where the codec is one of SOAP's.
@@ -135,7 +144,7 @@ impl Form {
     #[must_use]
     pub fn write_reply<O: Unary>(self, reply: &O::Reply) -> Vec<u8> {
         if self.codec == Codec::TokenXml {
-            return tokens::first(&Document::of_reply(O::OPERATION, reply));
+            return tokens::first(self.cache, &Document::of_reply(O::OPERATION, reply));
         }
         let Some(form) = self.envelope() else {
             return self.write(reply);
@@ -151,7 +160,7 @@ impl Form {
     /// [`Mismatch::Malformed`] when the bytes are not that message.
     pub fn read_request<O: Unary>(self, bytes: &[u8]) -> Result<O::Request, Mismatch> {
         if self.codec == Codec::TokenXml {
-            let request = Decoder::new().read_request(bytes, O::OPERATION);
+            let request = Decoder::new(self.cache).read_request(bytes, O::OPERATION);
             return request.map_err(|error| tokens::unread(&error));
         }
         let Some(form) = self.envelope() else {
@@ -168,7 +177,7 @@ impl Form {
     /// [`Mismatch::Fault`] when they are a fault of SOAP.
     pub fn read_reply<O: Unary>(self, bytes: &[u8]) -> Result<O::Reply, Mismatch> {
         match self.codec {
-            Codec::TokenXml => tokens::reply(&mut Decoder::new(), bytes, O::OPERATION),
+            Codec::TokenXml => tokens::reply(&mut Decoder::new(self.cache), bytes, O::OPERATION),
             _ if self.envelope().is_some() => self.view(O::OPERATION, O::Reply::NAME, bytes),
             _ => self.read(bytes),
         }
@@ -267,7 +276,7 @@ impl Form {
     /// [`Mismatch::Fault`] when they are a fault that blames the service.
     pub fn read_error(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
         if self.codec == Codec::TokenXml {
-            return tokens::error(&tokens::parse(body)?, operation);
+            return tokens::error(&tokens::parse(self.cache, body)?, operation);
         }
         if self.envelope().is_some() {
             return fault_text(self.view(operation, "", body));
@@ -366,7 +375,8 @@ impl MessageVisitor for AppendRequest<'_> {
 
     fn visit<M: Message>(self, message: &M) {
         if self.form.codec == Codec::TokenXml {
-            return Encoder::new().encode_request(self.operation, message, self.out);
+            let mut encoder = Encoder::new(self.form.cache);
+            return encoder.encode_request(self.operation, message, self.out);
         }
         match self.form.envelope() {
             Some(form) => {

@@ -10,7 +10,7 @@ use wirelab_contract::{Call, Message, MessageVisitor, Operation};
 use super::form::fault_text;
 use super::{Codec, Mismatch, Unsupported};
 use crate::soap::{self, Answer, EnvelopeError};
-use crate::token_xml::{Decoder, Document, Encoder, ReadError};
+use crate::token_xml::{Decoder, Document, Encoder, ReadError, TokenCache};
 
 /// The document of a request, for a connection's [`Encoder`].
 ///
@@ -70,15 +70,15 @@ impl MessageVisitor for AppendTokens<'_> {
 }
 
 /// The first message of a connection.
-pub(super) fn first(document: &Document) -> Vec<u8> {
+pub(super) fn first(cache: TokenCache, document: &Document) -> Vec<u8> {
     let mut out = Vec::new();
-    Encoder::new().encode(document, &mut out);
+    Encoder::new(cache).encode(document, &mut out);
     out
 }
 
 /// Reads the first message of a connection.
-pub(super) fn parse(bytes: &[u8]) -> Result<Document, Mismatch> {
-    let document = Decoder::new().decode(bytes);
+pub(super) fn parse(cache: TokenCache, bytes: &[u8]) -> Result<Document, Mismatch> {
+    let document = Decoder::new(cache).decode(bytes);
     document.map_err(|error| unread(&error.into()))
 }
 

@@ -13,7 +13,7 @@ use wirelab_wire::http2::frame::kind;
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 use wirelab_wire::raw::report::Record;
 use wirelab_wire::soap::{self, Form, Style};
-use wirelab_wire::token_xml::{self, Document};
+use wirelab_wire::token_xml::{self, Document, TokenCache};
 use wirelab_wire::{Request, Session, grpc, gzip, raw, zstd};
 
 use crate::corpus::Seed;
@@ -147,7 +147,7 @@ fn envelopes(seeds: &mut Vec<Seed>) {
     for (name, document) in [("request", request), ("reply", reply)] {
         add(seeds, "token_xml_text", name, token_xml::to_xml(&document));
         let mut tokens = Vec::new();
-        let mut encoder = token_xml::Encoder::new();
+        let mut encoder = token_xml::Encoder::new(TokenCache::NamesAndTexts);
         encoder.encode(&document, &mut tokens);
         add(seeds, "token_xml", name, tokens.clone());
         tokens.push(0x0F);
@@ -355,7 +355,7 @@ fn raw_streams(seeds: &mut Vec<Seed>) {
     soap::write_request(form, Operation::Submit, &submit(), None, &mut request);
     let mut tokens = Vec::new();
     let document = Document::of_reply(Operation::Submit, &submitted());
-    token_xml::Encoder::new().encode(&document, &mut tokens);
+    token_xml::Encoder::new(TokenCache::NamesAndTexts).encode(&document, &mut tokens);
     for (name, content) in [
         ("envelope", request),
         ("tokens", tokens),

@@ -59,7 +59,8 @@ impl WithRequest for MakeRequest<'_> {
                 .expect("messages have a form in CDR"),
             Codec::TokenXml => {
                 let document = Document::of_request(operation, message);
-                Encoder::new().encode(&document, &mut body);
+                let cache = self.config.stack.token_cache();
+                Encoder::new(cache).encode(&document, &mut body);
             }
             _ => body = writer::request(Form::PLAIN, operation, message.clone(), None),
         }
