@@ -202,7 +202,7 @@ KANGASHARJU2003 = {
     "Bper": "raw@rust?codec=token-xml",
     "Pera": "raw@rust?reply=one-way",
 }
-"""The seven protocols of Kangasharju, Tarkoma and Raatikainen (2003, section 3)."""
+"""The seven protocols of Kangasharju, Tarkoma and Raatikainen (2003, section 2)."""
 
 _AXIS = "soap@rust?codec=soap-encoded&transport=http/1.0&connection=close"
 ELFWING2002 = {
