@@ -41,7 +41,7 @@ def test_bytes_that_no_size_can_reach_are_an_error() -> None:
 
 def test_a_row_has_every_contender_in_every_round() -> None:
     """CPU and bytes of each, and one ratio to REST with both sides of its bound."""
-    taxed = tax.run("tax-iiop", pairs=2, seconds=0.05)
+    taxed = tax.run("tax-iiop", pairs=2, seconds=0.5)
     names = {tax.FRAME, tax.DECODE, tax.SMALL, tax.EQUAL, tax.REST_EQUAL}
     assert [set(rnd) for rnd in taxed.rounds] == [names, names]
     for reading in (reading for rnd in taxed.rounds for reading in rnd.values()):
@@ -54,7 +54,7 @@ def test_a_row_has_every_contender_in_every_round() -> None:
 
 def test_rest_in_json_is_not_compared_with_itself() -> None:
     """The stack that all others are beside has no ratio."""
-    assert tax.run("tax-rest-json", pairs=1, seconds=0.05).ratios == []
+    assert tax.run("tax-rest-json", pairs=1, seconds=0.5).ratios == []
 
 
 def test_the_plan_names_the_object_of_iiop() -> None:
