@@ -298,7 +298,7 @@ fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
     if form.codec == Codec::TokenXml {
         let mut out = Vec::new();
         let document = Document::of_fault(&Fault::client(text));
-        Encoder::new(TokenCache::NamesAndTexts).encode(&document, &mut out);
+        Encoder::new(TokenCache::default()).encode(&document, &mut out);
         return out;
     }
     if let Some(envelope) = form.envelope() {
