@@ -43,6 +43,7 @@ def _ready(address: str) -> dict[str, object]:
         "metrics": address,
         "pid": os.getpid(),
         "language": "python",
+        "runtime": f"cpython{platform.python_version()}",
         "libraries": [
             {"role": "server", "name": "socket", "version": platform.python_version()},
             {"role": "codec", "name": "lab's own", "version": metadata.version("wirelab")},

@@ -34,6 +34,7 @@ class Ready(BaseModel):
     metrics: str
     pid: int
     language: str
+    runtime: str
     ior: str | None = None
     report: str | None = None
     libraries: tuple[Library, ...]
