@@ -93,8 +93,10 @@ fmt: setup ## format all sources
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix --exit-zero
 
-generate: setup ## write the generated files again: protobuf for Go, schemas
+generate: setup ## write the generated files again: protobuf for Go, schemas, README's table of stacks
+	@.ci/need go java
 	.ci/generate
+	$(BIN)/python -m tools.stack_table
 
 fresh: setup
 	.ci/fresh

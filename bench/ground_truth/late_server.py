@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import socket
 import sys
 import threading
 import time
+from importlib import metadata
 
 CONTENT = b"Hello, wirelab"
 REPLY = (
@@ -41,6 +43,11 @@ def _ready(address: str) -> dict[str, object]:
         "metrics": address,
         "pid": os.getpid(),
         "language": "python",
+        "runtime": f"cpython{platform.python_version()}",
+        "libraries": [
+            {"role": "server", "name": "socket", "version": platform.python_version()},
+            {"role": "codec", "name": "lab's own", "version": metadata.version("wirelab")},
+        ],
     }
 
 

@@ -7,6 +7,7 @@ import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
 from wirelab import checkout
@@ -39,12 +40,26 @@ def build(manifest: Manifest, folder: Path, interruption: Interruption) -> Path:
 def digest(folder: Path, manifest: Manifest) -> str:
     """SHA-256 over the names and contents of all sources, the contracts' among them, and
     the build command."""
-    total = hashlib.sha256(repr(manifest.build).encode())
+    total = hashlib.sha256(repr(_command(manifest)).encode())
     for base in (folder, checkout.root() / "contracts"):
         for path in _files(base):
             total.update(f"{path.relative_to(base)}\0{path.stat().st_size}\0".encode())
             total.update(path.read_bytes())
     return total.hexdigest()
+
+
+def _command(manifest: Manifest) -> tuple[str, ...]:
+    """The build command with wirelab's version in it, which a ready line gives to code of the
+    lab's own. Raises :class:`BuildError`."""
+    try:
+        version = metadata.version("wirelab")
+    except metadata.PackageNotFoundError as error:
+        raise BuildError(
+            "a service is built with the version of wirelab, and the package wirelab is not "
+            "installed",
+            "run `make setup`, and use .venv/bin/wirelab",
+        ) from error
+    return tuple(part.replace("{version}", version) for part in manifest.build)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -82,7 +97,7 @@ def _build_into(built: Path, manifest: Manifest, folder: Path, interruption: Int
     unfinished.mkdir()
     log = built.with_suffix(".log")
     log.unlink(missing_ok=True)
-    command = [part.replace("{out}", str(unfinished / OUT)) for part in manifest.build]
+    command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest)]
     # Some builders say on standard output what went wrong.
     aside = ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder)]
     child = Child([*aside, *command], log=log)

@@ -15,6 +15,8 @@ from wirelab import captures, clockprobe, engine_binary, links, machine, open_fi
 from wirelab.drive import Amount, Call, drive_stack
 from wirelab.errors import WirelabError
 from wirelab.interruption import Interruption
+from wirelab.link_checks import driver_text
+from wirelab.profiles import Driver
 from wirelab.scratch import Scratch
 from wirelab.stacks import Stack
 from wirelab.units import format_seconds
@@ -138,7 +140,7 @@ def _links() -> Finding:
     found = _tried("lan", "auto")
     if isinstance(found, Finding):
         return found
-    return Finding("links", "yes", f"{found['driver']}, {_round_trip(found)}")
+    return Finding("links", "yes", f"{driver_text(found)}, {_round_trip(found)}")
 
 
 def _emulator() -> Finding:
@@ -152,7 +154,7 @@ def _emulator() -> Finding:
     return Finding("emulator", "limited", said, "other processes make packets late")
 
 
-def _tried(profile: str, driver: str) -> dict[str, Any] | Finding:
+def _tried(profile: str, driver: Driver) -> dict[str, Any] | Finding:
     """The ready line of a link that was made for a moment, or why it cannot be."""
     try:
         with Interruption() as interruption, Scratch() as scratch:
@@ -176,8 +178,9 @@ def _netem() -> Finding:
     if shutil.which("tc") is None:
         return Finding("netem", "no", "tc is not installed", "the kernel could not be asked")
     if _works(command):
-        return Finding("netem", "yes", "delay, jitter and loss in the kernel")
-    return Finding("netem", "no", "not in this kernel", "slow links need a userspace emulator")
+        found = "in this kernel, not verified: this project has never measured its effect"
+        return Finding("netem", "limited", found, "a link takes it only with `driver: netem`")
+    return Finding("netem", "no", "not in this kernel", "links take the emulator, as by default")
 
 
 def _capture() -> Finding:

@@ -32,6 +32,28 @@ CPU_SHARE = 0.3
 Json = dict[str, Any]
 
 
+def driver_text(link: Json) -> str:
+    """The driver of a link's record, marked where this project has never measured its effect.
+    Records made before links reported that are judged by the driver's name."""
+    driver = link.get("driver")
+    if driver is None:
+        return ""
+    verified = link.get("verified", driver != "netem")
+    return str(driver) if verified else f"{driver} (not verified)"
+
+
+def driver(trial: Trial) -> Check | None:
+    """Whether this project has measured what the link's driver does to packets."""
+    found = trial.link.get("driver")
+    if found is None or driver_text(trial.link) == found:
+        return None
+    reason = (
+        f"the link's driver is {driver_text(trial.link)}: this project has never measured the "
+        "effect of that driver, because no kernel at hand has it; use driver: emulator"
+    )
+    return Check.judged("link driver", False, reason)
+
+
 def round_trip(trial: Trial) -> Check | None:
     """The round trip that was measured before the trial against the nominal, which is a mean:
     the median where the delay does not vary, for one late ping moves a mean."""
@@ -268,6 +290,7 @@ def _apart(placement: Json) -> bool:
 
 
 CHECKS: Sequence[Callable[[Trial], Check | None]] = (
+    driver,
     round_trip,
     loss,
     syn_loss,

@@ -20,7 +20,7 @@ from wirelab.axes import KERNEL
 from wirelab.errors import LabError, TrialFailed
 from wirelab.interruption import Interruption
 from wirelab.metrics import Sample
-from wirelab.profiles import LOOPBACK, OwnProfile
+from wirelab.profiles import LOOPBACK, Driver, OwnProfile
 
 PINGS_MIN, PINGS_MAX = 10, 50
 PINGING_S = 10.0
@@ -98,17 +98,18 @@ class Link(Attendant):
         initial_window: str = KERNEL,
         after_idle: str = "restart",
         measure: Json,
-        driver: str = "auto",
+        driver: Driver | None = None,
         cores: tuple[int, ...],
         log: Path,
         interruption: Interruption,
     ) -> None:
         """Makes it, and measures it as ``measure`` says; ``congestion``, ``initial_window``
-        and ``after_idle`` are values of those axes. Raises :class:`TrialFailed`, and
+        and ``after_idle`` are values of those axes; ``driver`` is by default the profile's.
+        Raises :class:`TrialFailed`, and
         :class:`Refused` where it cannot be had."""
         order = {
             "profile": profiles.document(profile),
-            "driver": driver,
+            "driver": driver or profiles.driver(profile),
             "congestion": congestion,
             "initcwnd": None if initial_window == KERNEL else int(initial_window),
             "after_idle": after_idle,
@@ -228,7 +229,7 @@ def try_out(
     log: Path,
     interruption: Interruption,
     *,
-    driver: str = "auto",
+    driver: Driver | None = None,
     pings: int = 1,
 ) -> Json:
     """Makes and removes the link. Returns its ready line. Raises :class:`LabError` where it

@@ -57,7 +57,8 @@ class Manifest(BaseModel):
     requires: tuple[str, ...] = ()
     """Programs that building needs, looked up in PATH."""
     build: tuple[str, ...] = ()
-    """Command, run in the manifest's folder; ``{out}`` is the file or folder to make."""
+    """Command, run in the manifest's folder; ``{out}`` is the file or folder to make,
+    ``{version}`` the version of wirelab."""
     start: tuple[str, ...]
     """Command; ``{out}`` as above, ``{engine}`` is the engine's binary."""
     serves: tuple[Served, ...]

@@ -23,6 +23,8 @@ from pydantic import (
 
 ProfileName = Literal["loopback", "lan", "wlan", "routed-wlan", "gprs", "wan", "mobile"]
 """Profiles of the lab; docs/reference/links.md says what each does."""
+Driver = Literal["auto", "veth", "netem", "emulator"]
+"""What carries a profile out; docs/reference/links.md says when each can."""
 LOOPBACK: ProfileName = "loopback"
 """The link that is none: both sides in the lab's own namespace."""
 
@@ -114,6 +116,10 @@ class OwnProfile(_Part):
     )
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", description="lower case, with dashes")
+    driver: Driver = Field(
+        "auto",
+        description="auto: veth where that suffices, else the emulator; netem is not verified",
+    )
     both: Direction | None = None
     forward: Direction | None = Field(None, description="client to server")
     backward: Direction | None = Field(None, description="server to client")
@@ -146,5 +152,12 @@ def name(profile: str | OwnProfile) -> str:
 
 
 def document(profile: str | OwnProfile) -> str | Json:
-    """As `wirelab-engine link` takes it."""
-    return profile if isinstance(profile, str) else profile.model_dump(exclude_unset=True)
+    """As `wirelab-engine link` takes it; the driver is a key beside the profile there."""
+    if isinstance(profile, str):
+        return profile
+    return profile.model_dump(exclude_unset=True, exclude={"driver"})
+
+
+def driver(profile: str | OwnProfile) -> Driver:
+    """What is to carry the profile out."""
+    return "auto" if isinstance(profile, str) else profile.driver

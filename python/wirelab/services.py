@@ -14,6 +14,7 @@ from wirelab.attendants import Attendant
 from wirelab.contact import ANY_PORT, Appointment, Contact
 from wirelab.errors import BuildError, TrialFailed
 from wirelab.interruption import Interruption
+from wirelab.libraries import Library
 from wirelab.manifests import Catalogue, Manifest
 from wirelab.stacks import Stack
 
@@ -33,8 +34,10 @@ class Ready(BaseModel):
     metrics: str
     pid: int
     language: str
+    runtime: str
     ior: str | None = None
     report: str | None = None
+    libraries: tuple[Library, ...]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,17 @@ use std::process::Command;
 const ROOT: &str = "../..";
 
 /// Libraries that the services are made of.
-const LIBRARIES: [&str; 9] = [
-    "axum", "flate2", "h2", "hyper", "prost", "rustls", "tokio", "tonic", "zstd",
+const LIBRARIES: [&str; 10] = [
+    "axum",
+    "flate2",
+    "h2",
+    "hyper",
+    "prost",
+    "rustls",
+    "serde_json",
+    "tokio",
+    "tonic",
+    "zstd",
 ];
 
 /// The contracts, by the names of their sources.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -104,6 +105,13 @@ class Metrics(http.server.BaseHTTPRequestHandler):
         """Says nothing."""
 
 
+LIBRARIES = [
+    {"role": "server", "name": "http.server", "version": platform.python_version()},
+    {"role": "codec", "name": "json", "version": platform.python_version()},
+]
+"""On the request path of the stand-in for a service."""
+
+
 def serve() -> int:
     """``wirelab-engine serve``."""
     config = json.loads(sys.stdin.readline())
@@ -122,7 +130,7 @@ def serve() -> int:
     metrics = f"127.0.0.1:{server.server_port}"
     address = config["listen"].replace(":0", ":1")
     ready = {"address": address, "metrics": metrics, "pid": os.getpid()}
-    say(ready=True, **ready, language="rust", runtime="", libraries={}, set={})
+    say(ready=True, **ready, language="rust", runtime="", libraries=LIBRARIES, set={})
     if "service-dies" in WORDS:
         time.sleep(SECONDS / 2)
         os._exit(70)

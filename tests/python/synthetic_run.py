@@ -125,7 +125,10 @@ def _figures(
     service = {
         "language": "rust",
         "runtime": "rustc 1.95",
-        "libraries": {"hyper": "1.7.0"},
+        "libraries": [
+            {"role": "server", "name": "hyper", "version": "1.7.0"},
+            {"role": "codec", "name": "serde_json", "version": "1.0.1"},
+        ],
         "set": {"nagle": False, "processors": 1},
         "sha256": "ab" * 32,
         "cpu_s": 1.4 * world.service_cores * window,

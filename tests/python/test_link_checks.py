@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial
-from wirelab.link_checks import dead
+from wirelab.link_checks import dead, driver_text
 from wirelab.profiles import OwnProfile
 from wirelab.trial import Json, Trial
 from wirelab.verdicts import check
@@ -69,6 +69,21 @@ def _within(part: Json, keys: list[str], value: object) -> Json:
 
 def test_a_link_that_was_as_asked_for_is_ok() -> None:
     assert _outcomes(_trial()) == dict.fromkeys(NAMES, "ok")
+
+
+def test_a_driver_whose_effect_was_never_measured_marks_the_trial() -> None:
+    netem = {**LINK, "driver": "netem", "verified": False}
+    (found,) = [each for each in check(_trial(netem)) if each.name == "link driver"]
+    assert found.outcome == "marked"
+    assert "netem (not verified)" in found.reason
+    emulator = {**LINK, "verified": True}
+    assert not [each for each in check(_trial(emulator)) if each.name == "link driver"]
+
+
+def test_records_without_the_mark_are_judged_by_the_drivers_name() -> None:
+    """Links did not report whether their driver is verified before they named one that is not."""
+    assert driver_text({"driver": "netem"}) == "netem (not verified)"
+    assert driver_text({"driver": "emulator"}) == "emulator"
 
 
 def test_loopback_without_a_capture_has_none_of_these_checks() -> None:

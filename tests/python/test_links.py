@@ -16,7 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import experiment_file, links, manifests, metrics, namespaces, planning, running
+from wirelab import (
+    doctor,
+    experiment_file,
+    links,
+    manifests,
+    metrics,
+    namespaces,
+    planning,
+    running,
+)
 from wirelab.attendants import Refused
 from wirelab.errors import ExperimentError, Interrupted, LabError, RunDirectoryError
 from wirelab.experiment import Experiment
@@ -348,3 +357,13 @@ def test_metrics_are_read_from_within_the_services_namespace() -> None:
         namespaces.remove(name)
     with pytest.raises(FileNotFoundError):
         metrics.scrape("127.0.0.1:1", namespace=name)
+
+
+def test_doctor_reports_netem_as_not_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the kernel has: only that it answers is scripted."""
+    monkeypatch.setattr("shutil.which", lambda _: "/sbin/tc")
+    monkeypatch.setattr(doctor, "_works", lambda _: True)
+    found = doctor._netem()
+    assert (found.name, found.ability) == ("netem", "limited")
+    assert "not verified" in found.found
+    assert "driver: netem" in found.means

@@ -14,7 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from wirelab import experiment_file, namespaces, running
+from wirelab import doctor, experiment_file, namespaces, running
+from wirelab.errors import LabError
 from wirelab.running import Run
 from wirelab.trial import Trial
 
@@ -77,7 +78,7 @@ def test_calls_over_a_link_take_its_round_trip(tmp_path: Path) -> None:
     assert trial.status == "measured", trial.reason
     assert trial.result["errors"] == 0
     assert trial.service["address"].startswith("198.18.0.2:")
-    assert trial.link["driver"] in ("emulator", "netem")
+    assert (trial.link["driver"], trial.link["verified"]) == ("emulator", True)
     assert trial.link["nominal"]["rtt_ms"] == pytest.approx(5.0)
     assert trial.link["measured"]["rtt_ms"]["min"] >= 4.9
     assert trial.result["times"]["response"]["min_ns"] >= 4.9e6
@@ -88,6 +89,18 @@ def test_calls_over_a_link_take_its_round_trip(tmp_path: Path) -> None:
     assert client["packets"] == server["packets"] > 2 * trial.result["calls"]
     folder = tmp_path / "run" / "trials" / trial.id
     assert (folder / client["file"]).stat().st_size > client["bytes"]
+
+
+def test_netem_is_taken_where_it_is_named_and_never_passes_as_verified(tmp_path: Path) -> None:
+    """A kernel with netem gives a marked trial, one without refuses before the first trial."""
+    text = TEXT.replace("lan", "{name: own, driver: netem, both: {delay_ms: 2.5}}")
+    if doctor._netem().ability == "no":
+        with pytest.raises(LabError, match=r"(?s)this kernel has no netem.*use driver emulator"):
+            _run(tmp_path / "run", text)
+        return
+    (trial,) = _run(tmp_path / "run", text).trials
+    assert (trial.link["driver"], trial.link["verified"]) == ("netem", False)
+    assert _outcomes(trial)["link driver"] == "marked"
 
 
 def test_every_kind_of_contact_works_across_a_link(tmp_path: Path) -> None:

@@ -242,8 +242,12 @@ def test_the_front_refuses_the_profiles_that_the_engine_refuses(
         assert not refused.startswith("profile"), refused
 
 
+NETEM = OwnProfile.model_validate({"name": "own", "driver": "netem", "both": {"delay_ms": 1}})
+
+
+@pytest.mark.parametrize(("profile", "driver"), [("wlan", "auto"), (NETEM, "netem")])
 def test_what_a_link_is_ordered_is_what_the_engine_defines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    profile: str | OwnProfile, driver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[Json] = []
 
@@ -255,7 +259,7 @@ def test_what_a_link_is_ordered_is_what_the_engine_defines(
     monkeypatch.setattr(engine_binary, "find", lambda: Path("engine"))
     with Interruption() as interruption, pytest.raises(Refused):
         links.open_link(
-            "wlan",
+            profile,
             congestion="reno",
             initial_window="64",
             after_idle="keep",
@@ -266,3 +270,4 @@ def test_what_a_link_is_ordered_is_what_the_engine_defines(
         )
     _valid("link", said[0])
     assert (said[0]["initcwnd"], said[0]["after_idle"]) == (64, "keep")
+    assert said[0]["driver"] == driver

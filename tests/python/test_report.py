@@ -328,6 +328,17 @@ def test_the_head_of_a_page_tells_what_all_trials_share(tmp_path: Path) -> None:
     assert "placement=pinned" not in text
 
 
+def test_libraries_are_grouped_by_role_and_older_runs_keep_theirs(tmp_path: Path) -> None:
+    """Before libraries had roles, a run recorded a map of names to versions."""
+    first, second, *_ = trials(SMALL)
+    older = replace(second, service={**second.service, "libraries": {"tonic": "0.12", "h2": "0.4"}})
+    text = report.write(write_run(tmp_path / "run", [first, older])).read_text(encoding="utf-8")
+    assert (
+        '<div>server: hyper 1.7.0<span class="below">codec: serde_json 1.0.1</span></div>' in text
+    )
+    assert "<div>h2 0.4, tonic 0.12</div>" in text
+
+
 def test_the_main_picture_stands_alone(hostile_run: Path, tmp_path: Path) -> None:
     """One SVG document with title and legend, which runs and loads nothing."""
     every = trials(World())

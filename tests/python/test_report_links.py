@@ -80,6 +80,12 @@ def _syn_loss(*trials: Trial) -> str:
     return dict(zip(table.columns, row, strict=True))["SYN loss"]
 
 
+def test_a_driver_that_is_not_verified_is_marked_in_the_table() -> None:
+    (table,) = links.section(_source(_trial("own", 1, 2.5, driver="netem", verified=False))).tables
+    (row,) = table.rows
+    assert dict(zip(table.columns, row, strict=True))["driver"] == "netem (not verified)"
+
+
 def test_bare_veth_has_no_emulator_and_loopback_no_row() -> None:
     lan = _trial("lan", 1, 0.04, driver="veth", lateness_us=None)
     (table,) = links.section(_source(lan, _trial("loopback", 2, 0.0))).tables

@@ -83,13 +83,13 @@ impl<'de> Deserialize<'de> for ProfileChoice {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriverChoice {
-    /// veth for a profile that does nothing; else netem where the kernel has
-    /// it and it can say the profile; else the emulator.
+    /// veth for a profile that does nothing; else the emulator.
     #[default]
     Auto,
     /// Bare veth.
     Veth,
-    /// The kernel's netem on veth.
+    /// The kernel's netem on veth: not verified, its effect has never been
+    /// measured by this project.
     Netem,
     /// The emulator between two TUN devices.
     Emulator,

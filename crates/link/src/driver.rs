@@ -14,26 +14,37 @@ use crate::refusal::Refusal;
 pub enum Driver {
     /// Bare veth.
     Veth,
-    /// The kernel's netem on veth.
+    /// The kernel's netem on veth: not verified.
     Netem,
     /// The emulator between two TUN devices.
     Emulator,
 }
 
-/// The driver for what was asked. `kernel_has_netem` is only called when that
-/// matters, for it tries.
+impl Driver {
+    /// Whether this project has measured what the driver does to packets. No
+    /// kernel at hand has netem.
+    #[must_use]
+    pub fn verified(self) -> bool {
+        match self {
+            Driver::Veth | Driver::Emulator => true,
+            Driver::Netem => false,
+        }
+    }
+}
+
+/// The driver for what was asked. `kernel_has_netem` is called only where netem
+/// is named, because it changes the kernel's state to find out.
 pub(crate) fn choose(
     config: &LinkConfig,
     profile: &Profile,
     kernel_has_netem: impl FnOnce() -> bool,
 ) -> Result<Driver, Refusal> {
     let veth = bare(config, profile);
-    let netem = netem::can_say(config, profile);
     match config.driver {
         DriverChoice::Emulator => Ok(Driver::Emulator),
         DriverChoice::Veth => veth.map(|()| Driver::Veth),
         DriverChoice::Netem => {
-            netem?;
+            netem::can_say(config, profile)?;
             match kernel_has_netem() {
                 true => Ok(Driver::Netem),
                 false => Err(Refusal::new(
@@ -44,7 +55,6 @@ pub(crate) fn choose(
             }
         }
         DriverChoice::Auto if veth.is_ok() => Ok(Driver::Veth),
-        DriverChoice::Auto if netem.is_ok() && kernel_has_netem() => Ok(Driver::Netem),
         DriverChoice::Auto => Ok(Driver::Emulator),
     }
 }
@@ -74,21 +84,20 @@ mod tests {
     }
 
     #[test]
-    fn auto_takes_the_first_that_can() {
-        let rows = [
-            ("lan", true, Driver::Veth),
-            ("wlan", true, Driver::Netem),
-            ("wlan", false, Driver::Emulator),
-            // Only the emulator loses SYNs alone.
-            ("routed-wlan", true, Driver::Emulator),
-        ];
-        for (name, netem, driver) in rows {
-            assert_eq!(
-                chosen(name, DriverChoice::Auto, netem),
-                Ok(driver),
-                "{name}"
-            );
+    fn auto_takes_the_emulator_for_more_than_a_bare_veth_on_any_kernel() {
+        for kernel_has_netem in [true, false] {
+            let auto = |name| chosen(name, DriverChoice::Auto, kernel_has_netem);
+            assert_eq!(auto("lan"), Ok(Driver::Veth));
+            assert_eq!(auto("wlan"), Ok(Driver::Emulator));
+            assert_eq!(auto("routed-wlan"), Ok(Driver::Emulator));
         }
+    }
+
+    #[test]
+    fn netem_is_taken_where_it_is_named_and_is_not_verified() {
+        let driver = chosen("wlan", DriverChoice::Netem, true).unwrap();
+        assert_eq!((driver, driver.verified()), (Driver::Netem, false));
+        assert!(Driver::Veth.verified() && Driver::Emulator.verified());
     }
 
     #[test]

@@ -66,6 +66,7 @@ impl Link {
             pid: std::process::id(),
             name: profile.name.clone(),
             driver,
+            verified: driver.verified(),
             client: end(&pair.client, CLIENT.to_string()),
             server: end(&pair.server, SERVER.to_string()),
             nominal: measuring::nominal(&profile),

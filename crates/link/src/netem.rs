@@ -1,7 +1,8 @@
 //! A profile as the kernel's netem says it (tc-netem(8)).
 //!
-//! The kernels on which this lab grew have no netem: what is written here
-//! follows its manual and source, and its words are tested, their effect is not.
+//! netem is not available on the machines this was developed on: what is written
+//! here follows its manual and source. The commands are tested; their effect is
+//! not verified.
 
 use crate::command;
 use crate::config::LinkConfig;
@@ -41,7 +42,7 @@ pub(crate) fn can_say(config: &LinkConfig, profile: &Profile) -> Result<(), Refu
         return refuse("netem drops no packets by script");
     }
     if config.seed.is_some() {
-        return refuse("netem rolls its own dice and takes no seed here");
+        return refuse("netem uses its own random numbers and takes no seed here");
     }
     let syn = [Way::Forward, Way::Backward]
         .iter()

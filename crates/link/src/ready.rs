@@ -21,6 +21,9 @@ pub struct Ready {
     pub profile: ProfileDocument,
     /// Who carries it out.
     pub driver: Driver,
+    /// Whether this project has measured what the driver does to packets; false:
+    /// not verified.
+    pub verified: bool,
     /// Where the caller runs.
     pub client: End,
     /// Where the service runs.

@@ -369,6 +369,7 @@ fn a_driver_that_the_kernel_lacks_is_refused() {
         Ok(link) => {
             eprintln!("this kernel has netem: its round trip is measured instead");
             assert_eq!(link.ready().driver, Driver::Netem);
+            assert!(!link.ready().verified);
             assert!(link.ready().measured.rtt_ms.min >= 2.5);
         }
         Err(LinkError::Refused(refusal)) => {

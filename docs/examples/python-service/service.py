@@ -406,7 +406,10 @@ def main() -> None:
         "pid": os.getpid(),
         "language": "python",
         "runtime": f"{platform.python_implementation().lower()}{platform.python_version()}",
-        "libraries": {},
+        "libraries": [
+            {"role": "server", "name": "http.server", "version": platform.python_version()},
+            {"role": "codec", "name": "json", "version": platform.python_version()},
+        ],
         "set": {"nagle": nagle, "writes": "joined", "processors": 1},
     }
     print(json.dumps(ready), flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from wirelab.link_checks import driver_text
 from wirelab.profiles import LOOPBACK
 from wirelab.report.quantity import NONE, digits, plain
 from wirelab.report.section import Section, Table
@@ -39,7 +40,7 @@ def section(source: Source) -> Section:
 def _kind(trial: Trial) -> tuple[str, str, str]:
     congestion = trial.link.get("congestion") or {}
     both = " / ".join(dict.fromkeys(map(plain, congestion.values()))) or NONE
-    return plain(trial.point.link), plain(trial.link.get("driver")), both
+    return plain(trial.point.link), plain(driver_text(trial.link)) or NONE, both
 
 
 def _row(kind: tuple[str, str, str], trials: Sequence[Trial]) -> list[str]:

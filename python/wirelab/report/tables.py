@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from wirelab import libraries
 from wirelab.report import label
 from wirelab.report.contest import contests
 from wirelab.report.export import COMPARED
@@ -230,19 +231,19 @@ def _value(value: Any) -> str:
 
 
 def service_table(source: Source) -> Table:
-    """What served: language, runtime, libraries and the hash of the binary, one row per kind."""
+    """What served: language, runtime, libraries by role and the hash of the binary, one row
+    per kind."""
     rows: dict[str, list[str]] = {}
     for trial in source.trials:
         service = trial.service
         if not service:
             continue
-        libraries = ", ".join(f"{k} {v}" for k, v in sorted(service.get("libraries", {}).items()))
         settings = ", ".join(f"{k}={v}" for k, v in sorted((service.get("set") or {}).items()))
         row = [
             source.names.stacks[trial.point.stack],
             _value(service.get("language")),
             _value(service.get("runtime")),
-            libraries or NONE,
+            "\n".join(libraries.lines(service.get("libraries"))) or NONE,
             settings or NONE,
             str(service.get("sha256", NONE))[:12],
         ]

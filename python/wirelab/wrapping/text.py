@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wirelab.counting import counted
+from wirelab.link_checks import driver_text
 from wirelab.report import causes
 from wirelab.report.causes import Standing
 from wirelab.report.quantity import NONE, digits, plain, quantity
@@ -148,4 +149,4 @@ def around(result: Json) -> Iterator[tuple[str, str]]:
     if result["link"]:
         rtt = ((result["link"].get("measured") or {}).get("rtt_ms") or {}).get("p50")
         told = "" if rtt is None else f", round trip {quantity(rtt * 1e6, 'ns')} measured"
-        yield "link", f"{result['link']['name']} by {result['link']['driver']}{told}"
+        yield "link", f"{result['link']['name']} by {driver_text(result['link'])}{told}"

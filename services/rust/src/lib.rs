@@ -65,7 +65,7 @@ use wirelab_contract::refusal;
 pub use config::{Collector, ServiceConfig, SocketOptions, Store, TlsFiles, Writes};
 pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
 pub use process::serve_from_stdin;
-pub use ready::Ready;
+pub use ready::{Library, Ready, Role};
 pub use refusal::{Refusal, Refused};
 pub use stack::{
     Binding, Codec, Compression, EndOfMessage, ReplyWay, Security, SoapVersion, Stack, TokenCache,

@@ -17,11 +17,11 @@ use crate::check::{H2_CONNECTION_WINDOW_MIN, check};
 use crate::config::ServiceConfig;
 use crate::desk::{Desk, FAULT_EXIT};
 use crate::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
-use crate::ready::{self, Ready};
+use crate::ready::{self, OWN, Ready, Role};
 use crate::refusal::{Refusal, Refused};
 use crate::reports::Reports;
 use crate::self_call::{self, SelfCallError};
-use crate::stack::{Binding, Codec, Compression, ReplyWay, Security, Transport};
+use crate::stack::{Binding, Codec, Compression, ReplyWay, Security, Stack, Transport};
 use crate::stop::Stop;
 use crate::{exposition, grpc, http, iiop, raw, rest, soap};
 
@@ -186,7 +186,6 @@ fn ready(
     page: &TcpListener,
     report: Option<&TcpListener>,
 ) -> Result<Ready, StartError> {
-    let libraries = libraries(config);
     let address = listener.address()?;
     let object = config.stack.binding == Binding::Iiop;
     let report = report.map(TcpListener::local_addr).transpose()?;
@@ -199,33 +198,36 @@ fn ready(
         pid: std::process::id(),
         language: "rust".to_owned(),
         runtime: ready::runtime(),
-        libraries: ready::libraries(&libraries),
+        libraries: ready::libraries(&libraries(&config.stack)),
         set: settings(config, listener)?,
     })
 }
 
-/// The libraries that a stack is made of.
-fn libraries(config: &ServiceConfig) -> Vec<&'static str> {
-    let stack = &config.stack;
-    let mut names = match (stack.binding, stack.transport) {
-        (Binding::Grpc, _) => vec!["tonic", "prost", "h2", "hyper"],
-        (Binding::Rest | Binding::Soap, Transport::Http2) => vec!["axum", "h2", "hyper"],
-        (Binding::Rest | Binding::Soap, _) => vec!["axum", "hyper"],
-        (Binding::Iiop | Binding::Raw, _) => vec![],
+/// The libraries on a stack's request path, by role.
+fn libraries(stack: &Stack) -> Vec<(Role, &'static str)> {
+    let server: &[&str] = match (stack.binding, stack.transport) {
+        (Binding::Grpc, _) => &["tonic", "hyper", "h2", "tokio"],
+        (Binding::Rest | Binding::Soap, Transport::Http2) => &["axum", "hyper", "h2", "tokio"],
+        (Binding::Rest | Binding::Soap, _) => &["axum", "hyper", "tokio"],
+        (Binding::Iiop | Binding::Raw, _) => &[OWN, "tokio"],
     };
-    names.push("tokio");
-    if stack.binding == Binding::Rest && stack.codec == Codec::Protobuf {
-        names.push("prost");
-    }
-    if stack.security != Security::None {
-        names.push("rustls");
-    }
-    names.extend(match stack.compression {
+    let codec = match stack.codec {
+        Codec::Json => "serde_json",
+        Codec::Protobuf => "prost",
+        Codec::Text | Codec::Xml | Codec::Cdr | Codec::TokenXml => OWN,
+        Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => OWN,
+    };
+    let mut rows: Vec<_> = server.iter().map(|&name| (Role::Server, name)).collect();
+    rows.push((Role::Codec, codec));
+    rows.extend(match stack.compression {
         Compression::None => None,
-        Compression::Gzip => Some("flate2"),
-        Compression::Zstd => Some("zstd"),
+        Compression::Gzip => Some((Role::Compression, "flate2")),
+        Compression::Zstd => Some((Role::Compression, "zstd")),
     });
-    names
+    if stack.security != Security::None {
+        rows.push((Role::Tls, "rustls"));
+    }
+    rows
 }
 
 /// Window that hyper and tonic offer when they are not told (hyper 1.12).

@@ -8,8 +8,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use harness::{Process, Service, block_on, config, grpc, rest, rest2};
+use harness::{Process, Service, block_on, config, grpc, iiop, raw, rest, rest2, soap, with};
 use serde_json::{Value, json};
+
+/// What the service calls code of this project in its ready line.
+const OWN: &str = "lab's own";
 
 /// Longest time from the order to stop to the end.
 const STOP: Duration = Duration::from_millis(1500);
@@ -47,7 +50,6 @@ fn ready_tells_what_runs_and_what_was_set() {
     assert_eq!(ready["language"], "rust");
     assert_eq!(ready["pid"], service.process.child.id());
     assert!(ready["runtime"].as_str().unwrap().starts_with("rustc 1."));
-    assert!(ready["libraries"]["tonic"].is_string() && ready["libraries"]["axum"].is_null());
     let set = &ready["set"];
     assert_eq!(
         (&set["nagle"], &set["processors"]),
@@ -58,6 +60,30 @@ fn ready_tells_what_runs_and_what_was_set() {
     assert_eq!(set["h2_window"], 20_000);
     assert_eq!(set["h2_connection_window"], 65_535);
     assert_eq!(service.metric("tokio_workers"), 2.0);
+}
+
+#[test]
+fn every_stack_names_its_libraries_by_role() {
+    for (stack, server, codec) in [
+        (rest("json"), &["axum", "hyper", "tokio"][..], "serde_json"),
+        (rest("protobuf"), &["axum", "hyper", "tokio"], "prost"),
+        (rest("text"), &["axum", "hyper", "tokio"], OWN),
+        (rest2("xml"), &["axum", "hyper", "h2", "tokio"], OWN),
+        (soap("soap-encoded"), &["axum", "hyper", "tokio"], OWN),
+        (grpc(), &["tonic", "hyper", "h2", "tokio"], "prost"),
+        (iiop(), &[OWN, "tokio"], OWN),
+        (raw("token-xml"), &[OWN, "tokio"], OWN),
+    ] {
+        let compressed = with(stack.clone(), "compression", "zstd");
+        let service = Service::start(&stack, json!({}));
+        assert_eq!(service.libraries("server"), server, "{stack}");
+        assert_eq!(service.libraries("codec"), [codec], "{stack}");
+        assert!(service.libraries("compression").is_empty() && service.libraries("tls").is_empty());
+        if stack["binding"] != "iiop" {
+            let service = Service::start(&compressed, json!({}));
+            assert_eq!(service.libraries("compression"), ["zstd"], "{stack}");
+        }
+    }
 }
 
 #[test]

@@ -146,14 +146,14 @@ fn http_goes_over_tls_by_the_protocol_of_the_stack() {
     ] {
         let service = secured(stack, &authority, "tls");
         assert_eq!(service.ready["set"]["security"], "tls");
-        assert!(service.ready["libraries"]["rustls"].is_string());
+        assert_eq!(service.libraries("tls"), ["rustls"]);
         block_on(async {
             let client = authority.client(None, &[name, "other"]);
             let stream = connect(&service, &client).await.expect("a handshake");
             assert_eq!(stream.get_ref().1.alpn_protocol(), Some(name.as_bytes()));
             let hello = "https://localhost/transfer/hello";
             let method = "https://localhost/wirelab.transfer.v1.Transfer/Hello";
-            let (request, body) = if service.ready["libraries"]["tonic"].is_string() {
+            let (request, body) = if service.libraries("server").contains(&"tonic") {
                 let request = Request::post(method).header("content-type", "application/grpc");
                 (request, &[0; 5][..])
             } else {

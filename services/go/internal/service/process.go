@@ -104,7 +104,11 @@ func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 		return unlessStopped(ctx, err)
 	}
 	forgetSelfCall(calls, security)
-	if err := writeLine(stdout, newReady(config, listener, metrics, security)); err != nil {
+	ready, err := newReady(config, listener, metrics, security)
+	if err != nil {
+		return err
+	}
+	if err := writeLine(stdout, ready); err != nil {
 		return err
 	}
 	select {

@@ -18,14 +18,14 @@ const (
 
 // Ready is the line that says that the service can be called.
 type Ready struct {
-	Ready     bool              `json:"ready"`
-	Address   string            `json:"address"`
-	Metrics   string            `json:"metrics"`
-	PID       int               `json:"pid"`
-	Language  string            `json:"language"`
-	Runtime   string            `json:"runtime"`
-	Libraries map[string]string `json:"libraries"`
-	Set       Set               `json:"set"`
+	Ready     bool      `json:"ready"`
+	Address   string    `json:"address"`
+	Metrics   string    `json:"metrics"`
+	PID       int       `json:"pid"`
+	Language  string    `json:"language"`
+	Runtime   string    `json:"runtime"`
+	Libraries []Library `json:"libraries"`
+	Set       Set       `json:"set"`
 }
 
 // Set is what was really set; sockets and runtime were asked, not the
@@ -49,7 +49,9 @@ type Set struct {
 	DelayUs           int64  `json:"delay_us,omitempty"`
 }
 
-func newReady(config *Config, listener *Listener, metrics net.Listener, security *security) Ready {
+// newReady fails where this binary does not hold the versions of its libraries.
+func newReady(config *Config, listener *Listener, metrics net.Listener, security *security) (Ready, error) {
+	libraries, err := libraries(config.Stack)
 	return Ready{
 		Ready:     true,
 		Address:   address(listener),
@@ -57,9 +59,9 @@ func newReady(config *Config, listener *Listener, metrics net.Listener, security
 		PID:       os.Getpid(),
 		Language:  "go",
 		Runtime:   runtime.Version(),
-		Libraries: libraries(),
+		Libraries: libraries,
 		Set:       newSet(config, listener.first.Load(), security),
-	}
+	}, err
 }
 
 func newSet(config *Config, socket *socketState, security *security) Set {

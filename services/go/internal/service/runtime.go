@@ -39,27 +39,3 @@ func runtimeState() (processors int, gogc int64, memoryLimitBytes *int64) {
 	}
 	return runtime.GOMAXPROCS(0), gogc, memoryLimitBytes
 }
-
-// libraries are the modules that are linked into this binary, with versions.
-func libraries() map[string]string {
-	versions := map[string]string{}
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
-		return versions
-	}
-	for _, module := range build.Deps {
-		versions[module.Path] = plainVersion(module)
-	}
-	return versions
-}
-
-func plainVersion(module *debug.Module) string {
-	version := module.Version
-	if module.Replace != nil {
-		version = module.Replace.Version
-	}
-	if len(version) > 1 && version[0] == 'v' {
-		return version[1:]
-	}
-	return version
-}

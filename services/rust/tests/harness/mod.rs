@@ -172,6 +172,15 @@ impl Service {
         self.ready["address"].as_str().expect("a text")
     }
 
+    /// The names of its libraries with that role, in the ready line's order.
+    pub fn libraries(&self, role: &str) -> Vec<&str> {
+        let rows = self.ready["libraries"].as_array().expect("a list");
+        rows.iter()
+            .filter(|row| row["role"] == role)
+            .map(|row| row["name"].as_str().expect("a text"))
+            .collect()
+    }
+
     /// A plain connection to it.
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address()).expect("it listens");

@@ -1,45 +1,150 @@
 package wirelab.service;
 
-import java.io.File;
 import java.io.IOException;
-import java.util.Arrays;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.jar.Attributes;
-import java.util.jar.JarFile;
+import java.util.Properties;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
+import javax.xml.parsers.SAXParserFactory;
+import javax.xml.stream.XMLInputFactory;
 
-/** Names and versions of the libraries on the class path, as their files are named. */
+/**
+ * The libraries on the request path of every stack, by role: the one place in the Java service that
+ * names them. A row is a class that works for every call. The name and the version of its library
+ * are those of the file that the class comes from; what a factory chooses is asked of the factory.
+ */
 final class Libraries {
-    private static final Pattern JAR = Pattern.compile("(.+?)-(\\d[^/]*)\\.jar");
+    /** Code of this project, where no maintained library does the work. */
+    private static final String OWN = "lab's own";
+
+    /** {@code jar:file:/lib/NAME-VERSION.jar!/CLASS}. */
+    private static final Pattern JAR = Pattern.compile(".*/([^/!]+?)-(\\d[^/!]*)\\.jar!/.*");
+
+    private static final Supplier<String> TOMCAT = () -> "org.apache.catalina.connector.CoyoteAdapter";
+    private static final Supplier<String> AXIS = () -> "org.apache.axis.server.AxisServer";
+    private static final Supplier<String> JAXB = () -> "org.glassfish.jaxb.runtime.v2.runtime.JAXBContextImpl";
+    private static final Supplier<String> PROTOBUF = () -> "com.google.protobuf.CodedInputStream";
+    private static final Supplier<String> JACORB = () -> "org.jacorb.orb.ORB";
+
+    private static final Map<String, List<Supplier<String>>> SERVERS = Map.of(
+            "rest", List.of(TOMCAT, () -> "org.springframework.web.servlet.DispatcherServlet"),
+            "soap", List.of(
+                    TOMCAT,
+                    () -> "org.apache.cxf.transport.servlet.CXFNonSpringServlet",
+                    () -> "org.apache.cxf.phase.PhaseInterceptorChain"),
+            "soap-encoded", List.of(TOMCAT, AXIS),
+            "grpc", List.of(
+                    () -> "io.grpc.netty.shaded.io.grpc.netty.NettyServerHandler",
+                    () -> "io.grpc.internal.ServerImpl",
+                    () -> "io.grpc.stub.ServerCalls"),
+            "iiop", List.of(JACORB));
+
+    /** CXF and Axis take the parser that JAXP finds on the class path; REST's is the JDK's own in any case. */
+    private static final Map<String, List<Supplier<String>>> CODECS = Map.of(
+            "rest/text", List.of(() -> OWN),
+            "rest/json", List.of(
+                    () -> "com.fasterxml.jackson.databind.ObjectMapper",
+                    () -> "com.fasterxml.jackson.core.json.ReaderBasedJsonParser"),
+            "rest/protobuf", List.of(PROTOBUF),
+            "rest/xml", List.of(JAXB, () -> XMLInputFactory.newDefaultFactory().getClass().getName()),
+            "soap", List.of(
+                    () -> "org.apache.cxf.binding.soap.SoapMessage",
+                    () -> "org.apache.cxf.jaxb.JAXBDataBinding",
+                    JAXB,
+                    () -> XMLInputFactory.newInstance().getClass().getName()),
+            "soap-encoded", List.of(AXIS, () -> SAXParserFactory.newInstance().getClass().getName()),
+            "grpc", List.of(() -> "io.grpc.protobuf.lite.ProtoLiteUtils", PROTOBUF),
+            "iiop", List.of(JACORB));
+
+    private static final Map<String, String> COMPRESSIONS = Map.of(
+            "gzip", "java.util.zip.GZIPOutputStream",
+            "zstd", "com.github.luben.zstd.Zstd");
+
+    /** Netty's binding to BoringSSL, which grpc-java prefers to JSSE where the machine can load it. */
+    private static final String TCNATIVE = "io.grpc.netty.shaded.io.netty.internal.tcnative.SSL";
+
+    private static final String OPENSSL = "io.grpc.netty.shaded.io.netty.handler.ssl.OpenSsl";
 
     private Libraries() {}
 
-    static Map<String, String> versions() {
-        Map<String, String> versions = new TreeMap<>();
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .flatMap(Libraries::withItsOwn)
-                .map(path -> JAR.matcher(new File(path).getName()))
-                .filter(Matcher::matches)
-                .filter(jar -> !jar.group(1).startsWith("wirelab-java"))
-                .forEach(jar -> versions.put(jar.group(1), jar.group(2)));
-        return versions;
+    /** The rows of the ready line, in the order of the roles. */
+    static List<Map<String, String>> of(Configuration configuration) {
+        Configuration.Stack stack = configuration.stack();
+        String server = stack.codec().equals("soap-encoded") ? stack.codec() : stack.binding();
+        String codec = stack.binding().equals("rest") ? "rest/" + stack.codec() : server;
+        List<Map<String, String>> rows = new ArrayList<>();
+        SERVERS.get(server).forEach(worker -> rows.add(row("server", worker.get())));
+        CODECS.get(codec).forEach(worker -> rows.add(row("codec", worker.get())));
+        if (codec.equals("soap") && configuration.store().username() != null) {
+            rows.add(row("codec", "org.apache.wss4j.dom.engine.WSSecurityEngine"));
+        }
+        if (!stack.compression().equals("none")) {
+            rows.add(row("compression", COMPRESSIONS.get(stack.compression())));
+        }
+        if (!stack.security().equals("none")) {
+            rows.add(tls(stack.binding()));
+        }
+        return rows;
     }
 
-    /** The entry and those that its manifest adds. */
-    private static Stream<String> withItsOwn(String path) {
-        if (!path.endsWith(".jar")) {
-            return Stream.of(path);
+    private static Map<String, String> tls(String binding) {
+        try {
+            if (binding.equals("grpc") && (boolean) Class.forName(OPENSSL).getMethod("isAvailable").invoke(null)) {
+                Map<String, String> row = row("tls", TCNATIVE);
+                row.computeIfPresent("name", (key, jar) -> jar + " (netty-tcnative)");
+                return row;
+            }
+            return row("tls", SSLContext.getInstance("TLS").getProvider().getClass().getName());
+        } catch (ReflectiveOperationException | NoSuchAlgorithmException error) {
+            throw new IllegalStateException("the libraries for TLS could not be asked which of them works", error);
         }
-        try (JarFile jar = new JarFile(path)) {
-            String more = jar.getManifest() == null
-                    ? null
-                    : jar.getManifest().getMainAttributes().getValue(Attributes.Name.CLASS_PATH);
-            return Stream.concat(Stream.of(path), more == null ? Stream.of() : Arrays.stream(more.split(" ")));
-        } catch (IOException unreadable) {
-            return Stream.of(path);
+    }
+
+    /** The class is looked up, not loaded: naming it must not put it where calls have not. */
+    private static Map<String, String> row(String role, String worker) {
+        if (worker.equals(OWN)) {
+            return row(role, OWN, projectVersion());
         }
+        URL file = ClassLoader.getSystemResource(worker.replace('.', '/') + ".class");
+        if (file == null) {
+            throw new IllegalStateException("no " + worker + " on the class path: correct the table in Libraries");
+        }
+        if (file.getProtocol().equals("jrt")) {
+            String inside = worker.substring(0, worker.lastIndexOf('.'));
+            return row(role, inside, System.getProperty("java.runtime.version"));
+        }
+        Matcher jar = JAR.matcher(file.toString());
+        if (!jar.matches()) {
+            throw new IllegalStateException(file + " does not name a version: take libraries from jars");
+        }
+        return row(role, jar.group(1), jar.group(2));
+    }
+
+    private static Map<String, String> row(String role, String name, String version) {
+        Map<String, String> row = new LinkedHashMap<>();
+        row.put("role", role);
+        row.put("name", name);
+        row.put("version", version);
+        return row;
+    }
+
+    /** The version of wirelab, which the build command of service.json hands over. */
+    private static String projectVersion() {
+        Properties build = new Properties();
+        try (InputStream file = Libraries.class.getResourceAsStream("build.properties")) {
+            build.load(file);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+        return build.getProperty("version");
     }
 }

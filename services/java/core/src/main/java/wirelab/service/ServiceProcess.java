@@ -102,7 +102,7 @@ public final class ServiceProcess {
         ready.put("pid", ProcessHandle.current().pid());
         ready.put("language", "java");
         ready.put("runtime", JvmState.runtime());
-        ready.put("libraries", Libraries.versions());
+        ready.put("libraries", Libraries.of(configuration));
         ready.put("set", set);
         if (running.ior() != null) {
             ready.put("ior", running.ior());

@@ -6,7 +6,9 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.CodeSource;
 import java.util.Arrays;
+import java.util.List;
 import java.util.ServiceLoader;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -51,6 +53,22 @@ public final class Bench implements AutoCloseable {
         String listen = more.contains("\"listen\"") ? "" : "\"listen\":\"127.0.0.1:0\",";
         String rest = more.isEmpty() ? "" : "," + more;
         return Configuration.read("{" + listen + "\"contract\":\"" + contract + "\",\"stack\":" + stack + rest + "}");
+    }
+
+    /** The ready line's libraries of a stack, each as {@code "codec jackson-core 2.21.4"}. */
+    public static List<String> libraries(String stack, String more) throws Refusal {
+        return Libraries.of(configuration("transfer", stack, more)).stream()
+                .map(row -> String.join(" ", row.values()))
+                .toList();
+    }
+
+    /** The library that a class was loaded from, as its row names it: file name and version, or the JDK's. */
+    public static String origin(Class<?> loaded) {
+        CodeSource source = loaded.getProtectionDomain().getCodeSource();
+        return source == null || source.getLocation().getProtocol().equals("jrt")
+                ? loaded.getPackageName() + " " + Runtime.version()
+                : Path.of(source.getLocation().getPath()).getFileName().toString()
+                        .replaceFirst("-(\\d.*)\\.jar$", " $1");
     }
 
     /** The running stack. */

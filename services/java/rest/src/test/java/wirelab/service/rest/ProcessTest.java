@@ -40,7 +40,8 @@ class ProcessTest {
         Map<?, ?> set = (Map<?, ?>) ready.get("set");
         assertEquals(1, set.get("processors"));
         assertEquals("serial", set.get("gc"));
-        assertTrue(((Map<?, ?>) ready.get("libraries")).containsKey("tomcat-embed-core"), ready.toString());
+        Map<?, ?> first = (Map<?, ?>) ((List<?>) ready.get("libraries")).get(0);
+        assertEquals(List.of("server", "tomcat-embed-core"), List.of(first.get("role"), first.get("name")));
         String metrics = get("http://" + ready.get("metrics") + "/metrics");
         for (String sample : new String[] {
             "wirelab_money_total 300.0", "wirelab_calls_total{operation=\"Credit\"} 0.0", "wirelab_calls_in_flight 0.0",

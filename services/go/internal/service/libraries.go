@@ -1,0 +1,125 @@
+package service
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// Library is one row of the ready line's `libraries`.
+type Library struct {
+	Role    string `json:"role"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Roles of a library on the request path (docs/reference/process.md).
+const (
+	roleServer      = "server"
+	roleCodec       = "codec"
+	roleCompression = "compression"
+	roleTLS         = "tls"
+)
+
+// own is the name of code of this project, where no maintained library does the
+// work.
+const own = "lab's own"
+
+// projectVersion is the version of wirelab: the linker sets it, as the build
+// command of service.json says.
+var projectVersion = "development"
+
+// The packages on the request path, by axis. net/http has HTTP/2 within it;
+// grpc-go takes its frames from golang.org/x/net. XML is read by encoding/xml's
+// tokens and written by internal/xmlmap, which reaches the fields of messages by
+// reflection.
+var (
+	servers = map[string][]string{
+		"rest": {"net/http"},
+		"soap": {"net/http"},
+		"grpc": {"google.golang.org/grpc", "golang.org/x/net/http2"},
+	}
+	codecs = map[string][]string{
+		"text":         {own},
+		"json":         {"encoding/json"},
+		"protobuf":     {"google.golang.org/protobuf/proto"},
+		"xml":          xmlPackages,
+		"soap-literal": xmlPackages,
+		"soap-rpc":     xmlPackages,
+	}
+	compressions = map[string][]string{
+		"none": {},
+		"gzip": {"compress/gzip"},
+		"zstd": {"github.com/klauspost/compress/zstd"},
+	}
+	securities = map[string][]string{
+		"none": {},
+		"tls":  {"crypto/tls"},
+		"mtls": {"crypto/tls"},
+	}
+	xmlPackages = []string{"encoding/xml", "google.golang.org/protobuf/reflect/protoreflect", own}
+)
+
+// requestPath is what serves a stack, in the order of the roles; the versions
+// are left out.
+func requestPath(stack Stack) (rows []Library) {
+	for _, part := range []struct {
+		role  string
+		names []string
+	}{
+		{roleServer, servers[stack.Binding]},
+		{roleCodec, codecs[stack.Codec]},
+		{roleCompression, compressions[stack.Compression]},
+		{roleTLS, securities[stack.Security]},
+	} {
+		for _, name := range part.names {
+			rows = append(rows, Library{Role: part.role, Name: name})
+		}
+	}
+	return rows
+}
+
+// libraries are those on the request path of a stack, with the versions of which
+// this binary was built. It fails where the binary does not hold them.
+func libraries(stack Stack) ([]Library, error) {
+	rows := requestPath(stack)
+	for i := range rows {
+		version, err := version(rows[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		rows[i].Version = version
+	}
+	return rows, nil
+}
+
+// version of a package: its module's, or the runtime's where it is of the
+// standard library, whose import paths begin with no domain.
+func version(name string) (string, error) {
+	domain, _, _ := strings.Cut(name, "/")
+	switch {
+	case name == own:
+		return projectVersion, nil
+	case !strings.Contains(domain, "."):
+		return runtime.Version(), nil
+	}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", fmt.Errorf("this binary does not hold the versions of its modules: build it with go build")
+	}
+	for _, module := range build.Deps {
+		if name == module.Path || strings.HasPrefix(name, module.Path+"/") {
+			return plainVersion(module), nil
+		}
+	}
+	return "", fmt.Errorf("no module of this binary has package %s: correct the table in libraries.go", name)
+}
+
+func plainVersion(module *debug.Module) string {
+	version := module.Version
+	if module.Replace != nil {
+		version = module.Replace.Version
+	}
+	return strings.TrimPrefix(version, "v")
+}

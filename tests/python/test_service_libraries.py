@@ -1,0 +1,143 @@
+"""The ready line of every stack names the libraries on its request path, by role."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.strangers.driving import Engine
+from tests.strangers.hosting import Host
+from wirelab import libraries, manifests
+from wirelab.libraries import OWN, Library
+from wirelab.manifests import Served
+from wirelab.scratch import Scratch
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "contracts/process/service-ready.schema.json").read_text())
+BUILD_S_MAX = 900
+"""Maven fetches and builds for minutes on a machine where nothing was built before."""
+CALLS = 20
+JAVA_STACKS = (
+    "rest@java?codec=json&compression=gzip&security=tls",
+    "rest@java?codec=xml&compression=zstd&transport=http/2",
+    "rest@java?codec=protobuf",
+    "soap@java?codec=soap-literal&compression=gzip",
+    "soap@java?codec=soap-rpc&security=tls",
+    "soap@java?codec=soap-encoded",
+    "grpc@java?compression=gzip",
+    "grpc@java?compression=zstd&security=tls",
+    "iiop@java",
+)
+"""Every codec and every library of the Java service at least once."""
+WOODSTOX = "com.ctc.wstx.sr.ValidatingStreamReader"
+JDK_STAX = "com.sun.org.apache.xerces.internal.impl.XMLStreamReaderImpl"
+JDK_SAX = "com.sun.org.apache.xerces.internal.jaxp"
+JDK_WORKERS = {
+    JDK_SAX: f"{JDK_SAX}.SAXParserImpl",
+    "com.sun.xml.internal.stream": JDK_STAX,
+    "java.util.zip": "java.util.zip.GZIPOutputStream",
+    "sun.security.ssl": "sun.security.ssl.SSLEngineImpl",
+}
+"""By package of the JDK, a class that is loaded by the work itself, not by its factory."""
+OFFERS = [
+    pytest.param(language, served, id=f"{language}-{served.binding}-{served.codecs[0]}")
+    for language, manifest in manifests.load().by_language.items()
+    for served in manifest.serves
+]
+
+
+@pytest.fixture
+def host(real_engine: Path, tmp_path: Path) -> Iterator[Host]:
+    with Scratch() as scratch:
+        yield Host(scratch, tmp_path)
+
+
+@pytest.mark.timeout(BUILD_S_MAX)
+@pytest.mark.parametrize(("language", "served"), OFFERS)
+def test_every_offered_stack_names_its_libraries_by_role(
+    language: str, served: Served, host: Host
+) -> None:
+    """Every codec with every compression and security of the manifest."""
+    for axes in itertools.product(served.codecs, served.compression, served.security):
+        codec, compression, security = axes
+        stack = (
+            f"{served.binding}@{language}?codec={codec}&compression={compression}"
+            f"&security={security}"
+        )
+        with host.start(stack) as hosted:
+            jsonschema.Draft202012Validator(SCHEMA).validate(hosted.service.said)
+            found = hosted.service.ready.libraries
+        expected = {"server", "codec"}
+        expected |= {"compression"} if compression != "none" else set()
+        expected |= {"tls"} if security != "none" else set()
+        assert {library.role for library in found} == expected, stack
+        assert len(set(found)) == len(found), f"{stack} names a library twice: {found}"
+        assert all(re.match(r"(go)?\d", library.version) for library in found), f"{stack}: {found}"
+
+
+@pytest.mark.timeout(BUILD_S_MAX)
+@pytest.mark.parametrize("reference", JAVA_STACKS)
+def test_java_loads_the_libraries_that_it_names(
+    reference: str, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Real calls over the stack, and the classes that the virtual machine loaded by its log."""
+    log = tmp_path / "classes.log"
+    machine = tmp_path / "java"
+    machine.write_text(f'#!/bin/sh\nexec java -Xlog:class+load:file={log} "$@"\n')
+    machine.chmod(0o755)
+    monkeypatch.setenv("JAVA", str(machine))
+    with host.start(reference) as hosted:
+        found = hosted.service.ready.libraries
+        tls = hosted.tls.of_client(hosted.stack.axes["security"]) if hosted.tls else {}
+        contact: dict[str, Any] = {"target": hosted.address, **({"tls": tls} if tls else {})}
+        if reference.startswith("iiop"):
+            contact = {"object": hosted.ior}
+        workload = {
+            "kind": "contract",
+            "contract": "transfer",
+            "operation": "Upload",
+            "bytes": 2000,
+        }
+        outcome = Engine(tmp_path / "engine.log").drive(reference, workload, CALLS, **contact)
+        assert (outcome["ok"], outcome["errors"]) == (CALLS, 0), outcome["error_examples"]
+    loaded = log.read_text(encoding="utf-8")
+    for library in found:
+        assert library.name == OWN or re.search(_evidence(library), loaded), library
+    if reference.startswith("soap"):
+        # The class path offers both parsers.
+        assert (f"] {WOODSTOX} " in loaded) == ("soap-encoded" not in reference)
+        assert f"] {JDK_STAX} " not in loaded
+
+
+def _evidence(library: Library) -> str:
+    """A class of that library which only calls load, as the log of the virtual machine has it."""
+    if library.name in JDK_WORKERS:
+        return rf"\] {re.escape(JDK_WORKERS[library.name])} source: (jrt:|shared)"
+    jar, _, part = library.name.partition(" (netty-")
+    inside = rf"\] \S+\.{part[:-1]}\.\S+ source: " if part else ""
+    return rf"{inside}.*/{re.escape(f'{jar}-{library.version}.jar')}"
+
+
+def test_libraries_are_shown_by_role() -> None:
+    recorded = [
+        {"role": "server", "name": "axum", "version": "0.8.9"},
+        {"role": "server", "name": "hyper", "version": "1.12.0"},
+        {"role": "codec", "name": "serde_json", "version": "1.0.154"},
+    ]
+    assert libraries.lines(recorded) == [
+        "server: axum 0.8.9, hyper 1.12.0",
+        "codec: serde_json 1.0.154",
+    ]
+
+
+def test_libraries_recorded_without_roles_are_shown_as_they_are() -> None:
+    """Runs recorded before libraries had roles hold a map."""
+    assert libraries.lines({"hyper": "1.7.0", "axum": "0.8.0"}) == ["axum 0.8.0, hyper 1.7.0"]
+    assert libraries.lines({}) == libraries.lines(None) == []
