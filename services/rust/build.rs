@@ -9,12 +9,13 @@ use std::process::Command;
 const ROOT: &str = "../..";
 
 /// Libraries that the services are made of.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 11] = [
     "axum",
     "flate2",
     "h2",
     "hyper",
     "prost",
+    "quick-xml",
     "rustls",
     "serde_json",
     "tokio",

@@ -211,14 +211,17 @@ fn libraries(stack: &Stack) -> Vec<(Role, &'static str)> {
         (Binding::Rest | Binding::Soap, _) => &["axum", "hyper", "tokio"],
         (Binding::Iiop | Binding::Raw, _) => &[OWN, "tokio"],
     };
-    let codec = match stack.codec {
-        Codec::Json => "serde_json",
-        Codec::Protobuf => "prost",
-        Codec::Text | Codec::Xml | Codec::Cdr | Codec::TokenXml => OWN,
-        Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => OWN,
+    let codec: &[&str] = match stack.codec {
+        Codec::Json => &["serde_json"],
+        Codec::Protobuf => &["prost"],
+        Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc => &["quick-xml"],
+        // The mapping of values to the encoding of SOAP 1.1 section 5.
+        Codec::SoapEncoded => &["quick-xml", OWN],
+        Codec::Text | Codec::Cdr | Codec::TokenXml => &[OWN],
     };
-    let mut rows: Vec<_> = server.iter().map(|&name| (Role::Server, name)).collect();
-    rows.push((Role::Codec, codec));
+    let of = |role: Role| move |&name: &&'static str| (role, name);
+    let mut rows: Vec<_> = server.iter().map(of(Role::Server)).collect();
+    rows.extend(codec.iter().map(of(Role::Codec)));
     rows.extend(match stack.compression {
         Compression::None => None,
         Compression::Gzip => Some((Role::Compression, "flate2")),

@@ -64,20 +64,28 @@ fn ready_tells_what_runs_and_what_was_set() {
 
 #[test]
 fn every_stack_names_its_libraries_by_role() {
+    const WEB: &[&str] = &["axum", "hyper", "tokio"];
     for (stack, server, codec) in [
-        (rest("json"), &["axum", "hyper", "tokio"][..], "serde_json"),
-        (rest("protobuf"), &["axum", "hyper", "tokio"], "prost"),
-        (rest("text"), &["axum", "hyper", "tokio"], OWN),
-        (rest2("xml"), &["axum", "hyper", "h2", "tokio"], OWN),
-        (soap("soap-encoded"), &["axum", "hyper", "tokio"], OWN),
-        (grpc(), &["tonic", "hyper", "h2", "tokio"], "prost"),
-        (iiop(), &[OWN, "tokio"], OWN),
-        (raw("token-xml"), &[OWN, "tokio"], OWN),
+        (rest("json"), WEB, &["serde_json"][..]),
+        (rest("protobuf"), WEB, &["prost"]),
+        (rest("text"), WEB, &[OWN]),
+        (
+            rest2("xml"),
+            &["axum", "hyper", "h2", "tokio"],
+            &["quick-xml"],
+        ),
+        (soap("soap-literal"), WEB, &["quick-xml"]),
+        (soap("soap-rpc"), WEB, &["quick-xml"]),
+        (soap("soap-encoded"), WEB, &["quick-xml", OWN]),
+        (grpc(), &["tonic", "hyper", "h2", "tokio"], &["prost"]),
+        (iiop(), &[OWN, "tokio"], &[OWN]),
+        (raw("soap-literal"), &[OWN, "tokio"], &["quick-xml"]),
+        (raw("token-xml"), &[OWN, "tokio"], &[OWN]),
     ] {
         let compressed = with(stack.clone(), "compression", "zstd");
         let service = Service::start(&stack, json!({}));
         assert_eq!(service.libraries("server"), server, "{stack}");
-        assert_eq!(service.libraries("codec"), [codec], "{stack}");
+        assert_eq!(service.libraries("codec"), codec, "{stack}");
         assert!(service.libraries("compression").is_empty() && service.libraries("tls").is_empty());
         if stack["binding"] != "iiop" {
             let service = Service::start(&compressed, json!({}));
