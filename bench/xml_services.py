@@ -173,12 +173,8 @@ def _replies(folder: Path) -> Iterator[_Reply]:
 
 def _writer(service: Service) -> str:
     """The libraries that make a body of a message, by the service's own ready line."""
-    libraries = (service.ready.model_extra or {})["libraries"]
-    return ", ".join(
-        f"{library['name']} {library['version']}"
-        for library in libraries
-        if library["role"] == "codec"
-    )
+    codecs = (library for library in service.ready.libraries if library.role == "codec")
+    return ", ".join(f"{library.name} {library.version}" for library in codecs)
 
 
 def _call(address: str, stack: Stack, refusals: int) -> bytes:
