@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
-import typer
 
 from wirelab.cli import app
 
@@ -80,9 +80,9 @@ def _commands(page: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_every_command_is_one(page: Path) -> None:
     """With the options that it has; what stands behind ``--`` are another command's."""
-    group = typer.main.get_command(app)
+    context = click.Context(app)
     for words in _commands(page):
-        command = getattr(group, "commands", {}).get(words[0])
+        command = app.get_command(context, words[0])
         assert command is not None, f"{_name(page)}: wirelab {' '.join(words)}"
         known = {option for parameter in command.params for option in parameter.opts}
         own = words[: words.index("--")] if "--" in words else words

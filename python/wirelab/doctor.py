@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,8 @@ FILES_ENOUGH = 22_000
 OVERSHOOT_US_MAX = 50.0
 """Lateness of a wake-up, p99, up to which schedules of 5,000 calls/s can be kept."""
 PROBE_S_MAX = 10.0
+NAME_WIDTH = len("congestion control")
+"""Columns of the longest name."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,10 @@ class Finding:
         }
 
 
-def examine() -> list[Finding]:
-    """Every finding, in the order of the table."""
-    return [probe() for probe in PROBES]
+def examine() -> Iterator[Finding]:
+    """Every finding, in the order of the table, as soon as it is found."""
+    for probe in PROBES:
+        yield probe()
 
 
 def _engine() -> Finding:

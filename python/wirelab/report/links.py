@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from wirelab.profiles import LOOPBACK
+from wirelab.link_names import LOOPBACK
 from wirelab.report.quantity import NONE, digits, plain
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
