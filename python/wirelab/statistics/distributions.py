@@ -7,6 +7,7 @@ against scipy's to a relative 1e-9. All rest on the regularized incomplete beta 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, sqrt
 
 from wirelab.statistics.errors import OutOfRange
@@ -36,6 +37,7 @@ def student_t_tail(value: float, freedom: float) -> float:
     return 0.5 * _beta(x, rest, 0.5 * freedom, 0.5)
 
 
+@lru_cache(maxsize=256)
 def student_t_quantile(probability: float, freedom: float) -> float:
     """The value that Student's t stays below with ``probability``. Raises :class:`OutOfRange`
     unless ``0 < probability < 1`` and ``freedom > 0``."""
