@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -138,7 +140,7 @@ class Message(Model):
             raise ValueError(problem)
         return self
 
-    @property
+    @cached_property
     def content(self) -> message.Message:
         """The message by itself, without the file's model."""
         return message.Message(self.operation, self.sequence, self.bytes, self.chunk)
@@ -405,8 +407,8 @@ class Experiment(Model):
     @field_validator("links")
     @classmethod
     def _told_apart(cls, links: tuple[Profile, ...]) -> tuple[Profile, ...]:
-        names = [profiles.name(link) for link in links]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        names = Counter(profiles.name(link) for link in links)
+        twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
             remedy = "remove one" if twice in links else "give each a name of its own"
             raise ValueError(f"two links are called {twice}: {remedy}")
@@ -426,10 +428,11 @@ class Experiment(Model):
 
     @model_validator(mode="after")
     def _only_of_the_matrix(self) -> Experiment:
+        services, faults = set(self.services), set(self.faults.given())
         for index, place in enumerate(self.only or ()):
-            if place.stack not in self.services or self.axes:
+            if place.stack not in services or self.axes:
                 raise ValueError(f"only[{index}].stack must be one of services, without axes")
-            strange = set(place.faults_off) - set(self.faults.given())
+            strange = set(place.faults_off) - faults
             if strange:
                 raise ValueError(f"only[{index}].faults_off: {min(strange)} is not among faults")
             for key, listed in self._lists().items():
