@@ -14,7 +14,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import captures, codecs, links, machine, memory, packets, pages, rows, table, tax
+from bench import (
+    captures,
+    codecs,
+    links,
+    machine,
+    memory,
+    packets,
+    pages,
+    rows,
+    startup,
+    table,
+    tax,
+)
 from bench.bounds import MISSED
 from bench.install import find
 from bench.process import BenchError, NotHere
@@ -27,6 +39,7 @@ from bench.record import (
     memory_row,
     packets_row,
     race_row,
+    startup_row,
     tax_row,
 )
 from bench.servers import ENGINE
@@ -35,6 +48,7 @@ OUT = Path(__file__).resolve().parent / "out"
 MEMORY_KEYS = ("connections", "calls")
 CODECS_KEY = "codecs"
 NETWORK_KEYS = ("packets", "links", "capture")
+STARTUP_KEY = "startup"
 TSHARK = "tshark"
 
 
@@ -109,7 +123,7 @@ def _missing() -> str | None:
 
 
 def _options(races: list[str]) -> argparse.Namespace:
-    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *NETWORK_KEYS]
+    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *NETWORK_KEYS, STARTUP_KEY]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
     parser.add_argument(
@@ -119,7 +133,7 @@ def _options(races: list[str]) -> argparse.Namespace:
         "--publish",
         action="store_true",
         help="write the rows tax-* and codecs to the docs and to the data of reports; the rows "
-        "capture, links, and those beside other tools (see docs/reference) to the docs",
+        "capture, links, startup, and those beside other tools (see docs/reference) to the docs",
     )
     parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
     options = parser.parse_args()
@@ -140,6 +154,7 @@ def _programs(races: list[Race], keys: list[str]) -> dict[str, str]:
     """Paths of the peers that the rows need, as far as they could be had."""
     names = sorted({peer.program for race in races for peer in race.peers})
     names += [TSHARK] if "packets" in keys else []
+    names += startup.PEERS if STARTUP_KEY in keys else []
     found = {name: find(name) for name in names}
     return {name: path for name, path in found.items() if path is not None}
 
@@ -159,6 +174,8 @@ def _jobs(
         jobs[key] = partial(_tax_row, key, scale)
     if CODECS_KEY in keys:
         jobs[CODECS_KEY] = lambda: codecs_row(codecs.run(quick=scale is QUICK))
+    if STARTUP_KEY in keys:
+        jobs[STARTUP_KEY] = lambda: startup_row(startup.run(scale.pairs, programs))
     return jobs | {
         key: partial(_network_row, key, programs, scale) for key in NETWORK_KEYS if key in keys
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,3 +95,11 @@ def test_every_command_is_one(page: Path) -> None:
 def test_the_pages_have_commands() -> None:
     """The test above is not about nothing."""
     assert sum(1 for page in PAGES for _ in _commands(page)) > 10
+
+
+def test_the_page_of_commands_is_fresh() -> None:
+    """`make generate` writes it from the commands themselves."""
+    made = subprocess.run(
+        [sys.executable, ROOT / ".ci/commands"], capture_output=True, text=True, check=True
+    )
+    assert (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8") == made.stdout

@@ -24,9 +24,11 @@ def _version() -> str:
 
     start, end = f"{__name__}-", ".dist-info"
     for folder in filter(os.path.isdir, sys.path):
-        for found in (entry.name for entry in os.scandir(folder)):
-            if found.startswith(start) and found.endswith(end):
-                return found[len(start) : -len(end)]
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries]
+        for name in names:
+            if name.startswith(start) and name.endswith(end):
+                return name[len(start) : -len(end)]
     from importlib.metadata import version
 
     return version(__name__)
