@@ -44,6 +44,7 @@ $(VENV): $(STAMP) pyproject.toml uv.lock wirelab.data/scripts/wirelab $(ENGINE_S
 	@echo "Building wirelab and wirelab-engine: the first time about 5 minutes, without a word."
 	$(UV) sync --frozen --python $(TOOLS)/bin/python
 	@test -x $(BIN)/wirelab && test -x $(BIN)/wirelab-engine
+	@$(BIN)/python -m compileall -q python/wirelab
 	@touch $@
 
 # -- tests -----------------------------------------------------------------

@@ -12,7 +12,14 @@ from wirelab.callers import tool
 ROOT = Path(__file__).resolve().parent.parent
 GO_BIN = ROOT / ".cache/bin"
 GHZ = tool.GHZ.pin
-DEBIAN = {"wrk": "wrk", "h2load": "nghttp2-client", "ab": "apache2-utils", "tshark": "tshark"}
+DEBIAN = {
+    "wrk": "wrk",
+    "h2load": "nghttp2-client",
+    "ab": "apache2-utils",
+    "tshark": "tshark",
+    "curl": "curl",
+    "hyperfine": "hyperfine",
+}
 
 
 def find(program: str) -> str | None:

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import capture_page, link_page, peers_page, publication, tax, xml_page
+from bench import (
+    capture_page,
+    link_page,
+    peers_page,
+    publication,
+    startup_page,
+    tax,
+    xml_page,
+)
 
 Json = dict[str, Any]
 
@@ -43,6 +51,7 @@ PAGES = (
     ),
     _parts(xml_page.PAGE, xml_page.ROWS, ",".join(xml_page.ROWS), xml_page.with_parts),
     _parts(capture_page.PAGE, (capture_page.ROW,), "capture", capture_page.with_parts),
+    _parts(startup_page.PAGE, (startup_page.ROW,), startup_page.ROW, startup_page.with_parts),
     _parts(link_page.PAGE, (link_page.ROW,), "links", link_page.with_parts),
     _parts(peers_page.PAGE, peers_page.ROWS, ",".join(peers_page.ROWS), peers_page.with_parts),
 )

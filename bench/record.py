@@ -14,6 +14,7 @@ from bench.memory import Weighed
 from bench.packets import Read
 from bench.races import Raced
 from bench.reading import Reading
+from bench.startup import Started
 from bench.tax import Taxed
 from bench.xml_services import Decoded, Written
 
@@ -104,6 +105,15 @@ def links_row(exact: Exactness) -> Row:
         "ratios": [_ratio(figure) for figure in exact.figures],
     }
     return Row("links", table.links_lines(exact), exact.figures, raw)
+
+
+def startup_row(started: Started) -> Row:
+    """Every run of every command."""
+    raw = {
+        "others_share": started.others_share,
+        "ratios": [_ratio(figure) for figure in started.figures],
+    }
+    return Row("startup", table.startup_lines(started), started.figures, raw)
 
 
 def capture_row(every: list[Ablation]) -> Row:

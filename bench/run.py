@@ -23,6 +23,7 @@ from bench import (
     packets,
     pages,
     rows,
+    startup,
     table,
     tax,
     xml_page,
@@ -41,6 +42,7 @@ from bench.record import (
     packets_row,
     race_row,
     service_xml_row,
+    startup_row,
     tax_row,
     xml_writers_row,
 )
@@ -50,6 +52,7 @@ OUT = Path(__file__).resolve().parent / "out"
 MEMORY_KEYS = ("connections", "calls")
 CODECS_KEY = "codecs"
 NETWORK_KEYS = ("packets", "links", "capture")
+STARTUP_KEY = "startup"
 TSHARK = "tshark"
 
 
@@ -125,6 +128,7 @@ def _missing() -> str | None:
 
 def _options(races: list[str]) -> argparse.Namespace:
     keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *xml_page.ROWS, *NETWORK_KEYS]
+    keys.append(STARTUP_KEY)
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
     parser.add_argument(
@@ -134,7 +138,7 @@ def _options(races: list[str]) -> argparse.Namespace:
         "--publish",
         action="store_true",
         help="write the rows tax-* and codecs to the docs and to the data of reports; the rows "
-        "capture, links, and those beside other tools (see docs/reference) to the docs",
+        "capture, links, startup, and those beside other tools (see docs/reference) to the docs",
     )
     parser.add_argument("--out", type=Path, help="file for the JSON (default: bench/out/TIME.json)")
     options = parser.parse_args()
@@ -155,6 +159,7 @@ def _programs(races: list[Race], keys: list[str]) -> dict[str, str]:
     """Paths of the peers that the rows need, as far as they could be had."""
     names = sorted({peer.program for race in races for peer in race.peers})
     names += [TSHARK] if "packets" in keys else []
+    names += startup.PEERS if STARTUP_KEY in keys else []
     found = {name: find(name) for name in names}
     return {name: path for name, path in found.items() if path is not None}
 
@@ -178,6 +183,8 @@ def _jobs(
         jobs["service-xml"] = lambda: service_xml_row(xml_services.services(scale is QUICK))
     if "xml-writers" in keys:
         jobs["xml-writers"] = lambda: xml_writers_row(xml_services.writers(scale is QUICK))
+    if STARTUP_KEY in keys:
+        jobs[STARTUP_KEY] = lambda: startup_row(startup.run(scale.pairs, programs))
     return jobs | {
         key: partial(_network_row, key, programs, scale) for key in NETWORK_KEYS if key in keys
     }

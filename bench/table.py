@@ -13,6 +13,7 @@ from bench.memory import Weighed
 from bench.packets import Pass, Read
 from bench.races import Raced
 from bench.reading import Reading
+from bench.startup import Started
 from bench.tax import Taxed
 from bench.xml_services import Decoded, Written
 
@@ -128,6 +129,13 @@ def links_lines(exact: Exactness) -> list[str]:
     lines = ["", "The links' emulator beside what it promises  [links]"]
     lines += [ratio_line(figure) for figure in exact.figures]
     return lines + _disturbed(exact.others_share, "what needs a prompt caller says little")
+
+
+def startup_lines(started: Started) -> list[str]:
+    """Every command beside its bound."""
+    lines = ["", "Whole commands, from start to end  [startup]"]
+    lines += [ratio_line(figure) for figure in started.figures]
+    return lines + _disturbed(started.others_share, "commands waited for a core")
 
 
 def capture_lines(every: list[Ablation]) -> list[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
-import typer
 
 from wirelab.cli import app
 
@@ -80,9 +82,9 @@ def _commands(page: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_every_command_is_one(page: Path) -> None:
     """With the options that it has; what stands behind ``--`` are another command's."""
-    group = typer.main.get_command(app)
+    context = click.Context(app)
     for words in _commands(page):
-        command = getattr(group, "commands", {}).get(words[0])
+        command = app.get_command(context, words[0])
         assert command is not None, f"{_name(page)}: wirelab {' '.join(words)}"
         known = {option for parameter in command.params for option in parameter.opts}
         own = words[: words.index("--")] if "--" in words else words
@@ -93,3 +95,11 @@ def test_every_command_is_one(page: Path) -> None:
 def test_the_pages_have_commands() -> None:
     """The test above is not about nothing."""
     assert sum(1 for page in PAGES for _ in _commands(page)) > 10
+
+
+def test_the_page_of_commands_is_fresh() -> None:
+    """`make generate` writes it from the commands themselves."""
+    made = subprocess.run(
+        [sys.executable, ROOT / ".ci/commands"], capture_output=True, text=True, check=True
+    )
+    assert (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8") == made.stdout

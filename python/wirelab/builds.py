@@ -68,12 +68,6 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in found if "vectors" not in path.parts)
 
 
-def binary_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _require(manifest: Manifest) -> None:
     missing = [program for program in manifest.requires if shutil.which(program) is None]
     if missing:

@@ -13,13 +13,10 @@ from typing import Any, Self
 
 from wirelab import engine_binary
 from wirelab.attendants import Attendant, Refused
+from wirelab.capture_ends import SIDES, CaptureChoice
 from wirelab.errors import LabError, StorageError, TrialFailed
-from wirelab.experiment import NO_CAPTURE, CaptureChoice
 from wirelab.interruption import Interruption
 from wirelab.links import AnyLink, End, Loopback
-
-SIDES: dict[CaptureChoice, tuple[str, ...]]
-SIDES = {NO_CAPTURE: (), "client": ("client",), "server": ("server",), "both": ("client", "server")}
 
 Json = dict[str, Any]
 

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from math import exp, inf, sqrt
 
 import numpy as np
-from scipy import stats
 
 from wirelab.statistics import Interval, TooFewValues
-from wirelab.statistics.sample import Floats, confidence_checked, finite, logarithms
+from wirelab.statistics.distributions import student_t_quantile, student_t_tail
+from wirelab.statistics.interval import confidence_checked
+from wirelab.statistics.sample import Floats, finite, logarithms
 
 CONFIDENCE = 0.95
 """Of every interval that is printed."""
@@ -44,7 +45,7 @@ def p_value(terms: Sequence[Term]) -> float | None:
     estimate, (variance, freedom) = _estimate(used), _error(used)
     if variance <= 0.0:
         return 1.0 if estimate == 0.0 else 0.0
-    return float(2.0 * stats.t.sf(abs(estimate) / sqrt(variance), freedom))
+    return 2.0 * student_t_tail(abs(estimate) / sqrt(variance), freedom)
 
 
 def product(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
@@ -141,7 +142,7 @@ def _sum(terms: Sequence[tuple[float, Floats]], confidence: float) -> Interval:
     variance, freedom = _error(used)
     if variance <= 0.0:
         return Interval(estimate, estimate, estimate, n, "no spread between trials")
-    reach = float(stats.t.ppf(0.5 + confidence / 2.0, freedom)) * sqrt(variance)
+    reach = student_t_quantile(0.5 + confidence / 2.0, freedom) * sqrt(variance)
     return Interval(estimate, estimate - reach, estimate + reach, n, "t, variances added")
 
 

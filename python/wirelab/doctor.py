@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from wirelab.drive import Amount, Call, drive_stack
 from wirelab.errors import WirelabError
 from wirelab.interruption import Interruption
 from wirelab.link_checks import driver_text
-from wirelab.profiles import Driver
+from wirelab.link_names import Driver
 from wirelab.scratch import Scratch
 from wirelab.stacks import Stack
 from wirelab.units import format_seconds
@@ -27,6 +27,8 @@ FILES_ENOUGH = 22_000
 OVERSHOOT_US_MAX = 50.0
 """Lateness of a wake-up, p99, up to which schedules of 5,000 calls/s can be kept."""
 PROBE_S_MAX = 10.0
+NAME_WIDTH = len("congestion control")
+"""Columns of the longest name."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,10 @@ class Finding:
         }
 
 
-def examine() -> list[Finding]:
-    """Every finding, in the order of the table."""
-    return [probe() for probe in PROBES]
+def examine() -> Iterator[Finding]:
+    """Every finding, in the order of the table, as soon as it is found."""
+    for probe in PROBES:
+        yield probe()
 
 
 def _engine() -> Finding:

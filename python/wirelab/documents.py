@@ -8,8 +8,9 @@ YAML is read by the core schema of YAML 1.2 where 1.1 surprises: ``on`` and
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -18,9 +19,18 @@ from wirelab.errors import ExperimentError
 Path = tuple[str | int, ...]
 NODES_MAX = 100_000
 """Aliases are followed; a file that grows beyond this is refused."""
+DEPTH_MAX = 100
+"""Of lists and mappings within each other."""
+STRING = "tag:yaml.org,2002:str"
+
+if TYPE_CHECKING:
+    _Base = yaml.SafeLoader
+else:
+    # libyaml reads ten times as fast; a PyYAML that was built without it reads the same.
+    _Base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(_Base):
     """The safe loader with the scalars of YAML 1.2."""
 
 
@@ -58,16 +68,36 @@ class Document:
         return f"{self.name}:{self.lines.get(path, 1)}"
 
 
+class _Scalar(NamedTuple):
+    """A word or number, as it is written."""
+
+    value: str
+    tag: str
+    line: int
+
+
+class _List(NamedTuple):
+    items: list[_Node]
+    line: int
+
+
+class _Mapping(NamedTuple):
+    items: list[_Node]
+    """Keys and values in turns."""
+    line: int
+
+
+_Node = _Scalar | _List | _Mapping
+
+
 def read(text: str, name: str) -> Document:
     """Reads one document. Raises :class:`ExperimentError` naming the line."""
     document = Document(name)
     try:
         loader = _Loader(text)
-        node = loader.get_single_node()
+        node = _Composer(name, loader).document()
     except yaml.YAMLError as error:
         raise ExperimentError([_syntax(name, error)]) from error
-    except RecursionError:
-        raise ExperimentError([f"{name}:1: the file is too deep"]) from None
     if node is None:
         raise ExperimentError([f"{name}:1: the file is empty"])
     document.values = _Reader(document, loader).value(node, ())
@@ -80,44 +110,130 @@ def _syntax(name: str, error: yaml.YAMLError) -> str:
     return f"{name}:{line}: not YAML: {getattr(error, 'problem', None) or error}"
 
 
+class _Composer:
+    """Puts the parser's events together, one after the other and no deeper than
+    :data:`DEPTH_MAX`: PyYAML's own composer calls itself for every level."""
+
+    def __init__(self, name: str, loader: yaml.SafeLoader) -> None:
+        self._name = name
+        self._loader = loader
+        self._anchors: dict[str, _Node] = {}
+        self._open: list[_List | _Mapping] = []
+        self._nodes = 0
+
+    def document(self) -> _Node | None:
+        """The one document that there is; None in an empty file. Raises
+        :class:`ExperimentError` and :class:`yaml.YAMLError`."""
+        root: _Node | None = None
+        for event in self._events():
+            if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                raise self._error(event, "there is another document; keep one in a file")
+            node = self._node(event)
+            if node is None:
+                continue
+            if self._open:
+                self._open[-1].items.append(node)
+            root = node if root is None else root
+            if isinstance(event, yaml.CollectionStartEvent):
+                assert not isinstance(node, _Scalar)
+                self._open.append(node)
+        return root
+
+    def _events(self) -> Iterator[yaml.Event]:
+        while self._loader.check_event():
+            event: yaml.Event = self._loader.get_event()  # type: ignore[no-untyped-call]
+            if isinstance(event, yaml.CollectionEndEvent):
+                self._open.pop()
+            else:
+                yield event
+
+    def _node(self, event: yaml.Event) -> _Node | None:
+        """What an event begins; None where it begins nothing."""
+        if isinstance(event, yaml.AliasEvent):
+            return self._counted(event, self._anchored(event))
+        if not isinstance(event, yaml.NodeEvent):
+            return None
+        line = _line(event)
+        node: _Node
+        if isinstance(event, yaml.ScalarEvent):
+            node = _Scalar(event.value, self._tag(event), line)
+        else:
+            kind = _Mapping if isinstance(event, yaml.MappingStartEvent) else _List
+            node = kind([], line)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        return self._counted(event, node)
+
+    def _counted(self, event: yaml.Event, node: _Node) -> _Node:
+        self._nodes += 1
+        # Keys are nodes here, and no values.
+        if self._nodes > 2 * NODES_MAX or len(self._open) > DEPTH_MAX:
+            raise self._error(event, "the file is too large or too deep")
+        return node
+
+    def _anchored(self, event: yaml.AliasEvent) -> _Node:
+        node = self._anchors.get(str(event.anchor))
+        if node is None:
+            raise self._error(event, f"not YAML: there is no anchor &{event.anchor} before it")
+        if any(node is one for one in self._open):
+            raise self._error(event, f"*{event.anchor} stands within what it stands for")
+        return node
+
+    def _tag(self, event: yaml.ScalarEvent) -> str:
+        if event.tag is not None and event.tag != "!":
+            return str(event.tag)
+        resolve: Callable[..., str] = self._loader.resolve
+        return resolve(yaml.ScalarNode, event.value, event.implicit)
+
+    def _error(self, event: yaml.Event, problem: str) -> ExperimentError:
+        return ExperimentError([f"{self._name}:{_line(event)}: {problem}"])
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 1
+
+
 class _Reader:
-    def __init__(self, document: Document, loader: _Loader) -> None:
+    """Values of nodes, with the line of each; what an alias stands for is read each time."""
+
+    def __init__(self, document: Document, loader: yaml.SafeLoader) -> None:
         self.document = document
         self.loader = loader
         self.nodes = 0
 
-    def value(self, node: yaml.Node, path: Path) -> Any:
-        self.document.lines.setdefault(path, node.start_mark.line + 1)
+    def value(self, node: _Node, path: Path) -> Any:
+        self.document.lines.setdefault(path, node.line)
         self.nodes += 1
-        if self.nodes > NODES_MAX or len(path) > 100:
+        if self.nodes > NODES_MAX or len(path) > DEPTH_MAX:
             raise self.error(node, path, "the file is too large or too deep")
-        if isinstance(node, yaml.MappingNode):
+        if isinstance(node, _Mapping):
             return self.mapping(node, path)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, (*path, i)) for i, item in enumerate(node.value)]
-        return self.scalar(node, path)
+        if isinstance(node, _List):
+            return [self.value(item, (*path, i)) for i, item in enumerate(node.items)]
+        return node.value if node.tag == STRING else self.scalar(node, path)
 
-    def mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+    def mapping(self, node: _Mapping, path: Path) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise self.error(key_node, path, "a key must be a word")
-            key = str(key_node.value)
-            if key in values:
-                raise self.error(key_node, (*path, key), "this key is there twice; remove one")
-            self.document.lines[(*path, key)] = key_node.start_mark.line + 1
-            values[key] = self.value(value_node, (*path, key))
+        for key, value in zip(node.items[::2], node.items[1::2], strict=True):
+            if not isinstance(key, _Scalar):
+                raise self.error(key, path, "a key must be a word")
+            word = key.value
+            at = (*path, word)
+            if word in values:
+                raise self.error(key, at, "this key is there twice; remove one")
+            self.document.lines[at] = key.line
+            values[word] = self.value(value, at)
         return values
 
-    def scalar(self, node: yaml.Node, path: Path) -> Any:
+    def scalar(self, node: _Scalar, path: Path) -> Any:
         try:
-            return self.loader.construct_object(node)
+            return self.loader.construct_object(yaml.ScalarNode(node.tag, node.value))
         except (yaml.YAMLError, ValueError) as error:
-            raise self.error(node, path, str(error)) from error
+            problem = getattr(error, "problem", None) or str(error)
+            raise self.error(node, path, problem) from error
 
-    def error(self, node: yaml.Node, path: Path, problem: str) -> ExperimentError:
-        line = node.start_mark.line + 1
-        return ExperimentError([f"{self.document.name}:{line}: {dotted(path)}: {problem}"])
+    def error(self, node: _Node, path: Path, problem: str) -> ExperimentError:
+        return ExperimentError([f"{self.document.name}:{node.line}: {dotted(path)}: {problem}"])
 
 
 def dotted(path: Path) -> str:

@@ -15,9 +15,9 @@ from wirelab.axes import ENGINE
 from wirelab.contact import Appointment, Contact
 from wirelab.engine import Drive
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
-from wirelab.experiment import Message
 from wirelab.interruption import Interruption
-from wirelab.profiles import LOOPBACK
+from wirelab.link_names import LOOPBACK
+from wirelab.message import Message
 from wirelab.scratch import Scratch
 from wirelab.services import Programs, Service, Settings
 from wirelab.stacks import Stack
@@ -26,7 +26,7 @@ from wirelab.targets import Server
 Json = dict[str, Any]
 OnProgress = Callable[[Json], None]
 
-HELLO = Message(operation="Hello", bytes="14 B")
+HELLO = Message(operation="Hello", bytes=14)
 """What a service is asked unless told otherwise."""
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -25,11 +27,12 @@ from pydantic import (
 )
 
 from wirelab import axes as table
-from wirelab import profiles
+from wirelab import message, profiles
+from wirelab.capture_ends import NO_CAPTURE as NO_CAPTURE
+from wirelab.capture_ends import CaptureChoice as CaptureChoice
 from wirelab.errors import StackError, UnitError
 from wirelab.operations import OPERATIONS, SEQUENCES
 from wirelab.profiles import LOOPBACK, Profile
-from wirelab.spelling import did_you_mean
 from wirelab.stacks import Stack
 from wirelab.units import (
     DURATION_PATTERN,
@@ -67,8 +70,8 @@ def _one_of(noun: str, known: Iterable[str]) -> tuple[AfterValidator, WithJsonSc
     names = list(known)
 
     def check(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"there is no {noun} {text!r}. {did_you_mean(text, names)}")
+        if problem := message.unknown(noun, text, names):
+            raise ValueError(problem)
         return text
 
     return AfterValidator(check), WithJsonSchema({"type": "string", "enum": names})
@@ -95,10 +98,6 @@ def _default(text: str, about: str) -> Any:
     return Field(
         _time(text), validate_default=False, json_schema_extra={"default": text}, description=about
     )
-
-
-SIZE_BYTES_MAX = 64 * 1024 * 1024
-"""The largest message of the contract (contracts/README.md)."""
 
 
 class Model(BaseModel):
@@ -130,49 +129,35 @@ class Message(Model):
     @field_validator("bytes")
     @classmethod
     def _within_contract(cls, size: int) -> int:
-        if size > SIZE_BYTES_MAX:
-            raise ValueError(f"at most {SIZE_BYTES_MAX} B in this contract")
+        if size > message.SIZE_BYTES_MAX:
+            raise ValueError(f"at most {message.SIZE_BYTES_MAX} B in this contract")
         return size
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> Message:
-        if (self.operation is None) == (self.sequence is None):
-            raise ValueError("a message has either operation or sequence")
+    def _can_be(self) -> Message:
+        problem = message.problem(self.content, has_size="bytes" in self.model_fields_set)
+        if problem:
+            raise ValueError(problem)
         return self
 
-    @model_validator(mode="after")
-    def _sized_where_it_can_be(self) -> Message:
-        is_given = "bytes" in self.model_fields_set
-        operation = OPERATIONS.get(self.operation or "")
-        if is_given and (operation is None or not operation.is_sized):
-            raise ValueError(f"{self.name} has one size: leave bytes out")
-        if not is_given and operation and operation.is_sized and operation.size_default is None:
-            raise ValueError(f"{self.name} needs its size: add for example bytes: 150 kB")
-        return self
+    @cached_property
+    def content(self) -> message.Message:
+        """The message by itself, without the file's model."""
+        return message.Message(self.operation, self.sequence, self.bytes, self.chunk)
 
     @property
     def name(self) -> str:
         """The operation, or ``ReservationDebit sequence``."""
-        return self.operation if self.operation else SEQUENCES[str(self.sequence)].name
+        return self.content.name
 
     @property
     def contract(self) -> str:
         """The contract that it is of."""
-        if self.operation:
-            return OPERATIONS[self.operation].contract
-        return SEQUENCES[str(self.sequence)].contract
+        return self.content.contract
 
     def workload(self) -> Json:
         """The object ``workload`` of a group in the engine's plan."""
-        if self.sequence:
-            return {"kind": "sequence", "contract": self.contract, "function": self.sequence}
-        workload: Json = {
-            "kind": "contract",
-            "contract": self.contract,
-            "operation": self.operation,
-            "bytes": self.bytes,
-        }
-        return workload if self.chunk is None else {**workload, "chunk_bytes": self.chunk}
+        return self.content.workload()
 
 
 class Closed(Model):
@@ -348,11 +333,6 @@ def _one_or_more(kind: Any) -> BeforeValidator:
     return BeforeValidator(_as_list, json_schema_input_type=kind | many)
 
 
-CaptureChoice = Literal["none", "client", "server", "both"]
-"""At which ends of the link packets are captured."""
-NO_CAPTURE: CaptureChoice = "none"
-
-
 class Place(Model):
     """One point of a matrix: a stack, and places in the experiment's lists, from 0."""
 
@@ -427,8 +407,8 @@ class Experiment(Model):
     @field_validator("links")
     @classmethod
     def _told_apart(cls, links: tuple[Profile, ...]) -> tuple[Profile, ...]:
-        names = [profiles.name(link) for link in links]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        names = Counter(profiles.name(link) for link in links)
+        twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
             remedy = "remove one" if twice in links else "give each a name of its own"
             raise ValueError(f"two links are called {twice}: {remedy}")
@@ -448,10 +428,11 @@ class Experiment(Model):
 
     @model_validator(mode="after")
     def _only_of_the_matrix(self) -> Experiment:
+        services, faults = set(self.services), set(self.faults.given())
         for index, place in enumerate(self.only or ()):
-            if place.stack not in self.services or self.axes:
+            if place.stack not in services or self.axes:
                 raise ValueError(f"only[{index}].stack must be one of services, without axes")
-            strange = set(place.faults_off) - set(self.faults.given())
+            strange = set(place.faults_off) - faults
             if strange:
                 raise ValueError(f"only[{index}].faults_off: {min(strange)} is not among faults")
             for key, listed in self._lists().items():

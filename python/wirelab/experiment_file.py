@@ -53,8 +53,9 @@ def _twice(experiment: Experiment, document: Document) -> list[str]:
     }
     problems = []
     for path, values in lists.items():
+        seen: dict[object, int] = {}
         for index, value in enumerate(values):
-            first = values.index(value)
+            first = seen.setdefault(value, index)
             if first < index:
                 problems.append(_said_twice(document, (*path, first), (*path, index)))
     return problems

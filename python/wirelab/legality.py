@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab import axes as table
-from wirelab.profiles import LOOPBACK
+from wirelab.link_names import LOOPBACK
 
 Axes = Mapping[str, str]
 

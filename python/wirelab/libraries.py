@@ -4,21 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
-Role = Literal["server", "codec", "compression", "tls"]
+ROLES = ("server", "codec", "compression", "tls")
 OWN = "lab's own"
 """The name of code of this project, where no maintained library does the work."""
 
 
-class Library(BaseModel):
+@dataclass(frozen=True)
+class Library:
     """One row of a ready line's ``libraries``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    role: Role
+    role: str
+    """One of :data:`ROLES`."""
     name: str
     version: str
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wirelab import profiles
+from wirelab import link_names
 from wirelab.axes import KERNEL
 from wirelab.counting import of_all
-from wirelab.profiles import LOOPBACK, OwnProfile
+from wirelab.link_names import LOOPBACK
 from wirelab.trial import Check, Trial
+
+if TYPE_CHECKING:
+    from wirelab.profiles import OwnProfile
 
 RTT_OFF_MS = 0.4
 """A round trip may differ from the nominal by this much,"""
@@ -242,11 +245,11 @@ def dead(profile: OwnProfile | str, said: Json) -> str:
     nominal = float((said.get("nominal") or {}).get("loss_percent") or 0.0)
     if nominal < 100.0 and (nominal / 100.0) ** echoes > CHANCE:
         return ""
-    given = profiles.document(profile)
+    given = link_names.document(profile)
     keys = ", ".join(_total_losses(given)) if isinstance(given, dict) else ""
     wanted = f"its profile has {keys}" if keys else f"{nominal:.3g} % is nominal"
     return (
-        f"nothing comes through link {profiles.name(profile)}: all {echoes:,} echoes before the "
+        f"nothing comes through link {link_names.name(profile)}: all {echoes:,} echoes before the "
         f"trial were lost, a measured loss of 100 %; {wanted}"
     )
 

@@ -10,17 +10,19 @@ import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from wirelab import engine_binary, link_checks, machine, metrics, namespaces, profiles
+from wirelab import engine_binary, link_names, machine, metrics, namespaces, typed_json
 from wirelab.attendants import Attendant, Refused
 from wirelab.axes import KERNEL
 from wirelab.errors import LabError, TrialFailed
 from wirelab.interruption import Interruption
+from wirelab.link_names import LOOPBACK, Driver
 from wirelab.metrics import Sample
-from wirelab.profiles import LOOPBACK, Driver, OwnProfile
+from wirelab.typed_json import ShapeError
+
+if TYPE_CHECKING:
+    from wirelab.profiles import OwnProfile
 
 PINGS_MIN, PINGS_MAX = 10, 50
 PINGING_S = 10.0
@@ -41,16 +43,16 @@ class End:
     """Of the network, by name; None: the lab's own."""
 
 
-class _ReadyEnd(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
-
+@dataclass(frozen=True)
+class _ReadyEnd:
     interface: str
     address: str
     namespace: str
 
 
-class _Ready(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
+@dataclass(frozen=True)
+class _Ready:
+    """What the lab needs of the ready line."""
 
     name: str
     driver: str
@@ -108,8 +110,8 @@ class Link(Attendant):
         Raises :class:`TrialFailed`, and
         :class:`Refused` where it cannot be had."""
         order = {
-            "profile": profiles.document(profile),
-            "driver": driver or profiles.driver(profile),
+            "profile": link_names.document(profile),
+            "driver": driver or link_names.driver(profile),
             "congestion": congestion,
             "initcwnd": None if initial_window == KERNEL else int(initial_window),
             "after_idle": after_idle,
@@ -126,8 +128,8 @@ class Link(Attendant):
             orphaned=signal.SIGTERM,
         )
         try:
-            self.ready = _Ready.model_validate(self.said)
-        except ValidationError as error:
+            self.ready = typed_json.read(_Ready, self.said, extra=True)
+        except ShapeError as error:
             self._give_up()
             raise TrialFailed(f"the link's ready line: {error}") from error
         self.client = _end(self.ready.client)
@@ -205,6 +207,8 @@ def open_link(
         log=log,
         interruption=interruption,
     )
+    from wirelab import link_checks  # with all checks of trials, which loopback does not need
+
     reason = link_checks.dead(profile, link.said)
     if reason:
         with link:
@@ -242,10 +246,10 @@ def try_out(
     except Refused as refused:
         reason, remedy = refused.message, refused.remedy
         if "profile." in refused.message:  # a key of it, which is wrong on every machine
-            raise LabError(f"link {profiles.name(profile)}: {reason}", remedy) from refused
+            raise LabError(f"link {link_names.name(profile)}: {reason}", remedy) from refused
     except TrialFailed as failure:
         reason, remedy = failure.reason, "`wirelab doctor` tells what this machine can do"
     raise LabError(
-        f"link {profiles.name(profile)} cannot be had here: {reason}",
+        f"link {link_names.name(profile)} cannot be had here: {reason}",
         f"{remedy} (in an experiment: `links: loopback`)",
     )

@@ -7,11 +7,8 @@ import platform
 import resource
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from wirelab import checkout
 
@@ -26,7 +23,7 @@ KERNEL_FILES = {
 """Settings of the kernel that shape what is measured, by the file that tells them."""
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 """What a process needs for links other than loopback, by its bit (capabilities(7))."""
-LIBRARIES = ("numpy", "scipy", "pydantic", "PyYAML")
+LIBRARIES = ("numpy", "pydantic", "PyYAML")
 
 
 def describe() -> dict[str, Any]:
@@ -37,7 +34,7 @@ def describe() -> dict[str, Any]:
         "architecture": platform.machine(),
         "cpu": cpu_model(),
         "cores": len(os.sched_getaffinity(0)),
-        "memory_bytes": psutil.virtual_memory().total,
+        "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         "open_files_max": soft,
         "open_files_hard_max": hard,
         "links": links_possible(),
@@ -59,6 +56,8 @@ def links_possible() -> str:
 
 def versions() -> dict[str, str]:
     """Of Python, the lab and the libraries that compute figures."""
+    from importlib import metadata  # it loads a parser of e-mail
+
     found = {"python": platform.python_version(), "implementation": sys.implementation.name}
     for name in ("wirelab", *LIBRARIES):
         try:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from wirelab import checkout
+from wirelab import checkout, typed_json
 from wirelab.errors import LabError, StackError
 from wirelab.spelling import did_you_mean
 from wirelab.stacks import Stack
@@ -29,10 +27,9 @@ NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
 """Axes that a service must have a switch for: name of the switch, value that needs none."""
 
 
-class Served(BaseModel):
+@dataclass(frozen=True)
+class Served:
     """What a service offers under one binding."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     binding: str
     codecs: tuple[str, ...]
@@ -48,25 +45,24 @@ class Served(BaseModel):
     server_options: tuple[str, ...] = ()
 
 
-class Manifest(BaseModel):
+@dataclass(frozen=True)
+class Manifest:
     """One service of one language."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     language: str
+    start: tuple[str, ...]
+    """Command; ``{out}`` is what ``build`` makes, ``{engine}`` the engine's binary."""
+    serves: tuple[Served, ...]
     requires: tuple[str, ...] = ()
     """Programs that building needs, looked up in PATH."""
     build: tuple[str, ...] = ()
     """Command, run in the manifest's folder; ``{out}`` is the file or folder to make,
     ``{version}`` the version of wirelab."""
-    start: tuple[str, ...]
-    """Command; ``{out}`` as above, ``{engine}`` is the engine's binary."""
-    serves: tuple[Served, ...]
     faults: tuple[str, ...] = ()
     """Fault switches that it has; ``*`` is all of them."""
     remedy: str = ""
     """What to do when something in ``requires`` is missing."""
-    collector: dict[str, Any] = Field(default_factory=dict)
+    collector: dict[str, Any] = field(default_factory=dict)
     """Settings of the garbage collector when the experiment names none."""
 
     def unknown_faults(self, faults: Iterable[str]) -> list[str]:
@@ -139,8 +135,8 @@ def load(folder: Path | None = None) -> Catalogue:
 
 def _read(path: Path) -> Manifest:
     try:
-        return Manifest.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, ValidationError) as error:
+        return typed_json.read(Manifest, json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
         raise LabError(f"{path} is not a service manifest: {error}", "correct that file") from error
 
 

@@ -230,7 +230,7 @@ def _over(link: AnyLink, lab: Lab, planned: PlannedTrial, table: Table, folder: 
             interruption=lab.interruption,
         ) as service,
     ):
-        ready = service.ready.model_dump(mode="json", exclude_none=True)
+        ready = {key: value for key, value in service.said.items() if value is not None}
         _write(folder / "service.json", {"configuration": configuration, "ready": ready})
         contact = service.contact(appointment)
         with Captures(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import math
 import os
 import time
@@ -47,7 +46,9 @@ def total(metrics: Metrics, name: str) -> float:
 
 def scrape(address: str, seconds_max: float = SCRAPE_S_MAX, namespace: str | None = None) -> str:
     """The text at ``http://address/metrics``, asked for from within a network namespace where
-    given. Raises :class:`OSError` or :class:`http.client.HTTPException`."""
+    given. Raises :class:`OSError`, also for a reply that is none."""
+    import http.client  # it loads a parser of e-mail, which commands without a service do not need
+
     host, _, port = address.rpartition(":")
     where = host.strip("[]"), int(port)
     connection = http.client.HTTPConnection(*where, timeout=seconds_max)
@@ -57,8 +58,10 @@ def scrape(address: str, seconds_max: float = SCRAPE_S_MAX, namespace: str | Non
         connection.request("GET", "/metrics")
         reply = connection.getresponse()
         if reply.status != 200:
-            raise http.client.HTTPException(f"status {reply.status} from the metrics address")
+            raise OSError(f"status {reply.status} from the metrics address")
         return reply.read(SCRAPE_BYTES_MAX).decode("utf-8", "replace")
+    except http.client.HTTPException as error:
+        raise OSError(f"no reply of HTTP from the metrics address: {error!r}") from error
     finally:
         connection.close()
 

@@ -13,10 +13,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirelab.errors import UsageError
-from wirelab.experiment import Placement, PlacementChoice
+
+if TYPE_CHECKING:
+    from wirelab.experiment import Placement, PlacementChoice
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def choose(choice: PlacementChoice, cores: tuple[int, ...] | None = None) -> Tab
     """The table for a choice on these cores (default: the machine's).
     Raises :class:`UsageError` for a core that is not there."""
     cores = available_cores() if cores is None else cores
-    if isinstance(choice, Placement):
+    if not isinstance(choice, str):
         return _named(choice, cores)
     if choice == "unpinned" or len(cores) < 2:
         return Table(choice, (), (), (), cores)

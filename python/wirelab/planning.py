@@ -12,11 +12,11 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from itertools import product
-from typing import Any
+from dataclasses import dataclass, fields
+from itertools import product, starmap
+from typing import Any, NamedTuple
 
 from wirelab import documents, legality, operations, placement, profiles
 from wirelab.errors import ExperimentError, StackError
@@ -40,12 +40,23 @@ OVERHEAD_S = 0.35
 LINK_S = 3.0
 """Seconds more to make a link and to measure it."""
 
+_POINT = tuple(entry.name for entry in fields(Point))
+
 REMEDY = "correct it there, or write `skip_illegal: true` to leave such combinations out"
 
-Around = tuple[PlacementChoice, Profile, CaptureChoice, dict[str, Any]]
-"""Placement, link, capture, and faults of the service."""
-Combination = tuple[str, dict[str, str], Message, Load, Around]
-"""Service, its changed axes, message, load, and what is around them."""
+
+class Combination(NamedTuple):
+    """Places in the experiment's lists, from 0, and what is no list of it."""
+
+    service: int
+    changes: dict[str, str]
+    """Axes by name."""
+    message: int
+    load: int
+    placement: int
+    link: int
+    capture: int
+    faults: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -101,33 +112,34 @@ class Impossible(StackError):
 def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
     """The experiment's trials. Raises :class:`ExperimentError` for a combination that
     cannot exist, unless the experiment says ``skip_illegal``."""
-    found, refused = _cells(experiment, catalogue)
+    refused: dict[str, Impossible] = {}
+    found: dict[str, Cell] = {}
+    for cell in _cells(experiment, catalogue, refused):
+        found.setdefault(_digest(cell.point), cell)
     skipped = tuple(refused)
-    _accept(experiment, found, skipped)
+    _accept(experiment, found.values(), skipped)
     return Schedule(tuple(_ordered(experiment, found)), skipped)
 
 
 def impossible(experiment: Experiment, catalogue: Catalogue) -> list[Impossible]:
     """The experiment's combinations that cannot exist, one for every reason."""
-    return list(_cells(experiment, catalogue)[1].values())
+    refused: dict[str, Impossible] = {}
+    for _ in _cells(experiment, catalogue, refused):
+        pass
+    return list(refused.values())
 
 
 def _cells(
-    experiment: Experiment, catalogue: Catalogue
-) -> tuple[list[Cell], dict[str, Impossible]]:
-    """The cells to measure, each once, and what cannot be, by its reason."""
-    found: dict[str, Cell] = {}
-    refused: dict[str, Impossible] = {}
+    experiment: Experiment, catalogue: Catalogue, refused: dict[str, Impossible]
+) -> Iterator[Cell]:
+    """The cells that can be measured; what cannot goes to ``refused``, by its reason."""
     for number, combination in enumerate(_combinations(experiment)):
         try:
-            cell = _cell(experiment, catalogue, *combination)
+            yield _cell(experiment, catalogue, combination)
         except Impossible as error:
             if experiment.only is not None:
                 error.where = ("only", number)
             refused.setdefault(error.reason, error)
-        else:
-            found.setdefault(_digest(cell.point), cell)
-    return list(found.values()), refused
 
 
 def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
@@ -146,26 +158,28 @@ def _combinations(experiment: Experiment) -> Iterator[Combination]:
 
 
 def _only(experiment: Experiment, places: Iterable[Place]) -> Iterator[Combination]:
+    services = {reference: place for place, reference in enumerate(experiment.services)}
+    faults = experiment.faults.given()
     for place in places:
-        around = (
-            experiment.placement[place.placement],
-            experiment.links[place.link],
-            experiment.capture[place.capture],
-            {k: v for k, v in experiment.faults.given().items() if k not in place.faults_off},
+        on = {name: value for name, value in faults.items() if name not in place.faults_off}
+        yield Combination(
+            *(services[place.stack], {}, place.message, place.load),
+            *(place.placement, place.link, place.capture, on),
         )
-        message, load = experiment.messages[place.message], experiment.loads[place.load]
-        yield place.stack, {}, message, load, around
 
 
 def _matrix(experiment: Experiment) -> Iterator[Combination]:
     faults = [experiment.faults.given()]
-    around = product(experiment.placement, experiment.links, experiment.capture, faults)
-    return product(
-        experiment.services,
-        _changes(experiment.axes),
-        experiment.messages,
-        experiment.loads,
-        list(around),
+    return starmap(
+        Combination,
+        product(
+            range(len(experiment.services)),
+            _changes(experiment.axes),
+            *(range(len(listed)) for listed in (experiment.messages, experiment.loads)),
+            *(range(len(listed)) for listed in (experiment.placement, experiment.links)),
+            range(len(experiment.capture)),
+            faults,
+        ),
     )
 
 
@@ -173,33 +187,21 @@ def _changes(axes: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 
-def _cell(
-    experiment: Experiment,
-    catalogue: Catalogue,
-    reference: str,
-    changes: dict[str, str],
-    message: Message,
-    load: Load,
-    around: Around,
-) -> Cell:
-    choice, link, capture, faults = around
-    service = ("services", experiment.services.index(reference))
-    with _asked_by(*service):
-        plain = Stack.parse(reference)
-    with _asked_by("axes"):
-        stack = plain.with_axes(changes)
-    with _asked_by(*("axes",) if changes and catalogue.has(plain, message.contract) else service):
-        manifest = catalogue.manifest(stack, message.contract)
-    with _asked_by("messages", experiment.messages.index(message)):
+def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell:
+    message, load = experiment.messages[at.message], experiment.loads[at.load]
+    link, capture = experiment.links[at.link], experiment.capture[at.capture]
+    choice = experiment.placement[at.placement]
+    stack, manifest = _served(experiment, catalogue, at)
+    with _asked_by("messages", at.message):
         _accept_message(stack, message)
-    with _asked_by("loads", experiment.loads.index(load)):
+    with _asked_by("loads", at.load):
         _accept_caller(stack, message, load)
-    with _asked_by("links", experiment.links.index(link)):
+    with _asked_by("links", at.link):
         _accept_link(stack, profiles.name(link))
-    with _asked_by("capture", experiment.capture.index(capture)):
+    with _asked_by("capture", at.capture):
         _accept_capture(stack, capture)
     with _asked_by("faults"):
-        _accept_faults(stack, manifest, faults)
+        _accept_faults(stack, manifest, at.faults)
     point = Point(
         stack=stack.reference,
         axes=dict(stack.axes),
@@ -208,9 +210,23 @@ def _cell(
         load=load.point(),
         link=profiles.name(link),
         contract=message.contract,
-        options={**_options(message, choice, faults), **_capture_option(experiment, capture)},
+        options={**_options(message, choice, at.faults), **_capture_option(experiment, capture)},
     )
     return Cell(point, stack, message, load, choice, link, capture)
+
+
+def _served(
+    experiment: Experiment, catalogue: Catalogue, at: Combination
+) -> tuple[Stack, Manifest]:
+    """The stack of a combination, and the service that is to be it."""
+    contract = experiment.messages[at.message].contract
+    service = ("services", at.service)
+    with _asked_by(*service):
+        plain = Stack.parse(experiment.services[at.service])
+    with _asked_by("axes"):
+        stack = plain.with_axes(at.changes)
+    with _asked_by(*("axes",) if at.changes and catalogue.has(plain, contract) else service):
+        return stack, catalogue.manifest(stack, contract)
 
 
 @contextmanager
@@ -268,7 +284,7 @@ def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) 
     return options
 
 
-def _accept(experiment: Experiment, found: list[Cell], skipped: tuple[str, ...]) -> None:
+def _accept(experiment: Experiment, found: Collection[Cell], skipped: tuple[str, ...]) -> None:
     if skipped and not experiment.skip_illegal:
         raise ExperimentError([*skipped, f"experiment {experiment.name}: {REMEDY}"])
     if not found:
@@ -276,20 +292,21 @@ def _accept(experiment: Experiment, found: list[Cell], skipped: tuple[str, ...])
         raise ExperimentError([*skipped, nothing])
 
 
-def _ordered(experiment: Experiment, cells: list[Cell]) -> Iterator[PlannedTrial]:
+def _ordered(experiment: Experiment, cells: Mapping[str, Cell]) -> Iterator[PlannedTrial]:
+    """Trials of cells by the digests of their points."""
     order = 0
     for repeat in range(1, experiment.repeats + 1):
-        block = list(cells)
+        block = list(cells.items())
         random.Random(f"{experiment.seed}/order/{repeat}").shuffle(block)
-        for cell in block:
-            digest = _digest(cell.point)
+        for digest, cell in block:
             seed = random.Random(f"{experiment.seed}/{digest}/{repeat}").getrandbits(63)
             yield PlannedTrial(_id(cell, repeat, digest), cell, repeat, order, seed)
             order += 1
 
 
 def _digest(point: Point) -> str:
-    return hashlib.sha256(json.dumps(asdict(point), sort_keys=True).encode()).hexdigest()
+    content = {name: getattr(point, name) for name in _POINT}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _id(cell: Cell, repeat: int, digest: str) -> str:

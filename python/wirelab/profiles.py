@@ -21,12 +21,12 @@ from pydantic import (
     model_validator,
 )
 
-ProfileName = Literal["loopback", "lan", "wlan", "routed-wlan", "gprs", "wan", "mobile"]
-"""Profiles of the lab; docs/reference/links.md says what each does."""
-Driver = Literal["auto", "veth", "netem", "emulator"]
-"""What carries a profile out; docs/reference/links.md says when each can."""
-LOOPBACK: ProfileName = "loopback"
-"""The link that is none: both sides in the lab's own namespace."""
+from wirelab.link_names import LOOPBACK as LOOPBACK
+from wirelab.link_names import Driver as Driver
+from wirelab.link_names import ProfileName as ProfileName
+from wirelab.link_names import document as document
+from wirelab.link_names import name as name
+
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
@@ -144,20 +144,3 @@ Profile = Annotated[
     Discriminator(lambda given: "a name" if isinstance(given, str) else "a profile"),
 ]
 """A link of an experiment."""
-
-
-def name(profile: str | OwnProfile) -> str:
-    """What points and tables call it."""
-    return profile if isinstance(profile, str) else profile.name
-
-
-def document(profile: str | OwnProfile) -> str | Json:
-    """As `wirelab-engine link` takes it; the driver is a key beside the profile there."""
-    if isinstance(profile, str):
-        return profile
-    return profile.model_dump(exclude_unset=True, exclude={"driver"})
-
-
-def driver(profile: str | OwnProfile) -> Driver:
-    """What is to carry the profile out."""
-    return "auto" if isinstance(profile, str) else profile.driver

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, Protocol
 
 from wirelab import operations
+from wirelab.console import Console, Line
 from wirelab.counting import counted
+from wirelab.link_names import LOOPBACK
 from wirelab.plain import plain
-from wirelab.planning import PlannedTrial
-from wirelab.profiles import LOOPBACK
 from wirelab.trial import Trial
 from wirelab.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from wirelab.planning import PlannedTrial
 
 Json = dict[str, Any]
 
@@ -70,29 +69,6 @@ def time_left(seconds: float) -> str:
     return "under 1 s left" if seconds < 1.0 else f"{format_seconds(round(seconds))} left"
 
 
-class OneLine:
-    """A line on a terminal that moves; nothing elsewhere. It has no thread of rich's own
-    (auto_refresh off), since the lab forks processes while it is shown."""
-
-    def __init__(self, console: Console) -> None:
-        live = Live(console=console, auto_refresh=False, transient=True)
-        self._live = live if console.is_terminal else None
-
-    def __enter__(self) -> OneLine:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def show(self, text: str | Text) -> None:
-        """Replaces what the line says."""
-        if self._live is not None:
-            self._live.update(Text(text) if isinstance(text, str) else text, refresh=True)
-
-
 class Silent:
     """Says nothing; for scripts and for measurements inside other commands."""
 
@@ -114,7 +90,6 @@ class OnConsole:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._line = OneLine(console)
         self._left = TimeLeft(())
         self._total = self._done = self._failed = 0
         self._words = self._phase = ""
@@ -131,10 +106,9 @@ class OnConsole:
         about = "at most about" if at_most else "about"
         length = f", {about} {format_seconds(round(self._left.seconds()))}" if planned else ""
         self.note(f"{counted(len(planned), 'trial')}{length}")
-        self._line.__enter__()
 
     def note(self, text: str) -> None:
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(text)
 
     def trial(self, planned: PlannedTrial) -> None:
         self._began = time.monotonic()
@@ -161,16 +135,13 @@ class OnConsole:
             self.note(f"[{self._done}/{self._total}] {self._words}: {rate:,.0f}/s, {left}")
 
     def end(self) -> None:
-        self._line.__exit__()
+        self._console.status(())
 
     def _show(self) -> None:
         left = time_left(self._left.seconds(time.monotonic() - self._began))
-        width = max(20, self._console.width - 1)
         failed = f", {self._failed} failed" if self._failed else ""
         done = f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left}"
-        first = Text(done[:width], style="bold")
-        second = Text(f"{self._words} · {self._phase}"[:width], style="dim")
-        self._line.show(Text("\n").join((first, second)))
+        self._console.status((Line(done, "bold"), Line(f"{self._words} · {self._phase}", "dim")))
 
 
 def words(planned: PlannedTrial) -> str:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirelab.axes import ENGINE
-from wirelab.experiment import NO_CAPTURE, Experiment
-from wirelab.planning import Cell
+from wirelab.capture_ends import NO_CAPTURE
+
+if TYPE_CHECKING:
+    from wirelab.experiment import Experiment
+    from wirelab.planning import Cell
 
 LOG = "calls.csv"
 """Name of the log in a trial's folder: about 120 B a call."""

@@ -21,6 +21,7 @@ from wirelab import (
     run_directory,
     running,
     studies,
+    study_manifest,
     winners,
 )
 from wirelab.completeness import GO_ON
@@ -38,7 +39,6 @@ from wirelab.trial import Trial
 from wirelab.wanted import Wanted
 from wirelab.winners import Contest, Square
 
-MANIFEST = "study.json"
 FINDINGS = "findings.json"
 FEW_CALLS = 5.0
 """Calls per user below which a cell is pointed out."""
@@ -122,7 +122,7 @@ def reproduce(
 def read(folder: Path, where: Path | None = None) -> Reproduction:
     """Judges the reproduction in a folder, finished or not, and writes findings.json.
     Raises :class:`UsageError` where there is none."""
-    manifest = _manifest(folder)
+    manifest = study_manifest.read(folder)
     found = studies.load(str(manifest["study"]), where)
     runs = {
         part: running.read(folder / part)
@@ -132,11 +132,6 @@ def read(folder: Path, where: Path | None = None) -> Reproduction:
     judged = judge(found, float(manifest["scale"]), folder, runs)
     _write(folder / FINDINGS, judged.to_json())
     return judged
-
-
-def is_reproduction(folder: Path) -> bool:
-    """True for a folder that :func:`reproduce` has written."""
-    return (folder / MANIFEST).is_file()
 
 
 def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> Reproduction:
@@ -250,8 +245,8 @@ def _scaled(found: Found, part: str, share: float) -> str:
 def _begin(found: Found, out: Path, scale: float) -> None:
     """Begins the folder or takes it up again; another study or scale is refused."""
     wanted = {"study": found.study.name, "scale": scale, "sha256": found.sha256}
-    if is_reproduction(out):
-        before = _manifest(out)
+    if study_manifest.is_reproduction(out):
+        before = study_manifest.read(out)
         if before != wanted:
             raise UsageError(
                 f"{out} holds {before.get('study')} at scale {before.get('scale')}, or the study's "
@@ -266,18 +261,7 @@ def _begin(found: Found, out: Path, scale: float) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{out} cannot be made: {error.strerror}", "give another --out") from error
-    _write(out / MANIFEST, wanted)
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(
-            f"{folder} is not a reproduction: {MANIFEST}: {reason}",
-            "name a folder that `wirelab reproduce` has written",
-        ) from error
+    _write(out / study_manifest.NAME, wanted)
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

@@ -15,14 +15,16 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wirelab import engine_binary, journal, machine
-from wirelab.builds import binary_digest
+from wirelab import engine_binary, journal
+from wirelab.digests import binary_digest
 from wirelab.errors import RunDirectoryError, StorageError, WirelabError
-from wirelab.experiment import Experiment
 from wirelab.journal import Journal
 from wirelab.plain import damage
+
+if TYPE_CHECKING:
+    from wirelab.experiment import Experiment
 
 FORMAT = 1
 """Of the directory; grows when an older lab could not read it any more."""
@@ -230,6 +232,8 @@ class RunDirectory:
             write_whole(self.folder / EXPERIMENT, self._source)
 
     def _begin(self) -> None:
+        from wirelab import machine
+
         engine = engine_binary.find()
         self._write_manifest(
             {

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from wirelab import (
-    completeness,
     engine_binary,
     journal,
     manifests,
     open_files,
     placement,
     planning,
-    run_directory,
 )
 from wirelab.axes import ENGINE
 from wirelab.completeness import PLANNED
 from wirelab.errors import ExperimentError, Interrupted, LabError, ToolMissing
 from wirelab.experiment import Experiment
+from wirelab.finished_run import Run as Run
+from wirelab.finished_run import read as read
 from wirelab.identity import Admission
 from wirelab.interruption import Interruption
 from wirelab.journal import Journal
@@ -33,52 +33,6 @@ from wirelab.services import Programs
 from wirelab.trial import Trial
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run that has come to its end."""
-
-    folder: Path
-    trials: tuple[Trial, ...]
-    """In the order of the journal."""
-    skipped: tuple[str, ...] = ()
-    """Combinations that cannot exist, each with its reason."""
-    unavailable: tuple[str, ...] = ()
-    """Callers that could not be had, each with its reason."""
-    planned: int | None = None
-    """Trials of the whole run; None where it was cut short before it was known."""
-    repeated: tuple[Trial, ...] = ()
-    """Failed trials that were measured again; not among ``trials``."""
-    torn: bool = False
-    """True: the journal's last line is torn, and no trial."""
-
-    @property
-    def incomplete(self) -> tuple[str, ...]:
-        """What is missing, torn or was repeated, in sentences."""
-        return completeness.sentences(
-            self.trials, self.planned, torn=self.torn, repeated=self.repeated
-        )
-
-    @property
-    def failed(self) -> tuple[Trial, ...]:
-        """Trials that measured nothing."""
-        return tuple(trial for trial in self.trials if trial.status == "failed")
-
-
-def read(folder: Path) -> Run:
-    """The run in a directory, finished or not. Raises :class:`RunDirectoryError`."""
-    manifest = run_directory.read_manifest(folder)
-    content = journal.read(folder / journal.NAME)
-    return Run(
-        folder,
-        content.trials,
-        skipped=tuple(manifest.get("skipped", ())),
-        unavailable=tuple(manifest.get("unavailable", ())),
-        planned=manifest.get(PLANNED),
-        repeated=content.repeated,
-        torn=content.torn,
-    )
 
 
 def run(

@@ -10,10 +10,12 @@ import shutil
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from wirelab import certificates
-from wirelab.certificates import Certificates
 from wirelab.errors import LabError
+
+if TYPE_CHECKING:
+    from wirelab.certificates import Certificates
 
 SUN_PATH_MAX = 107
 """Bytes of a Unix socket's path: sun_path holds 108 with the closing NUL (unix(7))."""
@@ -77,6 +79,8 @@ class Scratch:
         """The run's certificates, made when they are first asked for. Raises
         :class:`LabError`."""
         if self._certificates is None:
+            from wirelab import certificates  # of trials with TLS alone
+
             self._certificates = certificates.make(self.folder / "tls")
         return self._certificates
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import http.client
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from wirelab import builds, engine_binary, metrics
+from wirelab import builds, engine_binary, metrics, typed_json
 from wirelab.attendants import Attendant
 from wirelab.contact import ANY_PORT, Appointment, Contact
+from wirelab.digests import binary_digest
 from wirelab.errors import BuildError, TrialFailed
 from wirelab.interruption import Interruption
 from wirelab.libraries import Library
 from wirelab.manifests import Catalogue, Manifest
 from wirelab.stacks import Stack
+from wirelab.typed_json import ShapeError
 
 AT_ANY_PORT = Appointment()
 """Without TLS, on a free port of the loopback interface."""
@@ -24,10 +24,9 @@ AT_ANY_PORT = Appointment()
 Json = dict[str, Any]
 
 
-class Ready(BaseModel):
-    """The ready line."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
+@dataclass(frozen=True)
+class Ready:
+    """What the lab needs of the ready line; results carry the whole line."""
 
     ready: bool
     address: str
@@ -35,9 +34,9 @@ class Ready(BaseModel):
     pid: int
     language: str
     runtime: str
+    libraries: tuple[Library, ...]
     ior: str | None = None
     report: str | None = None
-    libraries: tuple[Library, ...]
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,11 @@ class Program:
 
     manifest: Manifest
     command: tuple[str, ...]
-    sha256: str
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of its binary. Raises :class:`OSError`."""
+        return binary_digest(Path(self.command[0]))
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,7 @@ def _program(manifest: Manifest, out: Path) -> Program:
             f"the service in {manifest.language} was built, but {binary} is not there",
             "correct `build` and `start` in its service.json",
         )
-    return Program(manifest, command, builds.binary_digest(binary))
-
-
-METRICS_ERRORS = (OSError, http.client.HTTPException, ValueError)
+    return Program(manifest, command)
 
 
 class Service(Attendant):
@@ -146,8 +146,8 @@ class Service(Attendant):
             interruption=interruption,
         )
         try:
-            self.ready = Ready.model_validate(self.said)
-        except ValidationError as error:
+            self.ready = typed_json.read(Ready, self.said, extra=True)
+        except ShapeError as error:
             self.child.kill()
             raise TrialFailed(f"the service's ready line: {error}") from error
 
@@ -171,12 +171,12 @@ class Service(Attendant):
         except TimeoutError as error:
             silent = "the service did not give its metrics in time: it hangs, or has no processor"
             raise TrialFailed(self.death() or silent) from error
-        except METRICS_ERRORS as error:
+        except (OSError, ValueError) as error:
             raise TrialFailed(self.death() or f"the service's metrics: {error}") from error
 
     def glance(self, seconds_max: float) -> str | None:
         """The metrics as text, or None when a busy service does not give them in time."""
         try:
             return metrics.scrape(self.ready.metrics, seconds_max, self._namespace)
-        except METRICS_ERRORS:
+        except (OSError, ValueError):
             return None

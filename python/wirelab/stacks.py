@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -28,22 +29,17 @@ class Stack:
     def parse(cls, text: str) -> Stack:
         """Reads a reference. Raises :class:`StackError`; an illegal combination is
         refused with the reason and the nearest legal one."""
-        axes = _parse(text)
-        broken = legality.first_broken(axes)
-        if broken is not None:
-            raise StackError(
-                f"{text!r} cannot exist: {broken.reason}",
-                f"the nearest legal stack is {_reference(legality.nearest(axes))}",
-            )
-        return cls(_reference(axes))
+        return _legal(text)
 
-    @property
+    @cached_property
     def axes(self) -> Mapping[str, str]:
         """Every axis with its value, ``binding`` and ``language`` first."""
         return MappingProxyType(_parse(self.reference))
 
     def with_axes(self, changes: Mapping[str, str]) -> Stack:
         """The stack with these axes changed. Raises :class:`StackError` where illegal."""
+        if not changes:
+            return self
         axes = dict(self.axes)
         for name, value in changes.items():
             axes[name] = _canonical(name, value)
@@ -112,6 +108,19 @@ class Stack:
 
     def __str__(self) -> str:
         return self.reference
+
+
+@lru_cache(maxsize=4096)
+def _legal(text: str) -> Stack:
+    """A matrix names few stacks, and each of them in every cell."""
+    axes = _parse(text)
+    broken = legality.first_broken(axes)
+    if broken is not None:
+        raise StackError(
+            f"{text!r} cannot exist: {broken.reason}",
+            f"the nearest legal stack is {_reference(legality.nearest(axes))}",
+        )
+    return Stack(_reference(axes))
 
 
 def _parse(text: str) -> dict[str, str]:

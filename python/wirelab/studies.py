@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wirelab import checkout, published, study_file
+from wirelab import checkout, published
 from wirelab.errors import UsageError
 from wirelab.published import Figure
 from wirelab.spelling import did_you_mean
-from wirelab.study import Study
+
+if TYPE_CHECKING:
+    from wirelab.study import Study
 
 FILE = "study.yaml"
 PUBLISHED = "published.csv"
@@ -58,6 +61,8 @@ def load(name: str, where: Path | None = None) -> Found:
     known = names(home)
     if name not in known:
         raise UsageError(f"there is no study {name!r}", did_you_mean(name, known))
+    from wirelab import study_file  # pydantic: a name that is no study is refused without it
+
     study = study_file.load(home / name / FILE)
     if study.name != name:
         raise UsageError(f"{home / name / FILE} calls itself {study.name!r}", f"write name: {name}")

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from wirelab import documents
+from wirelab.counting import counted
 from wirelab.errors import ExperimentError
 from wirelab.spelling import did_you_mean
 
@@ -22,6 +23,9 @@ BRANCHES = {
 }
 """Parts of pydantic's locations that name the branch of a union, not a key."""
 
+
+PROBLEMS_MAX = 100
+"""Problems that are told one by one: to look for what was meant takes a millisecond each."""
 
 Further = Callable[[Model, documents.Document], list[str]]
 """Problems of a document that its model alone cannot place."""
@@ -59,14 +63,17 @@ def _problems(
     document: documents.Document, errors: list[ErrorDetails], model: type[BaseModel]
 ) -> list[str]:
     places = [_path(details) for details in errors]
-    problems = []
+    above = {path[:length] for path in places for length in range(len(path))}
+    problems: dict[str, None] = {}
     for details, path in zip(errors, places, strict=True):
-        deeper = any(len(other) > len(path) and other[: len(path)] == path for other in places)
-        if details["type"] == "too_short" and deeper:
+        if details["type"] == "too_short" and path in above:
             continue  # pydantic counts the items that were right; theirs is told below
+        if len(problems) == PROBLEMS_MAX:
+            more = counted(len(errors) - PROBLEMS_MAX, "problem")
+            return [*problems, f"{document.name}: and {more} more, perhaps of the same cause"]
         said = f"{documents.dotted(path)}: {_said(details, path, model)}"
-        problems.append(f"{document.place(path)}: {said}")
-    return list(dict.fromkeys(problems))
+        problems[f"{document.place(path)}: {said}"] = None
+    return list(problems)
 
 
 def _path(details: ErrorDetails) -> documents.Path:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from wirelab import reproduction, studies, verdicts
+from wirelab import studies, study_manifest, verdicts
 from wirelab.statistics import percentile_printable
 from wirelab.trial import Json, Point, Trial
 
@@ -238,7 +238,7 @@ def write_reproduction(folder: Path, every: list[Trial], study: str = "hamo2023"
     found = studies.load(study)
     folder.mkdir(parents=True)
     manifest = {"study": study, "scale": found.study.scale, "sha256": found.sha256}
-    (folder / reproduction.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    (folder / study_manifest.NAME).write_text(json.dumps(manifest), encoding="utf-8")
     write_run(folder / found.study.parts[0], every, name=study)
     return folder
 

@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from wirelab.cli import app
 from wirelab.dissection import Look, dissect

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
 
-from wirelab import checkout, experiment_file
+from wirelab import checkout, documents, experiment_file
 from wirelab.errors import ExperimentError
 from wirelab.experiment import Experiment
 
@@ -144,6 +145,66 @@ def test_an_alias_bomb_is_refused() -> None:
 def test_lists_within_lists_are_refused(depth: int) -> None:
     with pytest.raises(ExperimentError, match="too deep"):
         experiment_file.parse("[" * depth)
+
+
+@pytest.mark.parametrize("opened", ["- ", "{a: ", "? ", "[{b: "])
+def test_nothing_nests_deeper_than_can_be_read(opened: str) -> None:
+    """libyaml's own composer calls itself for each level, and would run out of stack."""
+    with pytest.raises(ExperimentError, match="too deep"):
+        experiment_file.parse(opened * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: &x [*x]\n", "x:1: *x stands within what it stands for"),
+        ("a: &x {b: [*x]}\n", "x:1: *x stands within what it stands for"),
+        ("a: 1\nb: *y\n", "x:2: not YAML: there is no anchor &y before it"),
+        (PLAIN + "---\nname: b\n", "x:8: there is another document; keep one in a file"),
+        ("[a]: 1\n", "x:1: the file: a key must be a word"),
+        ("name: !!python/name:os.system x\n", "x:1: name: could not determine a constructor"),
+    ],
+)
+def test_what_yaml_allows_and_an_experiment_does_not_is_told(text: str, said: str) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        experiment_file.parse(text, "x")
+    assert said in str(refused.value)
+
+
+def test_both_readers_of_yaml_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """libyaml, and PyYAML's own where it was built without."""
+    text = (
+        PLAIN
+        + "about: &a >-\n  two\n  lines\nx: [*a, 1, 1.5, ~, true, on, '1', !!str 2, 2020-01-01]\n"
+    )
+    fast = documents.read(text, "x")
+
+    class Slow(yaml.SafeLoader):
+        yaml_implicit_resolvers = documents._Loader.yaml_implicit_resolvers
+
+    monkeypatch.setattr(documents, "_Loader", Slow)
+    slow = documents.read(text, "x")
+    assert fast.values["x"] == ["two lines", 1, 1.5, None, True, "on", "1", "2", "2020-01-01"]
+    assert (fast.values, fast.lines) == (slow.values, slow.lines)
+
+
+def test_a_file_of_megabytes_is_read_in_time_that_grows_with_it() -> None:
+    """What is named twice is found among 25,000 messages. Each against each took minutes."""
+    many = "".join(f"  - {{operation: Hello, bytes: {size} B}}\n" for size in range(1, 25_000))
+    text = PLAIN.replace("messages:\n", f"messages:\n{many}  - {{operation: Hello, bytes: 7 B}}\n")
+    began = time.process_time()
+    with pytest.raises(ExperimentError, match=r"messages\[24999\]: the same as messages\[6\]"):
+        experiment_file.parse(text)
+    assert time.process_time() - began < 30.0
+
+
+def test_thousands_of_problems_are_counted_and_the_first_are_told() -> None:
+    text = PLAIN + "".join(f"key{number}: 1\n" for number in range(10_000))
+    with pytest.raises(ExperimentError) as refused:
+        experiment_file.parse(text, "x")
+    assert len(refused.value.problems) == 101
+    assert refused.value.problems[0].startswith("x:8: key0: unknown key")
+    assert "9,900 problems more" in refused.value.problems[-1]
 
 
 def test_on_and_off_stay_words() -> None:

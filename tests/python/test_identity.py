@@ -191,7 +191,7 @@ def test_a_gap_of_another_service_excuses_nothing() -> None:
 
 def test_a_service_that_did_not_start_has_not_passed() -> None:
     """Nothing examined is no proof."""
-    nothing = _examination().model_copy(update={"exams": (), "failure": "it died"})
+    nothing = replace(_examination(), exams=(), failure="it died")
     verdict = judge(nothing, Gaps())
     assert not verdict.passed
     assert verdict.reasons() == ["it died"]

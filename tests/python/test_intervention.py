@@ -44,7 +44,7 @@ from wirelab.experiment import Experiment
 from wirelab.intervention.outcome import Outcome, judge
 from wirelab.intervention.proposal import Proposal, propose
 from wirelab.intervention.record import Interventions, Spot
-from wirelab.intervention.testing import FOLDER
+from wirelab.intervention.recorded import FOLDER
 from wirelab.measuring import settings
 from wirelab.report import section as page_section
 from wirelab.report import tested as report_tested
@@ -115,8 +115,8 @@ def test_a_switch_that_the_service_has_not_says_so() -> None:
     """The value that needs a switch cannot be set on a service without one."""
     catalogue = manifests.load()
     rust = catalogue.by_language["rust"]
-    bare = [served.model_copy(update={"server_options": ()}) for served in rust.serves]
-    without = replace(catalogue, by_language={"rust": rust.model_copy(update={"serves": bare})})
+    bare = tuple(replace(served, server_options=()) for served in rust.serves)
+    without = replace(catalogue, by_language={"rust": replace(rust, serves=bare)})
     experiment = experiment_file.parse(text_of("rest@rust"))
     (planned,) = planning.schedule(experiment, without).trials
     finding = finding_of(NAGLE, 90, 3600.0, "server.nagle", "on")

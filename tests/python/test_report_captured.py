@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissected
 from tests.python.synthetic_run import GRPC, REST, write_run

@@ -18,9 +18,10 @@ from wirelab import (
     reproduction,
     studies,
     study_file,
+    study_manifest,
     study_page,
 )
-from wirelab.cli.reproduce import show
+from wirelab.cli.reproduced import show
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.levels import levels
 from wirelab.scaling import scaled
@@ -202,7 +203,7 @@ def written(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:
     """A reproduction's folder, as a run would leave it."""
     folder.mkdir()
     manifest = {"study": "hamo2023", "scale": 0.1, "sha256": found.sha256}
-    (folder / reproduction.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    (folder / study_manifest.NAME).write_text(json.dumps(manifest), encoding="utf-8")
     for part, every in points.items():
         trials = [
             trial(
@@ -314,7 +315,7 @@ def test_another_scale_does_not_go_on_in_the_same_folder(tmp_path: Path, found: 
     folder = tmp_path / "out"
     folder.mkdir()
     manifest = {"study": "hamo2023", "scale": 0.1, "sha256": found.sha256}
-    (folder / reproduction.MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    (folder / study_manifest.NAME).write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(UsageError, match=r"holds hamo2023 at scale 0\.1"):
         reproduction.reproduce("hamo2023", folder, scale=0.2, where=STUDIES)
 

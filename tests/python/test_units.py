@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
+from wirelab.console import Console
 from wirelab.errors import UnitError
 from wirelab.progress import OnConsole, time_left
 from wirelab.units import format_bytes, format_seconds, parse_bytes, parse_seconds
@@ -67,11 +65,13 @@ def test_what_is_left_is_no_figure_below_a_second() -> None:
 
 
 @pytest.mark.parametrize(("at_most", "said"), [(False, "about 1 min 1 s"), (True, "at most about")])
-def test_the_time_of_windows_by_calls_is_told_as_a_bound(at_most: bool, said: str) -> None:
-    out = io.StringIO()
-    progress = OnConsole(Console(file=out, width=80))
+def test_the_time_of_windows_by_calls_is_told_as_a_bound(
+    at_most: bool, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = OnConsole(Console())
     progress.begin([60.0, 1.0], 0, at_most)
     progress.end()
-    assert out.getvalue().startswith("2 trials, ")
-    assert said in out.getvalue()
-    assert ("at most" in out.getvalue()) == at_most
+    shown = capsys.readouterr().out
+    assert shown.startswith("2 trials, ")
+    assert said in shown
+    assert ("at most" in shown) == at_most

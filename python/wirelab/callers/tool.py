@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from wirelab import checkout
-from wirelab.builds import binary_digest
+from wirelab.digests import binary_digest
 from wirelab.errors import ToolMissing
 from wirelab.interruption import Interruption
 from wirelab.processes import Child, describe_exit, run_to_end

@@ -1,5 +1,8 @@
 """The command ``wirelab``. Each file here holds the options of one verb and nothing else.
 
+A command's module is imported when that command runs or shows its own help, and what it works
+with when it runs: no command waits for the imports of another.
+
 Exit codes: 0 done, 1 done but trials or all calls failed, or a wrapped tool failed or cannot be
 trusted, 2 wrong usage, 3 the lab failed, 4 nothing more could be written, 130 interrupted.
 """
@@ -7,45 +10,106 @@ trusted, 2 wrong usage, 3 the lab failed, 4 nothing more could be written, 130 i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from importlib import import_module
+from typing import NamedTuple
 
-import typer
+import click
 
-from wirelab import machine
-from wirelab.cli.dissect import dissect
-from wirelab.cli.doctor import doctor
-from wirelab.cli.drive import drive
-from wirelab.cli.reproduce import reproduce, studies
-from wirelab.cli.run import demo, report, run
-from wirelab.cli.schema import schema
-from wirelab.cli.verify import verify
-from wirelab.cli.wrap import wrap
 
-app = typer.Typer(
-    name="wirelab",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+class Entry(NamedTuple):
+    """A command that is not imported yet."""
+
+    name: str
+    module: str
+    """Below this package; it holds the command under its own name."""
+    about: str
+    """The first line of its help, by which the group lists it."""
+
+
+COMMANDS = (
+    Entry("demo", "run", "Measure REST with JSON beside gRPC on the embedded services."),
+    Entry("run", "run", "Run an experiment, or go on with it where it was interrupted."),
+    Entry(
+        "reproduce",
+        "reproduce",
+        "Run a published study again, and say which of its findings stand.",
+    ),
+    Entry("drive", "drive", "Load one server, and say how fast it answers."),
+    Entry(
+        "dissect", "dissect", "Say of a capture what its packets cost, and what they waited for."
+    ),
+    Entry(
+        "wrap",
+        "wrap",
+        "Run anyone's load tool under capture: what did it do, and can it be trusted?",
+    ),
+    Entry(
+        "verify",
+        "verify",
+        "Examine services beside the canonical model: do they all do the same?",
+    ),
+    Entry(
+        "report",
+        "run",
+        "Print the results of a run or a reproduction again and write its report anew.",
+    ),
+    Entry("doctor", "doctor", "Say what this machine can and cannot measure."),
+    Entry("studies", "reproduce", "List the published studies that can be run again."),
+    Entry("schema", "schema", "Print the JSON Schema of a document, for editors."),
 )
-for command in (
-    *(demo, run, reproduce, drive, dissect, wrap, verify, report, doctor, studies, schema),
-):
-    app.command()(command)
+"""Every command, in the order in which they are listed."""
 
 
-def _version(wanted: bool) -> None:
+class LazyGroup(click.Group):
+    """Knows its commands by :data:`COMMANDS` and imports the one that is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return [entry.name for entry in COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported; None where there is none of that name."""
+        entry = next((entry for entry in COMMANDS if entry.name == cmd_name), None)
+        if entry is None:
+            return None
+        command = getattr(import_module(f"{__name__}.{entry.module}"), entry.name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As in click, which would look for what was meant among imported commands alone."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as unknown:
+            names = self.list_commands(ctx)
+            raise click.NoSuchCommand(unknown.command_name, possibilities=names, ctx=ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(entry.name, entry.about) for entry in COMMANDS])
+
+
+def _version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        print(f"wirelab {machine.versions()['wirelab']}")
-        raise typer.Exit
+        import wirelab
+
+        click.echo(f"wirelab {wirelab.__version__}")
+        ctx.exit()
 
 
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
-    ] = False,
-) -> None:
+@click.group("wirelab", cls=LazyGroup)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Print it.",
+)
+def app() -> None:
     """A laboratory for wire protocols: which stack is faster for your message, load and
     network, by how much, how sure that is, and why."""
 

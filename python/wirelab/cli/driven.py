@@ -26,7 +26,7 @@ NOTES = {
 
 def show(target: str, result: Json) -> None:
     """Prints the result, hints last."""
-    out.print(target, style="bold", markup=False, soft_wrap=True)
+    out.print(target, style="bold")
     _show_amount(result)
     _show_errors(result)
     if result["ok"]:
@@ -48,7 +48,7 @@ def show(target: str, result: Json) -> None:
 
 
 def _say(text: str, style: str = "") -> None:
-    out.print(folded(text, min(out.width, WIDTH)), style=style, markup=False, soft_wrap=True)
+    out.print(folded(text, min(out.width, WIDTH)), style)
 
 
 def _show_amount(result: Json) -> None:

@@ -5,58 +5,28 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import textwrap
 from collections.abc import Callable
-from typing import ParamSpec, TextIO
+from typing import Any, TextIO
 
-import typer
-from rich.console import Console
+from click.exceptions import Exit
 
+from wirelab.console import Console, folded
 from wirelab.errors import EXIT_INTERRUPTED, EXIT_LAB, EXIT_STORAGE, WirelabError
-from wirelab.journal import FULL
 
-P = ParamSpec("P")
+__all__ = ["err", "folded", "out", "told"]
 
-
-class _Pipe(Console):
-    """A console whose reader may go away, as ``head`` does."""
-
-    def on_broken_pipe(self) -> None:
-        """Nothing more is written, and the command ends (:func:`told`)."""
-        self.quiet = True
-        raise BrokenPipeError
-
-
-out = _Pipe(highlight=False)
+out = Console()
 """For what was asked for."""
-err = _Pipe(stderr=True, highlight=False)
+err = Console(stderr=True)
 """For progress and messages."""
 
 
-def folded(text: str, width: int) -> str:
-    """Lines of at most ``width`` columns, broken between words alone: paths and commands stay
-    whole, to be copied. What a line goes on with is set in by two more columns."""
-    return "\n".join(_folded(line, width) for line in text.splitlines())
-
-
-def _folded(line: str, width: int) -> str:
-    indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.fill(
-        line.strip(),
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + "  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def told(command: Callable[P, int]) -> Callable[P, None]:
+def told(command: Callable[..., int]) -> Callable[..., None]:
     """Ends a command with its exit code, and every error with a message instead of a trace."""
 
     @functools.wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
-        raise typer.Exit(_code(lambda: command(*args, **kwargs)))
+    def wrapped(**options: Any) -> None:
+        raise Exit(_code(lambda: command(**options)))
 
     return wrapped
 
@@ -67,7 +37,7 @@ def _code(command: Callable[[], int]) -> int:
         sys.stdout.flush()
         return code
     except WirelabError as error:
-        err.print(folded(f"wirelab: {error}", err.width), style="red", markup=False, soft_wrap=True)
+        err.print(folded(f"wirelab: {error}", err.width), style="red")
         return error.exit_code
     except KeyboardInterrupt:
         err.print("wirelab: interrupted", style="red")
@@ -76,11 +46,18 @@ def _code(command: Callable[[], int]) -> int:
         _silence(sys.stdout, sys.stderr)
         return EXIT_STORAGE
     except OSError as error:
-        where = error.filename or "standard output or a file"
-        said = f"wirelab: {where} cannot be written or read: {error.strerror}"
-        err.print(folded(said, err.width), style="red", markup=False, soft_wrap=True)
-        _silence(sys.stdout)
-        return EXIT_STORAGE if error.errno in FULL else EXIT_LAB
+        return _refused(error)
+
+
+def _refused(error: OSError) -> int:
+    """The kernel would not read or write a file."""
+    from wirelab.journal import FULL
+
+    where = error.filename or "standard output or a file"
+    said = f"wirelab: {where} cannot be written or read: {error.strerror}"
+    err.print(folded(said, err.width), style="red")
+    _silence(sys.stdout)
+    return EXIT_STORAGE if error.errno in FULL else EXIT_LAB
 
 
 def _silence(*streams: TextIO) -> None:

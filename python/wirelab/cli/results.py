@@ -1,8 +1,4 @@
-"""What a person gets to see at the end of a run.
-
-Here and beside it, what loads scipy or matplotlib is imported where it is used: that
-takes a second, and `wirelab drive` needs neither.
-"""
+"""What a person gets to see at the end of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.plain import plain
 
 if TYPE_CHECKING:
-    from wirelab.running import Run
+    from wirelab.finished_run import Run
     from wirelab.trial import Trial
 
 RETRY = "--retry-failed, with the same --out, measures failed trials again"
@@ -43,7 +39,7 @@ def show(run: Run, *, as_json: bool, told: Collection[str] = ()) -> int:
 def point(text: str, mark: str = "•", style: str = "") -> None:
     """A sentence behind its mark; the lines that follow are set in."""
     said = folded(f"{mark} {plain(text)}", out.width)
-    out.print(said, style=style, markup=False, soft_wrap=True)
+    out.print(said, style)
 
 
 def draw(folder: Path, file: Path) -> None:
@@ -77,21 +73,22 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
 
     for sentence in run.incomplete:
         point(sentence, "!", style="yellow")
-    out.print(report.terminal_table(run.trials))
+    for text, style in report.terminal_table(run.trials):
+        out.print(text, style)
     for sentence in report.sentences(run.trials, threshold):
         point(sentence)
     outcome = intervention.read(run.folder)
     for line in tested.lines(outcome) if outcome else ():
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        out.print(line)
     for trial in failed[:FAILED_MAX]:
         point(f"{trial.id}: {trial.reason}", "failed:")
     if len(failed) > FAILED_MAX:
         out.print(f"and {len(failed) - FAILED_MAX} more, all in the report under Checks")
     if run.failed:
-        out.print(RETRY)
+        out.print(folded(RETRY, out.width))
     there = completeness.trials_of(run.trials, run.planned)
-    out.print(f"\n{there}, {len(run.failed)} failed.", markup=False)
-    out.print(f"Report: {page}", markup=False, soft_wrap=True)
+    out.print(f"\n{there}, {len(run.failed)} failed.")
+    out.print(f"Report: {page}")
 
 
 def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:

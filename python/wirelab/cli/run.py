@@ -2,54 +2,36 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from wirelab import experiment_file
-from wirelab.cli import results
 from wirelab.cli.edges import err, told
+from wirelab.cli.options import AS_JSON, OUT, PATH, RETRY_FAILED, UNVERIFIED, VERBOSE
 from wirelab.errors import UsageError
-from wirelab.experiment import NO_CAPTURE
-from wirelab.progress import OnConsole
 
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
 
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", help="Run directory; an unfinished run in it goes on.", metavar="DIR"),
-]
-Unverified = Annotated[
-    bool,
-    typer.Option(
-        "--unverified", help="Measure services too that did not pass `verify`; marks the results."
-    ),
-]
-RetryFailed = Annotated[
-    bool,
-    typer.Option("--retry-failed", help="Measure the trials again that failed in --out."),
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", help="Print the study's winners and causes too.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 
-
+@click.command()
+@click.argument("file", type=PATH, help="Experiment file.")
+@OUT
+@UNVERIFIED
+@RETRY_FAILED
+@click.option(
+    "--test-findings",
+    is_flag=True,
+    help="Then test what its packets show, as `dissect --test` does.",
+)
+@AS_JSON
 @told
 def run(
-    file: Annotated[Path, typer.Argument(help="Experiment file.", metavar="FILE")],
-    directory: Out = None,
-    unverified: Unverified = False,
-    retry_failed: RetryFailed = False,
-    test_findings: Annotated[
-        bool,
-        typer.Option(
-            "--test-findings", help="Then test what its packets show, as `dissect --test` does."
-        ),
-    ] = False,
-    as_json: AsJson = False,
+    file: Path,
+    directory: Path | None,
+    unverified: bool,
+    retry_failed: bool,
+    test_findings: bool,
+    as_json: bool,
 ) -> int:
     """Run an experiment, or go on with it where it was interrupted."""
     return _run(
@@ -62,35 +44,43 @@ def run(
     )
 
 
+@click.command()
+@OUT
+@RETRY_FAILED
+@AS_JSON
 @told
-def demo(directory: Out = None, retry_failed: RetryFailed = False, as_json: AsJson = False) -> int:
+def demo(directory: Path | None, retry_failed: bool, as_json: bool) -> int:
     """Measure REST with JSON beside gRPC on the embedded services."""
     return _run(DEMO, directory, as_json, retry_failed=retry_failed)
 
 
+@click.command()
+@click.argument("directory", type=PATH, metavar="DIR", help="Run directory.")
+@click.option(
+    "--picture",
+    type=PATH,
+    metavar="FILE",
+    help="Write the main picture too, as an SVG file.",
+)
+@VERBOSE
+@AS_JSON
 @told
-def report(
-    directory: Annotated[Path, typer.Argument(help="Run directory.", metavar="DIR")],
-    picture: Annotated[
-        Path | None,
-        typer.Option(help="Write the main picture too, as an SVG file.", metavar="FILE"),
-    ] = None,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
-) -> int:
+def report(directory: Path, picture: Path | None, verbose: bool, as_json: bool) -> int:
     """Print the results of a run or a reproduction again and write its report anew."""
-    from wirelab import reproduction, running
+    from wirelab import finished_run, study_manifest
+    from wirelab.cli import results
 
     if picture is not None:
         results.accept_picture(picture)
-    if reproduction.is_reproduction(directory):
-        from wirelab.cli.reproduce import show
+    if study_manifest.is_reproduction(directory):
+        from wirelab import reproduction
+        from wirelab.cli import reproduced
 
         made = reproduction.read(directory)
         if picture is not None:
             results.draw(directory / made.found.study.parts[0], picture)
-        return show(made, as_json=as_json, verbose=verbose)
-    found = running.read(directory)
+        return reproduced.show(made, as_json=as_json, verbose=verbose)
+    found = finished_run.read(directory)
     if picture is not None:
         results.draw(directory, picture)
     return results.show(found, as_json=as_json)
@@ -105,16 +95,24 @@ def _run(
     retry_failed: bool = False,
     test_findings: bool = False,
 ) -> int:
-    from wirelab import intervention, running
+    from wirelab.cli.directories import accept_retry, default_directory
 
     accept_retry(retry_failed, directory)
+    from wirelab import experiment_file
+    from wirelab.capture_ends import NO_CAPTURE
+
     experiment = experiment_file.load(file)
     test_findings = test_findings or experiment.test_findings
     if test_findings and set(experiment.capture) == {NO_CAPTURE}:
         raise UsageError(f"--test-findings: {file} captures nothing", "add `capture: client`")
     folder = directory or default_directory(experiment.name)
     source = file.read_text(encoding="utf-8")
-    err.print(f"run directory: {folder}", markup=False, soft_wrap=True)
+    err.print(f"run directory: {folder}")
+
+    from wirelab import running
+    from wirelab.cli import results
+    from wirelab.progress import OnConsole
+
     progress = OnConsole(err)
     finished = running.run(
         experiment,
@@ -125,19 +123,10 @@ def _run(
         retry_failed=retry_failed,
     )
     if test_findings:
+        from wirelab import intervention
+
         try:
             intervention.intervene(folder, progress=progress, unverified=unverified)
         except UsageError as error:  # what was measured is shown all the same
             progress.note(f"nothing was tested: {error.message}")
     return results.show(finished, as_json=as_json, told=progress.told)
-
-
-def accept_retry(retry_failed: bool, directory: Path | None) -> None:
-    """Raises :class:`UsageError` where there is nothing that could have failed."""
-    if retry_failed and directory is None:
-        raise UsageError("--retry-failed needs the run", "name its directory: --out DIR")
-
-
-def default_directory(name: str) -> Path:
-    """``runs/<name>-<UTC time>``."""
-    return Path("runs") / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"

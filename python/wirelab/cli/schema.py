@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
 
-import typer
-
-from wirelab import experiment_file
 from wirelab.cli.edges import told
 from wirelab.errors import EXIT_OK, UsageError
-from wirelab.spelling import did_you_mean
 
-SCHEMAS = {"experiment": experiment_file.schema_text}
+DOCUMENTS = ("experiment",)
 
 
+@click.command()
+@click.argument(
+    "document", default="experiment", metavar="[DOCUMENT]", help="experiment  [default: experiment]"
+)
 @told
-def schema(
-    document: Annotated[str, typer.Argument(help="experiment", metavar="DOCUMENT")] = "experiment",
-) -> int:
+def schema(document: str) -> int:
     """Print the JSON Schema of a document, for editors."""
-    if document not in SCHEMAS:
-        raise UsageError(f"there is no schema of {document!r}", did_you_mean(document, SCHEMAS))
-    print(SCHEMAS[document](), end="")
+    if document not in DOCUMENTS:
+        from wirelab.spelling import did_you_mean
+
+        raise UsageError(f"there is no schema of {document!r}", did_you_mean(document, DOCUMENTS))
+    from wirelab import experiment_file
+
+    print(experiment_file.schema_text(), end="")
     return EXIT_OK

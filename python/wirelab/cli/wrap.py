@@ -2,220 +2,70 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, get_args
+from typing import Any
 
-import typer
+import click
 
-from wirelab.cli.edges import err, out, told
-from wirelab.errors import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    EXIT_OK,
-    EXIT_STORAGE,
-    StorageError,
-    UsageError,
+from wirelab.cli.edges import told
+from wirelab.cli.options import PATH
+from wirelab.link_names import LOOPBACK
+
+
+@click.command()
+@click.argument(
+    "command",
+    nargs=-1,
+    required=True,
+    metavar="-- COMMAND…",
+    help="The tool with its own options. With --serve, {url}, {address}, {host} and {port} in it "
+    "are replaced.",
 )
-from wirelab.interruption import Interruption
-from wirelab.operations import CONTRACTS
-from wirelab.profiles import LOOPBACK, ProfileName
-from wirelab.run_directory import write_whole
-from wirelab.scratch import Scratch
-from wirelab.spelling import did_you_mean
-from wirelab.stacks import Stack
-from wirelab.units import parse_seconds
-
-if TYPE_CHECKING:
-    from wirelab.wrapping import Measured
-
-Json = dict[str, Any]
-
-RECORD = "wrap.json"
-PAGE = "report.html"
-
-
+@click.option("--serve", metavar="REF", help="Start this service of the lab, e.g. rest@go.")
+@click.option("--contract", default="transfer", show_default=True, help="What --serve serves.")
+@click.option(
+    "--hello-bytes",
+    type=click.IntRange(0, 2**31 - 1),
+    default=14,
+    show_default=True,
+    help="Bytes of the text that Hello answers.",
+)
+@click.option(
+    "--link",
+    metavar="PROFILE",
+    default=LOOPBACK,
+    show_default=True,
+    help="Network between COMMAND and --serve.",
+)
+@click.option("--interface", default="lo", show_default=True, help="Where packets are captured.")
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="TCP port of the server. [default: as in COMMAND]",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print JSON; COMMAND's output goes to standard error.",
+)
+@click.option(
+    "--out",
+    "folder",
+    type=PATH,
+    metavar="DIR",
+    help="Keep the report and COMMAND's output here.",
+)
+@click.option(
+    "--report",
+    type=PATH,
+    metavar="FILE",
+    help="Write the report as a page that opens offline.",
+)
+@click.option("--keep-capture", is_flag=True, help="Keep the packets, too.")
+@click.option("--timeout", help="End COMMAND after this time, e.g. 30s.")
 @told
-def wrap(
-    command: Annotated[
-        list[str],
-        typer.Argument(
-            help="The tool with its own options. With --serve, {url}, {address}, {host} and "
-            "{port} in it are replaced.",
-            metavar="-- COMMAND…",
-        ),
-    ],
-    serve: Annotated[
-        str | None,
-        typer.Option(help="Start this service of the lab, e.g. rest@go.", metavar="REF"),
-    ] = None,
-    contract: Annotated[str, typer.Option(help="What --serve serves.")] = "transfer",
-    hello_bytes: Annotated[
-        int, typer.Option(min=0, max=2**31 - 1, help="Bytes of the text that Hello answers.")
-    ] = 14,
-    link: Annotated[
-        str, typer.Option(help="Network between COMMAND and --serve.", metavar="PROFILE")
-    ] = LOOPBACK,
-    interface: Annotated[str, typer.Option(help="Where packets are captured.")] = "lo",
-    port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="TCP port of the server. [default: as in COMMAND]"),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON; COMMAND's output goes to standard error.")
-    ] = False,
-    out_folder: Annotated[
-        Path | None,
-        typer.Option("--out", help="Keep the report and COMMAND's output here.", metavar="DIR"),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Write the report as a page that opens offline.", metavar="FILE"),
-    ] = None,
-    keep_capture: Annotated[
-        bool, typer.Option("--keep-capture", help="Keep the packets, too.")
-    ] = False,
-    timeout: Annotated[
-        str | None, typer.Option(help="End COMMAND after this time, e.g. 30s.")
-    ] = None,
-) -> int:
+def wrap(**options: Any) -> int:
     """Run anyone's load tool under capture: what did it do, and can it be trusted?"""
-    from wirelab import wrapping
+    from wirelab.cli.wrapped import Options, run
 
-    order = wrapping.Order(
-        command=tuple(command),
-        serve=None if serve is None else Stack.parse(serve),
-        contract=_among("--contract", contract, CONTRACTS),
-        hello_bytes=hello_bytes,
-        link=_among("--link", link, get_args(ProfileName)),
-        interface=interface,
-        port=port,
-        seconds_max=None if timeout is None else _seconds(timeout),
-    )
-    _accept(out_folder)
-    _accept_page(report)
-    sink: BinaryIO = sys.stderr.buffer if as_json else sys.stdout.buffer
-    with Interruption() as interruption, Scratch() as scratch:
-        measured = wrapping.wrap(
-            order,
-            scratch.folder,
-            out=sink,
-            err=sys.stderr.buffer,
-            note=lambda text: err.print(text, markup=False),
-            interruption=interruption,
-        )
-        result = {**wrapping.result(measured), "kept": None, "report": None}
-        keeps = keep_capture or interruption.requested or measured.stopped is not None
-        unwritten: list[StorageError] = []
-        with _told_at_the_end(unwritten):
-            result["kept"] = _keep(scratch.folder, out_folder, measured, result, capture=keeps)
-        with _told_at_the_end(unwritten):
-            result["report"] = _write_page(report, measured, result)
-    if as_json:
-        print(json.dumps(result, indent=1))
-    else:
-        _show(wrapping.lines(result), result)
-    if unwritten:
-        raise unwritten[0]
-    return _exit_code(result)
-
-
-@contextmanager
-def _told_at_the_end(unwritten: list[StorageError]) -> Iterator[None]:
-    """What was measured is shown before it is said that a file of it could not be written."""
-    try:
-        yield
-    except StorageError as error:
-        unwritten.append(error)
-
-
-def _exit_code(result: Json) -> int:
-    tool = result["tool"]
-    if tool["how"] == "interrupted":
-        return EXIT_INTERRUPTED
-    if tool["how"] == "stopped":
-        return EXIT_STORAGE
-    failed = tool["how"] != "ended" or tool["exit_code"] != 0
-    return EXIT_FAILED if failed or result["verdict"]["trusted"] is False else EXIT_OK
-
-
-def _show(lines: Any, result: Json) -> None:
-    out.print()
-    for line in lines:
-        out.print(line, markup=False, highlight=False, no_wrap=True, crop=False)
-    if result["kept"]:
-        out.print(f"kept: {result['kept']}", markup=False, soft_wrap=True)
-    if result["report"]:
-        out.print(f"report: {result['report']}", markup=False, soft_wrap=True)
-
-
-def _accept(folder: Path | None) -> None:
-    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"--out {folder} is there already", "name a folder that is new or empty")
-
-
-def _accept_page(file: Path | None) -> None:
-    if file is None:
-        return
-    if file.is_dir():
-        raise UsageError(f"--report {file} is a folder", "name a file in it, such as report.html")
-    if not file.parent.is_dir():
-        raise UsageError(
-            f"--report {file}: there is no folder {file.parent}", "make it first, or name another"
-        )
-
-
-def _write_page(file: Path | None, measured: Measured, result: Json) -> str | None:
-    """Returns where the page is, None where none was asked for."""
-    if file is None:
-        return None
-    from wirelab.wrapping import page
-
-    try:
-        write_whole(file, page.html(measured, result))
-    except OSError as error:
-        raise StorageError(
-            f"--report {file} cannot be written: {error.strerror}", "name another file"
-        ) from error
-    return str(file)
-
-
-def _keep(
-    source: Path, folder: Path | None, measured: Measured, result: Json, *, capture: bool
-) -> str | None:
-    """Copies what is to be kept; returns where to, None where nothing is."""
-    if folder is None and not capture:
-        return None
-    from wirelab.wrapping import page
-
-    where = folder or Path(time.strftime("wirelab-wrap-%Y%m%d-%H%M%S"))
-    names = ["tool-stdout.txt", "tool-stderr.txt", *(["capture.pcapng"] if capture else [])]
-    try:
-        where.mkdir(parents=True, exist_ok=True)
-        (where / RECORD).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        write_whole(where / PAGE, page.html(measured, result))
-        for name in names:
-            shutil.move(source / name, where / name)
-    except OSError as error:
-        raise StorageError(
-            f"{where} cannot be written: {error.strerror}", "name another folder with --out"
-        ) from error
-    return str(where)
-
-
-def _among(option: str, value: str, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise UsageError(f"{option} {value} does not exist", did_you_mean(value, known))
-    return value
-
-
-def _seconds(text: str) -> float:
-    seconds = parse_seconds(text)
-    if seconds <= 0:
-        raise UsageError(f"--timeout {text} is not above 0", "give a time such as 30s")
-    return seconds
+    return run(Options(**options))

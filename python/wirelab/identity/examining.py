@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from wirelab import engine_binary
+from wirelab import engine_binary, typed_json
 from wirelab.contact import Appointment, Contact
 from wirelab.errors import EngineRefused, TrialFailed
 from wirelab.interruption import Interruption
@@ -18,6 +16,7 @@ from wirelab.processes import POLL_S, Child, describe_exit
 from wirelab.scratch import Scratch
 from wirelab.services import Program, Service, Settings
 from wirelab.stacks import Stack
+from wirelab.typed_json import ShapeError
 
 EXAMINATION_S_MAX = 900.0
 """An examination that takes longer is ended; a deep one makes millions of calls."""
@@ -29,10 +28,9 @@ ACCOUNTS, BALANCE, HELLO_BYTES = 1_000, 1_000_000_000, 14
 Json = dict[str, Any]
 
 
-class Finding(BaseModel):
+@dataclass(frozen=True)
+class Finding:
     """One difference between service and model."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     call: str
@@ -40,10 +38,9 @@ class Finding(BaseModel):
     found: str
 
 
-class Exam(BaseModel):
+@dataclass(frozen=True)
+class Exam:
     """One section: ``operations``, ``errors``, ``limits``, ``vectors`` or ``money``."""
-
-    model_config = ConfigDict(frozen=True)
 
     section: str
     calls: int
@@ -51,10 +48,9 @@ class Exam(BaseModel):
     left_out: tuple[str, ...] = ()
 
 
-class Examination(BaseModel):
+@dataclass(frozen=True)
+class Examination:
     """All sections of one service, contract and stack."""
-
-    model_config = ConfigDict(frozen=True)
 
     stack: str
     """Reference of the identity point."""
@@ -158,8 +154,8 @@ def _asked(
             raise EngineRefused(f"the engine refused to examine: {message}", remedy)
         raise TrialFailed(service.death() or message)
     try:
-        return tuple(Exam.model_validate(exam) for exam in said["exams"])
-    except (KeyError, TypeError, ValidationError) as error:
+        return tuple(typed_json.read(Exam, exam, extra=True) for exam in said["exams"])
+    except (KeyError, TypeError, ShapeError) as error:
         raise EngineRefused(
             f"the engine's answer is no examination: {error}",
             "are the engine and the front of one version? run `make setup`",

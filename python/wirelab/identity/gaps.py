@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,12 @@ from wirelab.stacks import Stack
 
 FILE = "services/gaps.yaml"
 """In the checkout."""
+
+
+@cache
+def _catalogue() -> manifests.Catalogue:
+    """Of this process: every gap of the file is checked against the same manifests."""
+    return manifests.load()
 
 
 class Gap(BaseModel):
@@ -38,9 +45,10 @@ class Gap(BaseModel):
     @model_validator(mode="after")
     def _of_services_that_there_are(self) -> Gap:
         """Or a mistyped gap would stand in the file for good."""
+        catalogue = _catalogue()
         for service in self.services:
             try:
-                manifests.load().manifest(Stack.parse(service), self.contract)
+                catalogue.manifest(Stack.parse(service), self.contract)
             except StackError as error:
                 raise ValueError(f"{error.message}. {error.remedy}") from None
         return self

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 from wirelab import engine_binary, manifests
-from wirelab.builds import binary_digest
+from wirelab.digests import binary_digest
 from wirelab.errors import UsageError
 from wirelab.identity import gaps as known
 from wirelab.identity.examining import examine
+from wirelab.identity.gaps import Gaps
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.proofs import Proofs
 from wirelab.identity.verdict import Verdict, judge
@@ -54,7 +56,11 @@ class Verifier:
         self._programs = programs
         self._interruption = interruption
         self.proofs = Proofs(binary_digest(engine_binary.find()))
-        self._gaps = known.load()
+
+    @cached_property
+    def _gaps(self) -> Gaps:
+        """Read when something is examined: most runs find every proof that they need."""
+        return known.load()
 
     def verify(self, stack: Stack, contract: str, *, deep: bool = False) -> Verdict:
         """Examines one identity point. Raises :class:`BuildError`, :class:`Interrupted`."""

@@ -11,6 +11,24 @@ Without such a test a finding is a finding, and no cause: see :attr:`Tested.prov
 
 from __future__ import annotations
 
-from wirelab.intervention.testing import FOLDER, REPEATS, Intervention, intervene, read
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wirelab.intervention.recorded import FOLDER, read
+    from wirelab.intervention.testing import REPEATS, Intervention, intervene
 
 __all__ = ["FOLDER", "REPEATS", "Intervention", "intervene", "read"]
+
+_HOME = {
+    **dict.fromkeys(("FOLDER", "read"), "recorded"),
+    **dict.fromkeys(("REPEATS", "Intervention", "intervene"), "testing"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """PEP 562: loads the module that holds a public name. Whether a run was tested is asked of
+    every run, and the test itself needs all of an experiment."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -7,29 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from wirelab import (
     documents,
     experiment_file,
-    journal,
     manifests,
     run_directory,
     running,
 )
-from wirelab.errors import RunDirectoryError, UsageError
+from wirelab.errors import UsageError
 from wirelab.intervention.proposal import propose
-from wirelab.intervention.record import Interventions
+from wirelab.intervention.recorded import FOLDER, read
 from wirelab.progress import Progress
 from wirelab.trial import Trial
 
 if TYPE_CHECKING:
     from wirelab.intervention.outcome import Outcome
 
-FOLDER = "tests"
-"""Where a run keeps the test of its findings."""
 REPEATS = 4
-KEY = "interventions"
 
 
 @dataclass(frozen=True)
@@ -85,34 +79,6 @@ def intervene(
     outcome = read(target)
     assert outcome is not None  # its manifest was written by running.run
     return Intervention(target, outcome, run.failed)
-
-
-def read(folder: Path) -> Outcome | None:
-    """What the test in a run directory says: of that run itself where it is one, else of its
-    own folder :data:`FOLDER`. None where nothing was tested."""
-    from wirelab.intervention.outcome import judge
-
-    for place in (folder, folder / FOLDER):
-        if not (place / run_directory.MANIFEST).exists():
-            continue
-        recorded = _recorded(place)
-        if recorded is not None:
-            return judge(recorded, journal.read(place / journal.NAME).trials)
-    return None
-
-
-def _recorded(folder: Path) -> Interventions | None:
-    manifest = run_directory.read_manifest(folder)
-    given: Any = (manifest.get("experiment") or {}).get(KEY)
-    if given is None:
-        return None
-    try:
-        return Interventions.model_validate(given)
-    except ValidationError as error:
-        raise RunDirectoryError(
-            f"{folder}: the manifest's {KEY} cannot be read: {error.errors()[0]['msg']}",
-            "they are written by `wirelab dissect RUN --test`; restore the file",
-        ) from error
 
 
 def _source(folder: Path) -> str:

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache, lru_cache
 from typing import Any
 
 import matplotlib as mpl
@@ -31,6 +32,8 @@ _STYLE: Any = {
     "axes.titlesize": 13.0,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    # Nothing stands above the axes that a title would have to make room for.
+    "axes.titley": 1.0,
     "axes.labelsize": POINTS,
     "axes.edgecolor": "#666666",
     "axes.labelcolor": "#333333",
@@ -51,9 +54,15 @@ _STYLE: Any = {
 @contextmanager
 def canvas(width: float = WIDTH, height: float = HEIGHT) -> Iterator[tuple[Canvas, Axes]]:
     """A figure of that size with one pair of axes, in the style of the report."""
-    with mpl.rc_context(_STYLE):
-        figure = Canvas(figsize=(width / 72.0, height / 72.0), dpi=72)
-        yield figure, figure.add_subplot()
+    _set_up()
+    figure = Canvas(figsize=(width / 72.0, height / 72.0), dpi=72)
+    yield figure, figure.add_subplot()
+
+
+@cache
+def _set_up() -> None:
+    """The style, for this process: checking it anew takes longer than drawing the axes."""
+    mpl.rcParams.update(_STYLE)
 
 
 def to_svg(figure: Canvas, title: str) -> str:
@@ -65,8 +74,8 @@ def to_svg(figure: Canvas, title: str) -> str:
     text = io.StringIO()
     salt = hashlib.sha256(title.encode()).hexdigest()[:8]
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}):
-        figure.savefig(text, format="svg", metadata=nothing, transparent=True)
+    mpl.rcParams["svg.hashsalt"] = salt
+    figure.savefig(text, format="svg", metadata=nothing, transparent=True)
     drawn = text.getvalue()
     drawn = drawn[drawn.index("<svg") :]
     drawn = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
@@ -78,8 +87,10 @@ def to_svg(figure: Canvas, title: str) -> str:
     return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}\1)", drawn).strip()
 
 
+@lru_cache(maxsize=1024)
 def text_width(text: str, size: float = POINTS) -> float:
-    """Width of a text in CSS pixels at full width."""
+    """Width of a text in CSS pixels at full width. Pictures share their labels, and measuring one
+    takes as long as drawing a line."""
     if not text.strip():
         return 0.0
     font = FontProperties(family="DejaVu Sans")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab import operations
-from wirelab.profiles import LOOPBACK
+from wirelab.link_names import LOOPBACK
 from wirelab.report.quantity import plain, size
 from wirelab.trial import Json, Point
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from wirelab.link_checks import driver_text
-from wirelab.profiles import LOOPBACK
+from wirelab.link_names import LOOPBACK
 from wirelab.report.quantity import NONE, digits, plain
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source

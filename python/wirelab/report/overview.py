@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from xml.sax.saxutils import escape
+from html import escape
 
 from matplotlib.axes import Axes
 
@@ -122,7 +122,8 @@ def _document(title: str, height: float, parts: Sequence[str]) -> str:
     width = _width()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img">\n<title>{escape(title)}</title>\n'
+        f'viewBox="0 0 {width:g} {height:g}" role="img">\n'
+        f"<title>{escape(title, quote=False)}</title>\n"
         f'<rect width="{width:g}" height="{height:g}" fill="#ffffff"/>\n'
         + "\n".join(parts)
         + "\n</svg>\n"

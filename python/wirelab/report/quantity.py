@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from math import floor, isinf, log10
+from typing import TYPE_CHECKING
 
 from wirelab.plain import plain as plain
-from wirelab.statistics import Interval
-from wirelab.statistics.figure import Unit
 from wirelab.units import format_bytes
+
+if TYPE_CHECKING:
+    from wirelab.statistics import Interval
+    from wirelab.statistics.figure import Unit
 
 DASH = "–"
 NONE = "—"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
-from xml.sax.saxutils import escape
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 from wirelab.counting import counted, of_all
-from wirelab.profiles import LOOPBACK
+from wirelab.link_names import LOOPBACK
 from wirelab.reconciliation import mean_us, split
 from wirelab.report.quantity import NONE, plain, quantity
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.source import Source
-from wirelab.statistics import Cell
 from wirelab.trial import Trial
+
+if TYPE_CHECKING:
+    from wirelab.report.source import Source
+    from wirelab.statistics import Cell
 
 Json = dict[str, Any]
 
@@ -259,12 +261,12 @@ def _legend() -> Iterator[str]:
     for place, (name, colour) in enumerate(zip(NAMES.values(), _COLOURS, strict=True)):
         x, y = step * (place % 4), 12 + 16 * (place // 4)
         yield f'<rect x="{x}" y="{y - 10}" width="12" height="12" fill="{colour}"/>'
-        yield f'<text x="{x + 18}" y="{y}" fill="{_INK}">{escape(name)}</text>'
+        yield f'<text x="{x + 18}" y="{y}" fill="{_INK}">{escape(name, quote=False)}</text>'
 
 
 def _bar(name: str, whole: Json, top: int) -> Iterator[str]:
     told = f"{name}: {_us(whole['response']['mean_us'])}"
-    yield f'<text x="0" y="{top + 12}" fill="{_INK}">{escape(told)}</text>'
+    yield f'<text x="0" y="{top + 12}" fill="{_INK}">{escape(told, quote=False)}</text>'
     total = sum(part["share"] for part in whole["phases"]) or 1.0
     colours, x = dict(zip(NAMES, _COLOURS, strict=True)), 0.0
     for part in whole["phases"]:
@@ -272,6 +274,6 @@ def _bar(name: str, whole: Json, top: int) -> Iterator[str]:
         words = f"{NAMES[part['phase']]}: {_us(part['mean_us'])}, {100 * part['share']:.1f} %"
         yield (
             f'<rect x="{x:.2f}" y="{top + 18}" width="{width:.2f}" height="{_BAR}" '
-            f'fill="{colours[part["phase"]]}"><title>{escape(words)}</title></rect>'
+            f'fill="{colours[part["phase"]]}"><title>{escape(words, quote=False)}</title></rect>'
         )
         x += width

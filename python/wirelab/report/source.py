@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirelab import completeness, intervention, journal
-from wirelab.intervention.outcome import Outcome
 from wirelab.report.label import Names
 from wirelab.report.legend import Entry
 from wirelab.report.palette import look
 from wirelab.run_directory import read_manifest
 from wirelab.statistics import THRESHOLD, Cell, cells
 from wirelab.trial import Trial
+
+if TYPE_CHECKING:
+    from wirelab.intervention.outcome import Outcome
 
 
 @dataclass(frozen=True)

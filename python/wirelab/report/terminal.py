@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from textwrap import fill
+from textwrap import fill, wrap
 
-from rich.cells import cell_len
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
+from wirelab.console import Line
 from wirelab.counting import counted
 from wirelab.report import label, links
 from wirelab.report.label import Names
@@ -32,15 +28,15 @@ from wirelab.verdicts import client_bound, marked
 
 WIDTH = 80
 """Columns that the table needs at most."""
-NAME_MAX = 18
-"""Columns of a stack's name before it is folded."""
+NAME_MIN, NAME_MAX = 10, 18
+"""Columns of a stack's name before it is folded: at most, and where there is no room."""
 
 _COLUMNS = ("stack", "calls/s", "95 %", "p50", "p99", "client", "service", "err", "marks")
 
 Rows = list[list[str]]
 
 
-def terminal_table(trials: Sequence[Trial]) -> RenderableType:
+def terminal_table(trials: Sequence[Trial]) -> list[Line]:
     """One block per setting, one row per stack; below, what the columns mean and what was
     marked."""
     names = Names.of(trial.point for trial in trials)
@@ -50,41 +46,52 @@ def terminal_table(trials: Sequence[Trial]) -> RenderableType:
         for group in (list(g) for _, g in groupby(cells(trials), lambda c: setting_key(c.point)))
     ]
     widths = _widths([row for _, rows in blocks for row in rows])
-    parts: list[RenderableType] = []
+    lines = [Line(_head(widths), "dim")] if blocks else []
     for place, (group, rows) in enumerate(blocks):
         at = group[0].point
         new = place and label.message(at) != label.message(blocks[place - 1][0][0].point)
         heading = names.setting(at)
         if mixed:
             heading += f" ({label.openness(at.load)} load)"
-        if not place:
-            parts.append(_table([], widths, header=True))
-        parts.append(Text(f"\n{heading}" if new else heading, style="bold"))
-        parts.append(_table(rows, widths))
-    return Group(*parts, Text(), *_notes(trials, names, mixed))
+        lines.append(Line(f"\n{heading}" if new else heading, "bold"))
+        lines += [Line(_shown(row, widths)) for row in rows]
+    return [*lines, Line(""), *_notes(trials, names, mixed)]
 
 
 def _widths(rows: Rows) -> list[int]:
-    """Of every column over all blocks, so that they stand below each other."""
+    """Of every column over all blocks, so that they stand below each other. A stack's name gives
+    way where all other columns are at their widest."""
     columns = list(zip(_COLUMNS, *rows, strict=True))
-    found = [max(cell_len(text) for text in column) for column in columns]
-    found[0] = min(found[0], NAME_MAX)
+    found = [max(map(len, column)) for column in columns]
+    room = WIDTH - sum(found[1:]) - _gap(found) * (len(found) - 1)
+    found[0] = max(min(found[0], NAME_MAX, room), min(found[0], NAME_MIN))
     return found
 
 
-def _table(rows: Rows, widths: Sequence[int], *, header: bool = False) -> Table:
-    gap = 2 if sum(widths) + 2 * (len(widths) - 1) <= WIDTH else 1
-    table = Table(
-        box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim", show_header=header
-    )
-    # A name gives way where all other columns are at their widest.
-    table.add_column(_COLUMNS[0], min_width=min(widths[0], 10), width=widths[0], overflow="fold")
-    for title, width in zip(_COLUMNS[1:], widths[1:], strict=True):
-        table.add_column(title, justify="right", no_wrap=True, min_width=width)
-    room = min(widths[0], WIDTH - sum(widths[1:]) - gap * (len(widths) - 1))
-    for name, *figures in rows:
-        table.add_row(*map(Text, (_breakable(name, room), *figures)))
-    return table
+def _gap(widths: Sequence[int]) -> int:
+    """Columns between two columns of the table."""
+    name, *others = widths
+    whole = min(name, NAME_MAX) + sum(others) + 2 * len(others)
+    return 2 if whole <= WIDTH else 1
+
+
+def _head(widths: Sequence[int]) -> str:
+    return _line(_COLUMNS, widths)
+
+
+def _shown(row: Sequence[str], widths: Sequence[int]) -> str:
+    """A row, its stack's name on as many lines as it needs."""
+    name, *figures = row
+    width = widths[0]
+    parts = wrap(_breakable(name, width), width, break_on_hyphens=False) or [""]
+    return "\n".join([_line([parts[0], *figures], widths), *parts[1:]])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    gap = " " * _gap(widths)
+    shown = [f"{first[0]:<{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]
+    return gap.join(shown).rstrip()
 
 
 def _breakable(name: str, width: int) -> str:
@@ -139,7 +146,7 @@ def _marks(cell: Cell) -> str:
     return f"{shown} {len(cell.failed)}✗" if cell.failed else shown
 
 
-def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Text]:
+def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     """What the columns mean, what holds everywhere, what was marked, and what failed."""
     shared = list(names.everywhere)
     if trials and not mixed:
@@ -150,7 +157,7 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Text]:
     told.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
     told += _syn_losses(trials)
     folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*told, *_marked(trials)))
-    return [Text(line, style="dim") for line in folded]
+    return [Line(line, "dim") for line in folded]
 
 
 def _syn_losses(trials: Sequence[Trial]) -> list[str]:

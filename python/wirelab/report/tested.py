@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from wirelab.counting import counted
-from wirelab.intervention.outcome import TOLERANCE, Joint, Outcome, Tested
-from wirelab.intervention.record import Planned, Spot, Untested
 from wirelab.report.label import Names
 from wirelab.report.quantity import NONE, digits, plain, quantity
 from wirelab.report.section import Section, Table
-from wirelab.report.source import Source
-from wirelab.statistics import Interval
-from wirelab.trial import Point
+
+if TYPE_CHECKING:
+    from wirelab.intervention.outcome import Joint, Outcome, Tested
+    from wirelab.intervention.record import Planned, Spot, Untested
+    from wirelab.report.source import Source
+    from wirelab.statistics import Interval
+    from wirelab.trial import Point
 
 WIDTH = 80
 
@@ -23,7 +26,7 @@ _TOLD = (
     "the packets of the run charge to the cause, per call; found is how much shorter calls were "
     "with the switch flipped, with the 95 % interval over whole trials. A prediction held where "
     "the interval excludes zero, also by Holm's method among all findings tested, and holds a "
-    f"value within {100 * TOLERANCE:g} % of the prediction, and the occurrences are gone."
+    "value within {tolerance:g} % of the prediction, and the occurrences are gone."
 )
 _JOINTLY = (
     "All switches of a cell flipped at once. The interaction is what went beyond the sum of the "
@@ -43,6 +46,8 @@ def section(source: Source) -> Section:
     outcome = source.tested
     if outcome is None:
         return Section("Findings tested")
+    from wirelab.intervention.outcome import TOLERANCE  # with it the models of experiments
+
     names = source.names
     columns = ["cell", "cause", "flipped", "predicted", "found", "occurrences", "verdict"]
     rows = [_row(names, one) for one in outcome.tested]
@@ -52,7 +57,7 @@ def section(source: Source) -> Section:
     ]
     return Section(
         "Findings tested",
-        (_TOLD,),
+        (_TOLD.format(tolerance=100 * TOLERANCE),),
         (Table(columns, rows, "", (3, 4)),),
         sections=[part for part in parts if part.tables[0].rows],
     )

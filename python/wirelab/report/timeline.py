@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape
 
 from wirelab.counting import counted
 from wirelab.report.quantity import plain, quantity
@@ -121,8 +121,8 @@ def _text(
     weight: str = "400",
     title: str = "",
 ) -> str:
-    told = f"<title>{escape(title)}</title>" if title else ""
+    told = f"<title>{escape(title, quote=False)}</title>" if title else ""
     return (
         f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}" font-weight="{weight}">'
-        f"{told}{escape(words)}</text>"
+        f"{told}{escape(words, quote=False)}</text>"
     )

@@ -8,46 +8,51 @@ their source; docs/methodology.md tells what they mean.
 
 from __future__ import annotations
 
-from wirelab.statistics.cell import Cell, cells, point_key, setting_key
-from wirelab.statistics.comparison import (
-    THRESHOLD,
-    Comparison,
-    Verdict,
-    family,
-    holm,
-    ratio,
-    upheld,
-)
-from wirelab.statistics.errors import (
-    NotFinite,
-    NotPositive,
-    NoValues,
-    OutOfRange,
-    StatisticsError,
-    TooFewValues,
-    UnequalLengths,
-)
-from wirelab.statistics.exponential import ExponentialFit, anderson_darling_exponential
-from wirelab.statistics.figure import (
-    BYTES_RECEIVED,
-    BYTES_SENT,
-    CLIENT_CPU,
-    FIGURES,
-    RATE,
-    RESPONSE_MEAN,
-    RESPONSE_P50,
-    RESPONSE_P99,
-    SERVICE_CPU,
-    SERVICE_P50,
-    SERVICE_P99,
-    Figure,
-)
-from wirelab.statistics.interval import Interval, mean_interval
-from wirelab.statistics.percentile import percentile_printable
-from wirelab.statistics.proportion import binomial_interval
-from wirelab.statistics.queueing import little_ratio, littles_law
-from wirelab.statistics.resampling import resampled_aa
-from wirelab.statistics.stationarity import Stationarity, stationary
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wirelab.statistics.cell import Cell, cells, point_key, setting_key
+    from wirelab.statistics.comparison import (
+        THRESHOLD,
+        Comparison,
+        Verdict,
+        family,
+        holm,
+        ratio,
+        upheld,
+    )
+    from wirelab.statistics.errors import (
+        NotFinite,
+        NotPositive,
+        NoValues,
+        OutOfRange,
+        StatisticsError,
+        TooFewValues,
+        UnequalLengths,
+    )
+    from wirelab.statistics.exponential import ExponentialFit, anderson_darling_exponential
+    from wirelab.statistics.figure import (
+        BYTES_RECEIVED,
+        BYTES_SENT,
+        CLIENT_CPU,
+        FIGURES,
+        RATE,
+        RESPONSE_MEAN,
+        RESPONSE_P50,
+        RESPONSE_P99,
+        SERVICE_CPU,
+        SERVICE_P50,
+        SERVICE_P99,
+        Figure,
+    )
+    from wirelab.statistics.interval import Interval
+    from wirelab.statistics.mean import mean_interval
+    from wirelab.statistics.percentile import percentile_printable
+    from wirelab.statistics.proportion import binomial_interval
+    from wirelab.statistics.queueing import little_ratio, littles_law
+    from wirelab.statistics.resampling import resampled_aa
+    from wirelab.statistics.stationarity import Stationarity, stationary
 
 __all__ = [
     "BYTES_RECEIVED",
@@ -92,3 +97,70 @@ __all__ = [
     "stationary",
     "upheld",
 ]
+
+_HOMES = {
+    "cell": (
+        "Cell",
+        "cells",
+        "point_key",
+        "setting_key",
+    ),
+    "comparison": (
+        "THRESHOLD",
+        "Comparison",
+        "Verdict",
+        "family",
+        "holm",
+        "ratio",
+        "upheld",
+    ),
+    "errors": (
+        "NotFinite",
+        "NotPositive",
+        "NoValues",
+        "OutOfRange",
+        "StatisticsError",
+        "TooFewValues",
+        "UnequalLengths",
+    ),
+    "exponential": (
+        "ExponentialFit",
+        "anderson_darling_exponential",
+    ),
+    "figure": (
+        "BYTES_RECEIVED",
+        "BYTES_SENT",
+        "CLIENT_CPU",
+        "FIGURES",
+        "RATE",
+        "RESPONSE_MEAN",
+        "RESPONSE_P50",
+        "RESPONSE_P99",
+        "SERVICE_CPU",
+        "SERVICE_P50",
+        "SERVICE_P99",
+        "Figure",
+    ),
+    "interval": ("Interval",),
+    "mean": ("mean_interval",),
+    "percentile": ("percentile_printable",),
+    "proportion": ("binomial_interval",),
+    "queueing": (
+        "little_ratio",
+        "littles_law",
+    ),
+    "resampling": ("resampled_aa",),
+    "stationarity": (
+        "Stationarity",
+        "stationary",
+    ),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """PEP 562: loads the module that holds a public name. A judgement on a series of counts
+    needs neither numpy nor scipy, and commands that need no more do not load them."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

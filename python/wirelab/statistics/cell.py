@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from wirelab.statistics.errors import NoValues
 from wirelab.statistics.figure import Figure
-from wirelab.statistics.interval import Interval, mean_interval
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.mean import mean_interval
 from wirelab.trial import Point, Trial
 
 

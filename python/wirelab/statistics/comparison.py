@@ -8,11 +8,11 @@ from math import exp, inf, log1p, sqrt
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
+from wirelab.statistics.distributions import student_t_quantile, student_t_tail
 from wirelab.statistics.errors import OutOfRange, UnequalLengths
-from wirelab.statistics.interval import Interval
-from wirelab.statistics.sample import Floats, confidence_checked, logarithms
+from wirelab.statistics.interval import Interval, confidence_checked
+from wirelab.statistics.sample import Floats, logarithms
 
 Verdict = Literal["higher", "lower", "no difference found", "cannot be told"]
 
@@ -179,7 +179,7 @@ def _paired(differences: Floats) -> _Difference:
 
 
 def _interval(difference: _Difference, confidence: float, n: int, method: str) -> Interval:
-    quantile = float(stats.t.ppf(0.5 + confidence / 2.0, difference.freedom))
+    quantile = student_t_quantile(0.5 + confidence / 2.0, difference.freedom)
     reach = quantile * difference.error
     # A huge spread between two trials can pass what a float holds: that is "anything".
     low = exp(max(difference.value - reach, -700.0))
@@ -217,4 +217,4 @@ def _p_value(difference: _Difference, threshold: float) -> float:
         return 1.0
     if difference.error == 0.0:
         return 0.0
-    return min(1.0, 2.0 * float(stats.t.sf(beyond / difference.error, difference.freedom)))
+    return min(1.0, 2.0 * student_t_tail(beyond / difference.error, difference.freedom))

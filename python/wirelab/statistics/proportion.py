@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from scipy import stats
-
+from wirelab.statistics.distributions import beta_quantile
 from wirelab.statistics.errors import OutOfRange
-from wirelab.statistics.interval import Interval
-from wirelab.statistics.sample import confidence_checked
+from wirelab.statistics.interval import Interval, confidence_checked
 
 
 def binomial_interval(hits: int, n: int, confidence: float = 0.95) -> Interval:
@@ -21,6 +19,6 @@ def binomial_interval(hits: int, n: int, confidence: float = 0.95) -> Interval:
     if n < 1 or not 0 <= hits <= n:
         raise OutOfRange(f"hits: {hits} of {n} is no share; need 0 <= hits <= n and n >= 1")
     tail = (1.0 - confidence) / 2.0
-    low = 0.0 if hits == 0 else float(stats.beta.ppf(tail, hits, n - hits + 1))
-    high = 1.0 if hits == n else float(stats.beta.ppf(1.0 - tail, hits + 1, n - hits))
+    low = 0.0 if hits == 0 else beta_quantile(tail, hits, n - hits + 1)
+    high = 1.0 if hits == n else beta_quantile(1.0 - tail, hits + 1, n - hits)
     return Interval(hits / n, low, high, n, "Clopper-Pearson")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wirelab.statistics.errors import NotFinite, NotPositive, NoValues, OutOfRange
+from wirelab.statistics.errors import NotFinite, NotPositive, NoValues
 
 Floats = NDArray[np.float64]
 
@@ -38,10 +38,3 @@ def logarithms(values: Sequence[float] | Floats, what: str = "values") -> Floats
             "and count them as failed"
         )
     return np.log(array)
-
-
-def confidence_checked(confidence: float) -> float:
-    """A confidence strictly between 0 and 1; raises :class:`OutOfRange`."""
-    if not 0.0 < confidence < 1.0:
-        raise OutOfRange(f"confidence: {confidence:g} is not between 0 and 1; 0.95 is usual")
-    return confidence

@@ -18,12 +18,11 @@ from wirelab.captures import Capture
 from wirelab.contact import Appointment
 from wirelab.dissection import Look
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
-from wirelab.identity import Admission
 from wirelab.interruption import Interruption
+from wirelab.link_names import LOOPBACK
 from wirelab.links import AnyLink, End
 from wirelab.metrics import Sample
 from wirelab.placement import available_cores
-from wirelab.profiles import LOOPBACK
 from wirelab.scratch import Scratch
 from wirelab.services import Program, Programs, Service, Settings
 from wirelab.stacks import Stack
@@ -244,6 +243,8 @@ class _Session:
         return service, told
 
     def _proof(self, programs: Programs, stack: Stack) -> Json:
+        from wirelab.identity import Admission  # pydantic, which no command without --serve needs
+
         admission = Admission(programs, self._interruption, unverified=True)
         admission.prepare(stack, self._order.contract, self._note)
         return admission.of(stack, self._order.contract)

@@ -1,0 +1,139 @@
+"""Text for people: styled on a terminal, plain elsewhere, with a status that stays in place.
+
+Lines are printed as they are given. Callers fold them (:func:`folded`), because a path or a
+command must stay whole to be copied.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple, TextIO
+
+WIDTH = 80
+"""Columns where there is no terminal to ask."""
+
+_CODES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+}
+"""Select Graphic Rendition (ECMA-48, section 8.3.117) by the name of a style."""
+
+
+class Line(NamedTuple):
+    """One or several lines of one style."""
+
+    text: str
+    style: str = ""
+
+
+class Console:
+    """Standard output or standard error, whatever it is when something is printed."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        self._name = "stderr" if stderr else "stdout"
+        self._status: list[Line] = []
+
+    @property
+    def file(self) -> TextIO:
+        """Where it prints."""
+        file: TextIO = getattr(sys, self._name)
+        return file
+
+    @property
+    def is_terminal(self) -> bool:
+        """True where lines can be replaced; not on a dumb terminal."""
+        return self.file.isatty() and os.environ.get("TERM") != "dumb"
+
+    @property
+    def width(self) -> int:
+        """Columns: those of the terminal that any of the standard streams is, else 80.
+        The variable COLUMNS comes first."""
+        named = os.environ.get("COLUMNS", "")
+        if named.isdigit() and int(named) > 0:
+            return int(named)
+        for descriptor in (0, 1, 2):
+            try:
+                return os.get_terminal_size(descriptor).columns or WIDTH
+            except OSError:
+                continue
+        return WIDTH
+
+    def print(self, text: str = "", style: str = "") -> None:
+        """Prints lines, above the status where there is one. Raises :class:`OSError`."""
+        status = self._status
+        self._write(self._erased() + self.styled(text, style) + "\n")
+        self.status(status)
+
+    def styled(self, text: str, style: str) -> str:
+        """The text in a style (:data:`_CODES`), as it is written; plain where there is no
+        terminal, or where NO_COLOR is set."""
+        code = _CODES.get(style)
+        if code is None or os.environ.get("NO_COLOR") or not self.is_terminal:
+            return text
+        return f"\x1b[{code}m{text}\x1b[0m"
+
+    def status(self, lines: Sequence[Line]) -> None:
+        """Replaces the status, which stays below everything that is printed; no lines remove
+        it. Nothing happens where there is no terminal."""
+        if not self.is_terminal:
+            return
+        erased = self._erased()
+        room = self.width - 1
+        self._status = [line._replace(text=line.text[:room]) for line in lines]
+        shown = "\n".join(self.styled(*line) for line in self._status)
+        if erased or shown:
+            self._write(erased + shown)
+
+    def _erased(self) -> str:
+        """What removes the status from the terminal (ECMA-48: EL, CUU). It has none then."""
+        up = "\x1b[1A\x1b[2K" * (len(self._status) - 1)
+        erased = f"\r\x1b[2K{up}" if self._status else ""
+        self._status = []
+        return erased
+
+    def _write(self, text: str) -> None:
+        self.file.write(text)
+        self.file.flush()
+
+
+class StatusLine:
+    """A line or two that move at the bottom of a terminal; nothing elsewhere. Use as a context
+    manager: nothing of it stays."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __enter__(self) -> StatusLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._console.status(())
+
+    def show(self, *lines: Line) -> None:
+        """Replaces what it shows."""
+        self._console.status(lines)
+
+
+def folded(text: str, width: int) -> str:
+    """Lines of at most ``width`` columns, broken between words alone: paths and commands stay
+    whole, to be copied. What a line goes on with is set in by two more columns."""
+    return "\n".join(_folded(line, width) for line in text.splitlines())
+
+
+def _folded(line: str, width: int) -> str:
+    import textwrap
+
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line.strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

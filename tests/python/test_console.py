@@ -1,0 +1,87 @@
+"""Text for people: styled on a terminal alone, with a status that stays below it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from wirelab.console import Console, Line, StatusLine, folded
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> _Terminal:
+    """Standard output as a terminal of 40 columns."""
+    shown = _Terminal()
+    monkeypatch.setattr(Console, "file", shown)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return shown
+
+
+def test_styles_are_for_terminals_that_want_them(
+    terminal: _Terminal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Console().print("words", "red")
+    monkeypatch.setenv("NO_COLOR", "1")
+    Console().print("plain", "red")
+    assert terminal.getvalue() == "\x1b[31mwords\x1b[0m\nplain\n"
+    monkeypatch.undo()
+    Console().print("piped", "red")
+    assert capsys.readouterr().out == "piped\n"
+
+
+def test_what_is_printed_stands_above_the_status_and_nothing_of_it_stays(
+    terminal: _Terminal,
+) -> None:
+    console = Console()
+    with StatusLine(console) as line:
+        line.show(Line("one"), Line("two"))
+        console.print("result")
+        line.show(Line("three"))
+    shown = _screen(terminal.getvalue())
+    assert shown == ["result", ""]
+    assert "one\ntwo" in terminal.getvalue()
+
+
+def test_a_status_takes_no_more_columns_than_there_are(terminal: _Terminal) -> None:
+    """A line that the terminal would break could not be removed."""
+    Console().status([Line("x" * 100)])
+    assert terminal.getvalue() == "x" * 39
+
+
+def test_a_status_is_for_terminals(capsys: pytest.CaptureFixture[str]) -> None:
+    with StatusLine(Console()) as line:
+        line.show(Line("moving"))
+    assert capsys.readouterr().out == ""
+
+
+def test_folding_keeps_paths_whole_and_sets_in_what_goes_on() -> None:
+    path = "/a/path/that/is/longer/than/any/line/of/it"
+    assert folded(f"  see {path} there", 20) == f"  see\n    {path}\n    there"
+
+
+def _screen(written: str) -> list[str]:
+    """The lines that a terminal shows after all that was written (ECMA-48: EL and CUU)."""
+    lines, row, rest = [""], 0, written
+    while rest:
+        if rest.startswith("\x1b[2K"):
+            lines[row], rest = "", rest[4:]
+        elif rest.startswith("\x1b[1A"):
+            row, rest = row - 1, rest[4:]
+        elif rest[0] == "\r":
+            rest = rest[1:]
+        elif rest[0] == "\n":
+            row, rest = row + 1, rest[1:]
+            lines += [""] * (row + 1 - len(lines))
+        else:
+            lines[row], rest = lines[row] + rest[0], rest[1:]
+    while len(lines) > 1 and lines[-1] == lines[-2] == "":
+        lines.pop()
+    return lines
