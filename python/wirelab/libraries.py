@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-ROLES = ("server", "codec", "compression", "tls")
+Role = Literal["server", "codec", "compression", "tls"]
 OWN = "lab's own"
 """The name of code of this project, where no maintained library does the work."""
 
@@ -16,8 +16,7 @@ OWN = "lab's own"
 class Library:
     """One row of a ready line's ``libraries``."""
 
-    role: str
-    """One of :data:`ROLES`."""
+    role: Role
     name: str
     version: str
 

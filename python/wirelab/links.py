@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirelab import engine_binary, link_names, machine, metrics, namespaces, typed_json
+import msgspec
+
+from wirelab import engine_binary, link_names, machine, metrics, namespaces
 from wirelab.attendants import Attendant, Refused
 from wirelab.axes import KERNEL
 from wirelab.errors import LabError, TrialFailed
 from wirelab.interruption import Interruption
 from wirelab.link_names import LOOPBACK, Driver
 from wirelab.metrics import Sample
-from wirelab.typed_json import ShapeError
 
 if TYPE_CHECKING:
     from wirelab.profiles import OwnProfile
@@ -128,8 +129,8 @@ class Link(Attendant):
             orphaned=signal.SIGTERM,
         )
         try:
-            self.ready = typed_json.read(_Ready, self.said, extra=True)
-        except ShapeError as error:
+            self.ready = msgspec.convert(self.said, _Ready)
+        except msgspec.ValidationError as error:
             self._give_up()
             raise TrialFailed(f"the link's ready line: {error}") from error
         self.client = _end(self.ready.client)

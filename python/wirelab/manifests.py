@@ -6,13 +6,14 @@ and what it serves. The lab learns a new language from this file alone.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab import checkout, typed_json
+import msgspec
+
+from wirelab import checkout
 from wirelab.errors import LabError, StackError
 from wirelab.spelling import did_you_mean
 from wirelab.stacks import Stack
@@ -27,8 +28,7 @@ NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
 """Axes that a service must have a switch for: name of the switch, value that needs none."""
 
 
-@dataclass(frozen=True)
-class Served:
+class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a service offers under one binding."""
 
     binding: str
@@ -41,12 +41,13 @@ class Served:
     sockets: tuple[str, ...] = ("tcp",)
     end_of_message: tuple[str, ...] = ("content-length",)
     replies: tuple[str, ...] = ("two-way",)
+    token_cache: tuple[str, ...] = ("names",)
+    """Says nothing where the codec is not token-xml."""
     contracts: tuple[str, ...] = ("transfer",)
     server_options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One service of one language."""
 
     language: str
@@ -62,7 +63,7 @@ class Manifest:
     """Fault switches that it has; ``*`` is all of them."""
     remedy: str = ""
     """What to do when something in ``requires`` is missing."""
-    collector: dict[str, Any] = field(default_factory=dict)
+    collector: dict[str, Any] = msgspec.field(default_factory=dict)
     """Settings of the garbage collector when the experiment names none."""
 
     def unknown_faults(self, faults: Iterable[str]) -> list[str]:
@@ -135,7 +136,7 @@ def load(folder: Path | None = None) -> Catalogue:
 
 def _read(path: Path) -> Manifest:
     try:
-        return typed_json.read(Manifest, json.loads(path.read_text(encoding="utf-8")))
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
     except ValueError as error:
         raise LabError(f"{path} is not a service manifest: {error}", "correct that file") from error
 
@@ -152,6 +153,7 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("socket", served.sockets),
         ("end_of_message", served.end_of_message),
         ("reply", served.replies),
+        ("token_cache", served.token_cache),
     ):
         if axes[axis] not in offered:
             reason = f"{name} serves {axis} {', '.join(offered)}, not {axes[axis]}"

@@ -27,7 +27,6 @@ from wirelab.link_names import ProfileName as ProfileName
 from wirelab.link_names import document as document
 from wirelab.link_names import name as name
 
-
 Percent = Annotated[float, Field(ge=0, le=100)]
 Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
 _REACH: Mapping[str, float] = MappingProxyType({"uniform": 1.0, "normal": 4.0, "pareto": 2.0 / 3.0})

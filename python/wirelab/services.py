@@ -7,7 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from wirelab import builds, engine_binary, metrics, typed_json
+import msgspec
+
+from wirelab import builds, engine_binary, metrics
 from wirelab.attendants import Attendant
 from wirelab.contact import ANY_PORT, Appointment, Contact
 from wirelab.digests import binary_digest
@@ -16,7 +18,6 @@ from wirelab.interruption import Interruption
 from wirelab.libraries import Library
 from wirelab.manifests import Catalogue, Manifest
 from wirelab.stacks import Stack
-from wirelab.typed_json import ShapeError
 
 AT_ANY_PORT = Appointment()
 """Without TLS, on a free port of the loopback interface."""
@@ -146,8 +147,8 @@ class Service(Attendant):
             interruption=interruption,
         )
         try:
-            self.ready = typed_json.read(Ready, self.said, extra=True)
-        except ShapeError as error:
+            self.ready = msgspec.convert(self.said, Ready)
+        except msgspec.ValidationError as error:
             self.child.kill()
             raise TrialFailed(f"the service's ready line: {error}") from error
 

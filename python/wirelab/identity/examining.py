@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab import engine_binary, typed_json
+import msgspec
+
+from wirelab import engine_binary
 from wirelab.contact import Appointment, Contact
 from wirelab.errors import EngineRefused, TrialFailed
 from wirelab.interruption import Interruption
@@ -16,7 +18,6 @@ from wirelab.processes import POLL_S, Child, describe_exit
 from wirelab.scratch import Scratch
 from wirelab.services import Program, Service, Settings
 from wirelab.stacks import Stack
-from wirelab.typed_json import ShapeError
 
 EXAMINATION_S_MAX = 900.0
 """An examination that takes longer is ended; a deep one makes millions of calls."""
@@ -154,8 +155,8 @@ def _asked(
             raise EngineRefused(f"the engine refused to examine: {message}", remedy)
         raise TrialFailed(service.death() or message)
     try:
-        return tuple(typed_json.read(Exam, exam, extra=True) for exam in said["exams"])
-    except (KeyError, TypeError, ShapeError) as error:
+        return msgspec.convert(said["exams"], tuple[Exam, ...])
+    except (KeyError, msgspec.ValidationError) as error:
         raise EngineRefused(
             f"the engine's answer is no examination: {error}",
             "are the engine and the front of one version? run `make setup`",

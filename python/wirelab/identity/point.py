@@ -15,6 +15,7 @@ from wirelab.stacks import Stack
 
 IDENTITY_AXES = (
     *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
+    "token_cache",
 )
 """Axes by which answers could differ, beside binding and language."""
 
@@ -53,6 +54,7 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
         "socket": served.sockets,
         "end_of_message": served.end_of_message,
         "security": served.security,
+        "token_cache": served.token_cache,
     }
     base = {"codec": served.codecs[0], "transport": served.transports[0]}
     if served.binding == "rest":
@@ -63,6 +65,8 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
     for axis, values in offers.items():
         for value in values:
             changed = {**base, axis: value}
+            if axis == "token_cache":
+                changed["codec"] = "token-xml"
             default = table.default(served.binding, axis)
             if changed not in seen and changed.get(axis) != base.get(axis, default):
                 seen.append(changed)
