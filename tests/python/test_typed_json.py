@@ -1,4 +1,4 @@
-"""JSON into dataclasses: what fits is of its type, and what does not is told with its place."""
+"""JSON into dataclasses: what fits is of its type, and what does not is refused with its place."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_document_becomes_values_of_their_types() -> None:
         ({"strange": 1}, "strange: unknown key; known are count, parts"),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_place(changed: dict[str, Any], said: str) -> None:
+def test_what_does_not_fit_is_refused_with_its_place(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(ShapeError) as refused:
         typed_json.read(Whole, {"count": 1, "parts": [], **changed})
     assert said in str(refused.value)
