@@ -25,7 +25,7 @@ from wirelab.interruption import Interruption
 from wirelab.links import End
 
 WINDOW_S = 3
-"""Of `drive`, and of wrk beside it."""
+"""Window of `drive` and of wrk, seconds."""
 CALLS = {"few": 2, "many": 95_000}
 """Calls in the two captures: about 15 packets, and about 190,000."""
 PEERS = ("wrk", "curl", "hyperfine")
@@ -239,7 +239,7 @@ def _files(bed: Bed) -> Iterator[Ratio]:
 
 
 def _runs(bed: Bed) -> Iterator[Ratio]:
-    """Beside the trials' own seconds and those of the report, which has a row of its own."""
+    """Without the trials' own seconds and those of the report, which has a figure of its own."""
     run = (str(WIRELAB), "run", bed / "two.yaml", "--out", bed / "two")
     fresh, again = [], []
     for _ in range(1 + bed.rounds):
@@ -252,8 +252,8 @@ def _runs(bed: Bed) -> Iterator[Ratio]:
         report_s = shown.wall_s - start.wall_s
         fresh.append(first.wall_s - report_s - _trials_s(bed.folder / "two"))
         again.append(second.wall_s - report_s)
-    yield Ratio("run, s beside 2 trials and the report", "", tuple(fresh[1:]), 1.0)
-    yield Ratio("run that is finished, s beside the report", "", tuple(again[1:]), 1.0)
+    yield Ratio("run, s without its 2 trials and the report", "", tuple(fresh[1:]), 1.0)
+    yield Ratio("run that is finished, s without the report", "", tuple(again[1:]), 1.0)
 
 
 def _trials_s(run: Path) -> float:

@@ -1,4 +1,4 @@
-"""How soon commands start, as the docs tell it."""
+"""The page of the docs with the times of whole commands."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def with_parts(page: str, document: Json) -> str:
 def _line(one: Json) -> str:
     again = Ratio(one["figure"], "", tuple(one["values"]), one["at_most"], one["at_least"])
     low, high = again.interval
-    told = f"{again.median:.3f} [{low:.3f} … {high:.3f}]"
-    return f"| {again.figure} | {told} | {again.wanted()} | {again.verdict} |"
+    shown = f"{again.median:.3f} [{low:.3f} … {high:.3f}]"
+    return f"| {again.figure} | {shown} | {again.wanted()} | {again.verdict} |"

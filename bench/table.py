@@ -132,7 +132,7 @@ def links_lines(exact: Exactness) -> list[str]:
 
 
 def startup_lines(started: Started) -> list[str]:
-    """Every command beside its bound."""
+    """Every command with its bound."""
     lines = ["", "Whole commands, from start to end  [startup]"]
     lines += [ratio_line(figure) for figure in started.figures]
     return lines + _disturbed(started.others_share, "commands waited for a core")

@@ -1,6 +1,6 @@
 """What arrived in a window of an open load, and what it left behind.
 
-Apart from the checks, because ``wirelab drive`` asks too, and scipy takes a second to load.
+Apart from the checks, because ``wirelab drive`` needs it too and no check of a trial.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def _unsteady(group: Json) -> str | None:
     """A rate that moved during the window, as that of a virtual machine which still compiles."""
     if not group["ok"] or group["window_s"] < WINDOW_S_MIN or _refused(group):
         return None
-    # scipy takes a second to load, and nobody waits for it before the calls.
+    # Loaded after the calls, for which nobody then waits.
     from wirelab.statistics import stationary
     from wirelab.verdicts import whole_slots
 

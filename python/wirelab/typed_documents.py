@@ -25,7 +25,7 @@ BRANCHES = {
 
 
 PROBLEMS_MAX = 100
-"""Problems that are told one by one: to look for what was meant takes a millisecond each."""
+"""Problems that are listed: a search for the nearest known word takes a millisecond each."""
 
 Further = Callable[[Model, documents.Document], list[str]]
 """Problems of a document that its model alone cannot place."""

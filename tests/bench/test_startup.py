@@ -1,4 +1,4 @@
-"""Whole commands are timed as a person waits for them, and told as they were timed."""
+"""Whole commands are timed as a person waits for them, and published as they were timed."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def test_nothing_nests_deeper_than_can_be_read(opened: str) -> None:
         ("name: !!python/name:os.system x\n", "x:1: name: could not determine a constructor"),
     ],
 )
-def test_what_yaml_allows_and_an_experiment_does_not_is_told(text: str, said: str) -> None:
+def test_what_yaml_allows_and_an_experiment_does_not_is_refused(text: str, said: str) -> None:
     with pytest.raises(ExperimentError) as refused:
         experiment_file.parse(text, "x")
     assert said in str(refused.value)
@@ -198,7 +198,7 @@ def test_a_file_of_megabytes_is_read_in_time_that_grows_with_it() -> None:
     assert time.process_time() - began < 30.0
 
 
-def test_thousands_of_problems_are_counted_and_the_first_are_told() -> None:
+def test_thousands_of_problems_are_counted_and_the_first_are_listed() -> None:
     text = PLAIN + "".join(f"key{number}: 1\n" for number in range(10_000))
     with pytest.raises(ExperimentError) as refused:
         experiment_file.parse(text, "x")

@@ -37,7 +37,7 @@ code = main(sys.argv[1:])
 roots = sorted({name.partition(".")[0] for name in sys.modules})
 sys.stderr.write("\\n" + json.dumps([code, roots, time.process_time()]))
 """
-"""Runs a command and says on its last line how it ended, what it imported, and its CPU seconds."""
+"""Runs a command; its last line has the exit code, what was imported, and CPU seconds."""
 
 
 def _looked(*words: str) -> tuple[int, set[str], float]:
@@ -97,7 +97,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 @pytest.fixture

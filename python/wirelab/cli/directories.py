@@ -1,4 +1,4 @@
-"""Where runs go when nobody names a folder, and what needs a named one."""
+"""The default run directory, and options that need a named one."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wirelab.cli.edges import told
+from wirelab.cli.edges import exit_with_code
 from wirelab.cli.options import PATH
 
 
@@ -56,7 +56,7 @@ from wirelab.cli.options import PATH
     help="With --test: run services too that did not pass `verify`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the whole document.")
-@told
+@exit_with_code
 def dissect(**options: Any) -> int:
     """Say of a capture what its packets cost, and what they waited for."""
     from wirelab.cli.dissected import Options, run

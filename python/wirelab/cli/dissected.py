@@ -37,58 +37,58 @@ class Options:
     as_json: bool
 
 
-def run(asked: Options) -> int:
+def run(options: Options) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    if asked.test:
-        return _test(asked)
-    _accept(asked)
-    documents = _documents(asked)
-    if asked.timeline is not None:
-        _accept_timeline(asked.timeline, documents)
-    if asked.svg is not None:
-        _draw(documents[0], asked.svg)
-    is_run = asked.what.is_dir()
-    if asked.as_json:
+    if options.test:
+        return _test(options)
+    _accept(options)
+    documents = _documents(options)
+    if options.timeline is not None:
+        _accept_timeline(options.timeline, documents)
+    if options.svg is not None:
+        _draw(documents[0], options.svg)
+    is_run = options.what.is_dir()
+    if options.as_json:
         print(json.dumps(documents if is_run else documents[0], indent=1))
         return EXIT_OK
     for document in documents:
-        _show(document, asked.what if is_run else None, many=len(documents) > 1)
+        _show(document, options.what if is_run else None, many=len(documents) > 1)
     return EXIT_OK
 
 
-def _accept(asked: Options) -> None:
+def _accept(options: Options) -> None:
     """Raises :class:`UsageError` for options that belong to something else."""
     only_with_test = {
-        "--repeats": asked.repeats,
-        "--cause": asked.causes,
-        "--out": asked.directory,
-        "--unverified": asked.unverified,
+        "--repeats": options.repeats,
+        "--cause": options.causes,
+        "--out": options.directory,
+        "--unverified": options.unverified,
     }
     for option, value in only_with_test.items():
         if value:
             raise UsageError(f"{option} belongs to --test", "add --test, or leave it out")
-    if asked.calls is not None and asked.what.is_dir():
+    if options.calls is not None and options.what.is_dir():
         raise UsageError("--calls belongs to a FILE: a RUN has its own logs", "leave it out")
 
 
-def _documents(asked: Options) -> list[Json]:
+def _documents(options: Options) -> list[Json]:
     """The dissection of each capture."""
-    is_run = asked.what.is_dir()
-    captures = _captures(asked.what)
+    is_run = options.what.is_dir()
+    captures = _captures(options.what)
     with Interruption() as interruption, Scratch() as scratch:
         log = scratch.folder / "dissect.log"
         documents = []
         for file in captures:
-            calls = reconciliation.beside(file) if is_run else asked.calls
-            look = Look(port=asked.port, timeline=asked.timeline, calls=calls)
+            calls = reconciliation.beside(file) if is_run else options.calls
+            look = Look(port=options.port, timeline=options.timeline, calls=calls)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     return reconciliation.joined(documents)
 
 
-def _test(asked: Options) -> int:
-    if asked.what.is_file():
+def _test(options: Options) -> int:
+    if options.what.is_file():
         raise UsageError(
-            f"--test: {asked.what} is a capture, which nobody can run again",
+            f"--test: {options.what} is a capture, which nobody can run again",
             "name the folder of a run; `wirelab run FILE` makes one, with `capture: client`",
         )
     from wirelab import intervention, report
@@ -96,15 +96,15 @@ def _test(asked: Options) -> int:
     from wirelab.report import tested
 
     made = intervention.intervene(
-        asked.what,
-        repeats=asked.repeats or intervention.REPEATS,
-        causes=asked.causes,
-        out=asked.directory,
-        unverified=asked.unverified,
+        options.what,
+        repeats=options.repeats or intervention.REPEATS,
+        causes=options.causes,
+        out=options.directory,
+        unverified=options.unverified,
         progress=OnConsole(err),
     )
-    pages = [report.write(folder) for folder in (asked.what, made.folder) if folder is not None]
-    if asked.as_json:
+    pages = [report.write(folder) for folder in (options.what, made.folder) if folder is not None]
+    if options.as_json:
         print(json.dumps(made.to_json(), indent=1))
     else:
         for line in tested.lines(made.outcome):

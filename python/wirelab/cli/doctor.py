@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from wirelab.cli.edges import told
+from wirelab.cli.edges import exit_with_code
 
 
 @click.command()
 @click.option("--self-test", is_flag=True, help="Run the tests of truth too (about 6 minutes).")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@told
+@exit_with_code
 def doctor(self_test: bool, as_json: bool) -> int:
     """Say what this machine can and cannot measure."""
     from wirelab.cli import examined

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wirelab.cli.edges import told
+from wirelab.cli.edges import exit_with_code
 from wirelab.cli.options import PATH
 
 COUNT = click.IntRange(min=1)
@@ -65,7 +65,7 @@ COUNT = click.IntRange(min=1)
 @click.option("--work", help="decode, or frame: no full decode.")
 @click.option("--any-target", is_flag=True, help="Allow a server beyond this machine.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@told
+@exit_with_code
 def drive(**options: Any) -> int:
     """Load one server, and say how fast it answers."""
     from wirelab.cli.driving import Options, run

@@ -93,26 +93,26 @@ class Options:
         )
 
 
-def run(given: Options) -> int:
+def run(options: Options) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    _refuse_contradictions(given)
-    target = targets.parse(given.target)
-    _refuse_foreign(target, given)
-    amount, call = given.amount(), given.call(target)
+    _refuse_contradictions(options)
+    target = targets.parse(options.target)
+    _refuse_foreign(target, options)
+    amount, call = options.amount(), options.call(target)
     with Interruption() as interruption:
-        outcome = _drive(target, call, amount, given.any_target, interruption)
+        outcome = _drive(target, call, amount, options.any_target, interruption)
     told = hints(
         target,
         outcome,
         in_flight_max=amount.concurrency(),
         keeps=_keeps(target, call),
-        authority=given.ca,
+        authority=options.ca,
     )
     result = {**summary(outcome), "hints": told}
-    if given.as_json:
-        print(json.dumps({"target": given.target, **result}, indent=1))
+    if options.as_json:
+        print(json.dumps({"target": options.target, **result}, indent=1))
     else:
-        driven.show(given.target, result)
+        driven.show(options.target, result)
     if outcome["interrupted"]:
         return EXIT_INTERRUPTED
     return EXIT_OK if result["ok"] else EXIT_FAILED
@@ -143,38 +143,38 @@ def _drive(
         )
 
 
-def _refuse_contradictions(given: Options) -> None:
-    if given.duration is not None and given.calls is not None:
+def _refuse_contradictions(options: Options) -> None:
+    if options.duration is not None and options.calls is not None:
         raise UsageError("--duration and --calls contradict each other", "give one of them")
-    _refuse_loads(given)
-    if given.data is not None and given.body is not None:
+    _refuse_loads(options)
+    if options.data is not None and options.body is not None:
         raise UsageError("--data and --body contradict each other", "give one of them")
-    if given.close and (given.in_flight or 1) > 1:
+    if options.close and (options.in_flight or 1) > 1:
         raise UsageError(
-            f"--close ends a connection after its one call: --in-flight {given.in_flight} cannot "
+            f"--close ends a connection after its one call: --in-flight {options.in_flight} cannot "
             "be",
             "leave one of them out",
         )
     for option, has, other, has_other in (
-        ("--seed", given.seed is not None, "--poisson", given.poisson),
-        ("--max-time", given.max_time is not None, "--calls", given.calls is not None),
-        ("--import", bool(given.imports), "--proto", given.proto is not None),
+        ("--seed", options.seed is not None, "--poisson", options.poisson),
+        ("--max-time", options.max_time is not None, "--calls", options.calls is not None),
+        ("--import", bool(options.imports), "--proto", options.proto is not None),
     ):
         if has and not has_other:
             remedy = f"give {other} too, or leave {option} out"
             raise UsageError(f"{option} belongs to {other}", remedy)
 
 
-def _refuse_loads(given: Options) -> None:
+def _refuse_loads(options: Options) -> None:
     """What is of closed and of open loads."""
-    rate = given.rate
-    if rate is None and given.poisson:
+    rate = options.rate
+    if rate is None and options.poisson:
         raise UsageError("--poisson needs --rate", "give --rate CALLS_PER_SECOND")
     if rate is not None and not (isfinite(rate) and rate > 0):
         raise UsageError(
             f"--rate {rate:g} is no rate", "give calls per second, a number above 0 such as 500"
         )
-    if rate is not None and given.users is not None:
+    if rate is not None and options.users is not None:
         raise UsageError(
             "--users is of a closed load, --rate of an open one",
             "bound an open load by --connections and --in-flight",
@@ -194,22 +194,22 @@ OF_URLS = {
 """Options that say nothing of a service of the lab, and why."""
 
 
-def _refuse_foreign(target: Stack | Server, given: Options) -> None:
+def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     """Options that could not be honoured are refused by name."""
     of_urls = {
-        "method": given.method,
-        "header": given.headers,
-        "data": given.data,
-        "body": given.body,
-        "proto": given.proto,
-        "http2": given.http2,
-        "ca": given.ca,
-        "any-target": given.any_target,
+        "method": options.method,
+        "header": options.headers,
+        "data": options.data,
+        "body": options.body,
+        "proto": options.proto,
+        "http2": options.http2,
+        "ca": options.ca,
+        "any-target": options.any_target,
     }
     of_stacks = {
-        "operation": given.operation,
-        "sequence": given.sequence,
-        "size": given.size,
+        "operation": options.operation,
+        "sequence": options.sequence,
+        "size": options.size,
     }
     for option in _present(of_urls) if isinstance(target, Stack) else ():
         raise UsageError(
@@ -222,9 +222,9 @@ def _refuse_foreign(target: Stack | Server, given: Options) -> None:
         )
 
 
-def _present(options: Mapping[str, object]) -> list[str]:
-    """Those that were given; an empty text is given."""
-    return [name for name, value in options.items() if value not in (None, False, ())]
+def _present(values: Mapping[str, object]) -> list[str]:
+    """Those that were given; an empty text counts."""
+    return [name for name, value in values.items() if value not in (None, False, ())]
 
 
 def _seconds(option: str, text: str) -> float:

@@ -13,7 +13,7 @@ from click.exceptions import Exit
 from wirelab.console import Console, folded
 from wirelab.errors import EXIT_INTERRUPTED, EXIT_LAB, EXIT_STORAGE, WirelabError
 
-__all__ = ["err", "folded", "out", "told"]
+__all__ = ["err", "exit_with_code", "folded", "out"]
 
 out = Console()
 """For what was asked for."""
@@ -21,7 +21,7 @@ err = Console(stderr=True)
 """For progress and messages."""
 
 
-def told(command: Callable[..., int]) -> Callable[..., None]:
+def exit_with_code(command: Callable[..., int]) -> Callable[..., None]:
     """Ends a command with its exit code, and every error with a message instead of a trace."""
 
     @functools.wraps(command)
@@ -54,8 +54,8 @@ def _refused(error: OSError) -> int:
     from wirelab.journal import FULL
 
     where = error.filename or "standard output or a file"
-    said = f"wirelab: {where} cannot be written or read: {error.strerror}"
-    err.print(folded(said, err.width), style="red")
+    message = f"wirelab: {where} cannot be written or read: {error.strerror}"
+    err.print(folded(message, err.width), style="red")
     _silence(sys.stdout)
     return EXIT_STORAGE if error.errno in FULL else EXIT_LAB
 

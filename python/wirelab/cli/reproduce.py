@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wirelab.cli.edges import err, out, told
+from wirelab.cli.edges import err, exit_with_code, out
 from wirelab.cli.options import AS_JSON, OUT, RETRY_FAILED, VERBOSE
 from wirelab.errors import EXIT_OK
 
@@ -22,7 +22,7 @@ from wirelab.errors import EXIT_OK
 @RETRY_FAILED
 @VERBOSE
 @AS_JSON
-@told
+@exit_with_code
 def reproduce(
     study: str,
     scale: float | None,
@@ -51,7 +51,7 @@ def reproduce(
 
 
 @click.command("studies")
-@told
+@exit_with_code
 def studies() -> int:
     """List the published studies that can be run again."""
     from wirelab import studies as published

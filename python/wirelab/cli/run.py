@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wirelab.cli.edges import err, told
+from wirelab.cli.edges import err, exit_with_code
 from wirelab.cli.options import AS_JSON, OUT, PATH, RETRY_FAILED, UNVERIFIED, VERBOSE
 from wirelab.errors import UsageError
 
@@ -24,7 +24,7 @@ DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
     help="Then test what its packets show, as `dissect --test` does.",
 )
 @AS_JSON
-@told
+@exit_with_code
 def run(
     file: Path,
     directory: Path | None,
@@ -48,7 +48,7 @@ def run(
 @OUT
 @RETRY_FAILED
 @AS_JSON
-@told
+@exit_with_code
 def demo(directory: Path | None, retry_failed: bool, as_json: bool) -> int:
     """Measure REST with JSON beside gRPC on the embedded services."""
     return _run(DEMO, directory, as_json, retry_failed=retry_failed)
@@ -64,7 +64,7 @@ def demo(directory: Path | None, retry_failed: bool, as_json: bool) -> int:
 )
 @VERBOSE
 @AS_JSON
-@told
+@exit_with_code
 def report(directory: Path, picture: Path | None, verbose: bool, as_json: bool) -> int:
     """Print the results of a run or a reproduction again and write its report anew."""
     from wirelab import finished_run, study_manifest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from wirelab.cli.edges import told
+from wirelab.cli.edges import exit_with_code
 from wirelab.errors import EXIT_OK, UsageError
 
 DOCUMENTS = ("experiment",)
@@ -14,7 +14,7 @@ DOCUMENTS = ("experiment",)
 @click.argument(
     "document", default="experiment", metavar="[DOCUMENT]", help="experiment  [default: experiment]"
 )
-@told
+@exit_with_code
 def schema(document: str) -> int:
     """Print the JSON Schema of a document, for editors."""
     if document not in DOCUMENTS:

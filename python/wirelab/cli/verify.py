@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from wirelab.cli.edges import told
+from wirelab.cli.edges import exit_with_code
 from wirelab.errors import UsageError
 
 
@@ -19,7 +19,7 @@ from wirelab.errors import UsageError
 @click.option("--contract", metavar="NAME", help="Only this contract.")
 @click.option("--deep", is_flag=True, help="Also what takes long: limits of a million things.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@told
+@exit_with_code
 def verify(
     references: tuple[str, ...], all_of_them: bool, contract: str | None, deep: bool, as_json: bool
 ) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wirelab.cli.edges import told
+from wirelab.cli.edges import exit_with_code
 from wirelab.cli.options import PATH
 from wirelab.link_names import LOOPBACK
 
@@ -63,7 +63,7 @@ from wirelab.link_names import LOOPBACK
 )
 @click.option("--keep-capture", is_flag=True, help="Keep the packets, too.")
 @click.option("--timeout", help="End COMMAND after this time, e.g. 30s.")
-@told
+@exit_with_code
 def wrap(**options: Any) -> int:
     """Run anyone's load tool under capture: what did it do, and can it be trusted?"""
     from wirelab.cli.wrapped import Options, run

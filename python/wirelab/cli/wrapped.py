@@ -70,12 +70,12 @@ class Options:
         )
 
 
-def run(asked: Options) -> int:
+def run(options: Options) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    order = asked.order()
-    _accept(asked.folder)
-    _accept_page(asked.report)
-    sink: BinaryIO = sys.stderr.buffer if asked.as_json else sys.stdout.buffer
+    order = options.order()
+    _accept(options.folder)
+    _accept_page(options.report)
+    sink: BinaryIO = sys.stderr.buffer if options.as_json else sys.stdout.buffer
     with Interruption() as interruption, Scratch() as scratch:
         measured = wrapping.wrap(
             order,
@@ -86,13 +86,13 @@ def run(asked: Options) -> int:
             interruption=interruption,
         )
         result = {**wrapping.result(measured), "kept": None, "report": None}
-        keeps = asked.keep_capture or interruption.requested or measured.stopped is not None
+        keeps = options.keep_capture or interruption.requested or measured.stopped is not None
         unwritten: list[StorageError] = []
         with _told_at_the_end(unwritten):
-            result["kept"] = _keep(scratch.folder, asked.folder, measured, result, capture=keeps)
+            result["kept"] = _keep(scratch.folder, options.folder, measured, result, capture=keeps)
         with _told_at_the_end(unwritten):
-            result["report"] = _write_page(asked.report, measured, result)
-    if asked.as_json:
+            result["report"] = _write_page(options.report, measured, result)
+    if options.as_json:
         print(json.dumps(result, indent=1))
     else:
         _show(wrapping.lines(result), result)
@@ -147,7 +147,7 @@ def _accept_page(file: Path | None) -> None:
 
 
 def _write_page(file: Path | None, measured: Measured, result: Json) -> str | None:
-    """Returns where the page is, None where none was asked for."""
+    """Returns where the page is, None where none was options for."""
     if file is None:
         return None
     from wirelab.wrapping import page

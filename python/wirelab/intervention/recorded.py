@@ -1,4 +1,4 @@
-"""What the test in a run directory says, if there is one."""
+"""The test of a run's findings, as its directory holds it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ KEY = "interventions"
 
 
 def read(folder: Path) -> Outcome | None:
-    """What the test in a run directory says: of that run itself where it is one, else of its
-    own folder :data:`FOLDER`. None where nothing was tested. Raises
+    """The outcome of the test in a run directory: of that run itself where it is one, else of
+    its own folder :data:`FOLDER`. None where nothing was tested. Raises
     :class:`RunDirectoryError`."""
     for place in (folder, folder / FOLDER):
         if not (place / run_directory.MANIFEST).exists():
