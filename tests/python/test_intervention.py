@@ -258,8 +258,8 @@ def test_worlds_tell_whether_the_switch_was_the_cause(
     record = Interventions(minimum_share=0.05, tests=(test,))
     slow = _at(test.before, [40.0, 40.4, 39.8, 40.2], finding)
     for times, verdict, occurrences in (
-        ([10.0, 10.2, 9.9, 10.1], "held", 0.0),
-        ([40.1, 39.9, 40.3, 40.0], "did not hold", 1.0),
+        ([10.0, 10.2, 9.9, 10.1], "holds", 0.0),
+        ([40.1, 39.9, 40.3, 40.0], "does not hold", 1.0),
     ):
         left = [finding] if occurrences else []
         (tested,) = judge(record, [*slow, *_at(test.after, times, *left)]).tested
@@ -373,7 +373,7 @@ def test_a_terminal_of_80_columns_shows_prediction_and_outcome() -> None:
 
 def test_the_outcome_can_be_had_as_json() -> None:
     told = json.loads(json.dumps(_outcome().to_json()))
-    assert told["tested"][0]["verdict"] == "held"
+    assert told["tested"][0]["verdict"] == "holds"
     assert told["tested"][0]["claim"]["ms_per_call"] == pytest.approx(36.0)
     assert {one["claim"]["cause"] for one in told["untested"]} == {SPLIT, "server-think-time"}
 
@@ -404,14 +404,14 @@ def test_a_report_names_no_cause_that_was_not_tested(tmp_path: Path) -> None:
     before = trials_of(STALLED, [40.0, 40.4, 39.8, 40.2], STALL)
     _run_directory(run / FOLDER, derived, [*before, *after])
     source = Source.read(run)
-    assert report_tested.verdict(source, point_of(STALLED), NAGLE) == "held"
+    assert report_tested.verdict(source, point_of(STALLED), NAGLE) == "holds"
     assert report_tested.verdict(source, point_of(STALLED), SPLIT) == "not tested"
     (table,) = report_tested.section(source).tables
     assert table.rows[0][1] == NAGLE
-    assert table.rows[0][-1].startswith("held")
+    assert table.rows[0][-1].startswith("holds")
     own = intervention.read(run / FOLDER)
     assert own is not None
-    assert own.tested[0].verdict == "held"
+    assert own.tested[0].verdict == "holds"
 
 
 def test_a_capture_alone_cannot_be_run_again(
@@ -443,7 +443,7 @@ def test_a_live_stall_is_found_predicted_and_confirmed(
     assert nagle["axis"] == "server.nagle"
     assert nagle["claim"]["ms_per_call"] > 30.0
     assert nagle["claim"]["occurrences_per_call"] > 0.8
-    assert nagle["verdict"] in ("held", "partly"), nagle
+    assert nagle["verdict"] == "holds", nagle
     assert nagle["found_ms_per_call"]["low"] > 20.0
     assert nagle["occurrences_per_call"][1] <= 0.1 * nagle["occurrences_per_call"][0]
     assert "Findings tested" in (out / "report.html").read_text()

@@ -296,7 +296,7 @@ def test_a_table_that_does_not_fit_a_phone_becomes_a_list() -> None:
     """Names and values fit; ten columns, or three of sentences, do not."""
     assert not Table(("", "value"), [("kernel", "6.1 " * 40)]).long
     assert not Table(("check", "ok", "marked"), [("warm-up", "12", "0")], "", (1, 2)).long
-    assert Table(("Verdict", "Claim", "Measured"), [("stands", "a " * 40, "b " * 40)]).long
+    assert Table(("Verdict", "Claim", "Measured"), [("holds", "a " * 40, "b " * 40)]).long
     assert Table([f"column {n}" for n in range(10)], [["1.23 ms"] * 10]).long
 
 

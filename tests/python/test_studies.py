@@ -232,10 +232,10 @@ def test_a_reproduction_is_judged_and_shown(
     folder = written(tmp_path / "out", points, found)
     made = reproduction.read(folder, STUDIES)
     outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
-    assert outcome["small-published"] == "stands"
-    assert outcome["large-many-double"] == "does not stand"
-    assert outcome["policy"] == "stands"
-    assert outcome["crossover"] == "stands"
+    assert outcome["small-published"] == "holds"
+    assert outcome["large-many-double"] == "does not hold"
+    assert outcome["policy"] == "holds"
+    assert outcome["crossover"] == "holds"
     assert "windows" in made.explanations[0].causes
     assert "text-check" not in made.explanations[0].causes
     assert len(made.lines) == 30
@@ -280,7 +280,7 @@ def test_an_unfinished_reproduction_is_told_as_such(
     folder = written(tmp_path / "out", {"matrix": points["matrix"]}, found)
     made = reproduction.read(folder, STUDIES)
     outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
-    assert outcome["large-stream"] == "cannot be told"
+    assert outcome["large-stream"] == "undecided"
     assert made.explanations[0].causes == ()
     show(made, as_json=False)
     page = (folder / "report.html").read_text(encoding="utf-8")

@@ -1,7 +1,9 @@
 """The command ``wirelab``. Each file here holds the options of one verb and nothing else.
 
-Exit codes: 0 done, 1 done but trials or all calls failed, or a wrapped tool failed or cannot be
-trusted, 2 wrong usage, 3 the lab failed, 4 nothing more could be written, 130 interrupted.
+Exit codes: 0 done, and what was tested holds; 1 done but trials or all calls failed, what was
+tested does not hold, or a wrapped tool failed or cannot be trusted; 2 wrong usage; 3 the lab
+failed; 4 nothing more could be written; 5 what was tested is undecided; 130 interrupted. Tests
+are `dissect --test`, `run --test-findings`, `verify` and `doctor --self-test`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from wirelab import dissection, reconciliation, run_directory
 from wirelab.cli.edges import err, out, told
 from wirelab.counting import counted
 from wirelab.dissection import Look
-from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
+from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.interruption import Interruption
 from wirelab.scratch import Scratch
 
@@ -57,7 +57,9 @@ def dissect(
     test: Annotated[
         bool,
         typer.Option(
-            "--test", help="Flip the switch that each finding of a RUN blames, and run again."
+            "--test",
+            help="Flip the switch that each finding of a RUN blames, and run again. Exit code 0: "
+            "all hold, 1: one does not, 5: undecided.",
         ),
     ] = False,
     repeats: Annotated[
@@ -140,7 +142,7 @@ def _test(what: Path, asked: Asked, *, as_json: bool) -> int:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
         for page in pages:
             out.print(f"Report: {page}", markup=False, soft_wrap=True)
-    return EXIT_FAILED if made.failed else EXIT_OK
+    return EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]
 
 
 def _only_with_test(given: dict[str, object]) -> None:

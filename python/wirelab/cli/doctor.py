@@ -13,7 +13,7 @@ from rich.text import Text
 from wirelab import doctor as findings
 from wirelab import machine
 from wirelab.cli.edges import err, out, told
-from wirelab.errors import EXIT_FAILED, EXIT_OK, TrialFailed
+from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, TrialFailed
 from wirelab.interruption import Interruption
 
 if TYPE_CHECKING:
@@ -25,7 +25,12 @@ STYLES = {"yes": "green", "limited": "yellow", "no": "red"}
 @told
 def doctor(
     self_test: Annotated[
-        bool, typer.Option("--self-test", help="Run the tests of truth too (about 6 minutes).")
+        bool,
+        typer.Option(
+            "--self-test",
+            help="Run the tests of truth too (about 6 minutes). Exit code 0: "
+            "all hold, 1: one fails, 5: one is undecided.",
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> int:
@@ -43,7 +48,9 @@ def doctor(
         }
         print(json.dumps(document, indent=1))
     broken = any(finding.name == "engine" and finding.ability == "no" for finding in found)
-    return EXIT_FAILED if broken or any(map(_fails, truths)) else EXIT_OK
+    if broken or any(map(_fails, truths)):
+        return EXIT_FAILED
+    return EXIT_OK if all(truth.passed for truth in truths) else EXIT_UNDECIDED
 
 
 def _show(found: list[findings.Finding]) -> None:
@@ -68,7 +75,7 @@ def _truths(as_json: bool) -> list[Truth]:
             truth = _one(test)
             done.append(truth)
             console = err if as_json else out
-            word = "[red]FAILS[/]" if _fails(truth) else "[yellow]open[/]"
+            word = "[red]FAILS[/]" if _fails(truth) else "[yellow]undecided[/]"
             word = "[green]holds[/]" if truth.passed else word
             console.print(f"{word} {escape(truth.name)}: {escape(truth.reason)}")
     return done

@@ -167,7 +167,7 @@ def drive(
         keeps=_keeps(found, call),
         authority=ca,
     )
-    result = {**summary(outcome), "hints": told}
+    result = {**summary(outcome, amount.timeout_s), "hints": told}
     if as_json:
         print(json.dumps({"target": target, **result}, indent=1))
     else:

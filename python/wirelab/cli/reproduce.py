@@ -31,7 +31,7 @@ def reproduce(
     verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> int:
-    """Run a published study again, and say which of its findings stand."""
+    """Run a published study again, and report which of its findings hold."""
     from wirelab import reproduction
     from wirelab import studies as published
 

@@ -11,7 +11,7 @@ import typer
 from wirelab import experiment_file
 from wirelab.cli import results
 from wirelab.cli.edges import err, told
-from wirelab.errors import UsageError
+from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.experiment import NO_CAPTURE
 from wirelab.progress import OnConsole
 
@@ -46,7 +46,8 @@ def run(
     test_findings: Annotated[
         bool,
         typer.Option(
-            "--test-findings", help="Then test what its packets show, as `dissect --test` does."
+            "--test-findings",
+            help="Then test what its packets show, as `dissect --test` does, with its exit code.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -124,12 +125,14 @@ def _run(
         unverified=unverified,
         retry_failed=retry_failed,
     )
+    tested = EXIT_OK
     if test_findings:
         try:
-            intervention.intervene(folder, progress=progress, unverified=unverified)
+            made = intervention.intervene(folder, progress=progress, unverified=unverified)
+            tested = EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]
         except UsageError as error:  # what was measured is shown all the same
             progress.note(f"nothing was tested: {error.message}")
-    return results.show(finished, as_json=as_json, told=progress.told)
+    return results.show(finished, as_json=as_json, told=progress.told) or tested
 
 
 def accept_retry(retry_failed: bool, directory: Path | None) -> None:

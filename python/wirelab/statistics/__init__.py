@@ -3,7 +3,7 @@
 Everything here works on whole trials: the repeats of a cell are the sample, and the
 percentiles of a trial are its figures. Calls within one trial share a process, a
 connection and a moment, so they are never taken for independent samples. Formulas name
-their source; docs/methodology.md tells what they mean.
+their source; docs/methodology.md explains them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from wirelab.statistics.comparison import (
     family,
     holm,
     ratio,
-    upheld,
 )
 from wirelab.statistics.errors import (
     NotFinite,
@@ -33,6 +32,10 @@ from wirelab.statistics.figure import (
     BYTES_SENT,
     CLIENT_CPU,
     FIGURES,
+    GOOD_CALLS,
+    GOOD_MEAN,
+    GOOD_P50,
+    GOOD_P99,
     RATE,
     RESPONSE_MEAN,
     RESPONSE_P50,
@@ -46,6 +49,7 @@ from wirelab.statistics.interval import Interval, mean_interval
 from wirelab.statistics.percentile import percentile_printable
 from wirelab.statistics.proportion import binomial_interval
 from wirelab.statistics.queueing import little_ratio, littles_law
+from wirelab.statistics.repeats import REPEATS_MAX, Room, Spread, decided_by, further_repeats
 from wirelab.statistics.resampling import resampled_aa
 from wirelab.statistics.stationarity import Stationarity, stationary
 
@@ -54,7 +58,12 @@ __all__ = [
     "BYTES_SENT",
     "CLIENT_CPU",
     "FIGURES",
+    "GOOD_CALLS",
+    "GOOD_MEAN",
+    "GOOD_P50",
+    "GOOD_P99",
     "RATE",
+    "REPEATS_MAX",
     "RESPONSE_MEAN",
     "RESPONSE_P50",
     "RESPONSE_P99",
@@ -71,6 +80,8 @@ __all__ = [
     "NotFinite",
     "NotPositive",
     "OutOfRange",
+    "Room",
+    "Spread",
     "Stationarity",
     "StatisticsError",
     "TooFewValues",
@@ -79,7 +90,9 @@ __all__ = [
     "anderson_darling_exponential",
     "binomial_interval",
     "cells",
+    "decided_by",
     "family",
+    "further_repeats",
     "holm",
     "little_ratio",
     "littles_law",
@@ -90,5 +103,4 @@ __all__ = [
     "resampled_aa",
     "setting_key",
     "stationary",
-    "upheld",
 ]
