@@ -71,7 +71,7 @@ FASTER = Expectation(above=1.0, margin=0.05)
     ],
 )
 def test_where_an_interval_lies(expect: Expectation, low: float, high: float, outcome: str) -> None:
-    """Inside stands, outside does not, across the edge cannot be told."""
+    """Inside holds, outside does not, across the edge is undecided."""
     assert expect.judge(Interval(1.0, low, high, 6, "t")) == outcome
 
 
@@ -120,7 +120,7 @@ def test_a_true_claim_is_seldom_denied() -> None:
 
 
 def test_a_missing_cell_cannot_be_told() -> None:
-    """It is named, and the claim neither stands nor falls."""
+    """It is named, and the claim is undecided."""
     some = [t for t in measured(by_stack(2000.0)) if t.point.load["users"] != 10]
     judged = findings.evaluate(some, finding(FASTER))
     assert judged.outcome == "undecided"
@@ -214,7 +214,7 @@ def test_where_the_order_changes() -> None:
 
 
 def test_no_crossing() -> None:
-    """One side ahead at every size: the claim of a crossing does not stand."""
+    """One side ahead at every size: the claim of a crossing does not hold."""
     judged = crossing(by_stack(2000.0))
     assert judged.outcome == "does not hold"
     assert "nowhere but above" in judged.reason

@@ -37,6 +37,7 @@ from wirelab import (
     manifests,
     placement,
     planning,
+    running,
 )
 from wirelab.cli import main
 from wirelab.errors import ExperimentError, UsageError
@@ -364,7 +365,7 @@ def test_a_terminal_of_80_columns_shows_prediction_and_outcome() -> None:
     lines = list(report_tested.lines(_outcome()))
     text = "\n".join(lines)
     assert max(map(len, lines)) <= 80
-    assert f"{NAGLE}, server.nagle=off: held" in text
+    assert f"{NAGLE}, server.nagle=off: holds" in text
     assert "predicted 36.0 ms less per call (90.0 % of a call)" in text
     assert re.search(r"found     36\.[01] ms \(95 %: 35\.7 ms to 36\.4 ms\)", text)
     assert "cannot be tested here" in " ".join(text.split())
@@ -412,6 +413,68 @@ def test_a_report_names_no_cause_that_was_not_tested(tmp_path: Path) -> None:
     own = intervention.read(run / FOLDER)
     assert own is not None
     assert own.tested[0].verdict == "holds"
+
+
+def _plain() -> list[Trial]:
+    """A run whose page shows no packets."""
+    return [replace(trial, wire={}) for trial in trials_of(STALLED, [40.0])]
+
+
+@pytest.mark.parametrize(
+    ("after_ms", "code"),
+    [
+        ([4.0, 4.2, 3.9, 4.1], 0),  # the time went
+        ([40.1, 39.9, 40.3, 40.0], 1),  # it did not
+        ([4.0, 90.0, 1.0, 60.0], 5),  # nobody knows
+        ([], 5),  # nothing was measured
+    ],
+)
+def test_the_exit_code_of_a_test_is_that_of_its_verdict(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    after_ms: list[float],
+    code: int,
+) -> None:
+    """`dissect --test` and `run --test-findings`: 0 holds, 1 does not hold, 5 undecided; what
+    was measured before does not change it."""
+    trials = trials_of(STALLED, [40.0, 40.4, 39.8, 40.2], STALL) + trials_of(FLIPPED, after_ms)
+    outcome = judge(proposal_of(text_of(), STALL).record, trials)
+    folder = _run_directory(tmp_path / "run", text_of(), _plain())
+    made = intervention.Intervention(None, outcome)
+    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    assert main(["dissect", str(folder), "--test"]) == code
+    assert json.loads(json.dumps(made.to_json()))["tested"][0]["reason"]
+    finished = running.read(folder)
+    monkeypatch.setattr(running, "run", lambda *_, **__: finished)
+    (tmp_path / "file.yaml").write_text(text_of())
+    arguments = ["run", str(tmp_path / "file.yaml"), "--out", str(folder)]
+    assert main([*arguments, "--test-findings"]) == code
+    assert main(arguments) == 0
+    capsys.readouterr()
+
+
+def test_a_failed_trial_of_a_test_ends_it_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it always has, whatever the verdict."""
+    folder = _run_directory(tmp_path / "run", text_of(), _plain())
+    (trial,) = trials_of(FLIPPED, [4.0])
+    failed = replace(trial, status="failed", reason="refused")
+    made = intervention.Intervention(None, _outcome(), (failed,))
+    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    assert main(["dissect", str(folder), "--test"]) == 1
+    capsys.readouterr()
+
+
+def test_where_nothing_could_be_tested_there_is_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = _run_directory(tmp_path / "run", text_of(), _plain())
+    made = intervention.Intervention(None, judge(Interventions(minimum_share=0.05), ()))
+    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    assert main(["dissect", str(folder), "--test"]) == 0
+    capsys.readouterr()
 
 
 def test_a_capture_alone_cannot_be_run_again(

@@ -37,7 +37,7 @@ def test_tested_findings_stand_apart_with_their_verdict() -> None:
     standing = Standing({CAUSE: "holds"})
     told = list(causes.lines([NO_SWITCH, FINDING], standing))
     assert told[0] == causes.TESTED
-    assert told[1].startswith(f"• {CAUSE}, tested: held.")
+    assert told[1].startswith(f"• {CAUSE}, tested: holds.")
     rest = told[told.index(causes.UNTESTED) :]
     assert rest[1].startswith("• server-think-time. ")
     assert not any(CAUSE in line for line in rest)
@@ -103,7 +103,7 @@ def test_dissect_of_a_run_tells_tested_from_untested(
     assert f"dissect {run} --test" in " ".join(told.split())
     monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
     told = CliRunner().invoke(app, ["dissect", str(run)]).output
-    assert told.index(causes.TESTED) < told.index(f"{CAUSE}, tested: held")
+    assert told.index(causes.TESTED) < told.index(f"{CAUSE}, tested: holds")
     assert told.index(causes.UNTESTED) < told.index("server-think-time")
 
 

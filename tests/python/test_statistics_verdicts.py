@@ -113,7 +113,9 @@ def test_the_number_of_repeats_decides_half_of_the_worlds_that_are_like_the_esti
     assert first.verdict == "undecided"
     further = first.further_repeats
     assert further is not None
-    right = "equivalent" if abs(true) < log1p(threshold) else "higher" if true > 0 else "lower"
+    right: Verdict = (
+        "equivalent" if abs(true) < log1p(threshold) else "higher" if true > 0 else "lower"
+    )
     verdicts = _verdicts(true, threshold, n + further, (spread, spread), 6)
     share = verdicts.count(right) / WORLDS
     # A whole number of repeats may exceed what is needed; few trials vary in their spread.

@@ -17,8 +17,8 @@ WIDTH = 80
 EXAMPLES_MAX = 3
 """Failures that are shown in words, of each kind."""
 FAILED_TIMES = (
-    "all: a failed call counts with the time until its error was answered, its connection ended "
-    "or its time was up"
+    "all calls: a failed one counts with the time until its error was answered, its connection "
+    "ended or its time was up"
 )
 NOTES = {
     "closed": "closed load: callers wait for replies, so a slow server is asked less often;\n"
@@ -34,12 +34,15 @@ def show(target: str, result: Json) -> None:
     out.print(target, style="bold", markup=False, soft_wrap=True)
     _show_amount(result)
     _show_errors(result)
-    _show_response_times("response time", result)
-    if result["ok"] and result["load"] == "open":
-        _show_times("service time", result["service_time_ms"])
-        _show_times("schedule lag", _without(result["schedule_lag_ms"], "mean"))
-    if result["errors"]:
-        _say(f"  {FAILED_TIMES}", "dim")
+    if result["ok"]:
+        _show_response_times("response time", result)
+        if result["load"] == "open":
+            _show_times("service time", result["service_time_ms"])
+            _show_times("schedule lag", _without(result["schedule_lag_ms"], "mean"))
+        if result["errors"]:
+            _say(f"  {FAILED_TIMES}", "dim")
+    else:
+        _say("  no call went well, so that there are no times")
     if result["sequences"]:
         _show_sequences(result["sequences"])
     _show_client(result)
@@ -83,11 +86,8 @@ def _show_response_times(title: str, result: Json) -> None:
     if not result["errors"]:
         _show_times(title, result["latency_ms"])
         return
-    if result["latency_good_ms"]:
-        _show_times(f"{title}, good", result["latency_good_ms"])
-    else:
-        _say(f"  {title}, good: none went well")
-    _show_times(f"{title}, all", result["latency_ms"])
+    _show_times(f"{title}, good calls", result["latency_good_ms"])
+    _show_times(f"{title}, all calls", result["latency_ms"])
 
 
 def _show_times(title: str, times: Json) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from wirelab import failures
 from wirelab.counting import counted, of_all, plural
 from wirelab.report.contest import Contest, contests
 from wirelab.report.label import Names
@@ -49,7 +50,7 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
             "Closed and open loads are both in this run; figures of the one are never "
             "compared with figures of the other."
         )
-    return found + _failures(trials)
+    return [*found, *_failures(trials), *_failed_calls(trials)]
 
 
 def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) -> list[str]:
@@ -131,3 +132,17 @@ def _failures(trials: Sequence[Trial]) -> list[str]:
     more = f", and {others:,} other {plural(others, 'reason')}" if others else ""
     why = f"{counted(count, 'time')}: {reason}{more}"
     return [f"{of_all(len(failed), len(trials), 'trial')} failed ({why})."]
+
+
+def _failed_calls(trials: Sequence[Trial]) -> list[str]:
+    """How many calls failed, by what happened to them."""
+    kinds: Counter[str] = Counter()
+    for trial in trials:
+        kinds.update(trial.result.get("errors_by_kind") or {})
+    failed = sum(int(trial.result.get("errors") or 0) for trial in trials)
+    if not failed:
+        return []
+    calls = sum(int(trial.result.get("calls") or 0) for trial in trials)
+    how = f"{of_all(failed, calls, 'call')} failed: {failures.counted(kinds)}."
+    where = "Response times of all calls hold them with the time until they failed; the tables"
+    return [f"{how} {where} have those of good calls too."]

@@ -210,7 +210,7 @@ def _reciprocal(value: float) -> float:
 
 def _without_interval(value: float, counts: tuple[int, int], threshold: float) -> Comparison:
     further = max(TRIALS_MIN - min(counts), 1)
-    why = f"{counts[0]} and {counted(counts[1], 'trial')} give no interval"
+    why = f"{counts[0]} and {counts[1]} trials give no interval"
     more = f"{counted(further, 'more repeat')} would give one"
     interval = Interval(exp(value), None, None, sum(counts), "none", why)
     return Comparison(interval, "undecided", why, threshold, None, further, more)
