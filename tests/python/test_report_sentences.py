@@ -237,6 +237,19 @@ def test_a_stack_without_a_value() -> None:
     assert not any("more calls" in sentence for sentence in told)
 
 
+def test_many_stacks_without_a_value_are_no_contest() -> None:
+    """Of three in four settings, all that remains is one: nothing is compared."""
+    third = "rest@rust?codec=text"
+    loads = tuple(users(n) for n in (1, 2, 4, 8))
+    world = replace(SMALL, stacks=(REST, GRPC, third), loads=loads)
+    every = trials(world)
+    for survivors in ((), (GRPC,)):
+        left = [one if one.point.stack in survivors else failed(one, "refused") for one in every]
+        found = report.sentences(left, 0.05)
+        assert not any("Undecided" in sentence or " than " in sentence for sentence in found)
+        assert any("refused" in sentence for sentence in found)
+
+
 def test_stacks_that_tie_ahead_of_others_are_named_together() -> None:
     """Of three, the slowest is behind and the two equal ones are equivalent."""
     third = "rest@rust?codec=text"

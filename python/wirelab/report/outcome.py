@@ -18,8 +18,7 @@ class Outcome:
     ``won``: one stack is ahead of each other one. ``equivalent``: every pair is. ``tied``: the
     best of more than two is equivalent to some and ahead of all the others. ``undecided``: two
     stacks of which none is ahead, and which are not equivalent. ``open``: more than two, the
-    best undecided against another. ``empty``: at most one of two has a value. ``barred``:
-    client-bound.
+    best undecided against another. ``empty``: at most one has a value. ``barred``: client-bound.
     """
 
     kind: Kind
@@ -58,9 +57,13 @@ def outcome(contest: Contest) -> Outcome:
     found = [pair.comparison for pair in contest.pairs]
     if all(comparison and comparison.verdict == "equivalent" for comparison in found):
         return Outcome("equivalent", contest, who, found[0])
-    if len(contest.cells) > 2:
-        return _of_many(contest)
-    return Outcome("empty" if found[0] is None else "undecided", contest, who, found[0])
+    if not any(found):
+        return Outcome("empty", contest, who)
+    return (
+        _of_many(contest)
+        if len(contest.cells) > 2
+        else Outcome("undecided", contest, who, found[0])
+    )
 
 
 def _of_many(contest: Contest) -> Outcome:

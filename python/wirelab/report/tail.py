@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wirelab.counting import of_all
 from wirelab.statistics import GOOD_P50, GOOD_P99, RESPONSE_P50, RESPONSE_P99, Cell, Figure
 
 P50_OF = {RESPONSE_P99: RESPONSE_P50, GOOD_P99: GOOD_P50}
@@ -30,7 +31,7 @@ def doubt(cell: Cell, figure: Figure) -> Doubt | None:
         return None
     p99s, medians = cell.values(figure), cell.values(P50_OF[figure])
     if len(p99s) < len(medians):
-        have = f"{len(p99s)} of {len(medians)} trials have one"
+        have = f"known of {of_all(len(p99s), len(medians), 'trial')}"
         return Doubt(CALLS, f"a p99 needs {CALLS_MIN:,} calls of a trial; {have}")
     p99, median = cell.interval(figure), cell.interval(P50_OF[figure])
     if p99 is None or median is None or p99.low is None or p99.low >= median.estimate:
