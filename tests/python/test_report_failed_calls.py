@@ -79,6 +79,14 @@ def test_comparisons_are_made_of_both_and_labelled(tmp_path: Path) -> None:
     }
 
 
+def test_pictures_are_of_all_calls_and_labelled_so(tmp_path: Path) -> None:
+    label = "Response times are of all calls, failed ones with the time until they failed."
+    page = report.write(write_run(tmp_path / "run", struck())).read_text(encoding="utf-8")
+    assert page.count(label) == 2
+    page = report.write(write_run(tmp_path / "good", trials(SMALL))).read_text(encoding="utf-8")
+    assert label not in page
+
+
 def test_runs_from_before_good_calls_were_recorded_apart_still_open(tmp_path: Path) -> None:
     """Their good calls have no times of their own: a dash, and none in the comparisons."""
     every = struck()

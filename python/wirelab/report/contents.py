@@ -60,13 +60,20 @@ def before(source: Source) -> list[Section]:
     """Findings and the main picture."""
     told = (
         "Points are estimates over the trials, bars their 95 % intervals; "
-        "hollow points are lower bounds (client-bound)."
+        f"hollow points are lower bounds (client-bound).{_of_all_calls(source)}"
     )
     drawn = panels.panels(source, panels.SHOWN)
     picture = Section("Rate and response over the load", (told,), sections=drawn, legend=True)
     found = Section("Findings", points=sentences(source.trials, source.threshold))
     told_first = [Section("Completeness", source.incomplete)] if source.incomplete else []
     return [*told_first, found, *([picture] if drawn else [])]
+
+
+def _of_all_calls(source: Source) -> str:
+    """What response times are of, where that makes a difference."""
+    if not any(cell.errors for cell in source.cells):
+        return ""
+    return " Response times are of all calls, failed ones with the time until they failed."
 
 
 def after(source: Source) -> list[Section]:
@@ -142,9 +149,8 @@ def _distributions(source: Source) -> Section:
     figures, lost = panels.distributions(source)
     told = []
     if figures:
-        failed = any(cell.errors for cell in source.cells)
-        of = " Failed calls are in them with the time until they failed." if failed else ""
-        told.append(f"One curve per trial, so that the spread between trials shows.{of}")
+        about = "One curve per trial, so that the spread between trials shows."
+        told.append(f"{about}{_of_all_calls(source)}")
     if lost:
         more = f", and {len(lost) - 1:,} more" if lost[1:] else ""
         told.append(f"Not shown, because it cannot be read: {lost[0]}{more}.")
