@@ -19,7 +19,7 @@ HOW: Mapping[str, str] = MappingProxyType(
         "unfinished": "still under way when the drain ended",
     }
 )
-"""What happened, to stand behind a count; the kinds of the engine's results."""
+"""What happened, in words that follow a count; the kinds of the engine's results."""
 
 
 def how(kind: str, timeout_s: float | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Sizes of differences in words, and intervals that are shown only where they say something."""
+"""Sizes of differences in words, and intervals that are shown only where they carry information."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def interval(estimate: float, low: float | None = None, high: float | None = Non
             DURATION,
             "shorter by a factor of 5.0 (90 % shorter to 20 % longer)",
         ),
-        # Limits that round to the estimate get digits until they say something, or are left out.
+        # Limits that round to the estimate get digits until they differ from it, or are left out.
         (interval(1.362, 1.361, 1.364), AMOUNT, "36.2 % more (36.1 % to 36.4 %)"),
         (interval(29.0, 28.99, 29.01), AMOUNT, "29 times as many (28.99 to 29.01)"),
         (interval(1.5, 1.5, 1.5), AMOUNT, "50 % more"),

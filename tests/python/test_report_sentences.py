@@ -292,7 +292,7 @@ def test_a_winner_over_many_is_compared_with_the_next() -> None:
 
 
 def test_failed_calls_are_counted_and_named_by_what_happened() -> None:
-    """And the response times that hold them say so."""
+    """And the response times that hold them are labelled."""
     every = [failing(one) if one.point.stack == REST else one for one in trials(SMALL)]
     found = report.sentences(every, 0.05)
     calls, errors = (sum(one.result[name] for one in every) for name in ("calls", "errors"))

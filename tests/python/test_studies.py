@@ -276,7 +276,7 @@ def test_a_reproduction_with_the_words_of_before_is_judged_anew(
     found: Found,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Outcomes are never read from disk: a findings.json that says "stands" is written again."""
+    """Outcomes are never read from disk: a findings.json with "stands" is written again."""
     folder = written(tmp_path / "out", points, found)
     before = {"findings": [{"id": "x", "outcome": "cannot be told"}, {"outcome": "stands"}]}
     (folder / "findings.json").write_text(json.dumps(before), encoding="utf-8")

@@ -32,7 +32,7 @@ Figures of the one are never compared with figures of the other.
 
 Response times of all calls hold failed ones with the time until their error was answered, their
 connection ended or they were given up, which is less than a good reply would have taken
-(censored). Where calls failed, the times of good calls stand below them. A wrong answer is a
+(censored). Where calls failed, the times of good calls are shown below them. A wrong answer is a
 failed call. Percentiles are shown only where at least 10 samples lie above.
 
 Every figure is computed per trial; a trial is one execution on fresh processes. The estimate is

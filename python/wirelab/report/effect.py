@@ -9,7 +9,7 @@ from wirelab.report.quantity import digits
 from wirelab.statistics import Figure, Interval
 
 FACTOR_FROM = 2.0
-"""From this factor on a difference is told as a factor, below as a share in per cent."""
+"""From this factor on a difference is worded as a factor, below as a share in per cent."""
 LEAST_PERCENT = 0.005
 """Less is called the same."""
 PLACES_MAX = 3

@@ -104,7 +104,7 @@ def _figure(cell: Cell, figure: Figure) -> Json:
 
 
 def _interval(cell: Cell, figure: Figure) -> Json:
-    """The interval, whose reason says what it lacks; empty where there is no value."""
+    """The interval, whose reason states what it lacks; empty where there is no value."""
     interval, lacks = cell.interval(figure), doubt(cell, figure)
     why = {"reason": f"{lacks.words}: {lacks.reason}"} if lacks else {}
     return why if interval is None else {**asdict(interval), **why}

@@ -43,7 +43,7 @@ def digits(value: float, significant: int = SIGNIFICANT) -> str:
 
 def resolution(interval: Interval, divisor: float = 1.0) -> int | None:
     """Significant digits, 3 or more, in which the limits differ from the estimate; None where
-    there are no limits, or none of up to 6 digits shows them: they say nothing then."""
+    there are no limits, or none of up to 6 digits shows them: they carry no information then."""
     if interval.bounds is None:
         return None
     values = [value / divisor for value in (*interval.bounds, interval.estimate)]
@@ -93,7 +93,7 @@ def limits(interval: Interval | None, unit: Unit, between: str = DASH) -> str:
 
 
 def over_limits(interval: Interval | None, unit: Unit) -> str:
-    """The estimate, and on a line of their own the limits, where they say something."""
+    """The estimate, and on a line of their own the limits, where they carry information."""
     shown = estimate(interval, unit)
     if interval is None:
         return shown

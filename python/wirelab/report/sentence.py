@@ -54,7 +54,7 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
 
 
 def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) -> list[str]:
-    """Sentences on the loads of one kind; ``primary`` is the figure that is told in full."""
+    """Sentences on the loads of one kind; ``primary`` is the figure that is reported in full."""
     main = contests(trials, primary, threshold)
     if not main:
         return []

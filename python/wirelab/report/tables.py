@@ -38,7 +38,7 @@ _HEADS = {
 }
 """Short heads of the figures of every cell."""
 _GOOD = {RESPONSE_P50: GOOD_P50, RESPONSE_P99: GOOD_P99}
-"""The figures of good calls that stand below those of all calls where some failed."""
+"""The figures of good calls that are shown below those of all calls where some failed."""
 _MARKS = {
     "bound": "client-bound",
     "calls counted": "counts",

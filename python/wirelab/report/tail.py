@@ -1,4 +1,4 @@
-"""Whether a p99 says what it seems to say."""
+"""Whether a p99 rests on enough trials and calls."""
 
 from __future__ import annotations
 

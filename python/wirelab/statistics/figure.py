@@ -107,6 +107,6 @@ FIGURES = (
     BYTES_RECEIVED,
 )
 """Every figure, in the order in which tables show them. Response times are those of all calls,
-failed ones with the time until they failed, unless the name says otherwise."""
+failed ones with the time until they failed, unless named otherwise."""
 GOOD_CALLS = (GOOD_P50, GOOD_P99, GOOD_MEAN)
 """Figures of which each is another one where no call failed."""
