@@ -12,6 +12,8 @@ from bench.reading import Reading
 Figure = Literal["cpu", "rate"]
 MISSED = "missed"
 """An aim that is shown not to be reached."""
+UNDECIDED = "undecided"
+"""The median misses the bound, and its interval reaches it: more rounds may decide."""
 Round = dict[str, Reading]
 """One reading per contender, taken one after the other."""
 
@@ -65,7 +67,7 @@ class Ratio:
             return ""
         if self.broken:
             return MISSED if self.aim else "BROKEN"
-        return "cannot be told" if self.missed else "holds"
+        return UNDECIDED if self.missed else "holds"
 
     def wanted(self) -> str:
         """The bound in words; empty for a figure shown beside."""

@@ -29,7 +29,7 @@ from bench import (
     xml_page,
     xml_services,
 )
-from bench.bounds import MISSED
+from bench.bounds import MISSED, UNDECIDED
 from bench.install import find
 from bench.process import BenchError, NotHere
 from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
@@ -264,12 +264,12 @@ def _versions(races: list[Race], programs: dict[str, str]) -> machine.Programs:
 
 
 def _verdict(done: list[Row], failed: dict[str, str], path: Path, quick: bool) -> int:
-    """Says which bounds are broken, and which the pairs could not tell from what was found;
-    a quick run has too few pairs to judge any."""
+    """Prints which bounds are broken, missed and undecided; a quick run has too few pairs to
+    judge any."""
     print(f"\nevery figure: {path}")
     broken = _lines(done, "BROKEN")
     missed = _lines(done, MISSED)
-    untold = _lines(done, "cannot be told")
+    undecided = _lines(done, UNDECIDED)
     if quick:
         print("quick: one short pair judges no bound")
         return int(bool(failed))
@@ -277,9 +277,10 @@ def _verdict(done: list[Row], failed: dict[str, str], path: Path, quick: bool) -
         print("broken bounds:", *broken, sep="\n  ")
     if missed:
         print("missed aims:", *missed, sep="\n  ")
-    if untold:
-        print("missed by the median, by less than these pairs can tell apart:", *untold, sep="\n  ")
-    if not broken and not missed and not untold:
+    if undecided:
+        why = "the median misses, and its interval reaches the bound; more rounds may decide"
+        print(f"undecided ({why}):", *undecided, sep="\n  ")
+    if not broken and not missed and not undecided:
         print("every bound that could be judged holds")
     return int(bool(failed or broken))
 

@@ -12,9 +12,10 @@ from wirelab.ladders import Ladder, Rung, counted
 from wirelab.statistics import Cell, Comparison, Figure, Interval, StatisticsError, family, ratio
 from wirelab.wanted import Wanted
 
-Outcome = Literal["cause", "against", "effect", "no effect", "cannot be told", "not measured"]
+Outcome = Literal["cause", "against", "effect", "no effect", "undecided", "not measured"]
 """``cause``: moves the start towards the goal. ``against``: moves it away. ``effect``: an
-effect, but there is no gap that it could explain. ``no effect``: smaller than the threshold."""
+effect, but there is no gap that it could explain. ``no effect``: with and without it is
+equivalent."""
 
 Cells = Mapping[Wanted, Cell]
 
@@ -108,7 +109,7 @@ def _climbed(
         )
     outcome = _outcome(effect, towards)
     share = _share(effect, whole) if towards and rung.counted else None
-    return Climbed(rung, outcome, effect.reason, effect, share, further)
+    return Climbed(rung, outcome, effect.explanation, effect, share, further)
 
 
 def _usable(cells: Cells, wanted: Wanted, ladder: Ladder) -> bool:
@@ -120,9 +121,7 @@ def _outcome(effect: Comparison, towards: str | None) -> Outcome:
         if towards is None:
             return "effect"
         return "cause" if effect.verdict == towards else "against"
-    low, high = effect.ratio.bounds or (0.0, float("inf"))
-    small = low >= 1.0 / (1.0 + effect.threshold) and high <= 1.0 + effect.threshold
-    return "no effect" if small else "cannot be told"
+    return "no effect" if effect.verdict == "equivalent" else "undecided"
 
 
 def _share(effect: Comparison, whole: Comparison | None) -> Interval | None:

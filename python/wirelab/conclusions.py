@@ -15,7 +15,7 @@ from typing import Literal
 from wirelab import figures
 from wirelab.climb import Balance, Cells, Climbed
 from wirelab.ladders import Ladder
-from wirelab.report.quantity import digits
+from wirelab.report.quantity import digits, ranged
 from wirelab.statistics import Comparison, Interval, NoValues, mean_interval
 
 Kind = Literal["gap", "cause", "against", "effect", "no effect", "unknown", "sum", "limit"]
@@ -65,8 +65,7 @@ def factor(interval: Interval) -> str:
     """``×1.52 (1.44 to 1.61)``."""
     if interval.bounds is None:
         return f"×{digits(interval.estimate)} (no interval: {interval.reason})"
-    low, high = interval.bounds
-    return f"×{digits(interval.estimate)} ({digits(low)} to {digits(high)})"
+    return f"×{ranged(interval)}"
 
 
 def _shown(evidence: Comparison | None) -> bool:
@@ -88,11 +87,18 @@ def _gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:
         yield Conclusion(
             "gap", f"Going {path} changes {title} by {factor(whole.ratio)}.", evidence=whole
         )
+    elif whole.verdict == "equivalent":
+        yield Conclusion(
+            "unknown",
+            f"There is no gap in {title} {path}: {factor(whole.ratio)}; {whole.reason}. "
+            "There is nothing to explain.",
+            evidence=whole,
+        )
     else:
         yield Conclusion(
             "unknown",
-            f"No gap in {title} was found {path}: {factor(whole.ratio)}; {whole.reason}. "
-            "There is nothing to explain.",
+            f"Whether there is a gap in {title} {path} is undecided: {factor(whole.ratio)}; "
+            f"{whole.explanation}.",
             evidence=whole,
         )
 
@@ -110,13 +116,13 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
         text = f"{_capital(words)} is the opposite of a cause: changing it moves {title} by {size}"
         return Conclusion("against", f"{text}.", name, step.effect)
     if step.outcome == "effect":
-        text = f"{_capital(words)} has an effect of {size} on {title}, with no gap to explain by it"
-        return Conclusion("effect", f"{text}.", name, step.effect)
+        text = f"{_capital(words)} has an effect of {size} on {title}; it explains no gap, as none"
+        return Conclusion("effect", f"{text} is shown.", name, step.effect)
     if step.outcome == "no effect":
         limit = f"{100 * step.effect.threshold:g} %"
         text = f"{_capital(words)} is ruled out: its effect, {size}, is smaller than {limit}."
         return Conclusion("no effect", text, name, step.effect)
-    text = f"{_capital(words)}: cannot be told, {size}; {step.reason}."
+    text = f"{_capital(words)}: undecided, {size}; {step.reason}."
     return Conclusion("unknown", text, name, step.effect)
 
 

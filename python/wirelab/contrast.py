@@ -11,12 +11,12 @@ variances add; the degrees of freedom are those of Satterthwaite 1946
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf, sqrt
+from math import exp, inf
 
 import numpy as np
 
-from wirelab.statistics import Interval, TooFewValues
-from wirelab.statistics.distributions import student_t_quantile, student_t_tail
+from wirelab.statistics import Interval, Spread, TooFewValues
+from wirelab.statistics.distributions import student_t_tail
 from wirelab.statistics.interval import confidence_checked
 from wirelab.statistics.sample import Floats, finite, logarithms
 
@@ -42,10 +42,23 @@ def p_value(terms: Sequence[Term]) -> float | None:
     used = _used([(weight, finite(values)) for weight, values in terms])
     if any(values.size < 2 for _, values in used):
         return None
-    estimate, (variance, freedom) = _estimate(used), _error(used)
-    if variance <= 0.0:
+    estimate, (error, freedom) = _estimate(used), _spread(used).error()
+    if error <= 0.0:
         return 1.0 if estimate == 0.0 else 0.0
-    return 2.0 * student_t_tail(abs(estimate) / sqrt(variance), freedom)
+    return 2.0 * student_t_tail(abs(estimate) / error, freedom)
+
+
+def log_spread(terms: Sequence[Term]) -> Spread | None:
+    """Of the logarithm of a :func:`product`; None where that has no interval. Raises as it
+    does."""
+    used = _used([(weight, logarithms(values)) for weight, values in terms])
+    return None if any(values.size < 2 for _, values in used) else _spread(used)
+
+
+def spread(terms: Sequence[Term]) -> Spread | None:
+    """Of a :func:`total`; None where that has no interval. Raises as it does."""
+    used = _used([(weight, finite(values)) for weight, values in terms])
+    return None if any(values.size < 2 for _, values in used) else _spread(used)
 
 
 def product(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
@@ -139,10 +152,9 @@ def _sum(terms: Sequence[tuple[float, Floats]], confidence: float) -> Interval:
     n = sum(values.size for _, values in used)
     if any(values.size < 2 for _, values in used):
         return Interval(estimate, None, None, n, "none", "every cell needs at least 2 trials")
-    variance, freedom = _error(used)
-    if variance <= 0.0:
+    reach = _spread(used).reach(confidence)
+    if reach <= 0.0:
         return Interval(estimate, estimate, estimate, n, "no spread between trials")
-    reach = student_t_quantile(0.5 + confidence / 2.0, freedom) * sqrt(variance)
     return Interval(estimate, estimate - reach, estimate + reach, n, "t, variances added")
 
 
@@ -154,14 +166,8 @@ def _estimate(used: Sequence[tuple[float, Floats]]) -> float:
     return float(sum(weight * values.mean() for weight, values in used))
 
 
-def _error(used: Sequence[tuple[float, Floats]]) -> tuple[float, float]:
-    """The variance of the sum, and its degrees of freedom."""
-    parts = [(float(w**2 * v.var(ddof=1) / v.size), v.size - 1) for w, v in used]
-    variance = sum(part for part, _ in parts)
-    if variance <= 0.0:
-        return 0.0, inf
-    # Shares of the total, so that tiny variances do not underflow when squared.
-    return variance, 1.0 / sum((part / variance) ** 2 / df for part, df in parts)
+def _spread(used: Sequence[tuple[float, Floats]]) -> Spread:
+    return Spread(tuple((float(w**2 * v.var(ddof=1)), v.size) for w, v in used))
 
 
 def _log_mean_power(logs: Floats, power: float) -> float:

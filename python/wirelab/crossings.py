@@ -22,8 +22,8 @@ class Crossing:
 
 
 def evaluate(trials: Iterable[Trial], crossing: Crossing) -> Judgement:
-    """Stands when at every level the first step is surely above and the last surely below;
-    does not stand when one of these is surely denied."""
+    """Holds when at every level the first step is certainly above and the last certainly below;
+    does not hold when one of these is certainly denied."""
     listed = list(trials)
     parts = tuple(_through(listed, crossing, level) for level in crossing.finding.levels)
     return findings.gather(crossing.finding, parts)
@@ -34,15 +34,19 @@ def _through(trials: Sequence[Trial], crossing: Crossing, level: Level) -> Part:
         (step, *_sides(trials, crossing.finding, {**level, **step})) for step in crossing.along
     ]
     first, last = steps[0], steps[-1]
-    ends = {first[1].outcome, last[2].outcome}
+    outcomes = {first[1].outcome, last[2].outcome}
     outcome: Outcome = (
-        "does not stand"
-        if "does not stand" in ends
-        else "cannot be told"
-        if "cannot be told" in ends
-        else "stands"
+        "does not hold"
+        if "does not hold" in outcomes
+        else "undecided"
+        if "undecided" in outcomes
+        else "holds"
     )
-    return Part(level, None, outcome, _where(steps), tuple(above for _, above, _ in steps))
+    along = tuple(above for _, above, _ in steps)
+    ends = [end for end in (first[1], last[2]) if end.outcome == outcome == "undecided"]
+    reason = "; ".join([_where(steps), *(end.reason for end in ends)])
+    more = "; ".join(dict.fromkeys(end.decided_by for end in ends if end.decided_by))
+    return Part(level, None, outcome, reason, along, more)
 
 
 Step = tuple[Level, Part, Part]
@@ -58,8 +62,8 @@ def _sides(trials: Sequence[Trial], finding: Finding, level: Level) -> tuple[Par
 
 def _where(steps: Sequence[Step]) -> str:
     """The stretch in which the order changes."""
-    above = [step for step in steps if step[1].outcome == "stands"]
-    below = [step for step in steps if step[2].outcome == "stands"]
+    above = [step for step in steps if step[1].outcome == "holds"]
+    below = [step for step in steps if step[2].outcome == "holds"]
     if above and below and steps.index(above[-1]) < steps.index(below[0]):
         start, end = (level_words(step[0]) for step in (above[-1], below[0]))
         return f"surely above up to {start}, surely below from {end}"

@@ -180,8 +180,10 @@ def drive_stack(
             raise LabError(failure.reason, "see the message of the service above") from failure
 
 
-def summary(outcome: Json) -> Json:
-    """The outcome as one flat object; times in milliseconds, none where no call went well."""
+def summary(outcome: Json, timeout_s: float) -> Json:
+    """The outcome as one flat object; times in milliseconds, none where no call went well.
+    ``latency_ms`` is of all calls, failed ones with the time until they failed,
+    ``latency_good_ms`` of good ones: the same where none failed."""
     group, process = outcome["groups"][0], outcome["process"]
     cpu = process["cpu_user_s"] + process["cpu_system_s"]
     ended, awake_s = group["ended"], process.get("awake_s", 0.0)
@@ -196,7 +198,9 @@ def summary(outcome: Json) -> Json:
         "rate_planned_per_s": group["rate_planned_per_s"],
         "load": group["load"],
         "window_s": group["window_s"],
+        "timeout_s": timeout_s,
         "latency_ms": _milliseconds(group["times"].get("response")) if group["ok"] else {},
+        "latency_good_ms": _milliseconds(_good(group["times"], group["errors"])),
         "service_time_ms": _milliseconds(group["times"].get("service")) if group["ok"] else {},
         "schedule_lag_ms": _milliseconds(group["times"].get("lag")) if group["ok"] else {},
         "sequences": _sequences(group.get("sequences")),
@@ -227,8 +231,17 @@ def _accept_files(stack: Json, amount: Amount) -> None:
 def _sequences(sequences: Json | None) -> Json | None:
     if sequences is None:
         return None
-    latency = _milliseconds(sequences["response"])
-    return {"count": sequences["count"], "errors": sequences["errors"], "latency_ms": latency}
+    return {
+        "count": sequences["count"],
+        "errors": sequences["errors"],
+        "latency_ms": _milliseconds(sequences["response"]),
+        "latency_good_ms": _milliseconds(_good(sequences, sequences["errors"])),
+    }
+
+
+def _good(times: Json, errors: int) -> Json | None:
+    """The response times of good calls, which are those of all calls where none failed."""
+    return times.get("response_good" if errors else "response")
 
 
 def _milliseconds(times: Json | None) -> Json:

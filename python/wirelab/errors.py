@@ -26,15 +26,25 @@ from __future__ import annotations
 EXIT_OK = 0
 """Everything that was asked for was done."""
 EXIT_FAILED = 1
-"""Done, but trials or calls failed; the result holds them."""
+"""Done, but trials or calls failed, or what was tested does not hold; the result has it."""
 EXIT_USAGE = 2
 """A wrong option, file or reference; nothing was started."""
 EXIT_LAB = 3
 """The lab itself failed."""
 EXIT_STORAGE = 4
 """Nothing more could be written; what was measured before is kept."""
+EXIT_UNDECIDED = 5
+"""What was tested is undecided: it neither holds nor fails."""
 EXIT_INTERRUPTED = 130
 """Ctrl-C or SIGTERM; finished trials are kept."""
+
+EXIT_BY_VERDICT = {
+    "holds": EXIT_OK,
+    "does not hold": EXIT_FAILED,
+    "undecided": EXIT_UNDECIDED,
+    None: EXIT_OK,
+}
+"""Of commands that test something; None where there was nothing to test."""
 
 
 class WirelabError(Exception):

@@ -1,20 +1,20 @@
-"""What a claim says of a figure, and when an interval bears it out.
+"""What a claim allows a figure to be, and when an interval agrees with it.
 
-A claim allows a region. It stands when the whole interval lies inside, does not
-stand when the whole interval lies outside, and cannot be told otherwise.
+A claim allows a region. It holds when the whole interval lies inside, does not hold
+when the whole interval lies outside, and is undecided otherwise.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, log
 from typing import Literal
 
 from wirelab.report.quantity import quantity
-from wirelab.statistics import Interval
+from wirelab.statistics import Interval, Room
 from wirelab.statistics.figure import Unit
 
-Outcome = Literal["stands", "does not stand", "cannot be told"]
+Outcome = Literal["holds", "does not hold", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,21 @@ class Expectation:
     def judge(self, interval: Interval) -> Outcome:
         """Where the interval lies."""
         if interval.bounds is None:
-            return "cannot be told"
+            return "undecided"
         (low, high), (least, most) = interval.bounds, self.region()
         if low >= least and high <= most:
-            return "stands"
-        return "does not stand" if high < least or low > most else "cannot be told"
+            return "holds"
+        return "does not hold" if high < least or low > most else "undecided"
+
+    def room(self, estimate: float) -> Room:
+        """How far, on the scale of logarithms, a positive estimate lies from the borders of
+        the region, inside or outside of which it is."""
+        least, most = self.region()
+        below = log(estimate / least) if least > 0.0 else inf
+        above = log(most / estimate) if most < inf else inf
+        if below >= 0.0 and above >= 0.0:
+            return Room(below, above)
+        return Room(-min(below, above))
 
     def words(self, unit: Unit = "") -> str:
         """``above 1 by more than 5 %``; of a figure, its limits in its unit: ``within 35.0 ms

@@ -112,7 +112,12 @@ def _balance(sums: Balance | None) -> dict[str, Any] | None:
 def _comparison(comparison: Comparison | None) -> dict[str, Any] | None:
     if comparison is None:
         return None
-    return {**(_interval(comparison.ratio) or {}), "verdict": comparison.verdict}
+    return {
+        **(_interval(comparison.ratio) or {}),
+        "verdict": comparison.verdict,
+        "reason": comparison.explanation,
+        "further_repeats": comparison.further_repeats,
+    }
 
 
 def _interval(interval: Interval | None) -> dict[str, Any] | None:

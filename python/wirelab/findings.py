@@ -1,4 +1,4 @@
-"""Published findings, put to the test on measured trials.
+"""Published findings, tested on measured trials.
 
 A finding is data: a product of cells' figures, each to the power 1 or -1, and
 what is claimed of it, at every one of its levels. Absolute figures of another
@@ -16,8 +16,15 @@ from wirelab import contrast, figures
 from wirelab.axes import ENGINE
 from wirelab.expectations import Expectation, Outcome
 from wirelab.levels import Level, level_words
-from wirelab.report.quantity import quantity
-from wirelab.statistics import Cell, Figure, Interval, StatisticsError
+from wirelab.report.quantity import ranged
+from wirelab.statistics import (
+    Cell,
+    Figure,
+    Interval,
+    StatisticsError,
+    decided_by,
+    further_repeats,
+)
 from wirelab.statistics.figure import Unit
 from wirelab.trial import Trial
 from wirelab.wanted import Wanted
@@ -60,6 +67,8 @@ class Part:
     reason: str
     steps: tuple[Part, ...] = ()
     """Of a crossing: the ratio along its way."""
+    decided_by: str = ""
+    """What may decide an undecided one; in the reason, too."""
 
     @property
     def where(self) -> str:
@@ -69,7 +78,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the lab says of a finding."""
+    """A finding and its outcome."""
 
     finding: Finding
     outcome: Outcome
@@ -90,22 +99,22 @@ class Judgement:
 
 
 def evaluate(trials: Iterable[Trial], finding: Finding) -> Judgement:
-    """Judges a finding. It stands when it stands at every level, at 95 % each (an
-    intersection of tests, Berger 1982, Technometrics 24(4)); it does not stand when one
-    level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it cannot be told."""
+    """Judges a finding. It holds when it holds at every level, at 95 % each (an
+    intersection of tests, Berger 1982, Technometrics 24(4)); it does not hold when one
+    level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it is undecided."""
     listed = list(trials)
     return gather(finding, tuple(at(listed, finding, level) for level in finding.levels))
 
 
 def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
     """The judgement from its parts."""
-    denied = [part for part in parts if part.outcome == "does not stand"]
-    open_parts = [part for part in parts if part.outcome == "cannot be told"]
+    denied = [part for part in parts if part.outcome == "does not hold"]
+    open_parts = [part for part in parts if part.outcome == "undecided"]
     if denied:
-        return Judgement(finding, "does not stand", _named(denied, len(parts)), parts)
+        return Judgement(finding, "does not hold", _named(denied, len(parts)), parts)
     if open_parts:
-        return Judgement(finding, "cannot be told", _named(open_parts, len(parts)), parts)
-    return Judgement(finding, "stands", _named(parts, len(parts)), parts)
+        return Judgement(finding, "undecided", _named(open_parts, len(parts)), parts)
+    return Judgement(finding, "holds", _named(parts, len(parts)), parts)
 
 
 Powered = tuple[float, Wanted, Cell]
@@ -117,19 +126,24 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     cells = [(power, wanted, wanted.find(trials)) for power, wanted in _terms(finding, level)]
     missing = [str(wanted) for _, wanted, cell in cells if not (cell and cell.values(figure))]
     if missing:
-        return Part(level, None, "cannot be told", f"not measured: {'; '.join(missing)}")
+        return Part(level, None, "undecided", f"not measured: {'; '.join(missing)}")
     powered: list[Powered] = [(p, w, c) for p, w, c in cells if c is not None]
+    strict_level = 1 - (1 - contrast.CONFIDENCE) / len(finding.levels)
     try:
         usual = _interval(powered, figure, contrast.CONFIDENCE)
-        strict = _interval(powered, figure, 1 - (1 - contrast.CONFIDENCE) / len(finding.levels))
+        strict = _interval(powered, figure, strict_level)
     except StatisticsError as error:
-        return Part(level, None, "cannot be told", str(error))
+        return Part(level, None, "undecided", str(error))
     outcome = finding.expect.judge(usual)
-    if outcome == "does not stand" and finding.expect.judge(strict) != "does not stand":
-        among = f"not surely so among {len(finding.levels)} levels"
-        reason = f"{_beside_claim(usual, finding)}: outside, but {among}"
-        return Part(level, usual, "cannot be told", reason)
-    return Part(level, usual, outcome, _reason(finding, usual, outcome, powered, figure))
+    reason = _reason(finding, usual, powered, figure)
+    confidence = contrast.CONFIDENCE
+    if outcome == "does not hold" and finding.expect.judge(strict) != "does not hold":
+        outcome, confidence = "undecided", strict_level
+        reason += f": outside, but not with certainty among {len(finding.levels)} levels"
+    if outcome != "undecided":
+        return Part(level, usual, outcome, reason)
+    more = _decided_by(finding, usual, powered, figure, confidence)
+    return Part(level, usual, outcome, f"{reason}; {more}", decided_by=more)
 
 
 def _terms(finding: Finding, level: Level) -> list[tuple[float, Wanted]]:
@@ -146,8 +160,11 @@ def _terms(finding: Finding, level: Level) -> list[tuple[float, Wanted]]:
 
 
 def _interval(powered: Sequence[Powered], figure: Figure, confidence: float) -> Interval:
-    terms = [(power, str(wanted), cell.values(figure)) for power, wanted, cell in powered]
-    return opened(contrast.product(contrast.gathered(terms), confidence), powered, figure)
+    return opened(contrast.product(_gathered(powered, figure), confidence), powered, figure)
+
+
+def _gathered(powered: Sequence[Powered], figure: Figure) -> list[contrast.Term]:
+    return contrast.gathered([(p, str(wanted), cell.values(figure)) for p, wanted, cell in powered])
 
 
 def opened(interval: Interval, powered: Sequence[Powered], figure: Figure) -> Interval:
@@ -176,33 +193,38 @@ def _only_a_bound(figure: Figure, cell: Cell, powered: Sequence[Powered]) -> boo
 
 
 def _reason(
-    finding: Finding,
-    interval: Interval,
-    outcome: Outcome,
-    powered: Sequence[Powered],
-    figure: Figure,
+    finding: Finding, interval: Interval, powered: Sequence[Powered], figure: Figure
 ) -> str:
-    said = _beside_claim(interval, finding)
+    reason = _with_claim(interval, finding)
     bound = [str(wanted) for _, wanted, cell in powered if _only_a_bound(figure, cell, powered)]
     if bound:
-        said += f"; the client was the limit in {'; '.join(bound)}, so this is a bound"
-    if outcome == "cannot be told" and interval.bounds is None:
-        said += f"; {interval.reason}"
-    return said
+        reason += f"; the client was the limit in {'; '.join(bound)}, so this is a bound"
+    return reason
 
 
-def _beside_claim(interval: Interval, finding: Finding) -> str:
-    said = range_words(interval, finding.unit)
-    return f"{said}, claimed {finding.expect.words(finding.unit)}"
-
-
-def range_words(interval: Interval, unit: Unit = "") -> str:
-    """``1.52 (1.44 to 1.61)``; of a figure: ``44.1 ms (44.0 ms to 44.1 ms)``."""
+def _decided_by(
+    finding: Finding,
+    interval: Interval,
+    powered: Sequence[Powered],
+    figure: Figure,
+    confidence: float,
+) -> str:
+    """What may decide the claim at one level."""
     if interval.bounds is None:
-        return f"{quantity(interval.estimate, unit)} without an interval"
-    low, high = interval.bounds
-    most = "any" if high == inf else quantity(high, unit)
-    return f"{quantity(interval.estimate, unit)} ({quantity(low, unit)} to {most})"
+        return f"{interval.reason}: more repeats give an interval"
+    terms = _gathered(powered, figure)
+    whole = contrast.product(terms, confidence)
+    if finding.expect.judge(whole) != "undecided":
+        return "a client with more cores, or fewer users, may decide"
+    spread = contrast.log_spread(terms)
+    if spread is None:
+        return "more repeats may decide"
+    further = further_repeats(spread, finding.expect.room(interval.estimate), confidence)
+    return decided_by(further, "limit of the claim")
+
+
+def _with_claim(interval: Interval, finding: Finding) -> str:
+    return f"{ranged(interval, finding.unit)}, claimed {finding.expect.words(finding.unit)}"
 
 
 def _named(parts: Sequence[Part], count: int) -> str:
@@ -223,5 +245,6 @@ def _part(part: Part) -> dict[str, Any]:
         "high": None if high == inf else high,
         "outcome": part.outcome,
         "reason": part.reason,
+        "decided_by": part.decided_by,
         "steps": [_part(step) for step in part.steps],
     }

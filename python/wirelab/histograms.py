@@ -11,13 +11,16 @@ Json = dict[str, Any]
 
 def _histograms(group: Json) -> Iterator[tuple[str, Json]]:
     """All times of a group by name: ``response``; ``Reserve.response`` where it calls several
-    operations; ``sequence.response`` where it calls sequences."""
+    operations; ``sequence.response`` where it calls sequences, and next to ``response``
+    ``response_good`` and ``response_failed`` where calls failed."""
     yield from group["times"].items()
     for operation in group.get("operations") or ():
         for name, times in operation["times"].items():
             yield f"{operation['operation']}.{name}", times
-    if group.get("sequences"):
-        yield "sequence.response", group["sequences"]["response"]
+    sequences = group.get("sequences") or {}
+    for name in ("response", "response_good"):
+        if sequences.get(name):
+            yield f"sequence.{name}", sequences[name]
 
 
 def left_out(group: Json) -> Json:

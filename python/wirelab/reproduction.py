@@ -1,4 +1,4 @@
-"""Runs a study again and says which of its findings stand.
+"""Runs a study again and reports which of its findings hold.
 
 A reproduction is a folder: one run directory per part, ``study.json`` that
 names what was run, ``findings.json`` with every judgement, and report.html.
@@ -281,6 +281,7 @@ def _table_json(table: WinnerTable) -> dict[str, Any]:
                 "property": entry.property,
                 "published": entry.published,
                 "verdict": entry.verdict,
+                "reason": entry.reason,
                 "winner": entry.winner,
                 "scores": [
                     {

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 
 from wirelab import figures, winners
 from wirelab.beside import CONTENDERS_MAX, Line, Pair
 from wirelab.climb import Climbed
 from wirelab.counting import counted
 from wirelab.explanation import Explanation
-from wirelab.findings import Judgement, Part, range_words
+from wirelab.findings import Judgement, Part
 from wirelab.levels import Level, level_words
 from wirelab.report import Row, Section, Table, interval_picture, look
-from wirelab.report.quantity import NONE, digits
+from wirelab.report.quantity import NONE, digits, ranged
 from wirelab.reproduction import Reproduction, WinnerTable
 from wirelab.statistics import Comparison, Interval
 from wirelab.statistics.figure import Unit
@@ -25,7 +24,7 @@ SLOPES = {"slope of rate": (1.0, "1/s per user"), "slope of service time": (1e-3
 PUBLISHED_RULES = ("arithmetic", "inverse", "geometric", "least", "most", "slope_a", "slope_b")
 LEVELS_MAX = 6
 """Levels that a table lists one by one; beyond, the lowest and the highest."""
-OUTCOMES = ("stands", "does not stand", "cannot be told")
+OUTCOMES = ("holds", "does not hold", "undecided")
 
 
 def sections(made: Reproduction) -> tuple[Section, ...]:
@@ -59,7 +58,7 @@ def claims(made: Reproduction) -> dict[str, tuple[str, ...]]:
 
 
 def count(made: Reproduction) -> str:
-    """How many claims stand, do not, and cannot be told."""
+    """How many claims hold, do not, and are undecided."""
     return f"{_count(made.judgements)}."
 
 
@@ -84,29 +83,38 @@ def _scale(made: Reproduction) -> str:
 def _count(judgements: Sequence[Judgement]) -> str:
     counts = [sum(j.outcome == outcome for j in judgements) for outcome in OUTCOMES]
     return (
-        f"Of {counted(len(judgements), 'finding')} put to the test {counts[0]} stand, "
-        f"{counts[1]} do not, and {counts[2]} cannot be told"
+        f"Of {counted(len(judgements), 'finding')} tested {counts[0]} hold, {counts[1]} do not, "
+        f"and {counts[2]} are undecided"
     )
 
 
 def _findings(judgements: Sequence[Judgement]) -> Section:
     text = (
-        f"{_count(judgements)}. A claim stands when it does at every level, each at 95 %; it does "
-        "not stand when one level denies it at 95 % for all levels together. Where the client was "
-        "the limit, a rate is a lower bound and its ratio has an open end."
+        f"{_count(judgements)}. A claim holds when it does at every level, each at 95 %; it does "
+        "not hold when one level denies it at 95 % for all levels together; else it is undecided, "
+        "with what may decide it. Where the client was the limit, a rate is a lower bound and its "
+        "ratio has an open end."
     )
     rows = [
-        (j.outcome, f"{j.finding.claim} ({j.finding.source})", _measured(j)) for j in judgements
+        (_verdict(j), f"{j.finding.claim} ({j.finding.source})", _measured(j)) for j in judgements
     ]
     columns = ("Verdict", "Claim and source", "Measured, 95 % interval")
-    return Section("Which findings stand", [text], [Table(columns, rows), *_along(judgements)])
+    return Section("Which findings hold", [text], [Table(columns, rows), *_along(judgements)])
+
+
+def _verdict(judgement: Judgement) -> str:
+    """The outcome; below it what may decide an undecided one."""
+    if judgement.outcome != "undecided":
+        return judgement.outcome
+    more = dict.fromkeys(part.decided_by for part in judgement.parts if part.decided_by)
+    return "\n".join([judgement.outcome, *more])
 
 
 def _measured(judgement: Judgement) -> str:
     finding, parts = judgement.finding, judgement.parts
-    told = parts if len(parts) <= LEVELS_MAX else _extremes(parts)
-    levels = "; ".join(_level(part, finding.unit) for part in told)
-    if len(told) < len(parts):
+    shown = parts if len(parts) <= LEVELS_MAX else _extremes(parts)
+    levels = "; ".join(_level(part, finding.unit) for part in shown)
+    if len(shown) < len(parts):
         levels = f"lowest and highest of {len(parts)}: {levels}"
     if all(part.interval is None for part in parts):
         return levels
@@ -127,7 +135,7 @@ def _along(judgements: Sequence[Judgement]) -> list[Table]:
     tables = []
     for judged in judgements:
         rows = [
-            (part.where, *(range_words(s.interval) if s.interval else s.reason for s in part.steps))
+            (part.where, *(ranged(s.interval) if s.interval else s.reason for s in part.steps))
             for part in judged.parts
             if part.steps
         ]
@@ -147,7 +155,7 @@ def _beyond(level: Level, part: Part) -> str:
 
 
 def _level(part: Part, unit: Unit) -> str:
-    said = part.reason if part.interval is None else range_words(part.interval, unit)
+    said = part.reason if part.interval is None else ranged(part.interval, unit)
     return f"{part.where}: {said}" if part.level else said
 
 
@@ -171,7 +179,7 @@ def _winners(
     text = (
         "The study named a winner per test and property from an average over the levels whose kind "
         "it did not state, and from trend lines that it judged by eye. Here the ratio per level is "
-        "averaged in three ways, and the slopes are those of least squares; a square stands only "
+        "averaged in three ways, and the slopes are those of least squares; a square holds only "
         "when it does by every rule. Slopes are differences of slopes, above 0 where the first "
         "scales better."
     )
@@ -200,17 +208,17 @@ def _tally(entry: WinnersEntry, table: WinnerTable) -> str:
     count = winners.tally(table.squares)
     published = [square.published for square in table.squares]
     a, b = entry.contenders["a"], entry.contenders["b"]
-    standing = sum(square.verdict == "stands" for square in table.squares)
+    holding = sum(square.verdict == "holds" for square in table.squares)
     return (
         f"{_capital(table.pair.words)}: {a} wins {count['a']}, {b} {count['b']}, "
-        f"{count['neither']} cannot be told (published {published.count('a')} to "
-        f"{published.count('b')}); {standing} of "
-        f"{len(published)} published winners stand."
+        f"{count['neither']} are undecided (published {published.count('a')} to "
+        f"{published.count('b')}); {holding} of "
+        f"{len(published)} published winners hold."
     )
 
 
 def _square(entry: WinnersEntry, square: Square) -> tuple[str, ...]:
-    names = {**entry.contenders, "": "not told"}
+    names = {**entry.contenders, "": "undecided"}
     scores = "; ".join(f"{score.rule} {_score(score)}" for score in square.scores)
     prop = next(name for name, figure in entry.properties.items() if figure == square.property)
     return (
@@ -218,7 +226,7 @@ def _square(entry: WinnersEntry, square: Square) -> tuple[str, ...]:
         prop,
         names[square.published],
         names[square.winner],
-        square.verdict,
+        "\n".join(filter(None, (square.verdict, square.reason))),
         scores,
     )
 
@@ -228,7 +236,7 @@ def _score(score: Score) -> str:
         return score.reason
     unit = SLOPES.get(score.rule)
     if unit is None or score.interval.bounds is None:
-        return range_words(score.interval)
+        return ranged(score.interval)
     scale, name = unit
     low, high = (scale * bound for bound in score.interval.bounds)
     return f"{digits(scale * score.interval.estimate)} ({digits(low)} to {digits(high)}) {name}"
@@ -283,7 +291,7 @@ def _rung(explanation: Explanation, step: Climbed) -> tuple[str, ...]:
 
 
 def _ratio(comparison: Comparison | None) -> str:
-    return NONE if comparison is None else range_words(comparison.ratio)
+    return NONE if comparison is None else ranged(comparison.ratio)
 
 
 def _share(share: Interval | None) -> str:
@@ -339,7 +347,7 @@ def _stacked(metric: str, lines: Sequence[Line]) -> Table:
 def _cells(line: Line) -> tuple[str, ...]:
     words = [word for pair in line.pairs for word in (_published(pair), _here(line, pair))]
     published = NONE if line.published_ratio is None else digits(line.published_ratio)
-    measured = NONE if line.measured_ratio is None else range_words(line.measured_ratio)
+    measured = NONE if line.measured_ratio is None else ranged(line.measured_ratio)
     level = level_words(line.level) if line.level else NONE
     return (line.operation, level, *words, published, measured)
 
@@ -358,9 +366,7 @@ def _here(line: Line, pair: Pair) -> str:
     sign = ("≥ " if "/" in line.unit else "≤ ") if pair.bound else ""
     if pair.measured.bounds is None:
         return f"{sign}{digits(pair.measured.estimate)}"
-    low, high = pair.measured.bounds
-    most = "any" if high == inf else digits(high)
-    return f"{sign}{digits(pair.measured.estimate)} ({digits(low)} to {most})"
+    return f"{sign}{ranged(pair.measured)}"
 
 
 def _not_rerun(made: Reproduction) -> Section:

@@ -28,6 +28,9 @@ TREND = "trend"
 """The property that is judged by slopes; every other one is a figure's name."""
 
 
+ACROSS = "the interval reaches across the limit of what was published; more repeats may decide"
+
+
 @dataclass(frozen=True)
 class Contest:
     """Two contenders in one test, at levels of one property."""
@@ -60,10 +63,12 @@ class Square:
     published: str
     """``a`` or ``b``."""
     verdict: Outcome
-    """Stands when it stands by every rule, does not stand when by none."""
+    """Holds when it holds by every rule, does not hold when by none."""
     winner: str
     """``a``, ``b`` or empty: who wins here by every rule."""
     scores: tuple[Score, ...]
+    reason: str
+    """Why it is undecided; empty otherwise."""
 
 
 def square(
@@ -73,11 +78,13 @@ def square(
     listed = list(trials)
     scorer = _trend if prop == TREND else _averages
     scores = tuple(scorer(listed, contest, prop, published, margin))
-    return Square(contest.test, prop, published, _all(scores), _winner(scores), scores)
+    verdict = _all(scores)
+    reason = _why_undecided(scores) if verdict == "undecided" else ""
+    return Square(contest.test, prop, published, verdict, _winner(scores), scores, reason)
 
 
 def tally(squares: Sequence[Square]) -> dict[str, int]:
-    """Squares won by each, and those that cannot be told."""
+    """Squares won by each, and those that are undecided."""
     won = [entry.winner for entry in squares]
     return {"a": won.count("a"), "b": won.count("b"), "neither": won.count("")}
 
@@ -89,7 +96,7 @@ def _averages(
     figure = figures.named(prop)
     rows = _rows(trials, contest, prop)
     if isinstance(rows, str):
-        return [Score(rule, None, "cannot be told", rows) for rule in AVERAGES]
+        return [Score(rule, None, "undecided", rows) for rule in AVERAGES]
     tops, bottoms = rows if figure.better == "higher" else (rows[1], rows[0])
     powered = [(1.0, contest.a, cell) for cell in tops]
     powered += [(-1.0, contest.b, cell) for cell in bottoms]
@@ -117,10 +124,10 @@ def _trend(
     rules = ("slope of rate", "slope of service time", "growth of rate")
     if isinstance(rows, str) or isinstance(times, str):
         reason = rows if isinstance(rows, str) else str(times)
-        return [Score(rule, None, "cannot be told", reason) for rule in rules]
+        return [Score(rule, None, "undecided", reason) for rule in rules]
     limit = _client_limited((*rows[0], *rows[1]))
     if limit:
-        return [Score(rule, None, "cannot be told", limit) for rule in rules]
+        return [Score(rule, None, "undecided", limit) for rule in rules]
     positive = Expectation(above=0.0) if published == "a" else Expectation(within=(-np.inf, 0.0))
     return [
         _score(rules[0], lambda c: contrast.total(_slopes(contest, rows, "rate"), c), positive),
@@ -172,8 +179,11 @@ def _score(rule: str, of: Callable[[float], Interval], expect: Expectation) -> S
     try:
         interval = of(contrast.CONFIDENCE)
     except StatisticsError as error:
-        return Score(rule, None, "cannot be told", str(error))
-    return Score(rule, interval, expect.judge(interval), interval.reason)
+        return Score(rule, None, "undecided", str(error))
+    verdict = expect.judge(interval)
+    return Score(
+        rule, interval, verdict, interval.reason or (ACROSS if verdict == "undecided" else "")
+    )
 
 
 def _expectation(published: str, margin: float) -> Expectation:
@@ -184,7 +194,12 @@ def _expectation(published: str, margin: float) -> Expectation:
 
 def _all(scores: Sequence[Score]) -> Outcome:
     verdicts = {score.verdict for score in scores}
-    return verdicts.pop() if len(verdicts) == 1 else "cannot be told"
+    return verdicts.pop() if len(verdicts) == 1 else "undecided"
+
+
+def _why_undecided(scores: Sequence[Score]) -> str:
+    unsure = [score.reason for score in scores if score.verdict == "undecided"]
+    return unsure[0] if unsure else "the rules contradict each other"
 
 
 def _winner(scores: Sequence[Score]) -> str:

@@ -57,7 +57,7 @@ def test_a_bound_is_broken_where_the_interval_of_the_median_is_beyond_it() -> No
     open. A figure that is taken once, as memory is, stands for itself."""
     assert Ratio("rate", "wrk", (0.9,) * 6, at_least=1.0).verdict == "BROKEN"
     assert Ratio("memory", "few", (1.2,), at_most=1.1).verdict == "BROKEN"
-    assert Ratio("rate", "wrk", (0.9,) * 5 + (1.0,), at_least=1.0).verdict == "cannot be told"
+    assert Ratio("rate", "wrk", (0.9,) * 5 + (1.0,), at_least=1.0).verdict == "undecided"
     assert Ratio("cpu", "wrk", (1.2,) * 6, at_most=1.1).verdict == "BROKEN"
     assert Ratio("cpu", "wrk", (1.0,) * 6, at_most=1.1).verdict == "holds"
 

@@ -201,6 +201,32 @@ def failed(given: Trial, reason: str) -> Trial:
     return replace(given, status="failed", reason=reason, result={}, checks=())
 
 
+def failing(given: Trial, every: int = 20, timeout_s: float = 10.0) -> Trial:
+    """The trial with one call of ``every`` timed out: its response times are those of all calls,
+    the good ones apart."""
+    calls = given.result["calls"]
+    errors = calls // every
+    good = {**given.result["times"]["response"], "count": calls - errors}
+    ns = round(timeout_s * 1e9)
+    tail = {"p99": ns, "p99.9": ns}
+    percentiles = {name: tail.get(name, value) for name, value in good["percentiles_ns"].items()}
+    mean = (good["mean_ns"] * (calls - errors) + ns * errors) / calls
+    times = {
+        "response": {
+            **good,
+            "count": calls,
+            "mean_ns": mean,
+            "max_ns": ns,
+            "percentiles_ns": percentiles,
+        },
+        "response_good": good,
+    }
+    counts = {"ok": calls - errors, "errors": errors, "errors_by_kind": {"timeout": errors}}
+    result = {**given.result, **counts, "times": {**given.result["times"], **times}}
+    struck = replace(given, result=result, checks=())
+    return replace(struck, checks=verdicts.check(struck))
+
+
 def without_histograms(measured: Trial) -> Trial:
     """As the journal holds it."""
     times = {

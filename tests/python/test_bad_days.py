@@ -349,6 +349,7 @@ def test_a_service_that_dies_fails_its_trial(tmp_path: Path, faults: str, reason
         ("{reset: {every: 20}}", {"reset"}),
         ("{close_mid_reply: {every: 20}}", {"closed"}),
         ("{wrong: {every: 20, what: content}}", {"wrong"}),
+        ("{wrong: {every: 20, what: status}}", {"application"}),
     ],
 )
 def test_a_service_that_misbehaves_is_measured_as_such(
@@ -360,3 +361,7 @@ def test_a_service_that_misbehaves_is_measured_as_such(
         counted = {kind for kind, count in trial.result["errors_by_kind"].items() if count}
         assert counted == kinds, trial.point.stack
         assert trial.result["ok"] > 0
+        times = {name: one["count"] for name, one in trial.result["times"].items()}
+        assert times["response"] == trial.result["calls"]
+        assert times["response_good"] == trial.result["ok"]
+        assert times["response_failed"] == trial.result["errors"]

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent import futures
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,72 @@ def test_a_status_that_is_no_success_is_an_error(
     assert code == 1
     assert said["errors"] == 20
     assert said["ok"] == 0
+
+
+@contextmanager
+def faulty(tmp_path: Path, faults: Json) -> Iterator[str]:
+    """An embedded service with these fault switches; where it answers Hello."""
+    stack = Stack.parse("rest@rust?codec=text")
+    settings = Settings(faults={"delay_us": 2000, **faults}).configuration(stack)
+    with Interruption() as interruption:
+        program = Programs(manifests.load()).program(stack, interruption)
+        log = tmp_path / "service.log"
+        with Service(program, settings, log=log, interruption=interruption) as service:
+            yield f"http://{service.ready.address}/transfer/hello"
+
+
+@pytest.mark.parametrize(
+    ("faults", "kind", "share", "how"),
+    [
+        ({"wrong": {"every": 5, "what": "status"}}, "application", 5, "answered with an error"),
+        ({"hang": {"every": 50}}, "timeout", 50, "timed out after 400 ms"),
+        (
+            {"close_mid_reply": {"every": 4}},
+            "closed",
+            4,
+            "with the connection closed before the reply was complete",
+        ),
+    ],
+)
+def test_failed_calls_are_named_by_what_happened_and_left_out_of_good_times(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    faults: Json,
+    kind: str,
+    share: int,
+    how: str,
+) -> None:
+    """A known share of failed calls, each of which took the service 2 ms at least."""
+    amount = ("--calls", "1200", "--connections", "4", "--timeout", "400ms")
+    with faulty(tmp_path, faults) as url:
+        code, said = _drive(capsys, url, *amount)
+        assert main(["drive", url, *amount]) == 0
+    failed = 1200 // share
+    assert (code, said["errors_by_kind"]) == (0, {kind: failed})
+    good, every_call = said["latency_good_ms"], said["latency_ms"]
+    assert good["min"] >= 2.0
+    assert good["max"] <= 400.0
+    mean_failed = (every_call["mean"] * 1200 - good["mean"] * (1200 - failed)) / failed
+    if kind == "timeout":
+        assert mean_failed >= 399.0
+        assert every_call["p99"] >= 400.0 > good["p99"]
+    else:
+        assert 2.0 <= mean_failed < 400.0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"{kind}: {failed} {how}" in shown
+    assert shown.index("response time, good calls:") < shown.index("response time, all calls:")
+    assert "given up" not in shown
+
+
+def test_one_distribution_is_shown_where_nothing_failed(
+    capsys: pytest.CaptureFixture[str], server: str
+) -> None:
+    _, said = _drive(capsys, f"{server}/", "--calls", "50")
+    assert said["latency_good_ms"] == said["latency_ms"]
+    assert main(["drive", f"{server}/", "--calls", "50"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("response time") == 1
+    assert "all calls" not in shown
 
 
 def test_an_open_load_keeps_its_rate(capsys: pytest.CaptureFixture[str], server: str) -> None:

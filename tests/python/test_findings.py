@@ -58,35 +58,35 @@ FASTER = Expectation(above=1.0, margin=0.05)
 @pytest.mark.parametrize(
     ("expect", "low", "high", "outcome"),
     [
-        (FASTER, 1.06, 2.0, "stands"),
-        (FASTER, 1.04, 2.0, "cannot be told"),
-        (FASTER, 0.99, 1.04, "does not stand"),
-        (FASTER, 1.2, inf, "stands"),
-        (FASTER, 0.9, inf, "cannot be told"),
-        (Expectation(below=1.0, margin=0.05), 0.0, 0.9, "stands"),
-        (Expectation(below=1.0, margin=0.05), 0.96, 0.99, "does not stand"),
-        (Expectation(within=(0.9, 1.1)), 0.95, 1.05, "stands"),
-        (Expectation(within=(0.9, 1.1)), 0.95, 1.15, "cannot be told"),
-        (Expectation(within=(0.9, 1.1)), 1.11, 1.15, "does not stand"),
+        (FASTER, 1.06, 2.0, "holds"),
+        (FASTER, 1.04, 2.0, "undecided"),
+        (FASTER, 0.99, 1.04, "does not hold"),
+        (FASTER, 1.2, inf, "holds"),
+        (FASTER, 0.9, inf, "undecided"),
+        (Expectation(below=1.0, margin=0.05), 0.0, 0.9, "holds"),
+        (Expectation(below=1.0, margin=0.05), 0.96, 0.99, "does not hold"),
+        (Expectation(within=(0.9, 1.1)), 0.95, 1.05, "holds"),
+        (Expectation(within=(0.9, 1.1)), 0.95, 1.15, "undecided"),
+        (Expectation(within=(0.9, 1.1)), 1.11, 1.15, "does not hold"),
     ],
 )
 def test_where_an_interval_lies(expect: Expectation, low: float, high: float, outcome: str) -> None:
-    """Inside stands, outside does not, across the edge cannot be told."""
+    """Inside holds, outside does not, across the edge is undecided."""
     assert expect.judge(Interval(1.0, low, high, 6, "t")) == outcome
 
 
 def test_no_interval_tells_nothing() -> None:
     """One trial each is an estimate, not a finding."""
-    assert FASTER.judge(Interval(9.0, None, None, 2, "none", "one trial")) == "cannot be told"
+    assert FASTER.judge(Interval(9.0, None, None, 2, "none", "one trial")) == "undecided"
 
 
 @pytest.mark.parametrize(
     ("speed", "spread", "outcome"),
     [
-        (by_stack(2000.0), 0.01, "stands"),
-        (by_stack(1010.0), 0.01, "does not stand"),
-        (by_stack(500.0), 0.01, "does not stand"),
-        (by_stack(1300.0), 0.5, "cannot be told"),
+        (by_stack(2000.0), 0.01, "holds"),
+        (by_stack(1010.0), 0.01, "does not hold"),
+        (by_stack(500.0), 0.01, "does not hold"),
+        (by_stack(1300.0), 0.5, "undecided"),
     ],
 )
 def test_a_claim_with_a_known_truth(speed: Speed, spread: float, outcome: str) -> None:
@@ -102,7 +102,7 @@ def test_one_level_can_deny_a_claim_about_all() -> None:
         return 500.0 if slow else by_stack(2000.0)(cell)
 
     judged = findings.evaluate(measured(speed), finding(FASTER))
-    assert judged.outcome == "does not stand"
+    assert judged.outcome == "does not hold"
     assert judged.reason.startswith("at 1 of 3 levels: 100 users: 0.5")
 
 
@@ -113,17 +113,17 @@ def test_a_true_claim_is_seldom_denied() -> None:
     cells = [cell.changed(level) for cell in (GRPC, HTTP) for level in grid]
     denied = sum(
         findings.evaluate(trials(cells, lambda _: 0.001, seed, repeats=3), claim).outcome
-        == "does not stand"
+        == "does not hold"
         for seed in range(150)
     )
     assert denied <= stats.binom.ppf(0.999, 150, 0.05)
 
 
 def test_a_missing_cell_cannot_be_told() -> None:
-    """It is named, and the claim neither stands nor falls."""
+    """It is named, and the claim is undecided."""
     some = [t for t in measured(by_stack(2000.0)) if t.point.load["users"] != 10]
     judged = findings.evaluate(some, finding(FASTER))
-    assert judged.outcome == "cannot be told"
+    assert judged.outcome == "undecided"
     assert "not measured: grpc@go, Hello, 14 B, 10 users" in judged.reason
 
 
@@ -142,10 +142,10 @@ def bounded(side: Wanted, speed: Speed) -> Judgement:
 @pytest.mark.parametrize(
     ("side", "grpc", "outcome"),
     [
-        (GRPC, 2000.0, "stands"),  # at least twice as fast
-        (GRPC, 500.0, "cannot be told"),  # at least half as fast
-        (HTTP, 2000.0, "cannot be told"),  # at most twice as fast
-        (HTTP, 500.0, "does not stand"),  # at most half as fast
+        (GRPC, 2000.0, "holds"),  # at least twice as fast
+        (GRPC, 500.0, "undecided"),  # at least half as fast
+        (HTTP, 2000.0, "undecided"),  # at most twice as fast
+        (HTTP, 500.0, "does not hold"),  # at most half as fast
     ],
 )
 def test_a_client_at_its_limit_gives_a_bound_not_a_ranking(
@@ -167,7 +167,7 @@ def test_growth_compares_ends() -> None:
     ends = ({"users": 1}, {"users": 100})
     claim = finding(Expectation(above=3.0), levels=levels({}), growth=ends)
     judged = findings.evaluate(measured(speed), claim)
-    assert judged.outcome == "stands"
+    assert judged.outcome == "holds"
     assert judged.parts[0].interval is not None
     assert judged.parts[0].interval.estimate == pytest.approx(4.0, rel=0.05)
 
@@ -175,7 +175,7 @@ def test_growth_compares_ends() -> None:
 def test_a_claim_about_one_figure() -> None:
     """Without a denominator the figure itself is judged: Little's law in a closed load is 1."""
     claim = finding(Expectation(within=(0.99, 1.01)), under=(), figure="little")
-    assert findings.evaluate(measured(by_stack(2000.0)), claim).outcome == "stands"
+    assert findings.evaluate(measured(by_stack(2000.0)), claim).outcome == "holds"
 
 
 def test_a_figure_is_told_in_its_unit() -> None:
@@ -209,14 +209,14 @@ def test_where_the_order_changes() -> None:
         return (2000.0 if small else 500.0) if cell.stack.startswith("grpc") else 1000.0
 
     judged = crossing(speed)
-    assert judged.outcome == "stands"
+    assert judged.outcome == "holds"
     assert "surely above up to 1 kB, surely below from 100 kB" in judged.reason
 
 
 def test_no_crossing() -> None:
-    """One side ahead at every size: the claim of a crossing does not stand."""
+    """One side ahead at every size: the claim of a crossing does not hold."""
     judged = crossing(by_stack(2000.0))
-    assert judged.outcome == "does not stand"
+    assert judged.outcome == "does not hold"
     assert "nowhere but above" in judged.reason
 
 
@@ -226,10 +226,10 @@ CONTEST = Contest("Test1", GRPC, HTTP, "users", tuple(map(float, USERS)))
 @pytest.mark.parametrize(
     ("grpc", "published", "verdict", "winner"),
     [
-        (2000.0, "a", "stands", "a"),
-        (2000.0, "b", "does not stand", "a"),
-        (500.0, "b", "stands", "b"),
-        (1000.0, "a", "does not stand", ""),
+        (2000.0, "a", "holds", "a"),
+        (2000.0, "b", "does not hold", "a"),
+        (500.0, "b", "holds", "b"),
+        (1000.0, "a", "does not hold", ""),
     ],
 )
 @pytest.mark.parametrize("prop", ["rate", "service_mean"])
@@ -251,11 +251,11 @@ def test_averages_that_disagree_tell_nothing() -> None:
         return 10_000.0 if cell.users == 1 else 250.0
 
     square = winners.square(measured(speed), CONTEST, "rate", "a", 0.05)
-    assert square.verdict == "cannot be told"
+    assert square.verdict == "undecided"
     assert [score.verdict for score in square.scores] == [
-        "stands",
-        "does not stand",
-        "does not stand",
+        "holds",
+        "does not hold",
+        "does not hold",
     ]
 
 
@@ -267,14 +267,14 @@ def test_scalability_by_slopes() -> None:
         return 1000.0 * (users**0.5 if cell.stack.startswith("grpc") else 1.0)
 
     square = winners.square(measured(speed), CONTEST, winners.TREND, "a", 0.05)
-    assert (square.verdict, square.winner) == ("stands", "a")
+    assert (square.verdict, square.winner) == ("holds", "a")
     assert winners.tally([square]) == {"a": 1, "b": 0, "neither": 0}
 
 
 def test_a_square_without_trials() -> None:
     """Says which cell is missing."""
     square = winners.square([], CONTEST, "rate", "a", 0.05)
-    assert square.verdict == "cannot be told"
+    assert square.verdict == "undecided"
     assert "not measured: grpc@go, Hello, 14 B, 1 user" in square.scores[0].reason
 
 

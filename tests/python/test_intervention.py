@@ -37,6 +37,7 @@ from wirelab import (
     manifests,
     placement,
     planning,
+    running,
 )
 from wirelab.cli import main
 from wirelab.errors import ExperimentError, UsageError
@@ -258,8 +259,8 @@ def test_worlds_tell_whether_the_switch_was_the_cause(
     record = Interventions(minimum_share=0.05, tests=(test,))
     slow = _at(test.before, [40.0, 40.4, 39.8, 40.2], finding)
     for times, verdict, occurrences in (
-        ([10.0, 10.2, 9.9, 10.1], "held", 0.0),
-        ([40.1, 39.9, 40.3, 40.0], "did not hold", 1.0),
+        ([10.0, 10.2, 9.9, 10.1], "holds", 0.0),
+        ([40.1, 39.9, 40.3, 40.0], "does not hold", 1.0),
     ):
         left = [finding] if occurrences else []
         (tested,) = judge(record, [*slow, *_at(test.after, times, *left)]).tested
@@ -364,7 +365,7 @@ def test_a_terminal_of_80_columns_shows_prediction_and_outcome() -> None:
     lines = list(report_tested.lines(_outcome()))
     text = "\n".join(lines)
     assert max(map(len, lines)) <= 80
-    assert f"{NAGLE}, server.nagle=off: held" in text
+    assert f"{NAGLE}, server.nagle=off: holds" in text
     assert "predicted 36.0 ms less per call (90.0 % of a call)" in text
     assert re.search(r"found     36\.[01] ms \(95 %: 35\.7 ms to 36\.4 ms\)", text)
     assert "cannot be tested here" in " ".join(text.split())
@@ -373,7 +374,7 @@ def test_a_terminal_of_80_columns_shows_prediction_and_outcome() -> None:
 
 def test_the_outcome_can_be_had_as_json() -> None:
     told = json.loads(json.dumps(_outcome().to_json()))
-    assert told["tested"][0]["verdict"] == "held"
+    assert told["tested"][0]["verdict"] == "holds"
     assert told["tested"][0]["claim"]["ms_per_call"] == pytest.approx(36.0)
     assert {one["claim"]["cause"] for one in told["untested"]} == {SPLIT, "server-think-time"}
 
@@ -404,14 +405,76 @@ def test_a_report_names_no_cause_that_was_not_tested(tmp_path: Path) -> None:
     before = trials_of(STALLED, [40.0, 40.4, 39.8, 40.2], STALL)
     _run_directory(run / FOLDER, derived, [*before, *after])
     source = Source.read(run)
-    assert report_tested.verdict(source, point_of(STALLED), NAGLE) == "held"
+    assert report_tested.verdict(source, point_of(STALLED), NAGLE) == "holds"
     assert report_tested.verdict(source, point_of(STALLED), SPLIT) == "not tested"
     (table,) = report_tested.section(source).tables
     assert table.rows[0][1] == NAGLE
-    assert table.rows[0][-1].startswith("held")
+    assert table.rows[0][-1].startswith("holds")
     own = intervention.read(run / FOLDER)
     assert own is not None
-    assert own.tested[0].verdict == "held"
+    assert own.tested[0].verdict == "holds"
+
+
+def _plain() -> list[Trial]:
+    """A run whose page shows no packets."""
+    return [replace(trial, wire={}) for trial in trials_of(STALLED, [40.0])]
+
+
+@pytest.mark.parametrize(
+    ("after_ms", "code"),
+    [
+        ([4.0, 4.2, 3.9, 4.1], 0),  # the time went
+        ([40.1, 39.9, 40.3, 40.0], 1),  # it did not
+        ([4.0, 90.0, 1.0, 60.0], 5),  # nobody knows
+        ([], 5),  # nothing was measured
+    ],
+)
+def test_the_exit_code_of_a_test_is_that_of_its_verdict(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    after_ms: list[float],
+    code: int,
+) -> None:
+    """`dissect --test` and `run --test-findings`: 0 holds, 1 does not hold, 5 undecided; what
+    was measured before does not change it."""
+    trials = trials_of(STALLED, [40.0, 40.4, 39.8, 40.2], STALL) + trials_of(FLIPPED, after_ms)
+    outcome = judge(proposal_of(text_of(), STALL).record, trials)
+    folder = _run_directory(tmp_path / "run", text_of(), _plain())
+    made = intervention.Intervention(None, outcome)
+    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    assert main(["dissect", str(folder), "--test"]) == code
+    assert json.loads(json.dumps(made.to_json()))["tested"][0]["reason"]
+    finished = running.read(folder)
+    monkeypatch.setattr(running, "run", lambda *_, **__: finished)
+    (tmp_path / "file.yaml").write_text(text_of())
+    arguments = ["run", str(tmp_path / "file.yaml"), "--out", str(folder)]
+    assert main([*arguments, "--test-findings"]) == code
+    assert main(arguments) == 0
+    capsys.readouterr()
+
+
+def test_a_failed_trial_of_a_test_ends_it_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it always has, whatever the verdict."""
+    folder = _run_directory(tmp_path / "run", text_of(), _plain())
+    (trial,) = trials_of(FLIPPED, [4.0])
+    failed = replace(trial, status="failed", reason="refused")
+    made = intervention.Intervention(None, _outcome(), (failed,))
+    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    assert main(["dissect", str(folder), "--test"]) == 1
+    capsys.readouterr()
+
+
+def test_where_nothing_could_be_tested_there_is_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = _run_directory(tmp_path / "run", text_of(), _plain())
+    made = intervention.Intervention(None, judge(Interventions(minimum_share=0.05), ()))
+    monkeypatch.setattr(intervention, "intervene", lambda *_, **__: made)
+    assert main(["dissect", str(folder), "--test"]) == 0
+    capsys.readouterr()
 
 
 def test_a_capture_alone_cannot_be_run_again(
@@ -443,7 +506,7 @@ def test_a_live_stall_is_found_predicted_and_confirmed(
     assert nagle["axis"] == "server.nagle"
     assert nagle["claim"]["ms_per_call"] > 30.0
     assert nagle["claim"]["occurrences_per_call"] > 0.8
-    assert nagle["verdict"] in ("held", "partly"), nagle
+    assert nagle["verdict"] == "holds", nagle
     assert nagle["found_ms_per_call"]["low"] > 20.0
     assert nagle["occurrences_per_call"][1] <= 0.1 * nagle["occurrences_per_call"][0]
     assert "Findings tested" in (out / "report.html").read_text()

@@ -37,7 +37,7 @@ def _judged(before: Sequence[float], after: Sequence[float], *left: dict[str, An
 def test_a_real_cause_holds() -> None:
     """The flipped switch takes away what was predicted, and the interval is that of the trials."""
     tested = _judged([40.0, 40.4, 39.8, 40.2], [4.0, 4.2, 3.9, 4.1])
-    assert tested.verdict == "held"
+    assert (tested.verdict, tested.prediction) == ("holds", "met")
     assert tested.proven
     assert tested.found is not None
     assert tested.found.estimate == pytest.approx(36.05)
@@ -50,49 +50,73 @@ def test_a_real_cause_holds() -> None:
 def test_a_cause_that_is_none_does_not_hold() -> None:
     """The packets blamed it, the flip changes nothing."""
     tested = _judged([40.0, 40.4, 39.8, 40.2], [40.1, 39.9, 40.3, 40.0])
-    assert tested.verdict == "did not hold"
+    assert tested.verdict == "does not hold"
     assert tested.reason == "the time did not go"
     assert not tested.proven
 
 
-def test_a_flip_that_helps_more_than_predicted_holds_in_part() -> None:
+def test_a_flip_that_helps_more_than_predicted_holds_and_misses_the_prediction() -> None:
     tested = _judged([60.0, 60.4, 59.8, 60.2], [4.0, 4.2, 3.9, 4.1])
-    assert (tested.verdict, tested.reason) == ("partly", "more time went than predicted")
+    assert (tested.verdict, tested.prediction) == ("holds", "more")
+    assert tested.reason == "the time went, and more than predicted"
 
 
-def test_a_flip_that_helps_less_than_predicted_holds_in_part() -> None:
+def test_a_flip_that_helps_less_than_predicted_holds_and_misses_the_prediction() -> None:
     tested = _judged([40.0, 40.4, 39.8, 40.2], [30.0, 30.2, 29.9, 30.1])
-    assert (tested.verdict, tested.reason) == ("partly", "less time went than predicted")
+    assert (tested.verdict, tested.prediction) == ("holds", "less")
+    assert tested.reason == "the time went, but less than predicted"
 
 
 def test_a_flip_that_slows_does_not_hold() -> None:
     tested = _judged([40.0, 40.4, 39.8, 40.2], [50.0, 50.2, 49.9, 50.1])
-    assert (tested.verdict, tested.reason) == ("did not hold", "calls became slower")
+    assert (tested.verdict, tested.reason) == ("does not hold", "calls became slower")
     assert not tested.proven
 
 
-def test_noise_between_nothing_and_the_prediction_tells_nothing() -> None:
+def test_noise_between_nothing_and_the_prediction_is_undecided_with_what_may_decide() -> None:
     tested = _judged([40.0, 90.0, 10.0, 60.0], [4.0, 60.0, 30.0, 5.0])
-    assert tested.verdict == "cannot be told"
+    assert tested.verdict == "undecided"
     assert not tested.proven
+    # s = 34.2 and 26.3, d = 25.3: 25.3 >= t(n) sqrt((34.2^2 + 26.3^2) / n) from n = 13 on.
+    assert tested.further_repeats == 9
+    assert tested.reason.endswith("; about 9 more repeats may decide")
+
+
+def test_findings_hold_together_when_each_holds() -> None:
+    """One that does not hold outweighs one that is undecided, which outweighs one that holds."""
+    holds, fails = ([4.0, 4.2, 3.9, 4.1], [40.1, 39.9, 40.3, 40.0])
+    before, wild = [40.0, 40.4, 39.8, 40.2], [40.0, 90.0, 10.0, 60.0]
+    plain = planned()
+    other = plain.model_copy(update={"after": Spot.of(point_of(JOINED))})
+
+    def together(first: Sequence[float], second: Sequence[float]) -> str | None:
+        trials = trials_of(STALLED, before, STALL)
+        trials += trials_of(FLIPPED, first) + trials_of(JOINED, second)
+        record = Interventions(minimum_share=0.05, tests=(plain, other))
+        return judge(record, trials).verdict
+
+    assert together(holds, holds) == "holds"
+    assert together(holds, wild) == "undecided"
+    assert together(fails, wild) == "does not hold"
+    assert judge(Interventions(minimum_share=0.05), []).verdict is None
 
 
 def test_occurrences_that_stay_are_not_explained_by_the_time() -> None:
     """The time went, but the pattern that was blamed for it is still there."""
     tested = _judged([40.0, 40.4, 39.8, 40.2], [4.0, 4.2, 3.9, 4.1], STALL)
-    assert tested.verdict == "partly"
+    assert (tested.verdict, tested.prediction) == ("holds", "occurrences left")
     assert "100 % of the occurrences are left" in tested.reason
 
 
 def test_one_trial_a_side_tells_nothing() -> None:
     tested = _judged([40.0], [4.0])
-    assert tested.verdict == "cannot be told"
+    assert tested.verdict == "undecided"
     assert "at least 2 trials" in tested.reason
 
 
 def test_a_side_without_trials_tells_nothing() -> None:
     tested = _judged([40.0, 40.1], [])
-    assert tested.verdict == "cannot be told"
+    assert tested.verdict == "undecided"
     assert tested.found is None
     assert tested.to_json()["found_ms_per_call"] is None
 
@@ -105,7 +129,7 @@ def test_openings_of_connections_are_in_the_time_of_a_call() -> None:
 
 
 def test_many_findings_are_judged_together() -> None:
-    """What stands alone (p about 0.03) does not stand among twenty findings without effect."""
+    """What holds alone (p about 0.03) is undecided among twenty findings without effect."""
     before, after = [10.0, 11.0, 9.5, 10.6], [8.9, 8.2, 9.4, 8.6]
     spots = [f"rest@rust?connection=pool={n}" for n in range(1, 21)]
     quiet = [10.0, 10.2, 9.9, 10.1]
@@ -130,13 +154,13 @@ def test_many_findings_are_judged_together() -> None:
     among = judge(record(spots), trials).tested[0]
     assert alone.p_value is not None
     assert 0.005 < alone.p_value < 0.05
-    assert alone.verdict == "held"
-    assert among.verdict == "cannot be told"
+    assert alone.verdict == "holds"
+    assert among.verdict == "undecided"
     assert "Holm" in among.reason
     assert among.found == alone.found
 
 
-def test_worlds_without_a_cause_are_seldom_told_as_causes() -> None:
+def test_worlds_without_a_cause_are_seldom_given_one() -> None:
     """400 worlds in which the flip changes nothing: at most 5 % may be proven in either way;
     35 is the binomial bound at the 0.1 % level. Small predictions, so that none is refused
     for its size."""
@@ -176,5 +200,5 @@ def test_switches_that_take_the_same_time_show_their_interaction() -> None:
     assert joint.interaction.estimate == pytest.approx(-36.05)
     low, high = joint.interaction.bounds or (0.0, 0.0)
     assert low < -36.05 < high < 0.0
-    assert [one.verdict for one in outcome.tested] == ["held", "partly"]
+    assert [one.prediction for one in outcome.tested] == ["met", "more"]
     assert any("beyond the single switches −36" in line for line in report_tested.lines(outcome))

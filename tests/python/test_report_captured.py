@@ -34,20 +34,20 @@ def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
 
 
 def test_tested_findings_stand_apart_with_their_verdict() -> None:
-    standing = Standing({CAUSE: "held"})
+    standing = Standing({CAUSE: "holds"})
     told = list(causes.lines([NO_SWITCH, FINDING], standing))
     assert told[0] == causes.TESTED
-    assert told[1].startswith(f"• {CAUSE}, tested: held.")
+    assert told[1].startswith(f"• {CAUSE}, tested: holds.")
     rest = told[told.index(causes.UNTESTED) :]
     assert rest[1].startswith("• server-think-time. ")
     assert not any(CAUSE in line for line in rest)
 
 
 def test_where_all_are_tested_no_test_is_asked_for() -> None:
-    told = list(causes.lines([FINDING], Standing({CAUSE: "did not hold"})))
+    told = list(causes.lines([FINDING], Standing({CAUSE: "does not hold"})))
     assert causes.UNTESTED not in told
     assert not any("prove no cause" in line for line in told)
-    assert not causes.section([FINDING], 2000, Standing({CAUSE: "held"})).paragraphs
+    assert not causes.section([FINDING], 2000, Standing({CAUSE: "holds"})).paragraphs
 
 
 def test_nothing_found_needs_no_test() -> None:
@@ -64,7 +64,7 @@ def test_a_pattern_that_cost_no_time_by_itself_is_given_none() -> None:
 def test_every_line_of_a_dissection_fits_80_columns() -> None:
     long = "a finding of " + "many words " * 40
     document = dissected(findings=[{**FINDING, "words": long}, NO_SWITCH])
-    told = list(text.lines(document, Standing({CAUSE: "held"}, "how to test " * 20)))
+    told = list(text.lines(document, Standing({CAUSE: "holds"}, "how to test " * 20)))
     assert max(map(len, told)) <= 80
 
 
@@ -86,7 +86,7 @@ def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
     assert causes.of_run(_capture(run, own), run).verdicts == {}
     assert f"dissect '{run}' --test" in causes.of_run(_capture(run, own), run).remedy
     monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
-    assert causes.of_run(_capture(run, own), run).verdicts == {CAUSE: "held"}
+    assert causes.of_run(_capture(run, own), run).verdicts == {CAUSE: "holds"}
     assert causes.of_run(_capture(run, other), run).verdicts == {}
 
 
@@ -103,7 +103,7 @@ def test_dissect_of_a_run_tells_tested_from_untested(
     assert f"dissect {run} --test" in " ".join(told.split())
     monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
     told = CliRunner().invoke(app, ["dissect", str(run)]).output
-    assert told.index(causes.TESTED) < told.index(f"{CAUSE}, tested: held")
+    assert told.index(causes.TESTED) < told.index(f"{CAUSE}, tested: holds")
     assert told.index(causes.UNTESTED) < told.index("server-think-time")
 
 
@@ -124,7 +124,7 @@ def _outcome(trial: Trial) -> outcome.Outcome:
         after=spot,
         ms_predicted=20.0,
     )
-    tested = outcome.Tested(planned, None, (0.5, 0.0), None, "held", "it went")
+    tested = outcome.Tested(planned, None, (0.5, 0.0), None, "holds", "it went")
     return outcome.Outcome(Interventions(minimum_share=0.05), (tested,), ())
 
 

@@ -14,6 +14,7 @@ from tests.python.synthetic_run import (
     World,
     client_bound,
     failed,
+    failing,
     point,
     trials,
     users,
@@ -72,30 +73,70 @@ def test_loads_in_words() -> None:
     assert load({"kind": "poisson", "rate": 1500.0}) == "1,500 calls/s, Poisson"
 
 
-def test_a_known_difference_is_told() -> None:
-    """REST costs 60 us a call and gRPC 84: the first sentence has that ratio and its interval."""
+def _shares(text: str) -> list[float]:
+    """Numbers before a per cent sign, in their order."""
+    return [float(number) for number in re.findall(r"([\d.]+) %", text)]
+
+
+def test_a_known_difference_is_stated_with_its_size() -> None:
+    """REST costs 60 us a call and gRPC 84, so it makes 40 % more calls: the first sentence."""
     first, *rest = report.sentences(trials(SMALL), 0.05)
-    assert first.startswith("rest@rust json made more calls per second than grpc@rust: ")
-    found = re.search(r"([\d.]+) times \(95 % interval ([\d.]+) to ([\d.]+)\) at Hello", first)
-    assert found is not None
-    low, high = float(found[2]), float(found[3])
-    assert low <= 84.0 / 60.0 * 1.005
-    assert high >= 84.0 / 60.0 * 0.995
-    assert low <= float(found[1]) <= high
-    assert rest[0].startswith("Median response time: rest@rust json shorter than grpc@rust: 0.")
-    assert rest[-1] == "Differences of up to 5 % do not count."
-
-
-def test_no_difference_is_told_as_such() -> None:
-    """Two stacks of one cost: no word of more, fewer or faster."""
-    world = replace(SMALL, call_us={REST: 70.0, GRPC: 70.0})
-    told = report.sentences(trials(world), 0.05)
-    assert told[0].startswith("No difference beyond 5 % in calls per second was found")
-    assert re.search(
-        r": grpc@rust over rest@rust json [\d.]+, 95 % interval [\d.]+ to [\d.]+\.$", told[0]
+    assert re.fullmatch(
+        r"rest@rust json made \d+ % more calls per second \(\d+ % to \d+ %\) than grpc@rust at "
+        r"Hello 14 B with 32 users\.",
+        first,
     )
-    assert "Median response time: no difference found." in told
-    assert not any(word in sentence for word in (" more ", "shorter") for sentence in told)
+    size, low, high = _shares(first)
+    assert low <= 40.5
+    assert high >= 39.5
+    assert low <= size <= high
+    median = next(sentence for sentence in rest if "median" in sentence)
+    assert median.startswith("rest@rust json had a 27 % shorter median response time (")
+    assert rest[-1] == "In brackets are 95 % intervals; differences of up to 5 % do not count."
+
+
+def test_equal_stacks_are_equivalent() -> None:
+    """Two stacks of one cost: no one is ahead of the other."""
+    world = replace(SMALL, call_us={REST: 70.0, GRPC: 70.0})
+    found = report.sentences(trials(world), 0.05)
+    assert re.match(
+        r"Equivalent, any difference being within 5 %: calls per second of grpc@rust and "
+        r"rest@rust json at Hello 14 B with 32 users, the first [\d.]+ % (more|fewer) "
+        r"\([\d.]+ % fewer to [\d.]+ % more\); median response time\.$",
+        found[0],
+    )
+    assert not any(" than " in sentence for sentence in found)
+
+
+def test_an_interval_from_half_to_double_is_undecided_and_says_what_may_decide() -> None:
+    """Noise that hides everything is no equality."""
+    found = report.sentences(trials(replace(SMALL, spread=0.5, seed=2)), 0.02)
+    assert found[0].startswith("Undecided: calls per second of grpc@rust and rest@rust json at")
+    assert re.search(r"about \d+ more repeats may decide|\d+ more repeats would hardly", found[0])
+    assert not any("quivalent" in sentence or " than " in sentence for sentence in found)
+
+
+def test_sentences_are_ordered_by_what_they_decide() -> None:
+    """Differences, then equivalences, then what is undecided, then what is not compared."""
+    world = World(sizes=(14, 30_000_000), loads=(users(1), users(16)))
+    unranked = trials(replace(SMALL, loads=(users(64),)))
+    every = [*trials(world), *map(client_bound, unranked)]
+    found = [one for one in report.sentences(every, 0.05) if not one.startswith("In brackets")]
+    marks = (" than ", "Equivalent", "Undecided", "No ranking", "Not every stack")
+    order = [next(place for place, mark in enumerate(marks) if mark in one) for one in found]
+    assert order == sorted(order)
+    assert set(order) >= {0, 1, 2, 3}
+
+
+def test_of_several_differences_the_largest_leads() -> None:
+    """A pair that differs by a factor of five goes before one that differs by a quarter."""
+    costs = {REST: 60.0, GRPC: 300.0}
+    near = trials(replace(SMALL, sizes=(150_000,), call_us=costs))
+    far = trials(replace(SMALL, call_us={REST: 300.0, GRPC: 60.0}))
+    found = report.sentences(near + far, 0.02)
+    assert found[0].startswith("grpc@rust made 5.")
+    assert "times as many calls per second" in found[0]
+    assert "rest@rust json made" in "".join(found[1:])
 
 
 def test_settings_that_say_the_same_share_a_sentence() -> None:
@@ -103,11 +144,10 @@ def test_settings_that_say_the_same_share_a_sentence() -> None:
     world = World(sizes=(14, 30_000_000), loads=tuple(users(n) for n in (1, 8, 16, 32)))
     told = report.sentences(trials(world), 0.05)
     assert "than grpc@rust in 4 of 8 settings (Hello 14 B with 1, 8, 16 and 32 users)" in told[0]
-    least, most = map(float, re.findall(r"([\d.]+) times \(", told[0]))
-    assert 1.05 < least <= most < 1.5
-    assert "in 4 of 8 settings (Hello 30 MB with 1, 8, 16 and 32 users)" in told[1]
-    assert "grpc@rust over rest@rust json within" in told[1]
-    assert any("no difference found in 4." in sentence for sentence in told[2:4])
+    most, *_, least = [float(size) for size in re.findall(r"([\d.]+) % more \(", told[0])]
+    assert 5 < least <= most < 50
+    assert any("in 3 of 8 settings (Hello 30 MB with 8, 16 and 32 users)" in one for one in told)
+    assert any("Hello 30 MB with 1 user" in one for one in told if one.startswith("Undecided"))
     assert re.search(r"Holm's method upholds \d among all 8 comparisons", told[-1])
 
 
@@ -123,19 +163,25 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
     )
     every = trials(world)
     rows = [row for row in report.to_json(every, 0.0)["comparisons"] if row["figure"] == "rate"]
-    alone = [row for row in rows if row["verdict"] in ("higher", "lower")]
+    alone = [row for row in rows if row["p_value"] < 0.05]
     assert alone, "another seed is needed"
-    assert not any(row["upheld"] for row in alone)
-    told = report.sentences(every, 0.0)
-    assert not any("more calls" in sentence for sentence in told)
-    assert any("No difference in calls per second is claimed" in sentence for sentence in told)
-    assert "upholds 0 among all 20 comparisons; only these count" in told[-1]
+    for row in alone:
+        assert row["verdict"] == "undecided"
+        assert row["p_value_holm"] > 0.05
+        assert row["reason"].startswith(
+            "a difference by its own interval, but not among 20 comparisons (Holm); "
+        )
+    found = report.sentences(every, 0.0)
+    assert not any(" than " in sentence for sentence in found)
+    assert found[0].startswith("Undecided: calls per second of grpc@rust and rest@rust json in all")
+    assert "Holm's method does not uphold 1 difference, about" in found[0]
+    assert "upholds 0 among all 20 comparisons; only these count" in found[-1]
 
 
-def test_below_the_threshold_is_no_difference() -> None:
+def test_below_the_threshold_is_equivalence() -> None:
     """A certain 40 % is none where 60 % was declared."""
-    told = report.sentences(trials(SMALL), 0.60)
-    assert told[0].startswith("No difference beyond 60 % in calls per second was found")
+    found = report.sentences(trials(SMALL), 0.60)
+    assert found[0].startswith("Equivalent, any difference being within 60 %: calls per second")
 
 
 def test_client_bound_is_never_ranked() -> None:
@@ -147,36 +193,33 @@ def test_client_bound_is_never_ranked() -> None:
     assert told[0].startswith("No ranking at Hello 14 B with 32 users")
     assert "rest@rust json (at least" in told[0]
     assert "in 1 of 4 trials" in told[0]
-    assert "Median response time: not ranked." in told
-    assert not any("more calls" in sentence for sentence in told)
-    ranked = {row["ranked"] for row in report.to_json(every)["comparisons"]}
-    assert ranked == {False}
+    assert not any(" than " in sentence for sentence in told)
+    rows = report.to_json(every)["comparisons"]
+    barred = [row for row in rows if row["figure"] == "rate" or "response" in row["figure"]]
+    assert {(row["ranked"], row["verdict"]) for row in barred} == {(False, "undecided")}
+    assert all(row["reason"].startswith("not ranked: the client was the limit") for row in barred)
+    # What a call costs is not touched by who was the limit.
+    assert {row["ranked"] for row in rows if row not in barred} == {True}
 
 
-def test_single_trials_cannot_be_told() -> None:
-    """One repeat: no interval, so nothing is compared."""
-    told = report.sentences(trials(replace(SMALL, repeats=1)), 0.05)
-    assert "cannot be told apart in calls per second" in told[0]
-    assert not any("more calls" in sentence for sentence in told)
-
-
-def test_few_trials_that_leave_a_pair_untold_are_said() -> None:
-    """Else a reader sees figures far apart and `no difference`, and does not know why."""
-    apart = replace(SMALL, repeats=2, spread=0.3)
-    hint = "2 trials of a cell make wide intervals"
-    assert any(hint in sentence for sentence in report.sentences(trials(apart), 0.02))
-    for enough in (replace(apart, repeats=4), replace(SMALL, repeats=2, spread=0.0001)):
-        assert not any("wide" in sentence for sentence in report.sentences(trials(enough), 0.02))
+def test_single_trials_are_undecided_for_want_of_an_interval() -> None:
+    """One repeat: nothing is compared, and what gives an interval is named once."""
+    found = report.sentences(trials(replace(SMALL, repeats=1)), 0.05)
+    assert found[0] == (
+        "Undecided: calls per second of grpc@rust and rest@rust json at Hello 14 B with 32 users: "
+        "1 and 1 trials give no interval, 2 more repeats would give one; median response time: no "
+        "interval; p99 response time: no interval."
+    )
 
 
 def test_nothing_measured() -> None:
     """All trials failed: that is the finding, with the reason."""
     every = [failed(one, "the service refused codec") for one in trials(SMALL)]
     told = report.sentences(every)
-    assert told[0].startswith("Nothing can be told")
+    assert told[0].startswith("No trial measured anything")
     assert "8 of 8 trials failed" in told[1]
     assert "the service refused codec" in told[1]
-    assert report.sentences([])[0].startswith("Nothing can be told")
+    assert report.sentences([])[0].startswith("No trial measured anything")
 
 
 def test_one_stack_alone() -> None:
@@ -194,19 +237,50 @@ def test_a_stack_without_a_value() -> None:
     assert not any("more calls" in sentence for sentence in told)
 
 
-def test_many_stacks_are_ranked_pair_by_pair() -> None:
-    """Of three, the slowest is told apart and the two equal ones are not."""
+def test_many_stacks_without_a_value_are_no_contest() -> None:
+    """Of three in four settings, all that remains is one: nothing is compared."""
+    third = "rest@rust?codec=text"
+    loads = tuple(users(n) for n in (1, 2, 4, 8))
+    world = replace(SMALL, stacks=(REST, GRPC, third), loads=loads)
+    every = trials(world)
+    for survivors in ((), (GRPC,)):
+        left = [one if one.point.stack in survivors else failed(one, "refused") for one in every]
+        found = report.sentences(left, 0.05)
+        assert not any("Undecided" in sentence or " than " in sentence for sentence in found)
+        assert any("refused" in sentence for sentence in found)
+
+
+def test_stacks_that_tie_ahead_of_others_are_named_together() -> None:
+    """Of three, the slowest is behind and the two equal ones are equivalent."""
     third = "rest@rust?codec=text"
     world = replace(
         SMALL, stacks=(REST, GRPC, third), call_us={REST: 60.0, GRPC: 90.0, third: 60.0}
     )
-    told = report.sentences(trials(world), 0.05)
-    assert told[0].startswith("No stack was ahead of all others in calls per second at Hello 14 B")
-    assert re.search(r"rest@rust (json|text) had the highest, not told apart from rest@", told[0])
-    assert "grpc" not in told[0]
+    found = report.sentences(trials(world), 0.05)
+    assert re.match(
+        r"rest@rust (json|text) made \d+ % more calls per second .* than grpc@", found[0]
+    )
+    assert found[0].endswith(", the largest of 2 such differences.")
+    assert found[1].startswith(
+        "Equivalent, any difference being within 5 %: calls per second of rest@rust json and "
+        "rest@rust text, ahead of all others, at Hello 14 B with 32 users"
+    )
 
 
-def test_a_winner_over_many_is_held_against_the_next() -> None:
+def test_a_best_that_is_undecided_against_another_is_no_winner() -> None:
+    """Of three, two lie too near each other for their noise."""
+    third = "rest@rust?codec=text"
+    costs = {REST: 60.0, GRPC: 300.0, third: 62.0}
+    world = replace(SMALL, stacks=(REST, GRPC, third), call_us=costs, spread=0.05)
+    found = report.sentences(trials(world), 0.02)
+    undecided = next(sentence for sentence in found if sentence.startswith("Undecided"))
+    assert undecided.startswith("Undecided: which stack made the most calls per second at Hello")
+    assert re.search(r"had the best estimate, undecided against rest@rust \w+ \(", undecided)
+    assert "more repeats" in undecided
+    assert "the largest of 2 such differences" in found[0]
+
+
+def test_a_winner_over_many_is_compared_with_the_next() -> None:
     """The best of three is compared with the second, not with the last."""
     third = "rest@rust?codec=text"
     world = replace(
@@ -214,7 +288,20 @@ def test_a_winner_over_many_is_held_against_the_next() -> None:
     )
     told = report.sentences(trials(world), 0.05)
     assert "rest@rust json made more calls per second than every other stack" in told[0]
-    assert re.search(r"1\.[45]\d times that of the next, grpc@rust,", told[0])
+    assert re.search(r": [45]\d % more \(.*\) than the next, grpc@rust, at Hello", told[0])
+
+
+def test_failed_calls_are_counted_and_named_by_what_happened() -> None:
+    """And the response times that hold them are labelled."""
+    every = [failing(one) if one.point.stack == REST else one for one in trials(SMALL)]
+    found = report.sentences(every, 0.05)
+    calls, errors = (sum(one.result[name] for one in every) for name in ("calls", "errors"))
+    assert found[-1] == (
+        f"{errors:,} of {calls:,} calls failed: {errors:,} timed out. Response times of all calls "
+        "hold them with the time until they failed; the tables have those of good calls too."
+    )
+    times = [sentence for sentence in found if "response time" in sentence]
+    assert all("of all calls" in sentence for sentence in times[:2])
 
 
 def test_a_large_run_has_few_sentences() -> None:
@@ -233,7 +320,7 @@ def test_closed_and_open_loads_stay_apart() -> None:
     loads = ({"kind": "closed", "users": 10}, {"kind": "constant", "rate": 2000.0})
     told = report.sentences(trials(replace(SMALL, loads=loads)))
     assert any("in calls per second" in sentence or "more calls" in sentence for sentence in told)
-    assert any("a shorter median response time than" in sentence for sentence in told)
+    assert any("2,000 calls/s" in one and "shorter median response" in one for one in told)
     assert any("never compared" in sentence for sentence in told)
 
 

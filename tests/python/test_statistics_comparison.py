@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +20,6 @@ from wirelab.statistics import (
     holm,
     ratio,
     resampled_aa,
-    upheld,
 )
 
 TRIALS = st.lists(st.floats(0.5, 2000.0), min_size=2, max_size=9)
@@ -58,7 +58,8 @@ def test_paired_against_scipy(pairs: list[tuple[float, float]]) -> None:
 
 @given(TRIALS, TRIALS, st.floats(0.0, 0.5))
 def test_verdict_follows_from_the_interval(a: list[float], b: list[float], limit: float) -> None:
-    """Higher exactly where the interval lies above 1 + threshold; p agrees."""
+    """Higher exactly where the interval lies above 1 + threshold, equivalent where it lies
+    within; p agrees."""
     comparison = ratio(a, b, limit)
     low, high = comparison.ratio.bounds or (0.0, 0.0)
     slack = 1e-9
@@ -66,9 +67,15 @@ def test_verdict_follows_from_the_interval(a: list[float], b: list[float], limit
         assert low >= (1.0 + limit) * (1.0 - slack)
     elif comparison.verdict == "lower":
         assert high <= (1.0 + slack) / (1.0 + limit)
+    elif comparison.verdict == "equivalent":
+        assert high <= (1.0 + limit) * (1.0 + slack)
+        assert low >= (1.0 - slack) / (1.0 + limit)
     else:
         assert low <= (1.0 + limit) * (1.0 + slack)
         assert high >= (1.0 - slack) / (1.0 + limit)
+        within = low > (1.0 + slack) / (1.0 + limit) and high < (1.0 + limit) * (1.0 - slack)
+        assert not within
+        assert comparison.decided_by
     assert comparison.found == ((comparison.p_value or 0.0) < 0.05)
 
 
@@ -82,34 +89,39 @@ def test_from_the_other_side(a: list[float], b: list[float]) -> None:
     assert inverted.ratio.low == pytest.approx(swapped.ratio.low, rel=1e-5)
 
 
-def test_a_small_difference_is_none() -> None:
-    """3 % with no noise to speak of: sure, and still below the threshold of 5 %."""
+def test_a_small_difference_is_equivalence() -> None:
+    """3 % with no noise to speak of: certain, and still below the threshold of 5 %."""
     a, b = [103.0, 103.01, 102.99], [100.0, 100.01, 99.99]
     comparison = ratio(a, b, 0.05)
-    assert comparison.verdict == "no difference found"
-    assert "smaller than the threshold" in comparison.reason
+    assert comparison.verdict == "equivalent"
+    assert comparison.explanation == "the 95 % interval lies within the threshold of 5 %"
     assert ratio(a, b, 0.01).verdict == "higher"
     assert ratio(b, a, 0.01).verdict == "lower"
 
 
-def test_one_trial_cannot_be_told() -> None:
-    """No spread, no verdict; the ratio is shown without an interval."""
+def test_one_trial_is_undecided_for_want_of_an_interval() -> None:
+    """No spread; the ratio is shown without an interval, and how many repeats give one."""
     comparison = ratio([2.0], [1.0, 1.1])
-    assert comparison.verdict == "cannot be told"
+    assert comparison.verdict == "undecided"
+    assert comparison.explanation == (
+        "1 and 2 trials give no interval; 2 more repeats would give one"
+    )
+    assert comparison.further_repeats == 2
     assert comparison.ratio.bounds is None
     assert comparison.p_value is None
 
 
 def test_exact_agreement_without_spread() -> None:
-    """Identical trials on both sides: a difference of nothing, found or not by its size."""
+    """Identical trials on both sides: a difference, or equivalence, by its size alone."""
     assert ratio([2.0, 2.0], [1.0, 1.0]).verdict == "higher"
-    assert ratio([1.0, 1.0], [1.0, 1.0]).verdict == "no difference found"
+    assert ratio([1.0, 1.0], [1.0, 1.0]).verdict == "equivalent"
 
 
 def test_two_wild_trials_reach_everything() -> None:
     """A spread beyond what a float holds is no crash and no finding."""
     comparison = ratio([1e-300, 1e300], [1.0, 1.1])
-    assert comparison.verdict == "no difference found"
+    assert (comparison.verdict, comparison.further_repeats) == ("undecided", None)
+    assert "hardly" in comparison.decided_by
     assert comparison.inverted().inverted().ratio.estimate == pytest.approx(
         comparison.ratio.estimate
     )
@@ -174,18 +186,37 @@ def test_holm_textbook_value() -> None:
 
 def _of(p_value: float) -> Comparison:
     """A found difference with that p."""
-    found = ratio([2.0, 2.01, 2.02], [1.0, 1.01, 1.02])
-    return Comparison(found.ratio, "higher", "", 0.05, p_value)
+    found = ratio([1.4, 1.1, 1.2], [1.0, 1.01, 1.02])
+    return replace(found, verdict="higher", p_value=p_value)
 
 
-def test_family_withdraws_what_holm_does_not_uphold() -> None:
-    """Two found differences of three: the weaker one does not stand in the family."""
+def test_what_holm_does_not_uphold_is_undecided_with_the_reason() -> None:
+    """Two found differences of three: the weaker one is not upheld in the family."""
     three = [_of(0.001), _of(0.04), ratio([1.0, 1.1], [1.0, 1.1])]
-    assert upheld(three) == [True, False, False]
     judged = family(three)
-    assert [c.verdict for c in judged] == ["higher", "no difference found", "no difference found"]
-    assert "3 comparisons" in judged[1].reason
+    assert [c.verdict for c in judged] == ["higher", "undecided", "undecided"]
+    assert [c.withdrawn for c in judged] == [False, True, False]
+    assert (
+        judged[1].reason == "a difference by its own interval, but not among 3 comparisons (Holm)"
+    )
     assert judged[1].ratio == three[1].ratio
+    assert [c.p_holm for c in judged] == pytest.approx([0.003, 0.08, 1.0])
+
+
+def test_a_family_needs_more_repeats_than_a_comparison_alone() -> None:
+    """What is undecided among twenty needs a smaller p than alone."""
+    one = ratio([1.4, 1.1, 1.2], [1.0, 1.01, 1.1])
+    alone, among = family([one])[0], family([one] * 20)[0]
+    assert alone.verdict == among.verdict == "undecided"
+    assert alone.further_repeats is not None
+    assert among.further_repeats is not None
+    assert among.further_repeats > alone.further_repeats
+
+
+def test_equivalence_needs_no_family() -> None:
+    """It claims no difference: a hundred of them stay what they are."""
+    same = ratio([1.0, 1.001, 0.999], [1.0, 1.0005, 0.9995])
+    assert {c.verdict for c in family([same] * 100)} == {"equivalent"}
 
 
 def test_aa_stays_quiet() -> None:

@@ -233,10 +233,10 @@ def test_a_reproduction_is_judged_and_shown(
     folder = written(tmp_path / "out", points, found)
     made = reproduction.read(folder, STUDIES)
     outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
-    assert outcome["small-published"] == "stands"
-    assert outcome["large-many-double"] == "does not stand"
-    assert outcome["policy"] == "stands"
-    assert outcome["crossover"] == "stands"
+    assert outcome["small-published"] == "holds"
+    assert outcome["large-many-double"] == "does not hold"
+    assert outcome["policy"] == "holds"
+    assert outcome["crossover"] == "holds"
     assert "windows" in made.explanations[0].causes
     assert "text-check" not in made.explanations[0].causes
     assert len(made.lines) == 30
@@ -263,12 +263,34 @@ def test_a_terminal_shows_the_claims_and_the_report_the_rest(
     monkeypatch.setattr(study_page, "write", lambda _: tmp_path / "out" / "report.html")
     show(made, as_json=False)
     brief = capsys.readouterr().out
-    assert "\nstands:\n• " in brief
+    assert "\nholds:\n• " in brief
     assert all(brief.count(f"[{claim.id}]") == 1 for claim in found.study.findings)
     assert "Why did gRPC lose" not in brief
     assert max(map(len, brief.splitlines()[:-1])) <= 80
     show(made, as_json=False, verbose=True)
     assert "Why did gRPC lose" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_reproduction_with_the_words_of_before_is_judged_anew(
+    tmp_path: Path,
+    points: dict[str, list[Point]],
+    found: Found,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Outcomes are never read from disk: a findings.json with "stands" is written again."""
+    folder = written(tmp_path / "out", points, found)
+    before = {"findings": [{"id": "x", "outcome": "cannot be told"}, {"outcome": "stands"}]}
+    (folder / "findings.json").write_text(json.dumps(before), encoding="utf-8")
+    made = reproduction.read(folder, STUDIES)
+    show(made, as_json=True)
+    shown = json.loads(capsys.readouterr().out)
+    stored = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
+    for document in (shown, stored):
+        outcomes = {judged["outcome"] for judged in document["findings"]}
+        assert outcomes <= {"holds", "does not hold", "undecided"}
+        assert outcomes
+        squares = [one for table in document["winners"] for one in table["squares"]]
+        assert all(one["reason"] for one in squares if one["verdict"] == "undecided")
 
 
 def test_an_unfinished_reproduction_is_told_as_such(
@@ -281,7 +303,7 @@ def test_an_unfinished_reproduction_is_told_as_such(
     folder = written(tmp_path / "out", {"matrix": points["matrix"]}, found)
     made = reproduction.read(folder, STUDIES)
     outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
-    assert outcome["large-stream"] == "cannot be told"
+    assert outcome["large-stream"] == "undecided"
     assert made.explanations[0].causes == ()
     show(made, as_json=False)
     page = (folder / "report.html").read_text(encoding="utf-8")

@@ -94,9 +94,11 @@ impl Replies for Events<'_> {
             Failure::Unprocessed | Failure::Truncated | Failure::Closed => self.kind_of_closed,
         };
         let words = match (kind, self.cause) {
-            (ErrorKind::Timeout, _) => "no complete reply in time".into(),
+            (ErrorKind::Timeout, None) => {
+                "no complete reply when the connection ended with a call that timed out".into()
+            }
             (ErrorKind::Refused | ErrorKind::Protocol, Some(error)) => error.to_string(),
-            (ErrorKind::Reset | ErrorKind::Closed, Some(error)) => {
+            (ErrorKind::Reset | ErrorKind::Closed | ErrorKind::Timeout, Some(error)) => {
                 format!("{failure}: {error}")
             }
             _ => failure.to_string(),
@@ -146,10 +148,11 @@ impl Events<'_> {
         let intended = call.waiting.intended;
         let recorder = &mut self.operations[self.steps[call.step].operation];
         let sent = if call.sent == 0 { done } else { call.sent };
-        recorder.time(Time::Response, done.saturating_sub(intended));
+        let response = done.saturating_sub(intended);
         if let Err(rejection) = verdict {
-            return recorder.failure(rejection.kind, || rejection.words);
+            return recorder.failure(rejection.kind, response, || rejection.words);
         }
+        recorder.time(Time::Response, response);
         // A reply may overtake the stamp of its own request's last byte.
         let first = call.first_byte.max(sent);
         let flushed = if call.flushed == 0 {

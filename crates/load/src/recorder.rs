@@ -85,6 +85,9 @@ const WORDED_MAX: u64 = 64;
 /// Counts and histograms, mergeable over threads.
 pub(crate) struct Recorder {
     times: [Option<Box<Histogram<u64>>>; NAMES.len()],
+    /// Response times of failed calls, which [`Time::Response`] holds too: those of good
+    /// calls are the difference, so that a good call is recorded once.
+    failed: Option<Box<Histogram<u64>>>,
     /// Calls of the window that went well.
     pub(crate) ok: u64,
     /// Calls that ended within the window, whenever they were intended.
@@ -108,6 +111,8 @@ struct SequenceRecord {
     count: u64,
     errors: u64,
     response: Option<Box<Histogram<u64>>>,
+    /// Of those that a failed call ended.
+    failed: Option<Box<Histogram<u64>>>,
 }
 
 /// Length of one entry of the series.
@@ -120,6 +125,7 @@ impl Recorder {
     pub(crate) fn new() -> Recorder {
         Recorder {
             times: Default::default(),
+            failed: None,
             ok: 0,
             ended: 0,
             ended_ok: 0,
@@ -148,6 +154,10 @@ impl Recorder {
         sequences.errors += u64::from(failed);
         let histogram = sequences.response.get_or_insert_with(new_histogram);
         histogram.saturating_record(response_ns);
+        if failed {
+            let histogram = sequences.failed.get_or_insert_with(new_histogram);
+            histogram.saturating_record(response_ns);
+        }
     }
 
     /// One call that ended within the window, so long after its start.
@@ -167,8 +177,18 @@ impl Recorder {
         }
     }
 
-    /// One failure, with a few different ones in words.
-    pub(crate) fn failure(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
+    /// One failed call: the time until it failed or was given up, which is less than its
+    /// reply would have taken (censored), and a few different ones in words.
+    #[cold]
+    pub(crate) fn failure(
+        &mut self,
+        kind: ErrorKind,
+        response_ns: u64,
+        words: impl FnOnce() -> String,
+    ) {
+        self.time(Time::Response, response_ns);
+        let histogram = self.failed.get_or_insert_with(new_histogram);
+        histogram.saturating_record(response_ns);
         let count = self.errors.entry(kind).or_default();
         *count += 1;
         if *count <= WORDED_MAX && self.examples.len() < EXAMPLES_MAX {
@@ -186,9 +206,8 @@ impl Recorder {
         for (mine, theirs) in self.times.iter_mut().zip(other.times) {
             add(mine, theirs);
         }
-        self.sequences.count += other.sequences.count;
-        self.sequences.errors += other.sequences.errors;
-        add(&mut self.sequences.response, other.sequences.response);
+        add(&mut self.failed, other.failed);
+        self.sequences.merge(other.sequences);
         self.ok += other.ok;
         self.ended += other.ended;
         self.ended_ok += other.ended_ok;
@@ -221,16 +240,13 @@ impl Recorder {
 
     /// None where no sequence was recorded.
     pub(crate) fn sequences(&self) -> Option<Sequences> {
-        let SequenceRecord {
-            count,
-            errors,
-            response,
-        } = &self.sequences;
-        let response = summary(response.as_ref()?);
+        let record = &self.sequences;
+        let response = record.response.as_ref()?;
         Some(Sequences {
-            count: *count,
-            errors: *errors,
-            response,
+            count: record.count,
+            errors: record.errors,
+            response: summary(response),
+            response_good: good(response, record.failed.as_deref()).map(|good| summary(&good)),
         })
     }
 
@@ -248,12 +264,37 @@ impl Recorder {
     }
 
     pub(crate) fn times(&self) -> BTreeMap<String, Times> {
-        NAMES
+        let mut times: BTreeMap<String, Times> = NAMES
             .iter()
             .zip(&self.times)
             .filter_map(|(name, times)| Some(((*name).to_owned(), summary(times.as_ref()?))))
-            .collect()
+            .collect();
+        if let (Some(all), Some(failed)) = (&self.times[Time::Response as usize], &self.failed) {
+            times.insert("response_failed".to_owned(), summary(failed));
+            let good =
+                good(all, Some(failed)).map(|good| ("response_good".to_owned(), summary(&good)));
+            times.extend(good);
+        }
+        times
     }
+}
+
+impl SequenceRecord {
+    fn merge(&mut self, other: SequenceRecord) {
+        self.count += other.count;
+        self.errors += other.errors;
+        add(&mut self.response, other.response);
+        add(&mut self.failed, other.failed);
+    }
+}
+
+/// What is left of all when those that failed are taken away, which is exact: both have the
+/// same buckets. None where none failed, and where nothing is left.
+fn good(all: &Histogram<u64>, failed: Option<&Histogram<u64>>) -> Option<Histogram<u64>> {
+    let mut good = all.clone();
+    good.subtract(failed?)
+        .expect("what failed was recorded among all");
+    (!good.is_empty()).then_some(good)
 }
 
 fn add(mine: &mut Option<Box<Histogram<u64>>>, theirs: Option<Box<Histogram<u64>>>) {
@@ -346,7 +387,7 @@ mod tests {
                 recorder.ended(i * 1_000_000, i % 7 > 0);
             }
         }
-        right.failure(ErrorKind::Timeout, || "slow".into());
+        right.failure(ErrorKind::Timeout, 1, || "slow".into());
         left.merge(right);
         assert_eq!(left.times()["service"].hdr, one.times()["service"].hdr);
         assert_eq!((left.ended, left.ended_ok), (one.ended, one.ended_ok));
@@ -354,10 +395,72 @@ mod tests {
         assert_eq!(left.errors[&ErrorKind::Timeout], 1);
     }
 
+    /// Good calls of 1 to 1,000 us, every tenth of which failed after 10 s instead.
+    fn a_tenth_timed_out(count: u64) -> Recorder {
+        let mut recorder = Recorder::new();
+        for i in 1..=count {
+            match i % 10 {
+                0 => recorder.failure(ErrorKind::Timeout, 10_000_000_000, || "slow".into()),
+                _ => recorder.time(Time::Response, i * 1000),
+            }
+        }
+        recorder
+    }
+
+    #[test]
+    fn times_of_good_calls_are_those_of_a_recorder_that_saw_no_other() {
+        let mut alone = Recorder::new();
+        (1..=1000u64)
+            .filter(|i| i % 10 > 0)
+            .for_each(|i| alone.time(Time::Response, i * 1000));
+        let times = a_tenth_timed_out(1000).times();
+        let (good, alone) = (&times["response_good"], &alone.times()["response"]);
+        assert_eq!(good.percentiles_ns, alone.percentiles_ns);
+        assert_eq!((good.count, good.mean_ns), (alone.count, alone.mean_ns));
+        assert_eq!(times["response"].count, 1000);
+        assert!(times["response"].percentiles_ns["p99"] >= 10_000_000_000);
+        let failed = &times["response_failed"];
+        assert_eq!((failed.count, failed.percentiles_ns["p50"] >> 33), (100, 1));
+    }
+
+    #[test]
+    fn where_no_call_failed_there_is_one_distribution_and_where_all_did_none_is_good() {
+        let mut recorder = Recorder::new();
+        recorder.time(Time::Response, 1000);
+        assert_eq!(
+            recorder.times().into_keys().collect::<Vec<_>>(),
+            ["response"]
+        );
+        let mut recorder = Recorder::new();
+        recorder.failure(ErrorKind::Refused, 1000, || "nobody".into());
+        let names: Vec<_> = recorder.times().into_keys().collect();
+        assert_eq!(names, ["response", "response_failed"]);
+    }
+
+    #[test]
+    fn times_of_good_calls_survive_the_merging_of_threads() {
+        let mut merged = a_tenth_timed_out(500);
+        merged.merge(a_tenth_timed_out(500));
+        let once = a_tenth_timed_out(500).times()["response_good"].count;
+        assert_eq!(merged.times()["response_good"].count, 2 * once);
+    }
+
+    #[test]
+    fn sequences_that_a_failed_call_ended_are_left_out_of_the_good_ones() {
+        let mut recorder = Recorder::new();
+        recorder.sequence(1_000_000, false);
+        assert!(recorder.sequences().unwrap().response_good.is_none());
+        recorder.sequence(9_000_000_000, true);
+        let sequences = recorder.sequences().unwrap();
+        assert_eq!((sequences.response.count, sequences.errors), (2, 1));
+        let good = sequences.response_good.unwrap();
+        assert_eq!((good.count, good.max_ns < 2_000_000), (1, true));
+    }
+
     #[test]
     fn only_a_few_failures_are_kept_in_words_and_all_are_counted() {
         let mut recorder = Recorder::new();
-        (0..1000).for_each(|i| recorder.failure(ErrorKind::Wrong, || format!("{i}")));
+        (0..1000).for_each(|i| recorder.failure(ErrorKind::Wrong, 1, || format!("{i}")));
         assert_eq!(recorder.examples.len(), EXAMPLES_MAX);
         assert_eq!(recorder.errors[&ErrorKind::Wrong], 1000);
     }
@@ -366,8 +469,8 @@ mod tests {
     fn the_same_failure_is_an_example_once_and_leaves_room_for_others() {
         let (mut one, mut other) = (Recorder::new(), Recorder::new());
         for recorder in [&mut one, &mut other] {
-            (0..100).for_each(|_| recorder.failure(ErrorKind::Refused, || "nobody".into()));
-            recorder.failure(ErrorKind::Timeout, || "slow".into());
+            (0..100).for_each(|_| recorder.failure(ErrorKind::Refused, 1, || "nobody".into()));
+            recorder.failure(ErrorKind::Timeout, 1, || "slow".into());
         }
         one.merge(other);
         assert_eq!(one.examples, ["refused: nobody", "timeout: slow"]);

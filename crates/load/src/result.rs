@@ -143,8 +143,10 @@ pub struct GroupOutcome {
     pub calls_whole_run: u64,
     /// How the warm-up went.
     pub warmup: WarmupOutcome,
-    /// Times, nanoseconds: `response`, `service`, `queueing`, `write`, `wait`,
-    /// `read`, `connect`, `lag`, `backlog`.
+    /// Times, nanoseconds: `response` of all calls, and, where calls failed,
+    /// `response_good` and `response_failed` of the two kinds of them; `service`,
+    /// `queueing`, `write`, `wait` and `read` of good calls; `connect`, `lag`,
+    /// `backlog`, `message`.
     pub times: BTreeMap<String, Times>,
     /// Calls that went well, by the tenth of a second of the window in which they ended.
     pub series: Vec<u64>,
@@ -185,6 +187,9 @@ pub struct Sequences {
     /// From the intended time of a sequence's first call to the end of its
     /// last, ns; of failed ones to the end of the call that failed.
     pub response: Times,
+    /// Those without a failed call; None where all are, or none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_good: Option<Times>,
 }
 
 /// How the warm-up went.
@@ -199,8 +204,9 @@ pub struct WarmupOutcome {
     pub stationary: bool,
 }
 
-/// One distribution of times. Failed calls are in `response` with the time
-/// after which they were given up (censored).
+/// One distribution of times. A failed call is in `response` with the time until
+/// its answer was complete (an error, a wrong reply), its connection ended, or it
+/// was given up: a lower bound of what a good reply would have taken (censored).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Number of samples.

@@ -3,8 +3,10 @@
 A command's module is imported when that command runs or shows its own help, and what it works
 with when it runs: no command waits for the imports of another.
 
-Exit codes: 0 done, 1 done but trials or all calls failed, or a wrapped tool failed or cannot be
-trusted, 2 wrong usage, 3 the lab failed, 4 nothing more could be written, 130 interrupted.
+Exit codes: 0 done, and what was tested holds; 1 done but trials or all calls failed, what was
+tested does not hold, or a wrapped tool failed or cannot be trusted; 2 wrong usage; 3 the lab
+failed; 4 nothing more could be written; 5 what was tested is undecided; 130 interrupted. Tests
+are `dissect --test`, `run --test-findings`, `verify` and `doctor --self-test`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ from wirelab.cli.options import PATH
 @click.option(
     "--test",
     is_flag=True,
-    help="Flip the switch that each finding of a RUN blames, and run again.",
+    help="Flip the switch that each finding of a RUN blames, and run again. Exit code 0: "
+    "all hold, 1: one does not, 5: undecided.",
 )
 @click.option(
     "--repeats",

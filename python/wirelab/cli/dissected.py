@@ -12,7 +12,7 @@ from wirelab import dissection, reconciliation, run_directory
 from wirelab.cli.edges import err, out
 from wirelab.counting import counted
 from wirelab.dissection import Look
-from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
+from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.interruption import Interruption
 from wirelab.scratch import Scratch
 
@@ -111,7 +111,7 @@ def _test(options: Options) -> int:
             out.print(line)
         for page in pages:
             out.print(f"Report: {page}")
-    return EXIT_FAILED if made.failed else EXIT_OK
+    return EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]
 
 
 def _captures(what: Path) -> list[Path]:

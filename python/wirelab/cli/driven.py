@@ -6,6 +6,7 @@ from typing import Any
 
 from wirelab.cli.edges import folded, out
 from wirelab.counting import counted
+from wirelab.failures import how
 from wirelab.plain import plain
 from wirelab.units import format_bytes, format_seconds
 
@@ -15,6 +16,10 @@ WIDTH = 80
 """Columns, also where a terminal has more."""
 EXAMPLES_MAX = 3
 """Failures that are shown in words, of each kind."""
+FAILED_TIMES = (
+    "all calls: a failed one counts with the time until its error was answered, its connection "
+    "ended or its time was up"
+)
 NOTES = {
     "closed": "closed load: callers wait for replies, so a slow server is asked less often;\n"
     "  its times say nothing about a server under a given rate (--rate).",
@@ -30,13 +35,12 @@ def show(target: str, result: Json) -> None:
     _show_amount(result)
     _show_errors(result)
     if result["ok"]:
-        _show_times("response time", result["latency_ms"])
+        _show_response_times("response time", result)
         if result["load"] == "open":
             _show_times("service time", result["service_time_ms"])
             _show_times("schedule lag", _without(result["schedule_lag_ms"], "mean"))
         if result["errors"]:
-            told = "failed calls are in it with the time after which they were given up"
-            _say(f"  {told}", "dim")
+            _say(f"  {FAILED_TIMES}", "dim")
     else:
         _say("  no call went well, so that there are no times")
     if result["sequences"]:
@@ -67,7 +71,7 @@ def _show_errors(result: Json) -> None:
     for kind, count in result["errors_by_kind"].items():
         if not count:
             continue
-        _say(f"    {kind}: {count:,}", "red")
+        _say(f"    {kind}: {count:,} {how(kind, result['timeout_s'])}", "red")
         words = [
             example.removeprefix(f"{kind}: ")
             for example in dict.fromkeys(result["error_examples"])
@@ -75,6 +79,15 @@ def _show_errors(result: Json) -> None:
         ]
         for example in words[:EXAMPLES_MAX]:
             _say(f"      e.g. {plain(example)}", "red")
+
+
+def _show_response_times(title: str, result: Json) -> None:
+    """Of good calls and of all where some failed, else once."""
+    if not result["errors"]:
+        _show_times(title, result["latency_ms"])
+        return
+    _show_times(f"{title}, good calls", result["latency_good_ms"])
+    _show_times(f"{title}, all calls", result["latency_ms"])
 
 
 def _show_times(title: str, times: Json) -> None:
@@ -92,7 +105,7 @@ def _without(times: Json, name: str) -> Json:
 def _show_sequences(sequences: Json) -> None:
     count = counted(sequences["count"], "sequence")
     _say(f"  {count}, {sequences['errors']:,} ended by a failed call")
-    _show_times("response time of a sequence", sequences["latency_ms"])
+    _show_response_times("response time of a sequence", sequences)
 
 
 def _show_client(result: Json) -> None:

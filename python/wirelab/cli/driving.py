@@ -108,7 +108,7 @@ def run(options: Options) -> int:
         keeps=_keeps(target, call),
         authority=options.ca,
     )
-    result = {**summary(outcome), "hints": told}
+    result = {**summary(outcome, amount.timeout_s), "hints": told}
     if options.as_json:
         print(json.dumps({"target": options.target, **result}, indent=1))
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from wirelab import doctor
 from wirelab.cli.edges import err, out
 from wirelab.doctor import Finding
-from wirelab.errors import EXIT_FAILED, EXIT_OK, TrialFailed
+from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, TrialFailed
 from wirelab.interruption import Interruption
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def run(*, self_test: bool, as_json: bool) -> int:
     if as_json:
         _print_json(found, truths)
     broken = any(finding.name == "engine" and finding.ability == "no" for finding in found)
-    return EXIT_FAILED if broken or any(map(_fails, truths)) else EXIT_OK
+    if broken or any(map(_fails, truths)):
+        return EXIT_FAILED
+    return EXIT_OK if all(truth.passed for truth in truths) else EXIT_UNDECIDED
 
 
 def _print_json(found: list[Finding], truths: list[Truth]) -> None:
@@ -72,7 +74,7 @@ def _truths(as_json: bool) -> Iterator[Truth]:
             interruption.check()
             truth = _one(test)
             console = err if as_json else out
-            word, style = ("FAILS", "red") if _fails(truth) else ("open", "yellow")
+            word, style = ("FAILS", "red") if _fails(truth) else ("undecided", "yellow")
             if truth.passed:
                 word, style = "holds", "green"
             console.print(f"{console.styled(word, style)} {truth.name}: {truth.reason}")

@@ -31,7 +31,7 @@ def reproduce(
     verbose: bool,
     as_json: bool,
 ) -> int:
-    """Run a published study again, and say which of its findings stand."""
+    """Run a published study again, and report which of its findings hold."""
     from wirelab import studies
     from wirelab.cli.directories import accept_retry, default_directory
 

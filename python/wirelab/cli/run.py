@@ -8,7 +8,7 @@ import click
 
 from wirelab.cli.edges import err, exit_with_code
 from wirelab.cli.options import AS_JSON, OUT, PATH, RETRY_FAILED, UNVERIFIED, VERBOSE
-from wirelab.errors import UsageError
+from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
 
@@ -21,7 +21,7 @@ DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
 @click.option(
     "--test-findings",
     is_flag=True,
-    help="Then test what its packets show, as `dissect --test` does.",
+    help="Then test what its packets show, as `dissect --test` does, with its exit code.",
 )
 @AS_JSON
 @exit_with_code
@@ -122,11 +122,13 @@ def _run(
         unverified=unverified,
         retry_failed=retry_failed,
     )
+    tested = EXIT_OK
     if test_findings:
         from wirelab import intervention
 
         try:
-            intervention.intervene(folder, progress=progress, unverified=unverified)
+            made = intervention.intervene(folder, progress=progress, unverified=unverified)
+            tested = EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]
         except UsageError as error:  # what was measured is shown all the same
             progress.note(f"nothing was tested: {error.message}")
-    return results.show(finished, as_json=as_json, told=progress.told)
+    return results.show(finished, as_json=as_json, told=progress.told) or tested

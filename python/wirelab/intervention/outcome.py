@@ -1,7 +1,7 @@
-"""Predicted beside found: what the flipped switch did, and whether the finding was right.
+"""Predicted and found: what the flipped switch did, and whether the finding holds.
 
-A pure function of trials. Fed worlds in which the cause is real, is not, or is more than the
-packets showed, it must say so; the tests hold it to that.
+A pure function of trials. Tests feed it worlds in which the cause is real, is none, and is more
+than the packets showed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ from typing import Any, Literal
 from wirelab import contrast
 from wirelab.intervention.claims import call_ns, captured, occurrences_per_call
 from wirelab.intervention.record import Interventions, Planned, Spot, Together
-from wirelab.statistics import Cell, Interval, cells, holm, point_key
+from wirelab.statistics import (
+    Cell,
+    Interval,
+    Room,
+    Spread,
+    cells,
+    decided_by,
+    further_repeats,
+    holm,
+    point_key,
+)
 from wirelab.trial import Point, Trial
 
 TOLERANCE = 0.1
@@ -22,9 +32,12 @@ are gone where no more than this share of them is left."""
 ALPHA = 0.05
 NS_PER_MS = 1e6
 
-Verdict = Literal["held", "partly", "did not hold", "cannot be told"]
-"""Of a prediction. ``held``: the time went as predicted. ``partly``: time went, more or less
-than predicted. ``did not hold``: less went than was predicted, and perhaps none."""
+Verdict = Literal["holds", "does not hold", "undecided"]
+"""Of a finding. ``holds``: with the switch flipped time went, beyond chance, so the finding names
+a cause. ``does not hold``: less went than was predicted, and nothing that is shown, or calls
+became slower."""
+Prediction = Literal["met", "less", "more", "occurrences left"]
+"""Of a finding that holds: whether as much time went as predicted, and the occurrences with it."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +53,16 @@ class Tested:
     """Of "nothing went", Holm's over all findings tested in the run; None without intervals."""
     verdict: Verdict
     reason: str
+    prediction: Prediction | None = None
+    """None where the finding does not hold or is undecided."""
+    further_repeats: int | None = None
+    """Of an undecided one: how many more trials of both sides may decide it; None where no
+    sensible number does."""
 
     @property
     def proven(self) -> bool:
-        """True where a cause may be spoken of: time went, beyond chance."""
-        return self.verdict in ("held", "partly")
+        """True where a cause may be named: time went, beyond chance."""
+        return self.verdict == "holds"
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -54,7 +72,9 @@ class Tested:
             "occurrences_per_call": self.occurrences,
             "p_value_holm": self.p_value,
             "verdict": self.verdict,
+            "prediction": self.prediction,
             "reason": self.reason,
+            "further_repeats": self.further_repeats,
         }
 
 
@@ -79,7 +99,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything that was found out about the findings of a run."""
+    """What came of the findings of a run."""
 
     record: Interventions
     tested: tuple[Tested, ...]
@@ -92,6 +112,13 @@ class Outcome:
             if one.planned.claim.cause == cause and _anywhere(one.planned.before.point) == key:
                 return one
         return None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Of all findings together: they hold when each one does. None where none was tested."""
+        verdicts = {one.verdict for one in self.tested}
+        order: tuple[Verdict, ...] = ("does not hold", "undecided", "holds")
+        return next((verdict for verdict in order if verdict in verdicts), None)
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -108,10 +135,13 @@ def judge(record: Interventions, trials: Iterable[Trial]) -> Outcome:
     """The verdict on every finding that was to be tested."""
     found = {point_key(cell.point): cell for cell in cells(trials)}
     measured = [_Measured.of(found, test) for test in record.tests]
-    told = [one.p_value for one in measured if one.p_value is not None]
-    adjusted = iter(holm(told))
+    known = [one.p_value for one in measured if one.p_value is not None]
+    adjusted = holm(known)
+    # What the next finding must pass, by Holm's procedure.
+    level = ALPHA / max(1, sum(p >= ALPHA for p in adjusted))
+    family = iter(adjusted)
     tested = [
-        _tested(test, one, next(adjusted) if one.p_value is not None else None)
+        _tested(test, one, next(family) if one.p_value is not None else None, level)
         for test, one in zip(record.tests, measured, strict=True)
     ]
     together = [_joint(found, planned, record.tests) for planned in record.together]
@@ -123,6 +153,7 @@ class _Measured:
     found: Interval | None = None
     p_value: float | None = None
     occurrences: tuple[float, float] | None = None
+    spread: Spread | None = None
 
     @classmethod
     def of(cls, found: dict[str, Cell], test: Planned) -> _Measured:
@@ -131,7 +162,8 @@ class _Measured:
             return cls()
         terms = [(1.0, before), (-1.0, after)]
         gone, p = contrast.total(terms), contrast.p_value(terms)
-        return cls(gone, p, (_rate(found, test, test.before), _rate(found, test, test.after)))
+        rates = _rate(found, test, test.before), _rate(found, test, test.after)
+        return cls(gone, p, rates, contrast.spread(terms))
 
 
 def _trials(found: dict[str, Cell], spot: Spot) -> list[Trial]:
@@ -150,39 +182,55 @@ def _rate(found: dict[str, Cell], test: Planned, spot: Spot) -> float:
     return sum(rates) / len(rates)
 
 
-def _tested(test: Planned, measured: _Measured, p_value: float | None) -> Tested:
-    verdict, reason = _verdict(test, measured, p_value)
-    return Tested(test, measured.found, measured.occurrences, p_value, verdict, reason)
-
-
-def _verdict(test: Planned, measured: _Measured, p_value: float | None) -> tuple[Verdict, str]:
-    found, occurrences = measured.found, measured.occurrences
-    if found is None or occurrences is None:
-        return "cannot be told", "one of the two sides measured nothing"
+def _tested(test: Planned, measured: _Measured, p_value: float | None, level: float) -> Tested:
+    found, rates = measured.found, measured.occurrences
+    if found is None or rates is None:
+        why = "one of the two sides measured nothing"
+        return Tested(test, found, rates, p_value, "undecided", why)
     if found.bounds is None or p_value is None:
-        return "cannot be told", found.reason
+        why = f"{found.reason}; more repeats give an interval"
+        return Tested(test, found, rates, p_value, "undecided", why)
     low, high = found.bounds
-    least, most = _predicted(test)
+    least, _ = _predicted(test)
     if high < 0.0 and p_value < ALPHA:
-        return "did not hold", "calls became slower"
-    if low <= 0.0 or p_value >= ALPHA:
-        return _nothing_found(low, high, least)
+        return Tested(test, found, rates, p_value, "does not hold", "calls became slower")
+    if low > 0.0 and p_value < ALPHA:
+        prediction, reason = _compared(test, low, high, rates)
+        return Tested(test, found, rates, p_value, "holds", reason, prediction)
     if high < least:
-        return "partly", "less time went than predicted"
+        return Tested(test, found, rates, p_value, "does not hold", "the time did not go")
+    why = "the interval holds both nothing and the prediction"
+    if low > 0.0:
+        why = "time went by its own interval, but not among all findings tested (Holm)"
+    further = _further(measured, least, level)
+    why = f"{why}; {decided_by(further, 'limit')}"
+    return Tested(test, found, rates, p_value, "undecided", why, None, further)
+
+
+def _compared(
+    test: Planned, low: float, high: float, occurrences: tuple[float, float]
+) -> tuple[Prediction, str]:
+    """What became of the prediction where time went."""
+    least, most = _predicted(test)
+    if high < least:
+        return "less", "the time went, but less than predicted"
     if low > most:
-        return "partly", "more time went than predicted"
+        return "more", "the time went, and more than predicted"
     left = _left(occurrences)
     if left > TOLERANCE:
-        return "partly", f"the time went, but {100 * left:.0f} % of the occurrences are left"
-    return "held", "the time and the occurrences went as predicted"
+        share = f"{100 * left:.0f} %"
+        return "occurrences left", f"the time went, but {share} of the occurrences are left"
+    return "met", "the time and the occurrences went as predicted"
 
 
-def _nothing_found(low: float, high: float, least: float) -> tuple[Verdict, str]:
-    if high < least:
-        return "did not hold", "the time did not go"
-    if low > 0.0:
-        return "cannot be told", "time went, but by Holm's method it may be chance: more repeats"
-    return "cannot be told", "between nothing and the prediction: more repeats, or longer windows"
+def _further(measured: _Measured, least: float, level: float) -> int | None:
+    """Repeats after which the interval may leave nothing out, or the prediction."""
+    if measured.found is None or measured.spread is None:
+        return None
+    estimate = measured.found.estimate
+    shown = further_repeats(measured.spread, Room(abs(estimate)), 1.0 - level)
+    denied = further_repeats(measured.spread, Room(least - estimate), 1.0 - ALPHA)
+    return min((number for number in (shown, denied) if number is not None), default=None)
 
 
 def _predicted(test: Planned) -> tuple[float, float]:

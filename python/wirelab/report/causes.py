@@ -39,7 +39,7 @@ class Standing:
     """What changes have shown of the findings of one capture."""
 
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """Of the causes that were tested: ``held``."""
+    """Of the causes that were tested: ``holds``."""
     remedy: str = _BY_FILE
     """How to test the others."""
 
@@ -58,7 +58,7 @@ def of_run(capture: Path, run: Path) -> Standing:
 
 
 def lines(findings: Sequence[Json], standing: Standing) -> Iterator[str]:
-    """Tested ones first; how to test the others stands below them."""
+    """Tested ones first, then the others with how to test them."""
     if not findings:
         yield NOTHING
         return
@@ -111,8 +111,8 @@ def change(finding: Json) -> str:
 
 
 def _block(finding: Json, verdict: str = "") -> Iterator[str]:
-    stands = f", tested: {verdict}" if verdict else ""
-    yield from _wrapped(f"• {finding['cause']}{stands}. {finding['words']}", "  ")
+    tested = f", tested: {verdict}" if verdict else ""
+    yield from _wrapped(f"• {finding['cause']}{tested}. {finding['words']}", "  ")
     places = _places(finding)
     if places:
         yield from _wrapped(f"  packets {places}", "  ")

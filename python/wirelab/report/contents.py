@@ -30,25 +30,29 @@ In a closed load a user makes the next call when the last has ended; the rate is
 open load calls arrive by a schedule whether or not the service keeps up; the rate is given.
 Figures of the one are never compared with figures of the other.
 
-Failed calls stay in response times with the time after which they were given up, and are counted
-by kind. A wrong answer is a failed call. Percentiles are shown only where at least 10 samples lie
-above.
+Response times of all calls hold failed ones with the time until their error was answered, their
+connection ended or they were given up, which is less than a good reply would have taken
+(censored). Where calls failed, the times of good calls are shown below them. A wrong answer is a
+failed call. Percentiles are shown only where at least 10 samples lie above.
 
 Every figure is computed per trial; a trial is one execution on fresh processes. The estimate is
 the geometric mean of the trials, the 95 % interval is Student's t on logarithms (2 to 19 trials)
 or the percentile-t bootstrap (20 and more). One trial has no interval.
 
-A comparison is a ratio with its interval: Welch's t on logarithms. A difference is stated only
-where the interval excludes 1 by more than the threshold that was declared. Of many comparisons a
-few find a difference by chance: the findings state only those that Holm's method upholds among
-all comparisons of that figure in the run, which the table marks.
+A comparison is a ratio with its interval: Welch's t on logarithms. It is higher or lower where
+the interval excludes 1 by more than the threshold that was declared and Holm's method upholds it
+among all comparisons of that figure in the run, for of many comparisons a few find a difference
+by chance. It is equivalent where the interval lies within the threshold. All else is undecided.
+
+"About 12 more repeats may decide": with that number in each cell the interval is expected to be
+narrow enough to decide, if the ratio stays as it is. The ratio varies too, so the chance is even.
 
 Client-bound: the threads of the engine were busy for more than 90 % of the window and the service
 was not. The rate is then a lower bound, drawn hollow and shown with ≥, and no stack is ranked by
 it.
 
 CPU per call is the CPU time of the process within the window over the calls of the window, the
-engine's without what it waited awake, with nothing to do.
+engine's without what it spent spinning, with nothing to do.
 """
 
 
@@ -56,13 +60,20 @@ def before(source: Source) -> list[Section]:
     """Findings and the main picture."""
     told = (
         "Points are estimates over the trials, bars their 95 % intervals; "
-        "hollow points are lower bounds (client-bound)."
+        f"hollow points are lower bounds (client-bound).{_of_all_calls(source)}"
     )
     drawn = panels.panels(source, panels.SHOWN)
     picture = Section("Rate and response over the load", (told,), sections=drawn, legend=True)
     found = Section("Findings", points=sentences(source.trials, source.threshold))
     told_first = [Section("Completeness", source.incomplete)] if source.incomplete else []
     return [*told_first, found, *([picture] if drawn else [])]
+
+
+def _of_all_calls(source: Source) -> str:
+    """What response times are of, where that makes a difference."""
+    if not any(cell.errors for cell in source.cells):
+        return ""
+    return " Response times are of all calls, failed ones with the time until they failed."
 
 
 def after(source: Source) -> list[Section]:
@@ -107,9 +118,12 @@ def _meanings() -> list[str]:
 
 def _cells(source: Source) -> Section:
     told = (
-        "Each figure stands above its 95 % interval, in the same unit. p50 and p99 are those of "
-        "the response time, CPU is per call, and ≥ marks a lower bound (client-bound). Marks "
-        "count the trials in which a check found something to say; the reasons are under Checks."
+        "Below each figure is its 95 % interval, in the same unit, where it is wider than the "
+        "figure's digits. p50 and p99 are those of the response time, of all calls and of good "
+        "ones where some failed; CPU is per call, and ≥ marks a lower bound (client-bound). Too "
+        "few trials: the interval of the p99 reaches below the p50; too few calls: a trial has no "
+        "p99 with less than 1,000. Marks count the trials that a check marked; the reasons are "
+        "under Checks."
     )
     return Section("Every cell", (told,), tables.cell_tables(source))
 
@@ -119,7 +133,7 @@ def _costs(source: Source) -> Section:
 
 
 def _comparisons(source: Source) -> Section:
-    """Every pair, and the engine's tax beside it; the tax alone where nothing is compared."""
+    """Every pair, and the engine's tax; the tax alone where nothing is compared."""
     table = tables.comparison_table(source)
     told = (
         f"Declared threshold: {100.0 * source.threshold:g} %. "
@@ -135,7 +149,8 @@ def _distributions(source: Source) -> Section:
     figures, lost = panels.distributions(source)
     told = []
     if figures:
-        told.append("One curve per trial, so that the spread between trials shows.")
+        about = "One curve per trial, so that the spread between trials shows."
+        told.append(f"{about}{_of_all_calls(source)}")
     if lost:
         more = f", and {len(lost) - 1:,} more" if lost[1:] else ""
         told.append(f"Not shown, because it cannot be read: {lost[0]}{more}.")

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
+from wirelab import figures
 from wirelab.statistics import (
+    CLIENT_CPU,
+    GOOD_P50,
+    GOOD_P99,
+    RATE,
+    RESPONSE_P50,
+    RESPONSE_P99,
+    SERVICE_CPU,
     Cell,
     Comparison,
     Figure,
     NoValues,
     cells,
+    family,
     ratio,
     setting_key,
-    upheld,
 )
 from wirelab.trial import Point, Trial
-from wirelab.verdicts import client_bound
+
+NOT_RANKED = "not ranked: the client was the limit, so its figures are bounds"
+NO_VALUE = "a side has no value; trials that measure it may decide"
+CLIENT = "a client with more cores, or fewer users, may decide"
+COMPARED = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
+"""Figures in which stacks are compared."""
+COMPARED_GOOD = (GOOD_P50, GOOD_P99)
+"""Those in settings in which calls failed."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +42,13 @@ class Pair:
     first: Cell
     second: Cell
     comparison: Comparison | None
-    """first / second; None when a side has no value at all."""
-    upheld: bool
-    """True for a difference that Holm's method upholds among all of the figure in the run."""
-
-    @property
-    def withdrawn(self) -> bool:
-        """True for a difference that was found on its own and is not upheld among all."""
-        return self.comparison is not None and self.comparison.found and not self.upheld
+    """first / second, judged among all of the figure in the run; None when a side has no
+    value at all."""
 
     @property
     def leader(self) -> Cell | None:
-        """The cell with the higher value, when a difference was found and is upheld."""
-        if self.comparison is None or not self.upheld:
+        """The cell with the higher value, where a difference was found."""
+        if self.comparison is None or not self.comparison.found:
             return None
         return self.first if self.comparison.verdict == "higher" else self.second
 
@@ -56,8 +65,8 @@ class Contest:
 
     @property
     def barred(self) -> tuple[Cell, ...]:
-        """Cells with a client-bound trial: a lower bound of the service, never ranked."""
-        return tuple(cell for cell in self.cells if any(map(client_bound, cell.measured)))
+        """Cells whose figure is a mere bound, the client being the limit: never ranked."""
+        return tuple(cell for cell in self.cells if figures.only_a_bound(self.figure, cell))
 
     @property
     def empty(self) -> tuple[Cell, ...]:
@@ -91,27 +100,60 @@ class Contest:
 def contests(trials: Iterable[Trial], figure: Figure, threshold: float) -> list[Contest]:
     """One contest per setting that at least two stacks share, in reading order.
 
-    All comparisons of the figure are one family (:attr:`Pair.upheld`).
+    All comparisons of the figure are one family; those of a barred contest are not in it.
     """
     settings: dict[str, list[Cell]] = {}
     for cell in cells(trials):
         settings.setdefault(setting_key(cell.point), []).append(cell)
     shared = [tuple(group) for group in settings.values() if len(group) > 1]
-    pairs = [pair for group in shared for pair in combinations(group, 2)]
-    raw = [_compare(first, second, figure, threshold) for first, second in pairs]
-    kept = iter(upheld([comparison for comparison in raw if comparison is not None]))
-    found = iter(
-        Pair(first, second, comparison, comparison is not None and next(kept))
-        for (first, second), comparison in zip(pairs, raw, strict=True)
+    return _judged([_contest(group, figure, threshold) for group in shared])
+
+
+def compared(trials: Sequence[Trial], threshold: float) -> Iterator[Contest]:
+    """Every contest of every figure that is compared."""
+    for figure in COMPARED:
+        yield from contests(trials, figure, threshold)
+    failing = {setting_key(trial.point) for trial in trials if trial.result.get("errors")}
+    struck = [trial for trial in trials if setting_key(trial.point) in failing]
+    for figure in COMPARED_GOOD:
+        yield from contests(struck, figure, threshold)
+
+
+def _contest(group: tuple[Cell, ...], figure: Figure, threshold: float) -> Contest:
+    pairs = tuple(
+        Pair(first, second, _compare(first, second, figure, threshold))
+        for first, second in combinations(group, 2)
     )
+    return Contest(group[0].point, figure, group, pairs)
+
+
+def _judged(every: list[Contest]) -> list[Contest]:
+    """The contests with the verdicts of their family."""
+    members = [
+        pair.comparison
+        for contest in every
+        if not contest.barred
+        for pair in contest.pairs
+        if pair.comparison is not None
+    ]
+    verdicts = iter(family(members))
+
+    def judged(comparison: Comparison | None, *, barred: bool) -> Comparison | None:
+        if comparison is None:
+            return None
+        if barred:
+            return replace(comparison, verdict="undecided", reason=NOT_RANKED, further_repeats=None)
+        return next(verdicts)
+
     return [
-        Contest(
-            group[0].point,
-            figure,
-            group,
-            tuple(next(found) for _ in combinations(group, 2)),
+        replace(
+            contest,
+            pairs=tuple(
+                replace(pair, comparison=judged(pair.comparison, barred=bool(contest.barred)))
+                for pair in contest.pairs
+            ),
         )
-        for group in shared
+        for contest in every
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wirelab.report import label
-from wirelab.report.quantity import NONE, estimate, limits
+from wirelab.report.quantity import NONE, estimate, over_limits
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics import (
@@ -17,10 +17,10 @@ from wirelab.statistics import (
 from wirelab.trial import Trial
 
 _TOLD = (
-    "Core-seconds of the processes of caller (without what it waited awake) and service, and "
+    "Core-seconds of the processes of caller (without what it spent spinning) and service, and "
     "gigabytes that the caller's sockets sent and received, within the window and over the "
     "calls that ended in it; connections opened over the calls of the whole run, warm-up "
-    "included. Each figure stands with its 95 % interval. On loopback the kernel's work for the "
+    "included. Each figure has its 95 % interval. On loopback the kernel's work for the "
     "receiver may be charged to the sender."
 )
 _MILLION = 1e6
@@ -64,5 +64,4 @@ def _figure(interval: Interval | None, factor: float) -> str:
     if interval is None:
         return NONE
     scaled = interval.scaled(factor)
-    shown = estimate(scaled, "")
-    return shown if scaled.bounds is None else f"{shown}\n{limits(scaled, '')}"
+    return estimate(scaled, "") if scaled.bounds is None else over_limits(scaled, "")

@@ -9,25 +9,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from math import isfinite
 
-from wirelab.report.contest import Contest, contests
+from wirelab.report.contest import NO_VALUE, Contest, compared
 from wirelab.report.sentence import sentences
-from wirelab.statistics import (
-    CLIENT_CPU,
-    FIGURES,
-    RATE,
-    RESPONSE_P50,
-    RESPONSE_P99,
-    SERVICE_CPU,
-    THRESHOLD,
-    Cell,
-    Figure,
-    cells,
-)
+from wirelab.report.tail import doubt
+from wirelab.statistics import THRESHOLD, Cell, Figure, cells
 from wirelab.trial import Json, Trial
 from wirelab.verdicts import client_bound, marked
-
-COMPARED = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
-"""Figures in which stacks are compared."""
 
 _COLUMNS = (
     "stack",
@@ -59,10 +46,7 @@ def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:
         "sentences": sentences(trials, threshold),
         "cells": [_cell(cell) for cell in cells(trials)],
         "comparisons": [
-            row
-            for figure in COMPARED
-            for contest in contests(trials, figure, threshold)
-            for row in _comparisons(contest)
+            row for contest in compared(trials, threshold) for row in _comparisons(contest)
         ],
     }
     return {key: _legal(value) for key, value in shown.items()}
@@ -74,7 +58,7 @@ def to_csv(trials: Sequence[Trial]) -> str:
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
     writer.writeheader()
     for cell in cells(trials):
-        for figure in FIGURES:
+        for figure in cell.figures:
             writer.writerow({key: _guarded(value) for key, value in _line(cell, figure).items()})
     return text.getvalue()
 
@@ -83,7 +67,7 @@ def _cell(cell: Cell) -> Json:
     return {
         **_point(cell),
         **_counts(cell),
-        "figures": {figure.name: _figure(cell, figure) for figure in FIGURES},
+        "figures": {figure.name: _figure(cell, figure) for figure in cell.figures},
     }
 
 
@@ -104,15 +88,26 @@ def _counts(cell: Cell) -> Json:
         "trials": len(cell.trials),
         "failed": len(cell.failed),
         "marked": sum(1 for trial in cell.measured if marked(trial)),
-        "errors": sum(int(trial.result.get("errors", 0)) for trial in cell.measured),
+        "errors": cell.errors,
         "client_bound": any(map(client_bound, cell.measured)),
     }
 
 
 def _figure(cell: Cell, figure: Figure) -> Json:
-    interval = cell.interval(figure)
-    shown = {"unit": figure.unit, "better": figure.better, "values": cell.values(figure)}
-    return {**shown, **({"estimate": None} if interval is None else asdict(interval))}
+    return {
+        "unit": figure.unit,
+        "better": figure.better,
+        "values": cell.values(figure),
+        "estimate": None,
+        **_interval(cell, figure),
+    }
+
+
+def _interval(cell: Cell, figure: Figure) -> Json:
+    """The interval, whose reason states what it lacks; empty where there is no value."""
+    interval, lacks = cell.interval(figure), doubt(cell, figure)
+    why = {"reason": f"{lacks.words}: {lacks.reason}"} if lacks else {}
+    return why if interval is None else {**asdict(interval), **why}
 
 
 def _comparisons(contest: Contest) -> list[Json]:
@@ -126,16 +121,14 @@ def _comparisons(contest: Contest) -> list[Json]:
             "first": pair.first.point.stack,
             "second": pair.second.point.stack,
             "ranked": not contest.barred,
-            "upheld": pair.upheld,
         }
-        told = None if pair.comparison is None else asdict(pair.comparison)
-        rows.append({**row, **(told or {"verdict": "cannot be told", "reason": "no value"})})
+        unknown = {"verdict": "undecided", "reason": NO_VALUE, "further_repeats": None}
+        rows.append({**row, **(pair.comparison.to_json() if pair.comparison else unknown)})
     return rows
 
 
 def _line(cell: Cell, figure: Figure) -> Json:
-    interval = cell.interval(figure)
-    shown = {} if interval is None else asdict(interval)
+    shown = _interval(cell, figure)
     point = _point(cell)
     point["load"] = json.dumps(point["load"], sort_keys=True)
     point["options"] = json.dumps(point["options"], sort_keys=True)

@@ -25,17 +25,39 @@ _STEPS: dict[Unit, tuple[tuple[float, str], ...]] = {
 }
 
 
-def digits(value: float) -> str:
-    """Three significant digits without an exponent: ``0.0123``, ``1.23``, ``123``, ``1,230``."""
+SIGNIFICANT = 3
+"""Significant digits of a number."""
+SIGNIFICANT_MAX = 6
+"""Those of limits that differ from their estimate in later digits alone."""
+
+
+def digits(value: float, significant: int = SIGNIFICANT) -> str:
+    """Significant digits without an exponent: ``0.0123``, ``1.23``, ``123``, ``1,230``."""
     if isinf(value):
         return "∞" if value > 0 else "-∞"
     if value == 0.0:
         return "0"
-    places = 2 - floor(log10(abs(value)))
+    places = significant - 1 - floor(log10(abs(value)))
     rounded = round(value, places)
     # Rounding may add a digit: 9.996 becomes 10.0, not 10.00.
-    places = 2 - floor(log10(abs(rounded)))
+    places = significant - 1 - floor(log10(abs(rounded)))
     return f"{rounded:,.{max(0, places)}f}"
+
+
+def resolution(interval: Interval, divisor: float = 1.0) -> int | None:
+    """Significant digits, 3 or more, in which the limits differ from the estimate; None where
+    there are no limits, or none of up to 6 digits shows them: they carry no information then."""
+    if interval.bounds is None:
+        return None
+    values = [value / divisor for value in (*interval.bounds, interval.estimate)]
+    return next(
+        (
+            significant
+            for significant in range(SIGNIFICANT, SIGNIFICANT_MAX + 1)
+            if len({digits(value, significant) for value in values}) > 1
+        ),
+        None,
+    )
 
 
 def step(value: float, unit: Unit) -> tuple[float, str]:
@@ -48,11 +70,11 @@ def step(value: float, unit: Unit) -> tuple[float, str]:
     return steps[-1]
 
 
-def quantity(value: float, unit: Unit) -> str:
+def quantity(value: float, unit: Unit, significant: int = SIGNIFICANT) -> str:
     """``1.23 ms``, ``45.6 k/s``."""
     divisor, name = step(value, unit)
     space = "" if name.startswith("/") else " "
-    return f"{digits(value / divisor)}{space}{name}".strip()
+    return f"{digits(value / divisor, significant)}{space}{name}".strip()
 
 
 def estimate(interval: Interval | None, unit: Unit) -> str:
@@ -60,21 +82,43 @@ def estimate(interval: Interval | None, unit: Unit) -> str:
     return NONE if interval is None else quantity(interval.estimate, unit)
 
 
-def limits(interval: Interval | None, unit: Unit) -> str:
-    """The limits in the unit of the estimate, without its name: ``1.20–1.26``."""
+def limits(interval: Interval | None, unit: Unit, between: str = DASH) -> str:
+    """The limits in the unit of the estimate, without its name: ``1.20–1.26``; empty where
+    they are the estimate."""
     if interval is None or interval.bounds is None:
         return NONE
     divisor, _ = step(interval.estimate, unit)
+    significant = resolution(interval, divisor)
+    if significant is None:
+        return ""
+    low, high = (digits(bound / divisor, significant) for bound in interval.bounds)
+    return f"{low}{between}{high}"
+
+
+def over_limits(interval: Interval | None, unit: Unit) -> str:
+    """The estimate, and on a line of their own the limits, where they carry information."""
+    shown = estimate(interval, unit)
+    if interval is None:
+        return shown
+    return "\n".join(filter(None, (shown, limits(interval, unit))))
+
+
+def ranged(interval: Interval, unit: Unit = "") -> str:
+    """``1.52 (1.44 to 1.61)``; of a figure ``44.1 ms (44.0 ms to 44.2 ms)``; a limit that does
+    not exist is ``any``."""
+    significant = resolution(interval)
+    if interval.bounds is None:
+        return f"{quantity(interval.estimate, unit)} without an interval"
+    if significant is None:
+        return quantity(interval.estimate, unit)
     low, high = interval.bounds
-    return f"{digits(low / divisor)}{DASH}{digits(high / divisor)}"
+    most = "any" if isinf(high) else quantity(high, unit, significant)
+    return f"{quantity(interval.estimate, unit)} ({quantity(low, unit, significant)} to {most})"
 
 
 def span(interval: Interval) -> str:
-    """The limits of a ratio in words: ``1.20 to 1.26``."""
-    if interval.bounds is None:
-        return "no interval"
-    low, high = interval.bounds
-    return f"{digits(low)} to {digits(high)}"
+    """The limits of a ratio in words: ``1.20 to 1.26``; empty where they are the estimate."""
+    return "no interval" if interval.bounds is None else limits(interval, "", " to ")
 
 
 def size(count: int) -> str:

@@ -9,18 +9,21 @@ from typing import Any
 
 from wirelab import libraries
 from wirelab.report import label
-from wirelab.report.contest import contests
-from wirelab.report.export import COMPARED
-from wirelab.report.quantity import NONE, digits, estimate, limits, plain, span
+from wirelab.report.contest import NO_VALUE, Contest, Pair, compared
+from wirelab.report.quantity import NONE, digits, over_limits, plain, span
 from wirelab.report.section import Table
 from wirelab.report.source import Source
+from wirelab.report.tail import doubt
 from wirelab.statistics import (
     CLIENT_CPU,
+    GOOD_P50,
+    GOOD_P99,
     RATE,
     RESPONSE_P50,
     RESPONSE_P99,
     SERVICE_CPU,
     Cell,
+    Figure,
     binomial_interval,
     point_key,
 )
@@ -35,6 +38,8 @@ _HEADS = {
     SERVICE_CPU: "service CPU",
 }
 """Short heads of the figures of every cell."""
+_GOOD = {RESPONSE_P50: GOOD_P50, RESPONSE_P99: GOOD_P99}
+"""The figures of good calls that are shown below those of all calls where some failed."""
 _MARKS = {
     "bound": "client-bound",
     "calls counted": "counts",
@@ -59,29 +64,36 @@ def cell_tables(source: Source) -> list[Table]:
 
 
 def _cell(source: Source, cell: Cell) -> list[str]:
-    shown = []
-    for figure in _HEADS:
-        interval = cell.interval(figure)
-        bound = "≥ " if figure is RATE and any(map(client_bound, cell.measured)) else ""
-        text = f"{bound}{estimate(interval, figure.unit)}"
-        shown.append(text if interval is None else f"{text}\n{limits(interval, figure.unit)}")
     return [
         source.names.stacks[cell.point.stack],
         source.names.load(cell.point),
-        *shown,
+        *(_shown(cell, figure) for figure in _HEADS),
         _errors(cell),
         _trials(cell),
         _marks(cell),
     ]
 
 
+def _shown(cell: Cell, figure: Figure) -> str:
+    """The figure; of response times where calls failed that of all calls, then of good ones."""
+    if figure not in _GOOD or not cell.errors:
+        return _figure(cell, figure)
+    return f"all {_figure(cell, figure)}\ngood {_figure(cell, _GOOD[figure])}"
+
+
+def _figure(cell: Cell, figure: Figure) -> str:
+    bound = "≥ " if figure is RATE and any(map(client_bound, cell.measured)) else ""
+    lacks = doubt(cell, figure)
+    shown = f"{bound}{over_limits(cell.interval(figure), figure.unit)}"
+    return f"{shown}\n{lacks.words}" if lacks else shown
+
+
 def _errors(cell: Cell) -> str:
     calls = sum(int(trial.result.get("calls") or 0) for trial in cell.measured)
-    errors = sum(int(trial.result.get("errors") or 0) for trial in cell.measured)
-    if not calls or not errors:
-        return str(errors)
-    share = binomial_interval(min(errors, calls), calls)
-    return f"{errors:,}\n{100 * (share.low or 0.0):.2g}–{100 * (share.high or 0.0):.2g} %"
+    if not calls or not cell.errors:
+        return str(cell.errors)
+    share = binomial_interval(min(cell.errors, calls), calls)
+    return f"{cell.errors:,}\n{100 * (share.low or 0.0):.2g}–{100 * (share.high or 0.0):.2g} %"
 
 
 def _trials(cell: Cell) -> str:
@@ -98,44 +110,30 @@ def _marks(cell: Cell) -> str:
 
 def comparison_table(source: Source) -> Table:
     """Every pair of stacks in every setting and figure."""
-    rows = []
-    for figure in COMPARED:
-        for contest in contests(source.trials, figure, source.threshold):
-            for pair in contest.pairs:
-                told = pair.comparison
-                first, second = (
-                    source.names.stacks[c.point.stack] for c in (pair.first, pair.second)
-                )
-                verdict: str = "cannot be told" if told is None else told.verdict
-                reason = "a side has no value" if told is None else told.reason
-                if contest.barred and figure in (RATE, RESPONSE_P50, RESPONSE_P99):
-                    verdict, reason = "not ranked", "client-bound: figures are lower bounds"
-                ratio = NONE if told is None else digits(told.ratio.estimate)
-                interval = NONE if told is None else span(told.ratio)
-                where = source.names.setting(contest.point)
-                rows.append(
-                    [
-                        figure.title,
-                        where,
-                        f"{first} / {second}",
-                        ratio,
-                        interval,
-                        verdict,
-                        "yes" if pair.upheld else NONE,
-                        reason,
-                    ]
-                )
-    columns = [
-        "figure",
-        "setting",
-        "ratio of",
-        "ratio",
-        "95 % interval",
-        "verdict",
-        "upheld",
-        "reason",
+    rows = [
+        _pair(source, contest, pair)
+        for contest in compared(source.trials, source.threshold)
+        for pair in contest.pairs
     ]
+    columns = ["figure", "setting", "ratio of", "ratio", "95 % interval", "verdict", "reason"]
     return Table(columns, rows, "", (3, 4))
+
+
+def _pair(source: Source, contest: Contest, pair: Pair) -> list[str]:
+    found = pair.comparison
+    first, second = (source.names.stacks[c.point.stack] for c in (pair.first, pair.second))
+    of = ""
+    if contest.figure in _GOOD and any(cell.errors for cell in contest.cells):
+        of = " of all calls"
+    return [
+        f"{contest.figure.title}{of}",
+        source.names.setting(contest.point),
+        f"{first} / {second}",
+        NONE if found is None else digits(found.ratio.estimate),
+        NONE if found is None else span(found.ratio),
+        "undecided" if found is None else found.verdict,
+        NO_VALUE if found is None else found.explanation,
+    ]
 
 
 def check_summary(source: Source) -> Table:

@@ -9,16 +9,20 @@ from textwrap import fill, wrap
 
 from wirelab.console import Line
 from wirelab.counting import counted
-from wirelab.report import label, links
+from wirelab.report import label, links, tail
 from wirelab.report.label import Names
-from wirelab.report.quantity import NONE, digits, estimate, step
+from wirelab.report.quantity import NONE, digits, estimate, resolution, step
+from wirelab.report.tail import CALLS_MIN, P50_OF, doubt
 from wirelab.statistics import (
     CLIENT_CPU,
+    GOOD_P50,
+    GOOD_P99,
     RATE,
     RESPONSE_P50,
     RESPONSE_P99,
     SERVICE_CPU,
     Cell,
+    Figure,
     Interval,
     cells,
     setting_key,
@@ -42,7 +46,7 @@ def terminal_table(trials: Sequence[Trial]) -> list[Line]:
     names = Names.of(trial.point for trial in trials)
     mixed = len({label.openness(trial.point.load) for trial in trials}) > 1
     blocks = [
-        (group, [_row(cell, names) for cell in group])
+        (group, [row for cell in group for row in _rows(cell, names)])
         for group in (list(g) for _, g in groupby(cells(trials), lambda c: setting_key(c.point)))
     ]
     widths = _widths([row for _, rows in blocks for row in rows])
@@ -100,15 +104,27 @@ def _breakable(name: str, width: int) -> str:
     return " ".join(word.replace("=", "= ", 1) if len(word) > width else word for word in words)
 
 
-def _row(cell: Cell, names: Names) -> list[str]:
-    times = (RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
-    return [
+def _rows(cell: Cell, names: Names) -> Rows:
+    """The cell's figures; where calls failed, below them the times of its good calls."""
+    first = [
         names.stacks[cell.point.stack],
         *_rate(cell),
-        *(estimate(cell.interval(figure), figure.unit) for figure in times),
+        _time(cell, RESPONSE_P50),
+        _time(cell, RESPONSE_P99),
+        *(estimate(cell.interval(figure), figure.unit) for figure in (CLIENT_CPU, SERVICE_CPU)),
         _errors(cell),
         _marks(cell),
     ]
+    if not cell.errors:
+        return [first]
+    good = [_time(cell, GOOD_P50), _time(cell, GOOD_P99)]
+    return [first, ["  good calls", "", "", *good, "", "", "", ""]]
+
+
+def _time(cell: Cell, figure: Figure) -> str:
+    """With ``?`` where it is a p99 of too few trials or calls."""
+    interval = cell.interval(figure)
+    return f"{estimate(interval, figure.unit)}{'?' if interval and doubt(cell, figure) else ''}"
 
 
 def _rate(cell: Cell) -> tuple[str, str]:
@@ -130,12 +146,14 @@ def _limits(interval: Interval, divisor: float, prefix: str) -> str:
     # Two trials can span decades; the report has the figures.
     if high > 100.0 * low:
         return "very wide"
-    return f"{digits(low / divisor)}-{digits(high / divisor)}{prefix}"
+    significant = resolution(interval, divisor)
+    if significant is None:
+        return ""
+    return f"{digits(low / divisor, significant)}-{digits(high / divisor, significant)}{prefix}"
 
 
 def _errors(cell: Cell) -> str:
-    total = sum(int(trial.result.get("errors", 0)) for trial in cell.measured)
-    return str(total) if total < 10_000 else f"{total:.0e}"
+    return str(cell.errors) if cell.errors < 10_000 else f"{cell.errors:.0e}"
 
 
 def _marks(cell: Cell) -> str:
@@ -151,13 +169,29 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     shared = list(names.everywhere)
     if trials and not mixed:
         shared.insert(0, f"{label.openness(trials[0].point.load)} load")
-    told = [f"In every trial: {', '.join(shared)}."] if shared else []
-    told.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
+    notes = [f"In every trial: {', '.join(shared)}."] if shared else []
+    notes.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
-    told.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
-    told += _syn_losses(trials)
-    folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*told, *_marked(trials)))
+    notes.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
+    notes += [*_about_times(cells(trials)), *_syn_losses(trials)]
+    folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*notes, *_marked(trials)))
     return [Line(line, "dim") for line in folded]
+
+
+def _about_times(every: Sequence[Cell]) -> list[str]:
+    """What failed calls are in the times, and which p99 is none to rely on."""
+    notes = []
+    if any(cell.errors for cell in every):
+        notes.append(
+            "err: failed calls. They are in p50 and p99 with the time until they failed, and "
+            "left out of those of good calls."
+        )
+    lacking = {one.words for cell in every for figure in P50_OF if (one := doubt(cell, figure))}
+    if tail.TRIALS in lacking:
+        notes.append(f"?: {tail.TRIALS}, {tail.BELOW}.")
+    if tail.CALLS in lacking:
+        notes.append(f"p99 without a value, or with ?: a trial needs {CALLS_MIN:,} calls for it.")
+    return notes
 
 
 def _syn_losses(trials: Sequence[Trial]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Findings tested: what was predicted beside what was found, on the page and in a terminal."""
+"""Findings tested: what was predicted and what was found, on the page and in a terminal."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 WIDTH = 80
 
 _TOLD = (
-    "Each finding was taken at its word: its cell was run again as it was and with the one switch "
-    "flipped that the finding blames, side by side on fresh processes. Predicted is the time that "
-    "the packets of the run charge to the cause, per call; found is how much shorter calls were "
-    "with the switch flipped, with the 95 % interval over whole trials. A prediction held where "
-    "the interval excludes zero, also by Holm's method among all findings tested, and holds a "
-    "value within {tolerance:g} % of the prediction, and the occurrences are gone."
+    "The cell of each finding was run again as it was and with the one switch flipped that the "
+    "finding blames, side by side on fresh processes. Predicted is the time that the packets of "
+    "the run charge to the cause, per call; found is how much shorter calls were with the switch "
+    "flipped, with the 95 % interval over whole trials. A finding holds where the interval "
+    "excludes zero, also by Holm's method among all findings tested. Its prediction is met where "
+    "the interval holds a value within {tolerance:g} % of it and the occurrences are gone."
 )
 _JOINTLY = (
     "All switches of a cell flipped at once. The interaction is what went beyond the sum of the "
@@ -36,7 +36,7 @@ _UNTESTED = "Findings without a test are no proven causes, whatever they cost."
 
 
 def verdict(source: Source, point: Point, cause: str) -> str:
-    """What a table of findings may say of one of them: ``not tested`` without a test."""
+    """The verdict in a table of findings: ``not tested`` without a test."""
     tested = source.tested.of(point, cause) if source.tested is not None else None
     return tested.verdict if tested is not None else "not tested"
 

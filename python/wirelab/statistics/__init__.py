@@ -3,7 +3,7 @@
 Everything here works on whole trials: the repeats of a cell are the sample, and the
 percentiles of a trial are its figures. Calls within one trial share a process, a
 connection and a moment, so they are never taken for independent samples. Formulas name
-their source; docs/methodology.md tells what they mean.
+their source; docs/methodology.md explains them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         family,
         holm,
         ratio,
-        upheld,
     )
     from wirelab.statistics.errors import (
         NotFinite,
@@ -37,6 +36,10 @@ if TYPE_CHECKING:
         BYTES_SENT,
         CLIENT_CPU,
         FIGURES,
+        GOOD_CALLS,
+        GOOD_MEAN,
+        GOOD_P50,
+        GOOD_P99,
         RATE,
         RESPONSE_MEAN,
         RESPONSE_P50,
@@ -51,6 +54,13 @@ if TYPE_CHECKING:
     from wirelab.statistics.percentile import percentile_printable
     from wirelab.statistics.proportion import binomial_interval
     from wirelab.statistics.queueing import little_ratio, littles_law
+    from wirelab.statistics.repeats import (
+        REPEATS_MAX,
+        Room,
+        Spread,
+        decided_by,
+        further_repeats,
+    )
     from wirelab.statistics.resampling import resampled_aa
     from wirelab.statistics.stationarity import Stationarity, stationary
 
@@ -59,7 +69,12 @@ __all__ = [
     "BYTES_SENT",
     "CLIENT_CPU",
     "FIGURES",
+    "GOOD_CALLS",
+    "GOOD_MEAN",
+    "GOOD_P50",
+    "GOOD_P99",
     "RATE",
+    "REPEATS_MAX",
     "RESPONSE_MEAN",
     "RESPONSE_P50",
     "RESPONSE_P99",
@@ -76,6 +91,8 @@ __all__ = [
     "NotFinite",
     "NotPositive",
     "OutOfRange",
+    "Room",
+    "Spread",
     "Stationarity",
     "StatisticsError",
     "TooFewValues",
@@ -84,7 +101,9 @@ __all__ = [
     "anderson_darling_exponential",
     "binomial_interval",
     "cells",
+    "decided_by",
     "family",
+    "further_repeats",
     "holm",
     "little_ratio",
     "littles_law",
@@ -95,7 +114,6 @@ __all__ = [
     "resampled_aa",
     "setting_key",
     "stationary",
-    "upheld",
 ]
 
 _HOMES = {
@@ -112,7 +130,6 @@ _HOMES = {
         "family",
         "holm",
         "ratio",
-        "upheld",
     ),
     "errors": (
         "NotFinite",
@@ -132,6 +149,10 @@ _HOMES = {
         "BYTES_SENT",
         "CLIENT_CPU",
         "FIGURES",
+        "GOOD_CALLS",
+        "GOOD_MEAN",
+        "GOOD_P50",
+        "GOOD_P99",
         "RATE",
         "RESPONSE_MEAN",
         "RESPONSE_P50",
@@ -148,6 +169,13 @@ _HOMES = {
     "queueing": (
         "little_ratio",
         "littles_law",
+    ),
+    "repeats": (
+        "REPEATS_MAX",
+        "Room",
+        "Spread",
+        "decided_by",
+        "further_repeats",
     ),
     "resampling": ("resampled_aa",),
     "stationarity": (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wirelab.statistics.errors import NoValues
-from wirelab.statistics.figure import Figure
+from wirelab.statistics.figure import FIGURES, GOOD_CALLS, Figure
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.mean import mean_interval
 from wirelab.trial import Point, Trial
@@ -29,6 +29,16 @@ class Cell:
     def failed(self) -> tuple[Trial, ...]:
         """Trials that failed, each with its reason."""
         return tuple(trial for trial in self.trials if trial.status == "failed")
+
+    @property
+    def errors(self) -> int:
+        """Failed calls of all its trials."""
+        return sum(int(trial.result.get("errors") or 0) for trial in self.measured)
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Every figure; those of good calls only where calls failed, being the same else."""
+        return tuple(figure for figure in FIGURES if self.errors or figure not in GOOD_CALLS)
 
     def values(self, figure: Figure) -> list[float]:
         """The figure of every measured trial that has it, in its unit."""

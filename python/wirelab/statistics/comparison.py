@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import exp, inf, log1p, sqrt
-from typing import Literal
+from dataclasses import asdict, dataclass, field, replace
+from math import exp, inf, log, log1p
+from typing import Any, Literal
 
 import numpy as np
 
-from wirelab.statistics.distributions import student_t_quantile, student_t_tail
+from wirelab.counting import counted
+from wirelab.statistics.distributions import student_t_tail
 from wirelab.statistics.errors import OutOfRange, UnequalLengths
 from wirelab.statistics.interval import Interval, confidence_checked
+from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
 from wirelab.statistics.sample import Floats, logarithms
 
-Verdict = Literal["higher", "lower", "no difference found", "cannot be told"]
+Verdict = Literal["higher", "lower", "equivalent", "undecided"]
+"""``higher``, ``lower``: the interval excludes 1 by more than the threshold, and Holm's method
+upholds it in its family. ``equivalent``: the interval lies within the threshold. ``undecided``:
+everything else."""
 
 THRESHOLD = 0.05
 """Ratio minus one up to which a difference is of no interest, unless declared otherwise."""
+ALPHA = 0.05
+"""Chance of any false difference in a family."""
+TRIALS_MIN = 3
+"""Trials of a cell from which on an interval is of use; two have one, 12.7 standard errors wide."""
 
 
 @dataclass(frozen=True)
@@ -27,20 +36,39 @@ class Comparison:
     ratio: Interval
     verdict: Verdict
     reason: str
+    """Why."""
     threshold: float
     """Declared: a difference counts only when the interval lies beyond ``1 + threshold``
     or below ``1 / (1 + threshold)``."""
     p_value: float | None
-    """Two-sided p of "the ratio lies within the threshold"; None when nothing can be told.
-    Below ``1 - confidence`` exactly where the verdict is a difference."""
+    """Two-sided p of "the ratio lies within the threshold"; None without an interval."""
+    further_repeats: int | None = None
+    """Of an undecided one: how many more trials of each cell may decide it
+    (:func:`wirelab.statistics.repeats.further_repeats`); None where no sensible number does."""
+    decided_by: str = ""
+    """Of an undecided one: what may decide it."""
+    p_holm: float | None = None
+    """``p_value`` adjusted within the family; None outside of one."""
+    spread: Spread | None = field(default=None, repr=False)
+    """Of the logarithms; None without an interval."""
+
+    @property
+    def explanation(self) -> str:
+        """The reason, and what may decide an undecided one."""
+        return "; ".join(filter(None, (self.reason, self.decided_by)))
 
     @property
     def found(self) -> bool:
         """True when a difference was found."""
         return self.verdict in ("higher", "lower")
 
+    @property
+    def withdrawn(self) -> bool:
+        """True for a difference by its own interval that its family does not uphold."""
+        return self.verdict == "undecided" and self.p_value is not None and self.p_value < ALPHA
+
     def inverted(self) -> Comparison:
-        """The same comparison told from the other side: b / a."""
+        """The same comparison from the other side: b / a."""
         turned: dict[Verdict, Verdict] = {"higher": "lower", "lower": "higher"}
         low, high = self.ratio.bounds or (None, None)
         return replace(
@@ -54,14 +82,36 @@ class Comparison:
             verdict=turned.get(self.verdict, self.verdict),
         )
 
+    def undecided(self, why: str, level: float = ALPHA) -> Comparison:
+        """The same comparison as an undecided one, with what would decide it. ``level`` is
+        the p below which its family would uphold a difference."""
+        if self.spread is None:
+            return replace(self, verdict="undecided", reason=why, decided_by="more repeats")
+        size, border = abs(log(self.ratio.estimate)), log1p(self.threshold)
+        if size > border:
+            further = further_repeats(self.spread, Room(size - border), 1.0 - level)
+        else:
+            room = Room(border + size, border - size)
+            further = further_repeats(self.spread, room, 1.0 - ALPHA)
+        return replace(
+            self,
+            verdict="undecided",
+            reason=why,
+            further_repeats=further,
+            decided_by=decided_by(further),
+        )
 
-@dataclass(frozen=True)
-class _Difference:
-    """A difference of mean logarithms, its standard error and degrees of freedom."""
-
-    value: float
-    error: float
-    freedom: float
+    def to_json(self) -> dict[str, Any]:
+        """For exports."""
+        return {
+            "ratio": asdict(self.ratio),
+            "verdict": self.verdict,
+            "reason": self.explanation,
+            "threshold": self.threshold,
+            "p_value": self.p_value,
+            "p_value_holm": self.p_holm,
+            "further_repeats": self.further_repeats,
+        }
 
 
 def ratio(
@@ -83,6 +133,9 @@ def ratio(
     The verdict is a difference only when the interval excludes 1 by more than
     ``threshold`` (0.05 means 5 %), which is the minimum-effect test of Murphy & Myors
     1999 (Journal of Applied Psychology 84(2)) with the bounds of :attr:`Comparison.threshold`.
+    It is "equivalent" when the interval lies within these bounds: two one-sided tests at half
+    of ``1 - confidence`` each (Schuirmann 1987, Journal of Pharmacokinetics and
+    Biopharmaceutics 15(6)).
 
     Raises :class:`NoValues`, :class:`NotPositive`, :class:`NotFinite`,
     :class:`UnequalLengths` (paired), :class:`OutOfRange`.
@@ -95,12 +148,14 @@ def ratio(
         raise UnequalLengths(
             f"paired: {a_logs.size} values against {b_logs.size}; give both of every block"
         )
+    value = float(np.mean(a_logs) - np.mean(b_logs))
     if min(a_logs.size, b_logs.size) < 2:
-        return _untold(a_logs, b_logs, threshold)
-    difference = _paired(a_logs - b_logs) if paired else _welch(a_logs, b_logs)
+        return _without_interval(value, (a_logs.size, b_logs.size), threshold)
+    samples = [a_logs - b_logs] if paired else [a_logs, b_logs]
+    spread = Spread(tuple((float(np.var(logs, ddof=1)), logs.size) for logs in samples))
     method = "paired t on logarithms" if paired else "Welch t on logarithms"
-    interval = _interval(difference, confidence, a_logs.size + b_logs.size, method)
-    return _judge(interval, difference, threshold, confidence)
+    interval = _interval(value, spread.reach(confidence), a_logs.size + b_logs.size, method)
+    return _judge(interval, _p_value(value, spread, threshold), spread, threshold, confidence)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -121,89 +176,67 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def upheld(comparisons: Sequence[Comparison], alpha: float = 0.05) -> list[bool]:
-    """Which differences Holm's method upholds when the comparisons are judged together.
+def family(comparisons: Sequence[Comparison], alpha: float = ALPHA) -> list[Comparison]:
+    """The comparisons of one claim, judged together.
 
-    A verdict stands on its own 95 % interval, so of many comparisons without a difference
-    a few find one by chance; those upheld here hold for the family as a whole. Comparisons
-    that cannot be told are not counted in the family.
+    Each verdict rests on its own 95 % interval, so of many comparisons without a difference
+    a few find one by chance. Differences that Holm's method does not uphold become undecided,
+    with the reason; their intervals stay, being their own. Comparisons without an interval
+    are not counted in the family, and equivalences need no such care: they claim no difference.
     """
-    told = [c.p_value for c in comparisons if c.p_value is not None]
-    adjusted = iter(holm(told))
-    return [
-        comparison.p_value is not None and next(adjusted) < alpha and comparison.found
-        for comparison in comparisons
-    ]
+    adjusted = iter(holm([c.p_value for c in comparisons if c.p_value is not None]))
+    members = [c if c.p_value is None else replace(c, p_holm=next(adjusted)) for c in comparisons]
+    tested = sum(1 for c in members if c.p_holm is not None)
+    kept = sum(1 for c in members if c.p_holm is not None and c.found and c.p_holm < alpha)
+    # What the next difference must pass, by Holm's procedure.
+    level = alpha / max(1, tested - kept)
+    return [_in_family(c, tested, alpha, level) for c in members]
 
 
-def family(comparisons: Sequence[Comparison], alpha: float = 0.05) -> list[Comparison]:
-    """The comparisons of one claim, judged together: differences that Holm's method does not
-    uphold are withdrawn, with the reason. Their intervals stay, being their own."""
-    members = sum(1 for comparison in comparisons if comparison.p_value is not None)
-    reason = f"a difference on its own, but not among {members} comparisons (Holm)"
-    return [
-        replace(comparison, verdict="no difference found", reason=reason)
-        if comparison.found and not kept
-        else comparison
-        for comparison, kept in zip(comparisons, upheld(comparisons, alpha), strict=True)
-    ]
+def _in_family(comparison: Comparison, tested: int, alpha: float, level: float) -> Comparison:
+    if comparison.p_holm is None or comparison.verdict == "equivalent":
+        return comparison
+    if not comparison.found:
+        return comparison.undecided(_why_undecided(comparison.ratio, comparison.threshold), level)
+    if comparison.p_holm < alpha:
+        return comparison
+    why = f"a difference by its own interval, but not among {tested} comparisons (Holm)"
+    return comparison.undecided(why, level)
 
 
 def _reciprocal(value: float) -> float:
     return inf if value == 0.0 else 1.0 / value
 
 
-def _untold(a_logs: Floats, b_logs: Floats, threshold: float) -> Comparison:
-    estimate = exp(float(np.mean(a_logs) - np.mean(b_logs)))
-    reason = f"{a_logs.size} and {b_logs.size} trials; both sides need at least 2"
-    interval = Interval(estimate, None, None, int(a_logs.size + b_logs.size), "none", reason)
-    return Comparison(interval, "cannot be told", reason, threshold, None)
+def _without_interval(value: float, counts: tuple[int, int], threshold: float) -> Comparison:
+    further = max(TRIALS_MIN - min(counts), 1)
+    why = f"{counts[0]} and {counts[1]} trials give no interval"
+    more = f"{counted(further, 'more repeat')} would give one"
+    interval = Interval(exp(value), None, None, sum(counts), "none", why)
+    return Comparison(interval, "undecided", why, threshold, None, further, more)
 
 
-def _welch(a_logs: Floats, b_logs: Floats) -> _Difference:
-    a_part = float(np.var(a_logs, ddof=1)) / a_logs.size
-    b_part = float(np.var(b_logs, ddof=1)) / b_logs.size
-    total = a_part + b_part
-    value = float(np.mean(a_logs) - np.mean(b_logs))
-    if total == 0.0:
-        return _Difference(value, 0.0, float(a_logs.size + b_logs.size - 2))
-    # Shares of the total, so that tiny variances do not underflow when squared.
-    a_share, b_share = a_part / total, b_part / total
-    freedom = 1.0 / (a_share**2 / (a_logs.size - 1) + b_share**2 / (b_logs.size - 1))
-    return _Difference(value, sqrt(total), freedom)
-
-
-def _paired(differences: Floats) -> _Difference:
-    error = float(np.std(differences, ddof=1)) / sqrt(differences.size)
-    return _Difference(float(np.mean(differences)), error, float(differences.size - 1))
-
-
-def _interval(difference: _Difference, confidence: float, n: int, method: str) -> Interval:
-    quantile = student_t_quantile(0.5 + confidence / 2.0, difference.freedom)
-    reach = quantile * difference.error
+def _interval(value: float, reach: float, n: int, method: str) -> Interval:
     # A huge spread between two trials can pass what a float holds: that is "anything".
-    low = exp(max(difference.value - reach, -700.0))
-    high = exp(difference.value + reach) if difference.value + reach < 700.0 else inf
-    return Interval(exp(difference.value), low, high, n, method)
+    low = exp(max(value - reach, -700.0))
+    high = exp(value + reach) if value + reach < 700.0 else inf
+    return Interval(exp(value), low, high, n, method)
 
 
 def _judge(
-    interval: Interval, difference: _Difference, threshold: float, confidence: float
+    interval: Interval, p: float, spread: Spread, threshold: float, confidence: float
 ) -> Comparison:
-    p = _p_value(difference, threshold)
     share = f"{100.0 * confidence:g} %"
-    verdict: Verdict = "no difference found"
-    if p < 1.0 - confidence:
-        verdict = "higher" if difference.value > 0.0 else "lower"
-        reason = f"the {share} interval lies beyond the threshold of {100 * threshold:g} %"
-    elif _within(interval, threshold):
-        reason = f"any difference is smaller than the threshold of {100 * threshold:g} %"
-    else:
-        reason = (
-            f"the {share} interval does not exclude a difference within "
-            f"{100 * threshold:g} %, nor a larger one"
-        )
-    return Comparison(interval, verdict, reason, threshold, p)
+    beyond = p < 1.0 - confidence
+    verdict: Verdict = "higher" if interval.estimate > 1.0 else "lower"
+    place = "beyond"
+    if not beyond:
+        verdict, place = "equivalent", "within"
+    reason = f"the {share} interval lies {place} the threshold of {100 * threshold:g} %"
+    comparison = Comparison(interval, verdict, reason, threshold, p, spread=spread)
+    if beyond or _within(interval, threshold):
+        return comparison
+    return comparison.undecided(_why_undecided(interval, threshold))
 
 
 def _within(interval: Interval, threshold: float) -> bool:
@@ -211,10 +244,20 @@ def _within(interval: Interval, threshold: float) -> bool:
     return low >= 1.0 / (1.0 + threshold) and high <= 1.0 + threshold
 
 
-def _p_value(difference: _Difference, threshold: float) -> float:
-    beyond = abs(difference.value) - log1p(threshold)
+def _why_undecided(interval: Interval, threshold: float) -> str:
+    if threshold == 0.0:
+        return "the interval holds 1"
+    low, high = interval.bounds or (0.0, inf)
+    if low < 1.0 / (1.0 + threshold) and high > 1.0 + threshold:
+        return f"the interval reaches beyond the threshold of {100 * threshold:g} % on both sides"
+    return f"the interval reaches from within the threshold of {100 * threshold:g} % to beyond it"
+
+
+def _p_value(value: float, spread: Spread, threshold: float) -> float:
+    beyond = abs(value) - log1p(threshold)
     if beyond <= 0.0:
         return 1.0
-    if difference.error == 0.0:
+    error, freedom = spread.error()
+    if error == 0.0:
         return 0.0
-    return min(1.0, 2.0 * student_t_tail(beyond / difference.error, difference.freedom))
+    return min(1.0, 2.0 * student_t_tail(beyond / error, freedom))

@@ -37,6 +37,17 @@ def _time(which: str, percentile: str) -> Callable[[Trial], float | None]:
     return of
 
 
+def _good(percentile: str) -> Callable[[Trial], float | None]:
+    """Of the response time of good calls alone. Where no call failed that is the response
+    time; None where calls failed and the caller did not record them apart."""
+
+    def of(trial: Trial) -> float | None:
+        which = "response_good" if trial.result.get("errors") else "response"
+        return trial.time_ns(which, percentile) or None
+
+    return of
+
+
 def client_cpu_s_per_call(trial: Trial) -> float | None:
     """CPU of the client within the window, over the calls that ended in it; what the engine
     spent waiting awake is not counted, for no call needed it."""
@@ -66,6 +77,11 @@ RATE = Figure("rate", "successful calls", "1/s", "higher", _rate)
 RESPONSE_P50 = Figure("response_p50", "response p50", "ns", "lower", _time("response", "p50"))
 RESPONSE_P99 = Figure("response_p99", "response p99", "ns", "lower", _time("response", "p99"))
 RESPONSE_MEAN = Figure("response_mean", "response mean", "ns", "lower", _time("response", "mean"))
+GOOD_P50 = Figure("response_p50_good", "response p50 of good calls", "ns", "lower", _good("p50"))
+GOOD_P99 = Figure("response_p99_good", "response p99 of good calls", "ns", "lower", _good("p99"))
+GOOD_MEAN = Figure(
+    "response_mean_good", "response mean of good calls", "ns", "lower", _good("mean")
+)
 SERVICE_P50 = Figure("service_p50", "service p50", "ns", "lower", _time("service", "p50"))
 SERVICE_P99 = Figure("service_p99", "service p99", "ns", "lower", _time("service", "p99"))
 CLIENT_CPU = Figure("client_cpu", "client CPU per call", "s", "lower", client_cpu_s_per_call)
@@ -80,6 +96,9 @@ FIGURES = (
     RESPONSE_P50,
     RESPONSE_P99,
     RESPONSE_MEAN,
+    GOOD_P50,
+    GOOD_P99,
+    GOOD_MEAN,
     SERVICE_P50,
     SERVICE_P99,
     CLIENT_CPU,
@@ -87,4 +106,7 @@ FIGURES = (
     BYTES_SENT,
     BYTES_RECEIVED,
 )
-"""Every figure, in the order in which tables show them."""
+"""Every figure, in the order in which tables show them. Response times are those of all calls,
+failed ones with the time until they failed, unless named otherwise."""
+GOOD_CALLS = (GOOD_P50, GOOD_P99, GOOD_MEAN)
+"""Figures of which each is another one where no call failed."""

@@ -6,9 +6,9 @@ use wirelab_wire::CallId;
 
 use super::{Group, Turn, events};
 use crate::call_log::Place;
-use crate::clock::now_ns;
+use crate::clock::{now_ns, seconds};
 use crate::judge::Rejection;
-use crate::recorder::{ErrorKind, Time};
+use crate::recorder::ErrorKind;
 use crate::sequences::Next;
 use crate::shared::Span;
 use crate::users::Waiting;
@@ -181,8 +181,11 @@ impl Group {
         };
         // A session forgets a cancelled call: nobody else would end it.
         let goes_on = connection.session.cancel(id);
-        let words = "no complete reply in time";
-        self.fail(&[id], ErrorKind::Timeout, words, turn.span);
+        let words = format!(
+            "no complete reply within {} s",
+            seconds(self.spec.timeout_ns)
+        );
+        self.fail(&[id], ErrorKind::Timeout, &words, turn.span);
         if goes_on {
             return self.serve(slot, turn);
         }
@@ -229,8 +232,7 @@ impl Group {
             recorder.ended(now - span.start, false);
         }
         if span.contains(waiting.arrival) {
-            recorder.time(Time::Response, now.saturating_sub(waiting.intended));
-            recorder.failure(kind, words);
+            recorder.failure(kind, now.saturating_sub(waiting.intended), words);
         } else if waiting.arrival < span.start {
             self.totals.warmup += 1;
         }

@@ -1,0 +1,140 @@
+"""The size of a difference in words: how much more, shorter, longer one figure is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isinf
+
+from wirelab.report.quantity import digits
+from wirelab.statistics import Figure, Interval
+
+FACTOR_FROM = 2.0
+"""From this factor on a difference is worded as a factor, below as a share in per cent."""
+LEAST_PERCENT = 0.005
+"""Less is called the same."""
+PLACES_MAX = 3
+"""Decimal places of a per cent at most."""
+FACTOR_DIGITS = 2
+"""Significant digits of a factor, and of its limits where that tells them apart."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of one kind of figure."""
+
+    up: str
+    down: str
+    times: str
+    """Behind a factor: ``times as many``."""
+    same: str
+
+
+AMOUNT = Wording("more", "fewer", "times as many", "equally many")
+DURATION = Wording("longer", "shorter", "times as long", "equally long")
+COST = Wording("more", "less", "times as much", "equally much")
+_OF_UNIT = {"1/s": AMOUNT, "ns": DURATION, "B": AMOUNT}
+
+
+def wording(figure: Figure) -> Wording:
+    """Rates and bytes are counted, times are long, and CPU is spent."""
+    return _OF_UNIT.get(figure.unit, COST)
+
+
+def effect(ratio: Interval, words: Wording, noun: str = "") -> str:
+    """``36 % shorter (27 % to 44 %)``, ``93 % more (81 % to 106 %)``, ``3.4 times as many (3.1
+    to 3.8)``, ``shorter by a factor of 3.4 (3.1 to 3.8)``; where the limits lie on both sides
+    of 1, ``5.0 % fewer (51 % fewer to 79 % more)``. Limits that are the estimate are left out.
+    With ``noun`` it is named: ``93 % more calls per second (81 % to 106 %)``."""
+    size, limits = _share(ratio, words) if _is_small(ratio) else _factor(ratio, words)
+    if noun:
+        size = f"{noun} {size}" if size.startswith(words.down) else f"{size} {noun}"
+    return f"{size} ({limits})" if limits else size
+
+
+def than(ratio: Interval) -> str:
+    """The word between :func:`effect` and what is compared with."""
+    return "as" if ratio.estimate >= FACTOR_FROM else "than"
+
+
+def _is_small(ratio: Interval) -> bool:
+    return 1.0 / FACTOR_FROM < ratio.estimate < FACTOR_FROM
+
+
+def _factor(ratio: Interval, words: Wording) -> tuple[str, str]:
+    """The size in words, and its limits."""
+    upwards = ratio.estimate >= 1.0
+    size = ratio.estimate if upwards else 1.0 / ratio.estimate
+    shown = digits(size, FACTOR_DIGITS)
+    named = f"{shown} {words.times}" if upwards else f"{words.down} by a factor of {shown}"
+    if ratio.bounds is None:
+        return named, ""
+    low, high = _turned(ratio, upwards=upwards)
+    return named, _sides(ratio, words) if low < 1.0 else _apart(size, low, high)
+
+
+def _turned(ratio: Interval, *, upwards: bool) -> tuple[float, float]:
+    """The limits of the factor, which is above 1."""
+    low, high = ratio.bounds or (1.0, 1.0)
+    if upwards:
+        return low, high
+    return 1.0 / high, 1.0 / low if low > 0.0 else float("inf")
+
+
+def _apart(size: float, low: float, high: float) -> str:
+    for significant in range(FACTOR_DIGITS, FACTOR_DIGITS + PLACES_MAX):
+        shown = [digits(value, significant) for value in (low, size, high)]
+        if len(set(shown)) > 1:
+            return f"{shown[0]} to {shown[2]}"
+    return ""
+
+
+def _share(ratio: Interval, words: Wording) -> tuple[str, str]:
+    """The size in words, and its limits."""
+    low, high = ratio.bounds or (1.0, 1.0)
+    if low < 1.0 < high:
+        return side(ratio.estimate, words), _sides(ratio, words)
+    places = _places(ratio)
+    if ratio.bounds is None or _same(ratio, places):
+        return side(ratio.estimate, words), ""
+    upwards = ratio.estimate >= 1.0
+    ends = (low, high) if upwards else (high, low)
+    named = f"{_percent(ratio.estimate, places)} {words.up if upwards else words.down}"
+    return named, " to ".join(_percent(end, places) for end in ends)
+
+
+def _sides(ratio: Interval, words: Wording) -> str:
+    """Each limit with its own word."""
+    low, high = ratio.bounds or (1.0, 1.0)
+    return f"{side(low, words)} to {side(high, words)}"
+
+
+def side(value: float, words: Wording) -> str:
+    """One ratio without an interval: ``51 % fewer``, ``79 % more``, ``12 times as many``,
+    ``equally many``."""
+    if value >= FACTOR_FROM:
+        return f"{digits(value, FACTOR_DIGITS)} {words.times}"
+    percent = 100.0 * abs(value - 1.0)
+    if percent < LEAST_PERCENT:
+        return words.same
+    return f"{_percent(value, _least(percent))} {words.up if value >= 1.0 else words.down}"
+
+
+def _places(ratio: Interval) -> int:
+    """Decimal places: those of the estimate, more where limits need them."""
+    least = _least(100.0 * abs(ratio.estimate - 1.0))
+    return next((p for p in range(least, PLACES_MAX + 1) if not _same(ratio, p)), least)
+
+
+def _least(percent: float) -> int:
+    """Decimal places that give two significant digits, to a hundredth of a per cent."""
+    return 0 if percent >= 9.95 else 1 if percent >= 0.995 else 2
+
+
+def _same(ratio: Interval, places: int) -> bool:
+    values = (ratio.estimate, *(ratio.bounds or ()))
+    return len({_percent(value, places) for value in values}) == 1
+
+
+def _percent(value: float, places: int) -> str:
+    """How far a ratio is from 1."""
+    return "∞" if isinf(value) else f"{100.0 * abs(value - 1.0):,.{places}f} %"

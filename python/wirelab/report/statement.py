@@ -1,0 +1,279 @@
+"""What was found in one figure: who was ahead, who is equivalent, what is undecided and what
+would decide it, and what is not compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import log
+
+from wirelab.counting import counted, of_all
+from wirelab.report.contest import Contest
+from wirelab.report.effect import effect, side, than, wording
+from wirelab.report.label import Names, listed
+from wirelab.report.outcome import Kind, Outcome, best_first, outcome
+from wirelab.report.quantity import quantity
+from wirelab.statistics import (
+    RATE,
+    REPEATS_MAX,
+    RESPONSE_P99,
+    Cell,
+    Figure,
+    Interval,
+    decided_by,
+)
+from wirelab.trial import Point
+from wirelab.verdicts import client_bound
+
+EACH_MAX = 3
+"""Settings of one sentence that are named one by one; beyond, the least and the most."""
+
+NOUN = {
+    "rate": "calls per second",
+    "response_p50": "median response time",
+    "response_p99": "p99 response time",
+}
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A difference in words, and its size as a logarithm, which orders sentences."""
+
+    size: float
+    text: str
+
+
+class Statements:
+    """What was found in one figure. Whole sentences on differences and on what is not
+    compared; on the others the part of a sentence that all figures share. ``main``: the
+    figure's settings are named, and the sizes of what is undecided."""
+
+    def __init__(self, every: Sequence[Contest], names: Names, *, main: bool) -> None:
+        self.outcomes = [outcome(contest) for contest in every]
+        self.figure: Figure = every[0].figure
+        self.noun = NOUN[self.figure.name]
+        if self.figure is not RATE and any(cell.errors for one in every for cell in one.cells):
+            self.noun += " of all calls"
+        self.words = wording(self.figure)
+        self.names = names
+        self.main = main
+
+    def decided(self) -> list[Decided]:
+        """Differences."""
+        largest = self._largest() if self.main else None
+        return [*map(self._won, self._grouped("won")), *([largest] if largest else [])]
+
+    def equivalent(self) -> list[str]:
+        """``calls per second of a and b in 2 of 6 settings, 0.40 % fewer to 1.2 % more``."""
+        level = [
+            f"{self._about(group)}{self._reach(group)}" for group in self._grouped("equivalent")
+        ]
+        return level + [
+            f"{self._of(group)}, ahead of all others, {self._where(group)}".rstrip(", ")
+            for group in self._grouped("tied")
+        ]
+
+    def undecided(self) -> list[str]:
+        """``calls per second of a and b in 4 of 6 settings, 51 % fewer to 79 % more: about 12
+        more repeats may decide``."""
+        pairs = [
+            f"{self._about(group)}{self._reach(group)}: {self._why(group)}"
+            for group in self._grouped("undecided")
+        ]
+        return pairs + [self._open(group) for group in self._grouped("open")]
+
+    def not_compared(self) -> list[str]:
+        """Sentences."""
+        if self.main:
+            return [*map(self._barred, self._grouped("barred")), *self._empty()]
+        lacking = [found for found in self.outcomes if any(map(_has_rate, found.contest.empty))]
+        if not lacking:
+            return []
+        where = "" if len(self.outcomes) == 1 else f" {self._where(lacking)}"
+        few = "; it needs 1,000 calls of a trial" if self.figure is RESPONSE_P99 else ""
+        return [f"Not every stack has a {self.noun}{where}{few}."]
+
+    def _grouped(self, kind: Kind) -> list[list[Outcome]]:
+        """Outcomes of a kind by the stacks that they are about, the most frequent first."""
+        groups: dict[tuple[str, ...], list[Outcome]] = {}
+        for found in self.outcomes:
+            if found.kind == kind:
+                groups.setdefault(found.who, []).append(found)
+        return sorted(groups.values(), key=len, reverse=True)
+
+    def _won(self, group: list[Outcome]) -> Decided:
+        found = [(one, one.comparison.ratio) for one in group if one.comparison]
+        found.sort(key=lambda each: -abs(log(each[1].estimate)))
+        winner, *loser = (self.names.stacks[who] for who in group[0].who)
+        made = "made" if self.figure is RATE else "had"
+        against = loser[0] if loser else "every other stack"
+        if len(found) == 1 and loser:
+            where = f"at {self.names.settings([found[0][0].contest.point])}"
+            text = f"{winner} {made} {self._size(found[0][1])} {against} {where}"
+        else:
+            more = "more" if self.figure is RATE else "a shorter"
+            settings = f" {self._where(group)}" if len(self.outcomes) > 1 else ""
+            text = (
+                f"{winner} {made} {more} {self.noun} than {against}{settings}: {self._each(found)}"
+            )
+        return Decided(abs(log(found[0][1].estimate)), f"{text}.")
+
+    def _size(self, ratio: Interval) -> str:
+        """``93 % more calls per second (81 % to 106 %) than``, ``a 36 % shorter ... than``."""
+        article = "" if self.figure is RATE else "a "
+        return f"{article}{effect(ratio, self.words, self.noun)} {than(ratio)}"
+
+    def _each(self, found: Sequence[tuple[Outcome, Interval]]) -> str:
+        """The winner's ratio to the next best, setting by setting, or the most and the least."""
+        if len(found) <= EACH_MAX:
+            return ", ".join(self._at(*each) for each in found)
+        return f"from {self._at(*found[0])} to {self._at(*found[-1])}"
+
+    def _at(self, found: Outcome, ratio: Interval) -> str:
+        next_best = ""
+        if len(found.who) == 1 and found.next is not None:
+            stack = self.names.stacks[found.next.point.stack]
+            next_best = f" {than(ratio)} the next, {stack},"
+        where = self.names.settings([found.contest.point])
+        return f"{effect(ratio, self.words)}{next_best} at {where}"
+
+    def _largest(self) -> Decided | None:
+        """The largest difference where no stack is ahead of all others."""
+        found = [
+            (ahead, pair, pair.comparison, one.contest.point)
+            for one in self.outcomes
+            if one.kind in ("open", "tied")
+            for pair in one.contest.pairs
+            if pair.comparison is not None and (ahead := one.contest.ahead(pair)) is not None
+        ]
+        if not found:
+            return None
+        best = max(found, key=lambda each: abs(log(each[2].ratio.estimate)))
+        ahead, pair, comparison, point = best
+        behind = pair.second if ahead is pair.first else pair.first
+        ratio = (comparison if ahead is pair.first else comparison.inverted()).ratio
+        made = "made" if self.figure is RATE else "had"
+        text = f"{self._stacks([ahead])} {made} {self._size(ratio)} {self._stacks([behind])}"
+        of = f", the largest of {len(found)} such differences" if len(found) > 1 else ""
+        return Decided(abs(log(ratio.estimate)), f"{text} at {self.names.settings([point])}{of}.")
+
+    def _open(self, group: list[Outcome]) -> str:
+        most = "made the most" if self.figure is RATE else "had the shortest"
+        which = " ".join(filter(None, (f"which stack {most} {self.noun}", self._where(group))))
+        if self.main and len(group) <= EACH_MAX:
+            return f"{which}: {', '.join(map(self._ahead_of_some, group))}"
+        return f"{which}: {self._why(group)}"
+
+    def _ahead_of_some(self, found: Outcome) -> str:
+        """The best estimate, and what it is equivalent to or undecided against."""
+        contest = found.contest
+        ranked = best_first(list(contest.cells), contest.figure)
+        if not ranked:
+            return "none has a value"
+        best, *others = ranked
+        at = f" at {self.names.settings([contest.point])}" if len(self.outcomes) > 1 else ""
+        parts = [f"{self._stacks([best])} had the best estimate{at}"]
+        verdicts = [(c, contest.between(best, c).comparison) for c in others]
+        for word, verdict in (("equivalent to", "equivalent"), ("undecided against", "undecided")):
+            same = [c for c, one in verdicts if one is not None and one.verdict == verdict]
+            parts += [f"{word} {self._stacks(same)}"] if same else []
+        return f"{', '.join(parts)} ({self._why([found])})" if found.rivals else ", ".join(parts)
+
+    def _why(self, group: Sequence[Outcome]) -> str:
+        """Why several settings are undecided, where that is not the width of the intervals
+        alone, and what may decide them."""
+        rivals = [comparison for found in group for comparison in found.rivals]
+        if not rivals:
+            return "a stack has no value"
+        if all(comparison.ratio.bounds is None for comparison in rivals):
+            why = f"{rivals[0].reason}, {rivals[0].decided_by}"
+            return why if self.main else "no interval"
+        withdrawn = [comparison for comparison in rivals if comparison.withdrawn]
+        if len(rivals) == 1:
+            return ", ".join([*(one.reason for one in withdrawn), rivals[0].decided_by])
+        differences = counted(len(withdrawn), "difference")
+        why = f"Holm's method does not uphold {differences}, " if withdrawn else ""
+        return why + _repeats([found.further_repeats for found in group])
+
+    def _barred(self, group: list[Outcome]) -> str:
+        limited = [cell for found in group for cell in found.contest.barred]
+        if len(limited) > EACH_MAX:
+            counts = Counter(self.names.stacks[cell.point.stack] for cell in limited)
+            bounds = [f"{name} in {count} of them" for name, count in counts.items()]
+        else:
+            bounds = [self._bound(cell) for cell in limited]
+        return (
+            f"No ranking {self._where(group)}: the client was the limit of "
+            f"{listed(bounds)}, whose rates are lower bounds."
+        )
+
+    def _bound(self, cell: Cell) -> str:
+        count = sum(map(client_bound, cell.measured))
+        interval = cell.interval(RATE)
+        rate = "no call" if interval is None else quantity(interval.estimate, RATE.unit)
+        of = len(cell.measured)
+        return f"{self._stacks([cell])} (at least {rate}, in {of_all(count, of, 'trial')})"
+
+    def _empty(self) -> list[str]:
+        """Stacks without a value, whatever else was found."""
+        groups: dict[str, list[Outcome]] = {}
+        for found in self.outcomes:
+            if found.contest.empty:
+                groups.setdefault(self._stacks(found.contest.empty), []).append(found)
+        return [
+            f"No trial measured {self.noun} of {who} {self._where(group)}."
+            for who, group in groups.items()
+        ]
+
+    def _about(self, group: Sequence[Outcome]) -> str:
+        return " ".join(filter(None, (self._of(group), self._where(group))))
+
+    def _of(self, group: Sequence[Outcome]) -> str:
+        """The figure and its stacks; these are left out where the run has no others and the
+        main figure has named them."""
+        who = [self.names.stacks[stack] for stack in group[0].who]
+        is_named = not self.main and len(self.names.stacks) == len(who)
+        return self.noun if is_named else f"{self.noun} of {listed(who)}"
+
+    def _stacks(self, every: Sequence[Cell]) -> str:
+        return listed([self.names.stacks[cell.point.stack] for cell in every])
+
+    def _where(self, group: Sequence[Outcome]) -> str:
+        """``in 2 of 6 settings (...)``; empty for the only setting, once it has been named."""
+        points: list[Point] = [found.contest.point for found in group]
+        if len(self.outcomes) == 1:
+            return f"at {self.names.settings(points)}" if self.main else ""
+        if len(group) == len(self.outcomes):
+            return f"in all {len(group)} settings"
+        named = f" ({self.names.settings(points)})" if self.main else ""
+        return f"in {len(group)} of {len(self.outcomes)} settings{named}"
+
+    def _reach(self, group: Sequence[Outcome]) -> str:
+        """The first over the second with its interval, or how far several intervals reach."""
+        pairs = [pair for found in group for pair in found.contest.pairs]
+        ratios = [pair.comparison.ratio for pair in pairs if pair.comparison]
+        if not self.main or not all(ratio.bounds for ratio in ratios):
+            return ""
+        if len(ratios) == 1:
+            return f", the first {effect(ratios[0], self.words)}"
+        ends = list(chain.from_iterable(ratio.bounds or () for ratio in ratios))
+        return f", {side(min(ends), self.words)} to {side(max(ends), self.words)}"
+
+
+def _has_rate(cell: Cell) -> bool:
+    return cell.interval(RATE) is not None
+
+
+def _repeats(numbers: Sequence[int | None]) -> str:
+    """What decides several settings; None: no sensible number."""
+    known = sorted(number for number in numbers if number is not None)
+    if not known:
+        return f"{REPEATS_MAX} more repeats would hardly decide"
+    least, most = known[0], known[-1]
+    shown = (
+        decided_by(least) if least == most else f"about {least} to {most} more repeats may decide"
+    )
+    rest = len(numbers) - len(known)
+    return f"{shown} (in {rest} not even {REPEATS_MAX})" if rest else shown
