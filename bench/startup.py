@@ -26,7 +26,7 @@ from wirelab.links import End
 
 WINDOW_S = 3
 """Window of `drive` and of wrk, seconds."""
-CALLS = {"few": 2, "many": 95_000}
+CALLS = {"few": 3, "many": 95_000}
 """Calls in the two captures: about 15 packets, and about 190,000."""
 PEERS = ("wrk", "curl", "hyperfine")
 

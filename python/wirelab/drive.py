@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -302,6 +301,8 @@ def _tls(server: Server, call: Call) -> Json:
         if call.ca is not None:
             raise UsageError("--ca belongs to TLS", "use https:// or grpcs://, or leave --ca out")
         return {}
+    import ssl  # OpenSSL, which targets without TLS do not need
+
     ca = call.ca or ssl.get_default_verify_paths().cafile
     if ca is None:
         raise UsageError(

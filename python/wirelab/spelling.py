@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``Did you mean 'users'? Known are think, users.``, or only the second where none is near."""
+    from difflib import get_close_matches  # for mistakes alone
+
     names = sorted(known)
     lower = {name.lower(): name for name in names}
     near = get_close_matches(word.lower(), list(lower), n=1, cutoff=0.6)
