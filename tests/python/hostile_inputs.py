@@ -53,6 +53,7 @@ BOMBS = {"gzip": gzip_bomb, "zstd": zstd_bomb}
 
 
 BATCH_XML = "<batch>b</batch>"
+DEEP_XML = "<a>" * DEPTH + "</a>" * DEPTH
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,13 @@ class Markup:
             f'<!ENTITY l{n} "{f"&l{n - 1};" * 10 if n else "ha" * 50}">' for n in range(10)
         )
         return [
-            Attack("xml-depth", lambda: self.document(BATCH_XML + "<a>" * DEPTH + "</a>" * DEPTH)),
+            Attack("xml-depth", lambda: self.document(f"<batch>{DEEP_XML}</batch>")),
+            # In an element that nobody knows.
+            Attack(
+                "xml-depth-unknown",
+                lambda: self.document(BATCH_XML + DEEP_XML),
+                harmless=True,
+            ),
             Attack("xml-no-end", lambda: self.document("<a>" * DEPTH)),
             Attack("billion-laughs", lambda: self._declared(laughs, "b&l9;")),
             Attack("laughs-unused", lambda: self._declared(laughs, "b")),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tests.python.synthetic_stall import (
     FLIPPED,
@@ -116,8 +117,9 @@ def test_a_switch_that_the_service_has_not_says_so() -> None:
     """The value that needs a switch cannot be set on a service without one."""
     catalogue = manifests.load()
     rust = catalogue.by_language["rust"]
-    bare = tuple(replace(served, server_options=()) for served in rust.serves)
-    without = replace(catalogue, by_language={"rust": replace(rust, serves=bare)})
+    bare = tuple(structs.replace(served, server_options=()) for served in rust.serves)
+    changed = structs.replace(rust, serves=bare)
+    without = replace(catalogue, by_language={"rust": changed})
     experiment = experiment_file.parse(text_of("rest@rust"))
     (planned,) = planning.schedule(experiment, without).trials
     finding = finding_of(NAGLE, 90, 3600.0, "server.nagle", "on")

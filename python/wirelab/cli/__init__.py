@@ -34,7 +34,7 @@ COMMANDS = (
     Entry(
         "reproduce",
         "reproduce",
-        "Run a published study again, and say which of its findings stand.",
+        "Run a published study again, and report which of its findings hold.",
     ),
     Entry("drive", "drive", "Load one server, and say how fast it answers."),
     Entry(
