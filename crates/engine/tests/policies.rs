@@ -253,7 +253,7 @@ fn a_rate_that_the_service_cannot_keep_is_not_its_rate() {
         let sum: u64 = series.iter().map(|slot| slot.as_u64().unwrap()).sum();
         assert_eq!(sum, ended.unwrap(), "{group}");
         let under_way = group["concurrency"].as_f64().unwrap();
-        assert!((0.9..=1.0).contains(&under_way), "{group}");
+        assert!((0.7..=1.0).contains(&under_way), "{group}");
     }
 }
 
