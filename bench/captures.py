@@ -18,11 +18,11 @@ from bench.process import BenchError, NotHere
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
 from bench.reading import Reading
 from bench.servers import GRPC_SMALL, REST_SMALL, Running, Service, running
-from wirelab.attendants import Refused
-from wirelab.captures import Capture
 from wirelab.errors import LabError, TrialFailed
-from wirelab.interruption import Interruption
-from wirelab.links import AnyLink, Link, Loopback
+from wirelab.process.interruption import Interruption
+from wirelab.process.managed import Refused
+from wirelab.trial.capture import Capture
+from wirelab.trial.link import AnyLink, Link, Loopback
 
 WITHOUT, WITH = "without", "with a capture"
 LINKS = ("loopback", "lan")

@@ -33,7 +33,8 @@ def plan(
         "binding": service.binding,
         "codec": service.codec,
         "transport": service.transport,
-        "connection": {"count": load.connections, "in_flight": load.in_flight},
+        "connection": f"pool={load.connections}",
+        "in_flight": in_flight(service.binding, load.in_flight),
         "work": work,
     }
     workload = {
@@ -43,6 +44,13 @@ def plan(
         "bytes": service.hello_bytes,
     }
     return one_group({"target": address}, stack, workload, load, window)
+
+
+def in_flight(binding: str, calls: int) -> str:
+    """The value of the axis for that many calls under way on a connection."""
+    if calls == 1:
+        return "1"
+    return f"{'multiplex' if binding in ('grpc', 'iiop') else 'pipeline'}={calls}"
 
 
 def one_group(

@@ -10,8 +10,8 @@ from bench import engine
 from bench.engine import Load
 from bench.process import BenchError, run_on_core
 from bench.servers import Running
-from wirelab.services import Settings
-from wirelab.stacks import Stack
+from wirelab.process.services import Settings
+from wirelab.stack.reference import Stack
 
 PROBE_CALLS = 100
 PROBES_MAX = 12

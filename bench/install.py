@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from wirelab.callers import tool
+from wirelab.loadtools import tool
 
 ROOT = Path(__file__).resolve().parent.parent
 GO_BIN = ROOT / ".cache/bin"

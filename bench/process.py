@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirelab import namespaces
+from wirelab.process import namespaces
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 SAMPLE_S = 0.02

@@ -12,7 +12,7 @@ from typing import Any
 
 from bench import codecs, marked, tax
 from bench.bounds import Ratio
-from wirelab.stacks import Stack
+from wirelab.stack.reference import Stack
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "python/wirelab/data/engine_tax.json"

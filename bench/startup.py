@@ -17,12 +17,12 @@ from bench.cores import busy_s
 from bench.process import BenchError, NotHere
 from bench.races import CLIENT_CORE, SERVER_CORE
 from bench.servers import ENGINE, REST_SMALL, running
-from wirelab.attendants import Refused
-from wirelab.captures import Capture
 from wirelab.cli import COMMANDS
 from wirelab.errors import TrialFailed
-from wirelab.interruption import Interruption
-from wirelab.links import End
+from wirelab.process.interruption import Interruption
+from wirelab.process.managed import Refused
+from wirelab.trial.capture import Capture
+from wirelab.trial.link import End
 
 WINDOW_S = 3
 """Window of `drive` and of wrk, seconds."""

@@ -17,7 +17,7 @@ from bench.engine import Load
 from bench.exchange import Exchange, moved, of_as_many_bytes
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
 from bench.servers import Running, running
-from wirelab.stacks import Stack
+from wirelab.stack.reference import Stack
 
 REST = "rest@rust"
 STACKS = {

@@ -16,11 +16,11 @@ from bench import examples
 from bench.bounds import Ratio
 from bench.process import BenchError, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE
-from wirelab import manifests
 from wirelab.errors import WirelabError
-from wirelab.interruption import Interruption
-from wirelab.services import Programs, Service, Settings
-from wirelab.stacks import Stack
+from wirelab.process import manifests
+from wirelab.process.interruption import Interruption
+from wirelab.process.services import Programs, Service, Settings
+from wirelab.stack.reference import Stack
 
 AT_LEAST, AT_MOST = 0.8, 1.5
 """The service over the program: a shortcut of its own would fall below."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import experiment_file
+from wirelab.experiment import loading as experiment_file
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted((ROOT / "experiments").glob("*.yaml"))

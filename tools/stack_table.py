@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from wirelab import checkout, manifests
-from wirelab.contact import Appointment
 from wirelab.errors import WirelabError
-from wirelab.interruption import Interruption
-from wirelab.libraries import OWN, Library, Role
-from wirelab.manifests import Catalogue, Served
-from wirelab.scratch import Scratch
-from wirelab.services import Programs, Service, Settings
-from wirelab.stacks import Stack
+from wirelab.process import checkout, manifests
+from wirelab.process.endpoint import Appointment
+from wirelab.process.interruption import Interruption
+from wirelab.process.libraries import OWN, Library, Role
+from wirelab.process.manifests import Catalogue, Served
+from wirelab.process.scratch import Scratch
+from wirelab.process.services import Programs, Service, Settings
+from wirelab.stack.reference import Stack
 
 README = Path("README.md")
 BEGIN = "<!-- stacks: made by make generate -->"

@@ -21,10 +21,10 @@ from bench.ground_truth.dissection import findings
 from bench.ground_truth.making import Making, is_impossible
 from bench.ground_truth.places import LOOPBACK, PROFILES
 from bench.ground_truth.recipes import MAKERS
-from wirelab import manifests
 from wirelab.errors import Interrupted, LabError
-from wirelab.interruption import Interruption
-from wirelab.services import Programs
+from wirelab.process import manifests
+from wirelab.process.interruption import Interruption
+from wirelab.process.services import Programs
 
 CAPTURES = 60
 """Per cause, and of clean ones."""

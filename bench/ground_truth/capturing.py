@@ -13,14 +13,14 @@ from bench.ground_truth.places import Place
 from bench.ground_truth.recipes import Recipe
 from bench.ground_truth.stopping import stopping
 from bench.ground_truth.tracing import strace
-from wirelab import engine_binary
-from wirelab.captures import Capture
-from wirelab.contact import Appointment
 from wirelab.errors import TrialFailed
-from wirelab.interruption import Interruption
-from wirelab.processes import POLL_S, Child
-from wirelab.services import Programs, Service, Settings
-from wirelab.stacks import Stack
+from wirelab.process import engine_binary
+from wirelab.process.children import POLL_S, Child
+from wirelab.process.endpoint import Appointment
+from wirelab.process.interruption import Interruption
+from wirelab.process.services import Programs, Service, Settings
+from wirelab.stack.reference import Stack
+from wirelab.trial.capture import Capture
 
 CAPTURE, CASE = "capture.pcapng", "case.json"
 CLIENT_LOG, SERVER_LOG, LINK_LOG = "client.strace", "server.strace", "link.log"

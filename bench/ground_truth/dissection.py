@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.ground_truth.occurrence import Key
-from wirelab import engine_binary
 from wirelab.errors import TrialFailed
+from wirelab.process import engine_binary
 
 SECONDS_MAX = 120.0
 FLOWS_MAX = 1_000

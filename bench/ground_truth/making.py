@@ -12,7 +12,7 @@ from bench.ground_truth.capturing import CASE, LINK_LOG, Maker
 from bench.ground_truth.places import Place
 from bench.ground_truth.recipes import Recipe, recipe
 from wirelab.errors import TrialFailed
-from wirelab.interruption import Interruption
+from wirelab.process.interruption import Interruption
 
 TRIES = 2
 """Captures that are made at most, per capture that is asked for."""

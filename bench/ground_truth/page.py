@@ -11,7 +11,7 @@ from bench.ground_truth import table
 from bench.ground_truth.corpus import Case
 from bench.ground_truth.recipes import MAKERS
 from bench.ground_truth.scoring import Score
-from wirelab.stacks import Stack
+from wirelab.stack.reference import Stack
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/diagnosis-truth.md"
 CAPTURES_MIN = 60

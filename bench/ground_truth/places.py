@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.ground_truth.circumstances import SEGMENT_BYTES_ETHERNET, SEGMENT_BYTES_LOOPBACK
-from wirelab import engine_binary
-from wirelab.attendants import Attendant
-from wirelab.interruption import Interruption
-from wirelab.links import End
+from wirelab.process import engine_binary
+from wirelab.process.interruption import Interruption
+from wirelab.process.managed import Attendant
+from wirelab.trial.link import End
 
 LOOPBACK, LAN, WLAN, ROUTED, FAR, GPRS, JITTER = (
     *("loopback", "lan", "wlan", "routed", "far", "gprs", "jitter"),

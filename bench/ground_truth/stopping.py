@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.ground_truth.recipes import Stops
-from wirelab.processes import Child
+from wirelab.process.children import Child
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.ground_truth.scoring import Score, Tally
-from wirelab.counting import counted
+from wirelab.format.counting import counted
 from wirelab.statistics.interval import Interval
 
 AIM = 0.95

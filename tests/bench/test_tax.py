@@ -11,7 +11,7 @@ from bench.exchange import Exchange, moved, of_as_many_bytes
 from bench.process import BenchError
 from bench.races import CLIENT_CORE, SERVER_CORE
 from bench.servers import ENGINE, running
-from wirelab.stacks import Stack
+from wirelab.stack.reference import Stack
 
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="make setup builds the engine")
 

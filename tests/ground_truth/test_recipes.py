@@ -6,9 +6,9 @@ import pytest
 
 from bench.ground_truth.places import LOOPBACK, PROFILES
 from bench.ground_truth.recipes import CLEAN, MAKERS, Recipe, recipe
-from wirelab import manifests
-from wirelab.operations import OPERATIONS
-from wirelab.stacks import Stack
+from wirelab.process import manifests
+from wirelab.stack.operations import OPERATIONS
+from wirelab.stack.reference import Stack
 
 CAPTURES = 60
 

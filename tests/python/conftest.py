@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from wirelab import engine_binary
 from wirelab.errors import EngineMissing
+from wirelab.process import engine_binary
 
 STAND_IN = Path(__file__).parent / "stand_in_engine.py"
 

@@ -8,9 +8,9 @@ from hashlib import sha256
 
 import numpy as np
 
-from wirelab.stacks import Stack
-from wirelab.trial import Check, Json, Outcome, Point, Trial
-from wirelab.wanted import Wanted
+from wirelab.explain.cell_selector import Wanted
+from wirelab.stack.reference import Stack
+from wirelab.trial.record import Check, Json, Outcome, Point, Trial
 
 Cost = Callable[[Wanted], float]
 """Seconds per call of a cell."""

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from tests.python.synthetic_run import REST, World, point, trial
-from wirelab import dissection, verdicts
-from wirelab.stacks import Stack
-from wirelab.trial import Json, Trial
+from wirelab.checks import load as verdicts
+from wirelab.stack.reference import Stack
+from wirelab.trial import dissection
+from wirelab.trial.record import Json, Trial
 
 S = 10**9
 

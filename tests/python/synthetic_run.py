@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from wirelab import studies, study_manifest, verdicts
+from wirelab.checks import load as verdicts
 from wirelab.statistics import percentile_printable
-from wirelab.trial import Json, Point, Trial
+from wirelab.study import catalogue as studies
+from wirelab.study import manifest as study_manifest
+from wirelab.trial.record import Json, Point, Trial
 
 REST = "rest@rust?codec=json"
 GRPC = "grpc@rust"

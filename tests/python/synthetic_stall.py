@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wirelab import experiment_file, manifests, planning
-from wirelab.intervention.proposal import Proposal, propose
-from wirelab.intervention.record import Claim, Planned, Spot
-from wirelab.planning import PlannedTrial
-from wirelab.stacks import Stack
-from wirelab.trial import Point, Trial
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.matrix import PlannedTrial
+from wirelab.process import manifests
+from wirelab.run.adaptive.proposal import Proposal, propose
+from wirelab.run.adaptive.record import Claim, Planned, Spot
+from wirelab.stack.reference import Stack
+from wirelab.trial.record import Point, Trial
 
 STALLED = "rest@rust?server.writes=split&server.nagle=on"
 FLIPPED = "rest@rust?server.writes=split"

@@ -16,10 +16,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from wirelab import experiment_file, open_files, running
 from wirelab.errors import ExperimentError
-from wirelab.running import Run
-from wirelab.trial import Trial
+from wirelab.experiment import loading as experiment_file
+from wirelab.process import open_files
+from wirelab.run import runner as running
+from wirelab.run.runner import Run
+from wirelab.trial.record import Trial
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 

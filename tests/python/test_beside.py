@@ -9,12 +9,13 @@ import pytest
 from pydantic import ValidationError
 
 from tests.python.synthetic_ladder import trial
-from wirelab import beside, studies
-from wirelab.beside import Line
-from wirelab.study import PublishedMap
-from wirelab.study_sections import _beside
-from wirelab.trial import Trial
-from wirelab.wanted import Wanted
+from wirelab.explain.cell_selector import Wanted
+from wirelab.study import catalogue as studies
+from wirelab.study import published_comparison as beside
+from wirelab.study.model import PublishedMap
+from wirelab.study.published_comparison import Line
+from wirelab.study.sections import _beside
+from wirelab.trial.record import Trial
 
 FOUND = studies.load("elfwing2002")
 

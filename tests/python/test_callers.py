@@ -17,22 +17,26 @@ from typing import Any
 import pytest
 
 from tests.python.synthetic_ladder import trial as plain_trial
-from wirelab import experiment_file, manifests, planning, running, verdicts
-from wirelab.axes import ENGINE
-from wirelab.callers import Errand, Tool, Tools, ghz, tool
-from wirelab.callers.outing import Outing
+from wirelab.checks import load as verdicts
 from wirelab.errors import ExperimentError, Interrupted, StackError, ToolMissing, TrialFailed
-from wirelab.expectations import Expectation
-from wirelab.explanation import explain
-from wirelab.findings import Finding, evaluate
-from wirelab.interruption import Interruption
-from wirelab.ladders import Ladder, Rung
-from wirelab.metrics import Sample
-from wirelab.processes import Ended
-from wirelab.running import Run
-from wirelab.stacks import Stack
-from wirelab.trial import Check, Trial
-from wirelab.wanted import Wanted
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.explanation import explain
+from wirelab.explain.ladders import Ladder, Rung
+from wirelab.loadtools import Errand, Tool, Tools, ghz, tool
+from wirelab.loadtools.tool_run import Outing
+from wirelab.process import manifests
+from wirelab.process.children import Ended
+from wirelab.process.interruption import Interruption
+from wirelab.process.metrics import Sample
+from wirelab.run import runner as running
+from wirelab.run.runner import Run
+from wirelab.stack.axes import ENGINE
+from wirelab.stack.reference import Stack
+from wirelab.study.claims import Finding, evaluate
+from wirelab.study.expectations import Expectation
+from wirelab.trial.record import Check, Trial
 
 Json = dict[str, Any]
 RECORDED = Path(__file__).parent / "ghz_report.json"

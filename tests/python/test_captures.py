@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from wirelab.captures import Capture
 from wirelab.errors import StorageError
-from wirelab.interruption import Interruption
-from wirelab.links import End
+from wirelab.process.interruption import Interruption
+from wirelab.trial.capture import Capture
+from wirelab.trial.link import End
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="captures need root"),

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from wirelab.console import Console, Line, StatusLine, folded
+from wirelab.format.console import Console, Line, StatusLine, folded
 
 
 class _Terminal(io.StringIO):

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from wirelab.certificates import Certificates
-from wirelab.contact import Appointment, Contact
 from wirelab.errors import LabError
-from wirelab.scratch import SUN_PATH_MAX, Scratch
-from wirelab.services import Settings
-from wirelab.stacks import Stack
+from wirelab.process.certificates import Certificates
+from wirelab.process.endpoint import Appointment, Contact
+from wirelab.process.scratch import SUN_PATH_MAX, Scratch
+from wirelab.process.services import Settings
+from wirelab.stack.reference import Stack
 
 
 def test_a_plain_stack_listens_on_any_port_and_needs_no_files() -> None:

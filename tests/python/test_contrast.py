@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wirelab import contrast
 from wirelab.statistics import NotPositive, TooFewValues, ratio
+from wirelab.statistics import linear_contrasts as contrast
 
 SAMPLES = st.lists(
     st.floats(min_value=0.01, max_value=1e6, allow_nan=False), min_size=2, max_size=8

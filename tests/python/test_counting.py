@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import counting
-from wirelab.counting import counted, of_all, plural
-from wirelab.units import format_seconds
+from wirelab.format import counting
+from wirelab.format.counting import counted, of_all, plural
+from wirelab.format.units import format_seconds
 
 
 @pytest.mark.parametrize(

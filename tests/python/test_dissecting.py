@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from wirelab.cli import app
-from wirelab.dissection import Look, dissect
 from wirelab.errors import LabError, UsageError
-from wirelab.interruption import Interruption
+from wirelab.process.interruption import Interruption
+from wirelab.trial.dissection import Look, dissect
 
 ETHERNET, USER0 = 1, 147
 FRAME = b"\x00" * 12 + b"\x08\x06" + b"\x00" * 46

@@ -22,16 +22,17 @@ from typing import Any
 import grpc
 import pytest
 
-from wirelab import certificates, checkout, manifests, open_files, targets
 from wirelab.cli import main
-from wirelab.contact import Appointment
+from wirelab.drive.advice import hints
 from wirelab.errors import UsageError
-from wirelab.hints import hints
-from wirelab.interruption import Interruption
-from wirelab.scratch import Scratch
-from wirelab.services import Programs, Service, Settings
-from wirelab.stacks import Stack
-from wirelab.targets import Server
+from wirelab.process import certificates, checkout, manifests, open_files
+from wirelab.process.endpoint import Appointment
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+from wirelab.process.services import Programs, Service, Settings
+from wirelab.stack import targets
+from wirelab.stack.reference import Stack
+from wirelab.stack.targets import Server
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 Json = dict[str, Any]

@@ -7,12 +7,12 @@ import pytest
 from scipy import stats
 
 from tests.python.synthetic_ladder import Cost, failed, trial, trials
-from wirelab.conclusions import Conclusion, UnfoundedConclusion
 from wirelab.errors import UsageError
-from wirelab.explanation import Explanation, explain
-from wirelab.ladders import Ladder, Rung
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.explanation import Explanation, explain
+from wirelab.explain.findings_text import Conclusion, UnfoundedConclusion
+from wirelab.explain.ladders import Ladder, Rung
 from wirelab.statistics import Comparison, Interval
-from wirelab.wanted import Wanted
 
 START = Wanted.of({"stack": "grpc@go?client.h2_window=65535", "bytes": 3_000_000, "users": 10})
 CHANGES = {

@@ -9,15 +9,17 @@ import pytest
 from scipy import stats
 
 from tests.python.synthetic_ladder import trial, trials
-from wirelab import crossings, findings, winners
-from wirelab.crossings import Crossing
-from wirelab.expectations import Expectation
-from wirelab.findings import Finding, Judgement
-from wirelab.levels import level_words, levels
+from wirelab.explain import crossover as crossings
+from wirelab.explain import winners
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.crossover import Crossing
+from wirelab.explain.levels import level_words, levels
+from wirelab.explain.winners import Contest
 from wirelab.statistics import Interval
-from wirelab.trial import Trial
-from wirelab.wanted import Wanted
-from wirelab.winners import Contest
+from wirelab.study import claims as findings
+from wirelab.study.claims import Finding, Judgement
+from wirelab.study.expectations import Expectation
+from wirelab.trial.record import Trial
 
 GRPC = Wanted.of({"stack": "grpc@go", "bytes": 14})
 HTTP = Wanted.of({"stack": "rest@go?codec=text", "bytes": 14})

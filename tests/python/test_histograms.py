@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wirelab import histograms
-from wirelab.histograms import Json
+from wirelab.trial import histograms
+from wirelab.trial.histograms import Json
 
 
 def _group() -> Json:

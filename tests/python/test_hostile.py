@@ -18,7 +18,7 @@ from tests.python import hostile_inputs as hostile
 from tests.python.hostile_inputs import Attack, Post
 from tests.strangers.driving import Engine, all_good
 from tests.strangers.hosting import Host, Hosted
-from wirelab.scratch import Scratch
+from wirelab.process.scratch import Scratch
 
 Json = dict[str, Any]
 

@@ -9,15 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import experiment_file, identity, manifests, running, verdicts
+from wirelab import identity
+from wirelab.checks import load as verdicts
 from wirelab.errors import BuildError, ExperimentError, StackError, UsageError
+from wirelab.experiment import loading as experiment_file
 from wirelab.identity import Examination, Gaps, Proofs, judge
 from wirelab.identity import gaps as known
 from wirelab.identity.examining import Exam, Finding, examine
 from wirelab.identity.gaps import Gap
-from wirelab.interruption import Interruption
-from wirelab.services import Programs
-from wirelab.stacks import Stack
+from wirelab.process import manifests
+from wirelab.process.interruption import Interruption
+from wirelab.process.services import Programs
+from wirelab.run import runner as running
+from wirelab.stack.reference import Stack
 
 MUTANTS_MIN = 30
 """Seeded mistakes that the differential test must find (all that there are)."""

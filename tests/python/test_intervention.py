@@ -30,29 +30,27 @@ from tests.python.synthetic_stall import (
     trial_of,
     trials_of,
 )
-from wirelab import (
-    documents,
-    experiment_file,
-    intervention,
-    journal,
-    manifests,
-    placement,
-    planning,
-    running,
-)
 from wirelab.cli import main
 from wirelab.errors import ExperimentError, UsageError
-from wirelab.experiment import Experiment
-from wirelab.intervention.outcome import Outcome, judge
-from wirelab.intervention.proposal import Proposal, propose
-from wirelab.intervention.record import Interventions, Spot
-from wirelab.intervention.recorded import FOLDER
-from wirelab.measuring import settings
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.experiment import yaml_source as documents
+from wirelab.experiment.model import Experiment
+from wirelab.process import manifests
 from wirelab.report import section as page_section
 from wirelab.report import tested as report_tested
 from wirelab.report.source import Source
+from wirelab.run import adaptive as intervention
+from wirelab.run import journal
+from wirelab.run import runner as running
+from wirelab.run.adaptive.outcome import Outcome, judge
+from wirelab.run.adaptive.proposal import Proposal, propose
+from wirelab.run.adaptive.record import Interventions, Spot
+from wirelab.run.adaptive.recorded import FOLDER
 from wirelab.statistics import point_key
-from wirelab.trial import Trial
+from wirelab.trial import placement
+from wirelab.trial.record import Trial
+from wirelab.trial.runner import settings
 
 # -- what is proposed ------------------------------------------------------
 
@@ -98,11 +96,11 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
         ("rest@rust", finding_of("server-think-time", 100, 3000.0), "no switch of this cell makes"),
         ("rest@rust", finding_of("client-not-reading", 100, 3000.0), "no switch of this cell"),
         ("rest@rust", SMALL_BUFFER, "the stack has server.tcp_window=kernel already"),
-        ("rest@rust", finding_of("slow-start", 100, 3000.0), "loopback has the machine's initial"),
+        ("rest@rust", finding_of("slow-start", 100, 3000.0), "loopback has the machine's initial_window"),
         (
             "rest@rust",
             finding_of("idle-restart", 100, 3000.0),
-            "loopback has the machine's setting",
+            "loopback has the machine's after_idle",
         ),
         ("rest@rust", finding_of("data-retransmission", 9, 900.0), "loopback loses nothing"),
     ],

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from wirelab import experiment_file, intervention, running
-from wirelab.intervention.outcome import Tested as Judged
-from wirelab.trial import Trial
+from wirelab.experiment import loading as experiment_file
+from wirelab.run import adaptive as intervention
+from wirelab.run import runner as running
+from wirelab.run.adaptive.outcome import Tested as Judged
+from wirelab.trial.record import Trial
 
 TEXT = """\
 name: windows

@@ -19,11 +19,11 @@ from tests.python.synthetic_stall import (
     point_of,
     trials_of,
 )
-from wirelab.intervention.claims import call_ns
-from wirelab.intervention.outcome import Tested as Judged
-from wirelab.intervention.outcome import judge
-from wirelab.intervention.record import Interventions, Spot, Together
 from wirelab.report import tested as report_tested
+from wirelab.run.adaptive.claims import call_ns
+from wirelab.run.adaptive.outcome import Tested as Judged
+from wirelab.run.adaptive.outcome import judge
+from wirelab.run.adaptive.record import Interventions, Spot, Together
 
 
 def _judged(before: Sequence[float], after: Sequence[float], *left: dict[str, Any]) -> Judged:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import journal
 from wirelab.errors import RunDirectoryError, StorageError
-from wirelab.journal import Journal
-from wirelab.trial import Point, Trial
+from wirelab.run import journal
+from wirelab.run.journal import Journal
+from wirelab.trial.record import Point, Trial
 
 
 def _trial(number: int, reason: str = "") -> Trial:

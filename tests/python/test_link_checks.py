@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial
-from wirelab.link_checks import dead, driver_text
-from wirelab.profiles import OwnProfile
-from wirelab.trial import Json, Trial
-from wirelab.verdicts import check
+from wirelab.checks.link import dead, driver_text
+from wirelab.checks.load import check
+from wirelab.experiment.link_profiles import OwnProfile
+from wirelab.trial.record import Json, Trial
 
 LINK: Json = {
     "name": "wlan",

@@ -16,24 +16,20 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import (
-    doctor,
-    experiment_file,
-    links,
-    manifests,
-    metrics,
-    namespaces,
-    planning,
-    running,
-)
-from wirelab.attendants import Refused
 from wirelab.errors import ExperimentError, Interrupted, LabError, RunDirectoryError
-from wirelab.experiment import Experiment
-from wirelab.interruption import Interruption
-from wirelab.planning import PlannedTrial
-from wirelab.progress import Silent
-from wirelab.running import Run
-from wirelab.wanted import Wanted
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.matrix import PlannedTrial
+from wirelab.experiment.model import Experiment
+from wirelab.explain.cell_selector import Wanted
+from wirelab.process import manifests, metrics, namespaces
+from wirelab.process.interruption import Interruption
+from wirelab.process.managed import Refused
+from wirelab.run import runner as running
+from wirelab.run.progress import Silent
+from wirelab.run.runner import Run
+from wirelab.selftest import doctor
+from wirelab.trial import link as links
 
 TEXT = """\
 name: small

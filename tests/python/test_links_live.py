@@ -14,10 +14,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from wirelab import doctor, experiment_file, namespaces, running
 from wirelab.errors import LabError
-from wirelab.running import Run
-from wirelab.trial import Trial
+from wirelab.experiment import loading as experiment_file
+from wirelab.process import namespaces
+from wirelab.run import runner as running
+from wirelab.run.runner import Run
+from wirelab.selftest import doctor
+from wirelab.trial.record import Trial
 
 TEXT = """\
 name: live

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import manifests
 from wirelab.errors import LabError, StackError
-from wirelab.stacks import Stack
+from wirelab.process import manifests
+from wirelab.stack.reference import Stack
 
 
 def test_the_committed_manifests_serve_what_the_lab_knows() -> None:

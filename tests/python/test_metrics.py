@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirelab import metrics
-from wirelab.metrics import Sample
+from wirelab.process import metrics
+from wirelab.process.metrics import Sample
 
 TEXT = """\
 # HELP wirelab_calls_total calls

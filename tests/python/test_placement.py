@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from wirelab import placement
 from wirelab.errors import UsageError
-from wirelab.experiment import Placement
+from wirelab.experiment.model import Placement
+from wirelab.trial import placement
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import experiment_file, manifests, planning
 from wirelab.errors import ExperimentError
-from wirelab.manifests import Catalogue
-from wirelab.planning import Schedule
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.matrix import Schedule
+from wirelab.process import manifests
+from wirelab.process.manifests import Catalogue
 
 MATRIX = """\
 name: matrix

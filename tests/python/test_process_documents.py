@@ -12,15 +12,19 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from wirelab import engine_binary, experiment_file, links, manifests, placement, planning
-from wirelab.attendants import Attendant, Refused
-from wirelab.axes import SEGMENTS_MAX
-from wirelab.certificates import Certificates
-from wirelab.contact import Appointment, Contact
-from wirelab.interruption import Interruption
-from wirelab.measuring import plan, settings
-from wirelab.profiles import Direction, GilbertElliott, OwnProfile, RandomLoss
-from wirelab.stacks import Stack
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.link_profiles import Direction, GilbertElliott, OwnProfile, RandomLoss
+from wirelab.process import engine_binary, manifests
+from wirelab.process.certificates import Certificates
+from wirelab.process.endpoint import Appointment, Contact
+from wirelab.process.interruption import Interruption
+from wirelab.process.managed import Attendant, Refused
+from wirelab.stack.axes import SEGMENTS_MAX
+from wirelab.stack.reference import Stack
+from wirelab.trial import link as links
+from wirelab.trial import placement
+from wirelab.trial.runner import plan, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = ROOT / "contracts" / "process"

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wirelab import published, winners
 from wirelab.errors import UsageError
-from wirelab.published import Figure
+from wirelab.explain import winners
+from wirelab.study import published
+from wirelab.study.published import Figure
 
 CSV = Path(__file__).parents[2] / "studies" / "published.csv"
 USERS = (1, 10, 50, 100, 400)

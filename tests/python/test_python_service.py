@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from wirelab import identity, manifests
-from wirelab.interruption import Interruption
-from wirelab.services import Programs
-from wirelab.stacks import Stack
+from wirelab import identity
+from wirelab.process import manifests
+from wirelab.process.interruption import Interruption
+from wirelab.process.services import Programs
+from wirelab.stack.reference import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "python-service"

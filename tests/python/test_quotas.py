@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import quotas
 from wirelab.errors import LabError
-from wirelab.processes import Child
-from wirelab.quotas import Controller, Quota
+from wirelab.process import cgroups as quotas
+from wirelab.process.cgroups import Controller, Quota
+from wirelab.process.children import Child
 
 SPIN = "import time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end: pass"
 

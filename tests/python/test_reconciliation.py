@@ -13,12 +13,16 @@ from typing import Any
 import pytest
 
 from tests.python.synthetic_run import World, trial
-from wirelab import experiment_file, planning, reconciliation, running, verdicts
+from wirelab.checks import load as verdicts
 from wirelab.cli import main
-from wirelab.manifests import load
-from wirelab.reconciliation import CALLS_MAX, LOG, CallLog
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.process.manifests import load
 from wirelab.report import reconciled
-from wirelab.trial import Check, Point, Trial
+from wirelab.run import runner as running
+from wirelab.trial import reconciliation
+from wirelab.trial.reconciliation import CALLS_MAX, LOG, CallLog
+from wirelab.trial.record import Check, Point, Trial
 
 Json = dict[str, Any]
 

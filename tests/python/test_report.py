@@ -30,9 +30,9 @@ from tests.python.synthetic_run import (
 )
 from wirelab import report
 from wirelab.cli import main
+from wirelab.format.numbers import digits, plain, quantity
 from wirelab.report import Picture, Row, Section, Table, UnsafePicture, interval_picture, look
 from wirelab.report.canvas import spread
-from wirelab.report.quantity import digits, plain, quantity
 from wirelab.report.section import longest_word
 from wirelab.statistics import FIGURES, GOOD_CALLS, Interval
 

@@ -24,8 +24,10 @@ from tests.python.synthetic_run import (
     write_reproduction,
     write_run,
 )
-from wirelab import report, reproduction, study_page
+from wirelab import report
 from wirelab.report.section import WORD_MAX
+from wirelab.study import page as study_page
+from wirelab.study import reproduction
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 

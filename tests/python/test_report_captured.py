@@ -9,15 +9,18 @@ from click.testing import CliRunner
 
 from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissected
 from tests.python.synthetic_run import GRPC, REST, write_run
-from wirelab import dissection, intervention, report, verdicts
+from wirelab import report
+from wirelab.checks import load as verdicts
 from wirelab.cli import app
-from wirelab.intervention import outcome
-from wirelab.intervention.record import Claim, Interventions, Planned, Spot
 from wirelab.report import causes, traffic
 from wirelab.report import dissected as text
 from wirelab.report.causes import Standing
 from wirelab.report.source import Source
-from wirelab.trial import Trial
+from wirelab.run import adaptive as intervention
+from wirelab.run.adaptive import outcome
+from wirelab.run.adaptive.record import Claim, Interventions, Planned, Spot
+from wirelab.trial import dissection
+from wirelab.trial.record import Trial
 
 CAUSE = str(FINDING["cause"])
 

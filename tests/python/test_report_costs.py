@@ -10,9 +10,10 @@ import pytest
 
 from tests.python.synthetic_run import REST, World, failed, trials, users, write_run
 from wirelab import report
-from wirelab.report import costs, disturbance, tables
+from wirelab.checks import system_noise as disturbance
+from wirelab.report import costs, tables
 from wirelab.report.source import Source
-from wirelab.trial import Check, Json, Trial
+from wirelab.trial.record import Check, Json, Trial
 
 ONE = World(stacks=(REST,), sizes=(14,), loads=(users(32),))
 SPENT: Json = {

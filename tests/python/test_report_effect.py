@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wirelab.format.numbers import digits, limits, over_limits, ranged, span
 from wirelab.report.effect import AMOUNT, COST, DURATION, Wording, effect, than, wording
-from wirelab.report.quantity import digits, limits, over_limits, ranged, span
 from wirelab.statistics import CLIENT_CPU, RATE, RESPONSE_P50, Interval
 
 

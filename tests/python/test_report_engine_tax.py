@@ -8,12 +8,12 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
 from wirelab import report
+from wirelab.format.labels import Names
+from wirelab.format.numbers import quantity
 from wirelab.report import engine_tax
-from wirelab.report.label import Names
-from wirelab.report.quantity import quantity
 from wirelab.report.section import Table
-from wirelab.stacks import Stack
-from wirelab.trial import Point
+from wirelab.stack.reference import Stack
+from wirelab.trial.record import Point
 
 HEAD = "engine&#39;s own CPU per call"
 

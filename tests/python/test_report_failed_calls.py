@@ -17,7 +17,7 @@ from wirelab.cli import main
 from wirelab.report import tables, tail
 from wirelab.report.source import Source
 from wirelab.statistics import GOOD_P99, RESPONSE_P50, RESPONSE_P99, Cell, cells
-from wirelab.trial import Trial
+from wirelab.trial.record import Trial
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 TIMEOUT_S = 10.0

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.python.synthetic_run import REST, World, point, trial
+from wirelab.format.labels import Names
 from wirelab.report import links, terminal_table
-from wirelab.report.label import Names
 from wirelab.report.source import Source
-from wirelab.trial import Json, Trial
+from wirelab.trial.record import Json, Trial
 
 
 def _trial(name: str, order: int, p50: float, **link: object) -> Trial:

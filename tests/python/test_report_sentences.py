@@ -21,8 +21,8 @@ from tests.python.synthetic_run import (
     write_run,
 )
 from wirelab import report
+from wirelab.format.labels import Names, load
 from wirelab.report import panels
-from wirelab.report.label import Names, load
 from wirelab.report.source import Source
 
 SMALL = World(sizes=(14,), loads=(users(32),))

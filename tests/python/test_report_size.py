@@ -22,7 +22,7 @@ from tests.python.synthetic_run import (
 from wirelab.report import page, section
 from wirelab.report.section import Table
 from wirelab.report.source import Source
-from wirelab.trial import Check, Trial
+from wirelab.trial.record import Check, Trial
 
 REPEATS = 15
 FEW, MANY = 2, 8

@@ -19,9 +19,10 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
-from wirelab import report, running
-from wirelab.cli import results
-from wirelab.trial import Trial
+from wirelab import report
+from wirelab.cli import run_output as results
+from wirelab.run import runner as running
+from wirelab.trial.record import Trial
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 

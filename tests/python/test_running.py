@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import engine, experiment_file, report, running, services
+from wirelab import report
 from wirelab.cli import main
 from wirelab.errors import (
     EngineMissing,
@@ -19,11 +19,14 @@ from wirelab.errors import (
     RunDirectoryError,
     StorageError,
 )
-from wirelab.experiment import Experiment
-from wirelab.interruption import Interruption
-from wirelab.progress import Silent
-from wirelab.running import Run
-from wirelab.trial import Trial
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment.model import Experiment
+from wirelab.process import engine, services
+from wirelab.process.interruption import Interruption
+from wirelab.run import runner as running
+from wirelab.run.progress import Silent
+from wirelab.run.runner import Run
+from wirelab.trial.record import Trial
 
 TEXT = """\
 name: small

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wirelab.scratch import Scratch
+from wirelab.process.scratch import Scratch
 
 HOLDER = """\
 import sys

@@ -14,10 +14,10 @@ import pytest
 
 from tests.strangers.driving import Engine
 from tests.strangers.hosting import Host
-from wirelab import libraries, manifests
-from wirelab.libraries import OWN, Library
-from wirelab.manifests import Served
-from wirelab.scratch import Scratch
+from wirelab.process import libraries, manifests
+from wirelab.process.libraries import OWN, Library
+from wirelab.process.manifests import Served
+from wirelab.process.scratch import Scratch
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "contracts/process/service-ready.schema.json").read_text())

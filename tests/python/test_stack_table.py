@@ -10,9 +10,9 @@ import pytest
 from tools import stack_table
 from tools.stack_table import Offer, Report
 from wirelab.errors import BuildError
-from wirelab.libraries import OWN, Library
-from wirelab.manifests import Served
-from wirelab.stacks import Stack
+from wirelab.process.libraries import OWN, Library
+from wirelab.process.manifests import Served
+from wirelab.stack.reference import Stack
 
 BUILD_S_MAX = 900
 """Maven fetches and builds for minutes on a machine where nothing was built before."""

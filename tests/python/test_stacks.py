@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirelab import axes, legality
 from wirelab.errors import StackError
-from wirelab.stacks import Stack
+from wirelab.stack import axes
+from wirelab.stack import rules as legality
+from wirelab.stack.reference import Stack
 
 
 def _values(axis: axes.Axis) -> st.SearchStrategy[str]:

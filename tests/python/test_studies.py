@@ -11,23 +11,21 @@ import pytest
 
 from tests.python.synthetic_ladder import trial
 from tests.python.synthetic_run import write_run
-from wirelab import (
-    experiment_file,
-    manifests,
-    planning,
-    reproduction,
-    studies,
-    study_file,
-    study_manifest,
-    study_page,
-)
-from wirelab.cli.reproduced import show
+from wirelab.cli.reproduce_output import show
 from wirelab.errors import ExperimentError, UsageError
-from wirelab.levels import levels
-from wirelab.scaling import scaled
-from wirelab.studies import Found
-from wirelab.trial import Point
-from wirelab.wanted import Wanted
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.scaling import scaled
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.levels import levels
+from wirelab.process import manifests
+from wirelab.study import catalogue as studies
+from wirelab.study import loading as study_file
+from wirelab.study import manifest as study_manifest
+from wirelab.study import page as study_page
+from wirelab.study import reproduction
+from wirelab.study.catalogue import Found
+from wirelab.trial.record import Point
 
 STUDIES = Path(__file__).parents[2] / "studies"
 

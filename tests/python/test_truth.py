@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import metrics, selftest
-from wirelab.interruption import Interruption
+from wirelab import selftest
+from wirelab.process import metrics
+from wirelab.process.interruption import Interruption
 from wirelab.selftest import Bed, rates
 
 REST, GRPC = selftest.STACKS

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirelab.console import Console
 from wirelab.errors import UnitError
-from wirelab.progress import OnConsole, time_left
-from wirelab.units import format_bytes, format_seconds, parse_bytes, parse_seconds
+from wirelab.format.console import Console
+from wirelab.format.units import format_bytes, format_seconds, parse_bytes, parse_seconds
+from wirelab.run.progress import OnConsole, time_left
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial
+from wirelab.checks.load import check, client_bound, marked
 from wirelab.statistics import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU
-from wirelab.trial import Check, Json, Trial
-from wirelab.verdicts import check, client_bound, marked
+from wirelab.trial.record import Check, Json, Trial
 
 CLOSED: Json = {"kind": "closed", "users": 10}
 OPEN: Json = {"kind": "constant", "rate": 12_000.0, "in_flight_max": 64}

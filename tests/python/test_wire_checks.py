@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial
-from wirelab.trial import Check, Json, Trial
-from wirelab.verdicts import check
+from wirelab.checks.load import check
+from wirelab.trial.record import Check, Json, Trial
 
 CLOSED: Json = {"kind": "closed", "users": 10}
 OPEN: Json = {"kind": "constant", "rate": 500.0, "in_flight_max": 64}

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import experiment_file, manifests, planning, worlds
-from wirelab.worlds import WORLDS, World
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.explain import seeded_worlds as worlds
+from wirelab.explain.seeded_worlds import WORLDS, World
+from wirelab.process import manifests
 
 SERVICES = Path(__file__).parents[2] / "services"
 

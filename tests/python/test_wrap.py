@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
-from wirelab import checkout, manifests, namespaces, wrapping
-from wirelab.callers.tool import GHZ, find
-from wirelab.interruption import Interruption
-from wirelab.services import Programs, Service, Settings
-from wirelab.stacks import Stack
-from wirelab.wrapping import Order, process, session
+from wirelab import wrap as wrapping
+from wirelab.loadtools.tool import GHZ, find
+from wirelab.process import checkout, manifests, namespaces
+from wirelab.process.interruption import Interruption
+from wirelab.process.services import Programs, Service, Settings
+from wirelab.stack.reference import Stack
+from wirelab.wrap import Order, process, session
 
 Json = dict[str, Any]
 

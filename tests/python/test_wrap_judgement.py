@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from wirelab.metrics import Sample
-from wirelab.processes import Ended
-from wirelab.trial import Check
-from wirelab.wrapping import arrivals, comparison, judgement
-from wirelab.wrapping.judgement import Case
-from wirelab.wrapping.process import Ran, Threads
-from wirelab.wrapping.session import Measured, Order
-from wirelab.wrapping.told import Asked, Told
+from wirelab.process.children import Ended
+from wirelab.process.metrics import Sample
+from wirelab.trial.record import Check
+from wirelab.wrap import arrivals, comparison
+from wirelab.wrap import checks as judgement
+from wirelab.wrap.checks import Case
+from wirelab.wrap.process import Ran, Threads
+from wirelab.wrap.session import Measured, Order
+from wirelab.wrap.tool_report import Asked, Told
 
 Json = dict[str, Any]
 S = 10**9

@@ -10,11 +10,11 @@ import pytest
 from tests.python.synthetic_packets import FINDING, TIMELINE, S, dissected
 from tests.python.synthetic_run import HOSTILE
 from tests.python.test_wrap_tools import output
-from wirelab import wrapping
-from wirelab.metrics import Sample
-from wirelab.processes import Ended
-from wirelab.wrapping import Measured, Order, page
-from wirelab.wrapping.process import Ran, Threads
+from wirelab import wrap as wrapping
+from wirelab.process.children import Ended
+from wirelab.process.metrics import Sample
+from wirelab.wrap import Measured, Order, page
+from wirelab.wrap.process import Ran, Threads
 
 Json = dict[str, Any]
 

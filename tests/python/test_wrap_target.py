@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from wirelab.errors import UsageError
-from wirelab.wrapping import target
-from wirelab.wrapping.target import Place
+from wirelab.wrap import target
+from wirelab.wrap.target import Place
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from wirelab.wrapping import tools
-from wirelab.wrapping.tools.words import seconds
+from wirelab.wrap import tools
+from wirelab.wrap.tools.words import seconds
 
 OUTPUTS = Path(__file__).parent / "tool_outputs"
 """ab 2.3, wrk 4.1.0, h2load 1.52.0, ghz 0.120.0, k6 0.41.0, against services of the lab."""

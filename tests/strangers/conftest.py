@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.strangers.hosting import Host
-from wirelab.scratch import Scratch
+from wirelab.process.scratch import Scratch
 
 BUILD_S_MAX = 900
 """Maven fetches and builds for minutes on a machine where nothing was built before."""

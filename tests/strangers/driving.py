@@ -15,13 +15,13 @@ import pytest
 
 from tests.strangers.golden import CONTRACTS
 from tests.strangers.hosting import engine
-from wirelab import builds, checkout
-from wirelab.engine import Drive
 from wirelab.errors import BuildError
-from wirelab.interruption import Interruption
-from wirelab.manifests import Manifest
-from wirelab.processes import Child
-from wirelab.stacks import Stack
+from wirelab.process import builds, checkout
+from wirelab.process.children import Child
+from wirelab.process.engine import Drive
+from wirelab.process.interruption import Interruption
+from wirelab.process.manifests import Manifest
+from wirelab.stack.reference import Stack
 
 Json = dict[str, Any]
 CALLS = 1_000

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tests.strangers.hosting import Host, Hosted
-from wirelab.stacks import Stack
+from wirelab.stack.reference import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = ROOT / "contracts"

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from wirelab import engine_binary, manifests, metrics
-from wirelab.certificates import Certificates
-from wirelab.contact import Appointment
 from wirelab.errors import BuildError, EngineMissing, StackError
-from wirelab.interruption import Interruption
-from wirelab.scratch import Scratch
-from wirelab.services import Program, Programs, Service, Settings
-from wirelab.stacks import Stack
+from wirelab.process import engine_binary, manifests, metrics
+from wirelab.process.certificates import Certificates
+from wirelab.process.endpoint import Appointment
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+from wirelab.process.services import Program, Programs, Service, Settings
+from wirelab.stack.reference import Stack
 
 Json = dict[str, Any]
 

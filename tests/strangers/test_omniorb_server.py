@@ -20,7 +20,7 @@ from tests.strangers.driving import (
     all_good,
     some_failed,
 )
-from wirelab.processes import Child
+from wirelab.process.children import Child
 
 ORDERS = ["little", "big"]
 

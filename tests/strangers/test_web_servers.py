@@ -13,7 +13,7 @@ import pytest
 
 from tests.strangers import driving, golden, hosting
 from tests.strangers.driving import Engine, all_failed, all_good
-from wirelab.scratch import Scratch
+from wirelab.process.scratch import Scratch
 
 Json = dict[str, Any]
 SMALL = b"Hello, wirelab"

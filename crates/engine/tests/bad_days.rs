@@ -105,6 +105,7 @@ fn a_reset_does_not_complete_a_reply_that_ends_with_its_connection() {
     });
     let mut plan = plan(&address);
     plan["groups"][0]["stack"]["transport"] = json!("http/1.0");
+    plan["groups"][0]["stack"]["connection"] = json!("close");
     let group = group(&plan);
     assert_eq!(group["ok"], 0, "{group}");
     assert_eq!(kinds(&group)[0].0, "reset");
@@ -248,14 +249,14 @@ fn rest(options: &[(&str, Value)]) -> Value {
 
 fn unix_with_quickack() -> Value {
     let mut plan = plan("unix:/nowhere");
-    plan["groups"][0]["stack"] = rest(&[("quickack", json!(true))]);
+    plan["groups"][0]["stack"] = rest(&[("client.quickack", json!("on"))]);
     plan
 }
 
 fn pool_of_two_for_one_user_in_two_threads() -> Value {
     let mut plan = plan("127.0.0.1:9");
     plan["threads"] = json!(2);
-    plan["groups"][0]["stack"]["connection"] = json!({"count": 2});
+    plan["groups"][0]["stack"]["connection"] = json!("pool=2");
     plan
 }
 
@@ -316,11 +317,11 @@ fn plans_that_cannot_be_run_are_refused_by_option_and_remedy() {
         (change("/cores", json!([0, 100_000])), "core 100000"),
         (unix_with_quickack(), "quickack"),
         (
-            change("/groups/0/stack", rest(&[("h2_window", json!(0))])),
-            "h2_window",
+            change("/groups/0/stack", rest(&[("client.h2_window", json!("0"))])),
+            "client.h2_window",
         ),
         (
-            change("/groups/0/stack", rest(&[("tcp_window", json!(u32::MAX))])),
+            change("/groups/0/stack", rest(&[("client.tcp_window", json!(i32::MAX.to_string()))])),
             "tcp_window",
         ),
         (pool_of_two_for_one_user_in_two_threads(), "threads = 2"),

@@ -228,7 +228,7 @@ fn requests_and_replies_of_rest() {
 #[test]
 fn requests_and_replies_of_http_1_0() {
     let stack = json!({"binding": "rest", "codec": "json", "transport": "http/1.0",
-        "connection": {"close": true}});
+        "connection": "close"});
     http_agrees("http10", stack, "Hello");
 }
 

@@ -64,7 +64,7 @@ fn one_way_plan(address: &str, report: &str) -> Value {
     let mut plan = plan(address);
     let group = &mut plan["groups"][0];
     group["stack"] = json!({"binding": "raw", "codec": "soap-literal", "transport": "tcp",
-        "reply": "one-way", "connection": {"in_flight": 4, "count": 1}});
+        "reply": "one-way", "connection": "pool=1", "in_flight": "pipeline=4"});
     group["report"] = json!(report);
     group["workload"] = json!({"kind": "contract", "contract": "calendar", "operation": "Deploy"});
     group["load"]["users"] = json!(4);

@@ -26,7 +26,7 @@ fn keep_uses_one_connection_per_user_for_all_calls() {
 fn close_uses_one_connection_per_call() {
     let (address, seen) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
     let mut plan = plan(&address);
-    plan["groups"][0]["stack"]["connection"] = json!({"close": true});
+    plan["groups"][0]["stack"]["connection"] = json!("close");
     plan["groups"][0]["load"]["users"] = json!(3);
     plan["groups"][0]["window"] = json!({"calls": {"calls": 500, "max_s": 20.0}});
     let group = group(&plan);
@@ -51,7 +51,7 @@ fn replies_that_end_with_the_connection_follow_each_other_without_a_pause() {
     });
     let mut plan = plan(&address);
     plan["groups"][0]["stack"]["transport"] = json!("http/1.0");
-    plan["groups"][0]["stack"]["connection"] = json!({"close": true});
+    plan["groups"][0]["stack"]["connection"] = json!("close");
     plan["groups"][0]["workload"]["expect_length"] = json!(2);
     plan["groups"][0]["window"] = json!({"calls": {"calls": 200, "max_s": 20.0}});
     let group = group(&plan);
@@ -74,7 +74,7 @@ fn a_pool_is_shared_by_more_users_than_it_has_connections() {
         });
     });
     let mut plan = plan(&address);
-    plan["groups"][0]["stack"]["connection"] = json!({"count": 2});
+    plan["groups"][0]["stack"]["connection"] = json!("pool=2");
     plan["groups"][0]["load"]["users"] = json!(4);
     let group = group(&plan);
     assert_eq!(seen.connections.load(SeqCst), 2);
@@ -99,7 +99,7 @@ fn pipelining_sends_before_the_reply() {
         });
     });
     let mut plan = plan(&address);
-    plan["groups"][0]["stack"]["connection"] = json!({"in_flight": 4});
+    plan["groups"][0]["stack"]["in_flight"] = json!("pipeline=4");
     plan["groups"][0]["load"]["users"] = json!(4);
     plan["groups"][0]["window"] = json!({"calls": {"calls": 400, "max_s": 20.0}});
     let group = group(&plan);
@@ -128,7 +128,7 @@ fn a_pipelined_call_behind_a_large_body_is_sent_when_that_body_is_out() {
     });
     let mut plan = plan(&address);
     let body = base64::engine::general_purpose::STANDARD.encode(vec![b'x'; BODY_BYTES]);
-    plan["groups"][0]["stack"]["connection"] = json!({"in_flight": 2});
+    plan["groups"][0]["stack"]["in_flight"] = json!("pipeline=2");
     plan["groups"][0]["workload"]["method"] = json!("POST");
     plan["groups"][0]["workload"]["body_base64"] = json!(body);
     plan["groups"][0]["load"]["users"] = json!(2);
@@ -200,7 +200,7 @@ fn a_window_of_calls_has_the_rate_of_its_connections() {
     {
         let mut plan = plan(&address);
         plan["threads"] = json!(threads);
-        plan["groups"][0]["stack"]["connection"] = json!({"count": connections});
+        plan["groups"][0]["stack"]["connection"] = json!(format!("pool={connections}"));
         plan["groups"][0]["load"]["users"] = json!(users);
         plan["groups"][0]["window"] = json!({"calls": {"calls": 60, "max_s": 20.0}});
         plan["groups"][0]["warmup"] = json!({"min_s": 0.2, "max_s": 0.2});
@@ -286,7 +286,7 @@ fn a_warm_up_lasts_three_rounds_of_its_users() {
         });
     });
     let mut plan = plan(&address);
-    plan["groups"][0]["stack"]["connection"] = json!({"count": 20, "in_flight": 1});
+    plan["groups"][0]["stack"]["connection"] = json!("pool=20");
     plan["groups"][0]["load"] = json!({"kind": "closed", "users": 20});
     plan["groups"][0]["window"] = json!({"duration_s": 0.2});
     plan["groups"][0]["timeout_s"] = json!(5.0);

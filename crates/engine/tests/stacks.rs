@@ -49,7 +49,7 @@ fn run(service: &Service, stack: Value, workload: Value, more: &Value) -> Value 
     let mut plan = plan(service.address());
     let group_plan = &mut plan["groups"][0];
     if stack["transport"] == "http/1.0" {
-        group_plan["stack"]["connection"] = json!({"close": true});
+        group_plan["stack"]["connection"] = json!("close");
     }
     group_plan["stack"] = with(stack, &json!({}));
     group_plan["workload"] = workload;
@@ -200,17 +200,12 @@ fn options_of_single_stacks() {
         (
             ("iiop", "cdr", "tcp"),
             json!({}),
-            json!({"connection": {"in_flight": 4, "count": 1}}),
+            json!({"connection": "pool=1", "in_flight": "multiplex=4"}),
         ),
         (
             ("iiop", "cdr", "tcp"),
             json!({}),
-            json!({"connection": {"close": true}}),
-        ),
-        (
-            ("iiop", "cdr", "tcp"),
-            json!({}),
-            json!({"writes": "split"}),
+            json!({"connection": "close"}),
         ),
         (
             ("raw", "token-xml", "tcp"),
@@ -220,17 +215,12 @@ fn options_of_single_stacks() {
         (
             ("raw", "token-xml", "tcp"),
             json!({}),
-            json!({"connection": {"close": true}}),
+            json!({"connection": "close"}),
         ),
         (
             ("raw", "token-xml", "tcp"),
             json!({}),
-            json!({"connection": {"in_flight": 4, "count": 1}}),
-        ),
-        (
-            ("raw", "soap-literal", "tcp"),
-            json!({}),
-            json!({"writes": "split"}),
+            json!({"connection": "pool=1", "in_flight": "pipeline=4"}),
         ),
     ];
     for codec in ["soap-literal", "soap-rpc"] {
@@ -332,7 +322,7 @@ fn one_way_calls_end_when_they_have_been_processed() {
         let more = json!({"report": service.ready["report"]});
         let windowed = with(
             one_way,
-            &json!({"connection": {"in_flight": 16, "count": 2}}),
+            &json!({"connection": "pool=2", "in_flight": "pipeline=16"}),
         );
         let load = json!({"kind": "closed", "users": 32});
         let more = with(more, &json!({"load": load}));

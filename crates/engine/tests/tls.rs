@@ -72,7 +72,7 @@ fn calls_go_through_records_and_the_handshake_is_part_of_connecting() {
     let config = server_config(certificates.good(), &["http/1.1"]);
     let (address, seen) = secured(config, good);
     let mut plan = tls_plan(&address, certificates.client());
-    plan["groups"][0]["stack"]["connection"] = json!({"close": true});
+    plan["groups"][0]["stack"]["connection"] = json!("close");
     let group = group(&plan);
     assert_eq!(
         (group["ok"].as_u64(), group["errors"].as_u64()),
@@ -231,6 +231,7 @@ fn a_reply_that_ends_with_its_connection_needs_the_last_word_of_tls() {
         });
         let mut plan = tls_plan(&address, certificates.client());
         plan["groups"][0]["stack"]["transport"] = json!("http/1.0");
+        plan["groups"][0]["stack"]["connection"] = json!("close");
         let group = group(&plan);
         assert_eq!(group["ok"], ok, "{group}");
         if !last_word {

@@ -1,11 +1,12 @@
 //! Bodies of requests: typed calls to the bytes that a session is given.
 
 use wirelab_contract::Call as Typed;
+use wirelab_stack::{Binding, Compression, Stack};
 use wirelab_wire::codec::{Form, Unsupported};
 use wirelab_wire::soap::UsernameToken;
 use wirelab_wire::{grpc, gzip, zstd};
 
-use crate::plan::{Binding, Compression, Group, Stack};
+use crate::plan::Group;
 
 /// Writes bodies in one way.
 #[derive(Debug, Clone)]

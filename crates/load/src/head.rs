@@ -1,11 +1,11 @@
 //! What of a request is no body: method, path, fields.
 
 use wirelab_contract::Operation;
+use wirelab_stack::{Binding, Stack};
 use wirelab_wire::Request;
 
 use crate::fault;
 use crate::form::{encoding, media_type, version};
-use crate::plan::{Binding, Stack};
 use crate::result::Fault;
 
 /// Fields that ask for compressed replies, by binding.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wirelab_contract::{Call, Operation};
+use wirelab_stack::{Binding, Codec, Compression};
 use wirelab_wire::codec::{Form, Unsupported};
 use wirelab_wire::raw::CONTENT_BYTES_MAX;
 use wirelab_wire::token_xml;
@@ -15,9 +16,9 @@ use crate::any_session::AnySession;
 use crate::body::BodyWriter;
 use crate::form::form;
 use crate::head;
-use crate::legality::{check_group, check_stack};
+use crate::legality::check_group;
 use crate::object::Object;
-use crate::plan::{Binding, Codec, Compression, Group};
+use crate::plan::Group;
 use crate::result::Fault;
 use crate::socket::{Read, Socket, SocketOptions};
 use crate::speaks::Speaks;
@@ -100,7 +101,6 @@ impl Single {
     /// # Errors
     /// When the engine could not drive such a group.
     pub fn new(group: &Group) -> Result<Single, Fault> {
-        check_stack(&group.stack)?;
         check_group(group)?;
         let object = group.object.as_deref().map(Object::parse).transpose()?;
         let target = target(false, group, object.as_ref())?;
@@ -167,7 +167,7 @@ impl Single {
         let mut heard = open.exchange(&Arc::new(request), deadline)?;
         if heard.end.is_some() {
             self.unwrap(&mut heard, &mut open.tokens)?;
-            self.open = Some(open).filter(|_| !self.group.stack.connection.close);
+            self.open = Some(open).filter(|_| !self.group.stack.closes());
         }
         Ok(heard)
     }

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
-use crate::plan::Stack;
+use wirelab_stack::Stack;
+
 use crate::target::Target;
 
 /// Options that a stack asks for on the client's sockets.
@@ -20,9 +21,9 @@ pub(crate) struct SocketOptions {
 impl SocketOptions {
     pub(crate) fn of(stack: &Stack) -> SocketOptions {
         SocketOptions {
-            nagle: stack.nagle,
-            quickack: stack.quickack,
-            receive_buffer: stack.tcp_window,
+            nagle: stack.client.nagle,
+            quickack: stack.client.quickack,
+            receive_buffer: stack.client.tcp_window,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What the connections of a group speak.
 
-use wirelab_wire::{cdr, giop, http1, http2, raw};
+use wirelab_stack::{Binding, Reply, Security, Stack, Transport, Writes};
+use wirelab_wire::{giop, http1, http2, raw};
 
 use crate::any_session::AnySession;
 use crate::fault;
-use crate::plan::{Binding, ByteOrder, Reply, Security, Stack, Transport, Writes};
 use crate::result::Fault;
 
 /// The largest window of HTTP/2 that is never the limit.
@@ -69,9 +69,9 @@ fn refused(error: &dyn ToString) -> Fault {
 fn http1(stack: &Stack, version: http1::Version) -> Result<Speaks, Fault> {
     let options = http1::Options {
         version,
-        close: stack.connection.close,
-        pipeline: stack.connection.in_flight.0,
-        split_writes: stack.writes == Writes::Split,
+        close: stack.closes(),
+        pipeline: stack.in_flight,
+        split_writes: stack.client.writes == Writes::Split,
     };
     http1::Http1::new(options).map_err(|error| refused(&error))?;
     Ok(Speaks::Http1(options))
@@ -79,10 +79,10 @@ fn http1(stack: &Stack, version: http1::Version) -> Result<Speaks, Fault> {
 
 fn http2(stack: &Stack) -> Speaks {
     Speaks::Http2(http2::Options {
-        stream_window: stack.h2_window.unwrap_or(WINDOW_BYTES),
-        connection_window: stack.h2_window.unwrap_or(WINDOW_BYTES),
-        split_writes: stack.writes == Writes::Split,
-        max_streams: stack.connection.in_flight.0,
+        stream_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
+        connection_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
+        split_writes: stack.client.writes == Writes::Split,
+        max_streams: stack.in_flight,
         https: stack.security != Security::None,
         ..http2::Options::default()
     })
@@ -91,13 +91,10 @@ fn http2(stack: &Stack) -> Speaks {
 fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<Speaks, Fault> {
     let options = giop::Options {
         object_key,
-        byte_order: match stack.byte_order.unwrap_or_default() {
-            ByteOrder::Little => cdr::ByteOrder::Little,
-            ByteOrder::Big => cdr::ByteOrder::Big,
-        },
-        in_flight: stack.connection.in_flight.0,
-        split_writes: stack.writes == Writes::Split,
-        close: stack.connection.close,
+        byte_order: stack.byte_order,
+        in_flight: stack.in_flight,
+        split_writes: stack.client.writes == Writes::Split,
+        close: stack.closes(),
     };
     giop::Giop::new(options.clone()).map_err(|error| refused(&error))?;
     Ok(Speaks::Giop(options))
@@ -105,10 +102,10 @@ fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<Speaks, Fault> {
 
 fn raw(stack: &Stack) -> Result<Speaks, Fault> {
     let options = raw::Options {
-        close: stack.connection.close,
+        close: stack.closes(),
         one_way: stack.reply == Reply::OneWay,
-        pipeline: stack.connection.in_flight.0,
-        split_writes: stack.writes == Writes::Split,
+        pipeline: stack.in_flight,
+        split_writes: stack.client.writes == Writes::Split,
     };
     raw::Raw::new(options).map_err(|error| refused(&error))?;
     Ok(Speaks::Raw(options))

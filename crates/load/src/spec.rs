@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use wirelab_stack::{Binding, Connection, Stack};
 use wirelab_wire::{Request, giop, http1, raw};
 
 use crate::clock::ns;
 use crate::fault;
 use crate::group::Spec;
-use crate::legality::{check_group, check_socket, check_stack};
+use crate::legality::{check_group, check_socket};
 use crate::object::Object;
-use crate::plan::{Binding, Group, Load, Plan, Stack, Warmup, Window};
+use crate::plan::{Group, Load, Plan, Warmup, Window};
 use crate::result::Fault;
 use crate::script::{Script, Varying};
 use crate::socket::SocketOptions;
@@ -62,7 +63,6 @@ fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T,
 }
 
 fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<Spec, Fault> {
-    check_stack(&group.stack)?;
     check_group(group)?;
     let object = group.object.as_deref().map(Object::parse).transpose()?;
     let target = target(plan.allow_any_target, group, object.as_ref())?;
@@ -83,7 +83,7 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<
         speaks: Speaks::of(&group.stack, object.map(|object| object.key))?,
         connections_max: connections_max(&group.stack, in_flight_max, plan.threads)?,
         in_flight_max,
-        keep: !group.stack.connection.close,
+        keep: !group.stack.closes(),
         any_target: plan.allow_any_target,
         timeout_ns: ns(group.timeout_s),
         target,
@@ -229,11 +229,10 @@ fn in_flight_max(load: &Load) -> Result<usize, Fault> {
 }
 
 fn connections_max(stack: &Stack, in_flight_max: usize, threads: u32) -> Result<usize, Fault> {
-    let wanted = match (stack.connection.close, stack.connection.count) {
-        (true, _) => in_flight_max,
-        (false, None) => connections_needed(in_flight_max, stack.connection.in_flight.0, threads),
-        (false, Some(0)) => return refuse("connections = 0", "use pool=1 or more"),
-        (false, Some(count)) => count as usize,
+    let wanted = match stack.connection {
+        Connection::Close => in_flight_max,
+        Connection::Keep => connections_needed(in_flight_max, stack.in_flight, threads),
+        Connection::Pool(count) => count as usize,
     };
     match wanted >= threads as usize {
         true => Ok(wanted),

@@ -8,8 +8,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 
+use wirelab_stack::{Security, Transport};
+
 use crate::fault;
-use crate::plan::{self, Group, Security, Transport};
+use crate::plan::{self, Group};
 use crate::result::Fault;
 use crate::tls::Tls;
 

@@ -1,10 +1,10 @@
 //! Documents as tokens (codec token-xml), in both directions of one connection.
 
 use wirelab_contract::Call as Typed;
-use wirelab_wire::codec::{Codec, Form, append_request_tokens, request_document};
+use wirelab_stack::{Codec, TokenSource};
+use wirelab_wire::codec::{Form, append_request_tokens, request_document};
 use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 
-use crate::plan::TokenSource;
 
 /// The caches of one connection.
 #[derive(Debug)]

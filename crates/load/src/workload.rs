@@ -5,7 +5,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use wirelab_contract::workload::{self, Function, WorkloadError};
 use wirelab_contract::{Call, Contract, Operation};
-use wirelab_wire::codec::{Expected, Unsupported};
+use wirelab_stack::{Binding, Codec, Reply, Stack, Work};
+use wirelab_wire::codec::{Expected, Unsupported, supports};
 use wirelab_wire::{ContentType, Request};
 
 use crate::body::{BodyWriter, compress};
@@ -13,9 +14,8 @@ use crate::fault;
 use crate::form::{encoding, form, media_type};
 use crate::head;
 use crate::judge::{Framing, Judge, Wanted};
-use crate::legality::check_stack;
 use crate::maker::Maker;
-use crate::plan::{Binding, Codec, Group, Reply, Stack, Work, Workload};
+use crate::plan::{Group, Workload};
 use crate::result::Fault;
 use crate::script::Making;
 use crate::step::Step;
@@ -39,7 +39,6 @@ pub struct Prepared {
 /// # Errors
 /// When the workload and the stack do not go together, or a size cannot be had.
 pub fn prepare(group: &Group) -> Result<Prepared, Fault> {
-    check_stack(&group.stack)?;
     match &group.workload {
         Workload::Contract { .. } => of_contract(group),
         Workload::Sequence {
@@ -130,7 +129,7 @@ fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
 /// Tokens differ from call to call, and need documents to be made of.
 fn documents(stack: &Stack) -> Option<DocumentSource> {
     (stack.codec == Codec::TokenXml).then(|| DocumentSource {
-        source: stack.token_source.unwrap_or_default(),
+        source: stack.token_source,
         cache: form(stack).cache,
     })
 }
@@ -195,7 +194,7 @@ fn varying(group: &Group, maker: Maker) -> Result<Prepared, Fault> {
     let mut names: Vec<Operation> = Vec::new();
     let (mut requests, mut steps) = (Vec::new(), Vec::new());
     for (at, operation) in operations.iter().copied().enumerate() {
-        if !form.codec.supports(operation) {
+        if !supports(form.codec, operation) {
             return Err(unsupported(Unsupported {
                 codec: form.codec,
                 operation,

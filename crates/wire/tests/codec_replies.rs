@@ -73,7 +73,7 @@ fn what_a_conforming_writer_writes_is_accepted() {
         let protobuf = Expected::of(Codec::Protobuf, &call).unwrap();
         assert_eq!(protobuf.messages(), 1);
         protobuf.check(&protobuf_of(&reply)).unwrap();
-        if Codec::Json.supports(call.operation()) {
+        if supports(Codec::Json, call.operation()) {
             Expected::of(Codec::Json, &call)
                 .unwrap()
                 .check(json_of(&reply).as_bytes())
@@ -323,7 +323,7 @@ where
     assert_mutants_die(&expected, &body, |mutant| {
         M::decode(mutant).is_ok_and(|found| found == *reply)
     });
-    if Codec::Json.supports(call.operation()) {
+    if supports(Codec::Json, call.operation()) {
         let expected = Expected::of(Codec::Json, call).unwrap();
         let body = serde_json::to_vec(reply).unwrap();
         assert_mutants_die(&expected, &body, |mutant| {
@@ -460,36 +460,36 @@ fn a_mismatch_names_the_field_and_the_place() {
 #[test]
 fn a_codec_refuses_what_it_has_no_form_for() {
     let call = Call::Download(DownloadRequest::default());
-    let message = Codec::Json.encode(&call).unwrap_err().to_string();
+    let message = Form::from(Codec::Json).encode(&call).unwrap_err().to_string();
     assert_eq!(
         message,
         "codec json has no form for Download; use codec=protobuf"
     );
     assert!(Expected::of(Codec::Text, &submit_call()).is_err());
-    assert!(Codec::Text.encode(&submit_call()).is_err());
+    assert!(Form::from(Codec::Text).encode(&submit_call()).is_err());
 }
 
 #[test]
 fn requests_are_written_as_their_codec_says() {
     let hello = Call::Hello { hello_bytes: 14 };
-    assert_eq!(Codec::Text.encode(&hello).unwrap(), [b""]);
-    assert_eq!(Codec::Json.encode(&hello).unwrap(), [b"{}"]);
+    assert_eq!(Form::from(Codec::Text).encode(&hello).unwrap(), [b""]);
+    assert_eq!(Form::from(Codec::Json).encode(&hello).unwrap(), [b"{}"]);
     let Call::Submit(request) = submit_call() else {
         panic!("a Submit")
     };
-    let json = Codec::Json.encode(&submit_call()).unwrap();
+    let json = Form::from(Codec::Json).encode(&submit_call()).unwrap();
     assert_eq!(
         serde_json::from_slice::<SubmitRequest>(&json[0]).unwrap(),
         request
     );
-    let protobuf = Codec::Protobuf.encode(&submit_call()).unwrap();
+    let protobuf = Form::from(Codec::Protobuf).encode(&submit_call()).unwrap();
     assert_eq!(SubmitRequest::decode(&protobuf[0][..]).unwrap(), request);
     let stream = Call::UploadStream {
         data: vec![1, 2, 3],
         chunk_bytes: 2,
     };
     assert_eq!(
-        Codec::Protobuf.encode(&stream).unwrap(),
+        Form::from(Codec::Protobuf).encode(&stream).unwrap(),
         [&b"\x0A\x02\x01\x02"[..], b"\x0A\x01\x03"]
     );
 }

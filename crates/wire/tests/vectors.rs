@@ -138,7 +138,7 @@ fn call_of(vector: &Value) -> Call {
 fn operations_are_answered_as_the_vectors_say() {
     for vector in operations() {
         let call = call_of(&vector);
-        let codec = if Codec::Json.supports(call.operation()) {
+        let codec = if supports(Codec::Json, call.operation()) {
             Codec::Json
         } else {
             Codec::Protobuf

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wirelab.cli.edges import exit_with_code
+from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options import PATH
 
 
@@ -60,6 +60,6 @@ from wirelab.cli.options import PATH
 @exit_with_code
 def dissect(**options: Any) -> int:
     """Say of a capture what its packets cost, and what they waited for."""
-    from wirelab.cli.dissected import Options, run
+    from wirelab.cli.dissect_output import Options, run
 
     return run(Options(**options))

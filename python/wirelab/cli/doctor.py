@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from wirelab.cli.edges import exit_with_code
+from wirelab.cli.error_handling import exit_with_code
 
 
 @click.command()
@@ -18,6 +18,6 @@ from wirelab.cli.edges import exit_with_code
 @exit_with_code
 def doctor(self_test: bool, as_json: bool) -> int:
     """Say what this machine can and cannot measure."""
-    from wirelab.cli import examined
+    from wirelab.cli import doctor_output as examined
 
     return examined.run(self_test=self_test, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wirelab.cli.edges import exit_with_code
+from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options import PATH
 
 COUNT = click.IntRange(min=1)
@@ -68,6 +68,6 @@ COUNT = click.IntRange(min=1)
 @exit_with_code
 def drive(**options: Any) -> int:
     """Load one server, and say how fast it answers."""
-    from wirelab.cli.driving import Options, run
+    from wirelab.cli.drive_options import Options, run
 
     return run(Options(**options))

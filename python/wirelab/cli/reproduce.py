@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wirelab.cli.edges import err, exit_with_code, out
+from wirelab.cli.error_handling import err, exit_with_code, out
 from wirelab.cli.options import AS_JSON, OUT, RETRY_FAILED, VERBOSE
 from wirelab.errors import EXIT_OK
 
@@ -32,17 +32,17 @@ def reproduce(
     as_json: bool,
 ) -> int:
     """Run a published study again, and report which of its findings hold."""
-    from wirelab import studies
     from wirelab.cli.directories import accept_retry, default_directory
+    from wirelab.study import catalogue as studies
 
     accept_retry(retry_failed, directory)
     studies.load(study)
     folder = directory or default_directory(study)
     err.print(f"directory: {folder}")
 
-    from wirelab import reproduction
-    from wirelab.cli import reproduced
-    from wirelab.progress import OnConsole
+    from wirelab.cli import reproduce_output as reproduced
+    from wirelab.run.progress import OnConsole
+    from wirelab.study import reproduction
 
     made = reproduction.reproduce(
         study, folder, scale=scale, progress=OnConsole(err), retry_failed=retry_failed
@@ -54,7 +54,7 @@ def reproduce(
 @exit_with_code
 def studies() -> int:
     """List the published studies that can be run again."""
-    from wirelab import studies as published
+    from wirelab.study import catalogue as published
 
     for name, title in published.listing():
         out.print(f"{name:<20} {title}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wirelab.cli.edges import err, exit_with_code
+from wirelab.cli.error_handling import err, exit_with_code
 from wirelab.cli.options import AS_JSON, OUT, PATH, RETRY_FAILED, UNVERIFIED, VERBOSE
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
@@ -67,14 +67,15 @@ def demo(directory: Path | None, retry_failed: bool, as_json: bool) -> int:
 @exit_with_code
 def report(directory: Path, picture: Path | None, verbose: bool, as_json: bool) -> int:
     """Print the results of a run or a reproduction again and write its report anew."""
-    from wirelab import finished_run, study_manifest
-    from wirelab.cli import results
+    from wirelab.cli import run_output as results
+    from wirelab.run import finished as finished_run
+    from wirelab.study import manifest as study_manifest
 
     if picture is not None:
         results.accept_picture(picture)
     if study_manifest.is_reproduction(directory):
-        from wirelab import reproduction
-        from wirelab.cli import reproduced
+        from wirelab.cli import reproduce_output as reproduced
+        from wirelab.study import reproduction
 
         made = reproduction.read(directory)
         if picture is not None:
@@ -98,8 +99,8 @@ def _run(
     from wirelab.cli.directories import accept_retry, default_directory
 
     accept_retry(retry_failed, directory)
-    from wirelab import experiment_file
-    from wirelab.capture_ends import NO_CAPTURE
+    from wirelab.experiment import loading as experiment_file
+    from wirelab.experiment.capture_ends import NO_CAPTURE
 
     experiment = experiment_file.load(file)
     test_findings = test_findings or experiment.test_findings
@@ -109,9 +110,9 @@ def _run(
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}")
 
-    from wirelab import running
-    from wirelab.cli import results
-    from wirelab.progress import OnConsole
+    from wirelab.cli import run_output as results
+    from wirelab.run import runner as running
+    from wirelab.run.progress import OnConsole
 
     progress = OnConsole(err)
     finished = running.run(
@@ -124,7 +125,7 @@ def _run(
     )
     tested = EXIT_OK
     if test_findings:
-        from wirelab import intervention
+        from wirelab.run import adaptive as intervention
 
         try:
             made = intervention.intervene(folder, progress=progress, unverified=unverified)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from wirelab.cli.edges import exit_with_code
+from wirelab.cli.error_handling import exit_with_code
 from wirelab.errors import UsageError
 
 
@@ -26,6 +26,6 @@ def verify(
     """Examine services beside the canonical model: do they all do the same?"""
     if bool(references) == all_of_them:
         raise UsageError("name services, or --all", "for example `wirelab verify rest@go`")
-    from wirelab.cli import verified
+    from wirelab.cli import verify_output as verified
 
     return verified.run(references, contract, deep=deep, as_json=as_json)

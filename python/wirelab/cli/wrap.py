@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from wirelab.cli.edges import exit_with_code
+from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options import PATH
-from wirelab.link_names import LOOPBACK
+from wirelab.stack.link_names import LOOPBACK
 
 
 @click.command()
@@ -66,6 +66,6 @@ from wirelab.link_names import LOOPBACK
 @exit_with_code
 def wrap(**options: Any) -> int:
     """Run anyone's load tool under capture: what did it do, and can it be trusted?"""
-    from wirelab.cli.wrapped import Options, run
+    from wirelab.cli.wrap_output import Options, run
 
     return run(Options(**options))

@@ -9,9 +9,9 @@ from wirelab.errors import TrialFailed
 from wirelab.identity.point import identity_stack
 from wirelab.identity.verdict import Verdict
 from wirelab.identity.verifying import Verifier
-from wirelab.interruption import Interruption
-from wirelab.services import Programs
-from wirelab.stacks import Stack
+from wirelab.process.interruption import Interruption
+from wirelab.process.services import Programs
+from wirelab.stack.reference import Stack
 
 Json = dict[str, Any]
 

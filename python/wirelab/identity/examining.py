@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from wirelab import engine_binary
-from wirelab.contact import Appointment, Contact
 from wirelab.errors import EngineRefused, TrialFailed
-from wirelab.interruption import Interruption
-from wirelab.processes import POLL_S, Child, describe_exit
-from wirelab.scratch import Scratch
-from wirelab.services import Program, Service, Settings
-from wirelab.stacks import Stack
+from wirelab.process import engine_binary
+from wirelab.process.children import POLL_S, Child, describe_exit
+from wirelab.process.endpoint import Appointment, Contact
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+from wirelab.process.services import Program, Service, Settings
+from wirelab.stack.reference import Stack
 
 EXAMINATION_S_MAX = 900.0
 """An examination that takes longer is ended; a deep one makes millions of calls."""

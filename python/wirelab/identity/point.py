@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab import axes as table
-from wirelab import legality
-from wirelab.manifests import Catalogue, Served
-from wirelab.stacks import Stack
+from wirelab.process.manifests import Catalogue, Served
+from wirelab.stack import axes as table
+from wirelab.stack import rules as legality
+from wirelab.stack.reference import Stack
 
 IDENTITY_AXES = (
     *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),

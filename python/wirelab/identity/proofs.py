@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wirelab import checkout
 from wirelab.identity.verdict import Verdict
-from wirelab.run_directory import now
-from wirelab.services import Program
-from wirelab.stacks import Stack
+from wirelab.process import checkout
+from wirelab.process.services import Program
+from wirelab.run.directory import now
+from wirelab.stack.reference import Stack
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Literal
 from wirelab.identity import gaps as known
 from wirelab.identity.examining import Exam, Examination
 from wirelab.identity.gaps import Gap, Gaps
-from wirelab.stacks import Stack
+from wirelab.stack.reference import Stack
 
 Outcome = Literal["pass", "gap", "FAIL", "none"]
 

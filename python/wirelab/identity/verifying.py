@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from wirelab import engine_binary, manifests
-from wirelab.digests import binary_digest
 from wirelab.errors import UsageError
 from wirelab.identity import gaps as known
 from wirelab.identity.examining import examine
@@ -15,10 +13,12 @@ from wirelab.identity.gaps import Gaps
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.proofs import Proofs
 from wirelab.identity.verdict import Verdict, judge
-from wirelab.interruption import Interruption
-from wirelab.services import Programs
-from wirelab.spelling import did_you_mean
-from wirelab.stacks import Stack
+from wirelab.process import engine_binary, manifests
+from wirelab.process.digests import binary_digest
+from wirelab.process.interruption import Interruption
+from wirelab.process.services import Programs
+from wirelab.stack.reference import Stack
+from wirelab.stack.suggestions import did_you_mean
 
 Json = dict[str, Any]
 Point = tuple[Stack, str]

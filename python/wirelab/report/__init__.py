@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wirelab.report.export import to_csv, to_json
     from wirelab.report.overview import overview_picture
     from wirelab.report.page import write
     from wirelab.report.palette import Look, look
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from wirelab.report.section import Picture, Section, Table, UnsafePicture
     from wirelab.report.sentence import sentences
     from wirelab.report.terminal import terminal_table
+    from wirelab.run.export import to_csv, to_json
 
 __all__ = [
     "Line",

@@ -17,7 +17,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from wirelab.report.quantity import digits
+from wirelab.format.numbers import digits
 
 WIDTH, HEIGHT = 420.0, 300.0
 """Of a small multiple, in CSS pixels."""

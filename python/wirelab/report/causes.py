@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wirelab import intervention, journal
-from wirelab.report.quantity import NONE, plain, quantity
+from wirelab.format.numbers import NONE, plain, quantity
 from wirelab.report.section import Section, Table
+from wirelab.run import adaptive as intervention
+from wirelab.run import journal
 
 Json = dict[str, Any]
 

@@ -5,21 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from wirelab import completeness
-from wirelab.report import (
-    costs,
-    disturbance,
-    engine_tax,
-    links,
-    packets,
-    panels,
-    tables,
-    tested,
-    traffic,
-)
+from wirelab.checks import system_noise as disturbance
+from wirelab.report import costs, engine_tax, links, packets, panels, tables, tested, traffic
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
 from wirelab.report.source import Source
+from wirelab.run import completeness
 
 _WORDS = """
 Response time runs from the moment at which the load wanted the call to the end of its reply;

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from wirelab import figures
 from wirelab.statistics import (
     CLIENT_CPU,
     GOOD_P50,
@@ -24,7 +23,8 @@ from wirelab.statistics import (
     ratio,
     setting_key,
 )
-from wirelab.trial import Point, Trial
+from wirelab.study import figures
+from wirelab.trial.record import Point, Trial
 
 NOT_RANKED = "not ranked: the client was the limit, so its figures are bounds"
 NO_VALUE = "a side has no value; trials that measure it may decide"

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from wirelab.report import label
-from wirelab.report.quantity import NONE, estimate, over_limits
+from wirelab.format import labels as label
+from wirelab.format.numbers import NONE, estimate, over_limits
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
-from wirelab.statistics import (
-    BYTES_RECEIVED,
-    BYTES_SENT,
-    CLIENT_CPU,
-    SERVICE_CPU,
-    Figure,
-    Interval,
-)
-from wirelab.trial import Trial
+from wirelab.statistics import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU, Figure, Interval
+from wirelab.trial.record import Trial
 
 _TOLD = (
     "Core-seconds of the processes of caller (without what it spent spinning) and service, and "

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from wirelab.counting import counted
+from wirelab.format.counting import counted
+from wirelab.format.numbers import NONE, digits, plain, quantity
 from wirelab.report import causes, reconciled, timeline
 from wirelab.report.causes import Standing
-from wirelab.report.quantity import NONE, digits, plain, quantity
 
 Json = dict[str, Any]
 

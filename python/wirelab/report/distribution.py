@@ -12,10 +12,10 @@ from hdrh.histogram import HdrHistogram
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
+from wirelab.format.numbers import plain, step
 from wirelab.report.canvas import POINTS, WIDTH, canvas, scale_values, spread, text_width, to_svg
 from wirelab.report.palette import Look
 from wirelab.report.picture import LABEL_WIDTH_MAX
-from wirelab.report.quantity import plain, step
 from wirelab.report.section import Picture
 from wirelab.statistics import percentile_printable
 

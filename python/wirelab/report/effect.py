@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isinf
 
-from wirelab.report.quantity import digits
+from wirelab.format.numbers import digits
 from wirelab.statistics import Figure, Interval
 
 FACTOR_FROM = 2.0

@@ -13,12 +13,12 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from wirelab.axes import ENGINE
-from wirelab.report.label import Names
-from wirelab.report.quantity import NONE, quantity
+from wirelab.format.labels import Names
+from wirelab.format.numbers import NONE, quantity
 from wirelab.report.section import Table
-from wirelab.stacks import Stack
-from wirelab.trial import Point
+from wirelab.stack.axes import ENGINE
+from wirelab.stack.reference import Stack
+from wirelab.trial.record import Point
 
 _NO_COST = ("language", "work", "start", "close_delay", "end_of_message")
 """Axes that change nothing of what the engine does in a call, and the one that chooses

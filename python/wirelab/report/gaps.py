@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wirelab.counting import of_all
+from wirelab.format.counting import of_all
+from wirelab.format.numbers import plain, quantity, step
 from wirelab.report.canvas import canvas, scale_values, to_svg
-from wirelab.report.quantity import plain, quantity, step
 from wirelab.report.section import Picture, Section, Table
 
 Json = dict[str, Any]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from wirelab.link_checks import driver_text
-from wirelab.link_names import LOOPBACK
-from wirelab.report.quantity import NONE, digits, plain
+from wirelab.checks.link import driver_text
+from wirelab.stack.link_names import LOOPBACK
+from wirelab.format.numbers import NONE, digits, plain
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
-from wirelab.trial import Json, Trial
+from wirelab.trial.record import Json, Trial
 
 _TOLD = (
     "Every trial had a link of its own, measured before it. What was asked for stands above what "

@@ -8,11 +8,11 @@ from html import escape
 
 from matplotlib.axes import Axes
 
-from wirelab.counting import plural
+from wirelab.format.counting import plural
+from wirelab.format.numbers import plain
 from wirelab.report import panels
 from wirelab.report.canvas import POINTS, WIDTH, canvas, text_width, to_svg
 from wirelab.report.legend import Entry
-from wirelab.report.quantity import plain
 from wirelab.report.section import Picture
 from wirelab.report.source import Source
 from wirelab.statistics import RATE

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from wirelab.counting import of_all
+from wirelab.checks.load import marked
+from wirelab.format.counting import of_all
+from wirelab.format.numbers import NONE, digits
 from wirelab.report import causes, gaps, reconciled, tested, timeline
-from wirelab.report.quantity import NONE, digits
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics import Cell
-from wirelab.trial import Trial
-from wirelab.verdicts import marked
+from wirelab.trial.record import Trial
 
 Json = dict[str, Any]
 

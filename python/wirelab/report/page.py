@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wirelab import completeness
-from wirelab.counting import plural
 from wirelab.errors import StorageError
-from wirelab.report import contents, label
-from wirelab.report.quantity import plain
+from wirelab.format import labels as label
+from wirelab.format.counting import plural
+from wirelab.format.numbers import plain
+from wirelab.format.units import format_seconds
+from wirelab.report import contents
 from wirelab.report.section import Section
 from wirelab.report.sheet import Sheet
 from wirelab.report.source import Source
-from wirelab.run_directory import write_whole
-from wirelab.units import format_seconds
+from wirelab.run import completeness
+from wirelab.run.directory import write_whole
 
 NAME = "report.html"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wirelab.axes import ENGINE
-from wirelab.report import label
+from wirelab.checks.load import client_bound
+from wirelab.format import labels as label
+from wirelab.format.numbers import step
 from wirelab.report.distribution import (
     Curve,
     Curves,
@@ -14,9 +15,9 @@ from wirelab.report.distribution import (
     read_curve,
 )
 from wirelab.report.picture import Line, Row, interval_picture, line_picture
-from wirelab.report.quantity import step
 from wirelab.report.section import Picture, Section
 from wirelab.report.source import Source
+from wirelab.stack.axes import ENGINE
 from wirelab.statistics import (
     CLIENT_CPU,
     RATE,
@@ -26,7 +27,6 @@ from wirelab.statistics import (
     Cell,
     Figure,
 )
-from wirelab.verdicts import client_bound
 
 SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99)
 """Figures of the main picture."""

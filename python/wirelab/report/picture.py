@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from wirelab.format.numbers import plain
 from wirelab.report.canvas import (
     POINTS,
     WIDTH,
@@ -19,7 +20,6 @@ from wirelab.report.canvas import (
     to_svg,
 )
 from wirelab.report.palette import Look
-from wirelab.report.quantity import plain
 from wirelab.report.section import Picture
 from wirelab.statistics import Interval
 

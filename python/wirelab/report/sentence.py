@@ -9,22 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from wirelab import failures
-from wirelab.counting import counted, of_all, plural
+from wirelab.checks.load import client_bound
+from wirelab.format import failures
+from wirelab.format.counting import counted, of_all, plural
+from wirelab.format.labels import Names
+from wirelab.format.numbers import digits, plain, span
 from wirelab.report.contest import Contest, contests
-from wirelab.report.label import Names
-from wirelab.report.quantity import digits, plain, span
 from wirelab.report.statement import EACH_MAX, Statements
-from wirelab.statistics import (
-    RATE,
-    RESPONSE_P50,
-    RESPONSE_P99,
-    THRESHOLD,
-    Figure,
-    cells,
-)
-from wirelab.trial import Trial
-from wirelab.verdicts import client_bound
+from wirelab.statistics import RATE, RESPONSE_P50, RESPONSE_P99, THRESHOLD, Figure, cells
+from wirelab.trial.record import Trial
 
 MAIN_WEIGHT = 1.5
 """The main figure leads unless the logarithm of another difference is larger by this factor:

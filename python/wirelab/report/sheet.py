@@ -13,8 +13,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from wirelab.format.numbers import plain
 from wirelab.report.legend import Entry
-from wirelab.report.quantity import plain
 from wirelab.report.section import WORD_MAX, Picture, Section, jointed, longest_word
 
 

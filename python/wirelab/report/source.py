@@ -8,16 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirelab import completeness, intervention, journal
-from wirelab.report.label import Names
+from wirelab.format.labels import Names
 from wirelab.report.legend import Entry
 from wirelab.report.palette import look
-from wirelab.run_directory import read_manifest
+from wirelab.run import adaptive as intervention
+from wirelab.run import completeness, journal
+from wirelab.run.directory import read_manifest
 from wirelab.statistics import THRESHOLD, Cell, cells
-from wirelab.trial import Trial
+from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
-    from wirelab.intervention.outcome import Outcome
+    from wirelab.run.adaptive.outcome import Outcome
 
 
 @dataclass(frozen=True)

@@ -9,23 +9,15 @@ from dataclasses import dataclass
 from itertools import chain
 from math import log
 
-from wirelab.counting import counted, of_all
+from wirelab.checks.load import client_bound
+from wirelab.format.counting import counted, of_all
+from wirelab.format.labels import Names, listed
+from wirelab.format.numbers import quantity
 from wirelab.report.contest import Contest
 from wirelab.report.effect import effect, side, than, wording
-from wirelab.report.label import Names, listed
 from wirelab.report.outcome import Kind, Outcome, best_first, outcome
-from wirelab.report.quantity import quantity
-from wirelab.statistics import (
-    RATE,
-    REPEATS_MAX,
-    RESPONSE_P99,
-    Cell,
-    Figure,
-    Interval,
-    decided_by,
-)
-from wirelab.trial import Point
-from wirelab.verdicts import client_bound
+from wirelab.statistics import RATE, REPEATS_MAX, RESPONSE_P99, Cell, Figure, Interval, decided_by
+from wirelab.trial.record import Point
 
 EACH_MAX = 3
 """Settings of one sentence that are named one by one; beyond, the least and the most."""

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from wirelab import libraries
-from wirelab.report import label
+from wirelab.checks.load import client_bound, marked
+from wirelab.format import labels as label
+from wirelab.format.numbers import NONE, digits, over_limits, plain, span
+from wirelab.process import libraries
 from wirelab.report.contest import NO_VALUE, Contest, Pair, compared
-from wirelab.report.quantity import NONE, digits, over_limits, plain, span
 from wirelab.report.section import Table
 from wirelab.report.source import Source
 from wirelab.report.tail import doubt
@@ -27,8 +28,7 @@ from wirelab.statistics import (
     binomial_interval,
     point_key,
 )
-from wirelab.trial import Check, Point, Trial
-from wirelab.verdicts import client_bound, marked
+from wirelab.trial.record import Check, Point, Trial
 
 _HEADS = {
     RATE: "calls/s",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirelab.counting import of_all
+from wirelab.format.counting import of_all
 from wirelab.statistics import GOOD_P50, GOOD_P99, RESPONSE_P50, RESPONSE_P99, Cell, Figure
 
 P50_OF = {RESPONSE_P99: RESPONSE_P50, GOOD_P99: GOOD_P50}

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from itertools import groupby
 from textwrap import fill, wrap
 
-from wirelab.console import Line
-from wirelab.counting import counted
-from wirelab.report import label, links, tail
-from wirelab.report.label import Names
-from wirelab.report.quantity import NONE, digits, estimate, resolution, step
+from wirelab.checks.load import client_bound, marked
+from wirelab.format import labels as label
+from wirelab.format.console import Line
+from wirelab.format.counting import counted
+from wirelab.format.labels import Names
+from wirelab.format.numbers import NONE, digits, estimate, resolution, step
+from wirelab.report import links, tail
 from wirelab.report.tail import CALLS_MIN, P50_OF, doubt
 from wirelab.statistics import (
     CLIENT_CPU,
@@ -27,8 +29,7 @@ from wirelab.statistics import (
     cells,
     setting_key,
 )
-from wirelab.trial import Json, Trial
-from wirelab.verdicts import client_bound, marked
+from wirelab.trial.record import Json, Trial
 
 WIDTH = 80
 """Columns that the table needs at most."""

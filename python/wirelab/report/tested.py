@@ -6,17 +6,17 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from wirelab.counting import counted
-from wirelab.report.label import Names
-from wirelab.report.quantity import NONE, digits, plain, quantity
+from wirelab.format.counting import counted
+from wirelab.format.labels import Names
+from wirelab.format.numbers import NONE, digits, plain, quantity
 from wirelab.report.section import Section, Table
 
 if TYPE_CHECKING:
-    from wirelab.intervention.outcome import Joint, Outcome, Tested
-    from wirelab.intervention.record import Planned, Spot, Untested
     from wirelab.report.source import Source
+    from wirelab.run.adaptive.outcome import Joint, Outcome, Tested
+    from wirelab.run.adaptive.record import Planned, Spot, Untested
     from wirelab.statistics import Interval
-    from wirelab.trial import Point
+    from wirelab.trial.record import Point
 
 WIDTH = 80
 
@@ -46,7 +46,7 @@ def section(source: Source) -> Section:
     outcome = source.tested
     if outcome is None:
         return Section("Findings tested")
-    from wirelab.intervention.outcome import TOLERANCE  # with it the models of experiments
+    from wirelab.run.adaptive.outcome import TOLERANCE  # with it the models of experiments
 
     names = source.names
     columns = ["cell", "cause", "flipped", "predicted", "found", "occurrences", "verdict"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from wirelab.counting import counted
-from wirelab.report.quantity import plain, quantity
+from wirelab.format.counting import counted
+from wirelab.format.numbers import plain, quantity
 from wirelab.report.section import Picture
 
 Json = dict[str, Any]

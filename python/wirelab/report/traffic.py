@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wirelab.report import label
-from wirelab.report.quantity import DASH, NONE
+from wirelab.format import labels as label
+from wirelab.format.numbers import DASH, NONE
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics import BYTES_RECEIVED, BYTES_SENT, Cell, Interval

@@ -13,15 +13,16 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
-from wirelab import manifests, placement
-from wirelab.engine import Drive
-from wirelab.interruption import Interruption
-from wirelab.measuring import PROGRESS_MS
-from wirelab.observer import Observer
-from wirelab.scratch import Scratch
+from wirelab.process import manifests
+from wirelab.process.engine import Drive
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+from wirelab.process.services import Programs, Service, Settings
 from wirelab.selftest import witness
-from wirelab.services import Programs, Service, Settings
-from wirelab.stacks import Stack
+from wirelab.stack.reference import Stack
+from wirelab.trial import placement
+from wirelab.trial.observer import Observer
+from wirelab.trial.runner import PROGRESS_MS
 
 Json = dict[str, Any]
 

@@ -17,7 +17,7 @@ only ever adds time, often for as long as a few rounds take.
 
 from __future__ import annotations
 
-from wirelab import metrics
+from wirelab.process import metrics
 from wirelab.selftest.bed import Bed, Json, Truth
 
 DELAYS_US = (100, 1_000, 10_000)

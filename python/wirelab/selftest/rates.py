@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 from numpy.typing import NDArray
 
-from wirelab import engine_binary, metrics
+from wirelab.process import engine_binary, metrics
 from wirelab.selftest.bed import Bed, Truth
 from wirelab.statistics import anderson_darling_exponential
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wirelab import worlds
-from wirelab.scratch import Scratch
+from wirelab.explain import seeded_worlds as worlds
+from wirelab.process.scratch import Scratch
 from wirelab.selftest.bed import Bed, Truth
 
 

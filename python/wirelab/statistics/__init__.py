@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wirelab.statistics.cell import Cell, cells, point_key, setting_key
-    from wirelab.statistics.comparison import (
-        THRESHOLD,
-        Comparison,
-        Verdict,
-        family,
-        holm,
-        ratio,
-    )
+    from wirelab.statistics.comparison import THRESHOLD, Comparison, Verdict, family, holm, ratio
     from wirelab.statistics.errors import (
         NotFinite,
         NotPositive,
@@ -54,13 +47,7 @@ if TYPE_CHECKING:
     from wirelab.statistics.percentile import percentile_printable
     from wirelab.statistics.proportion import binomial_interval
     from wirelab.statistics.queueing import little_ratio, littles_law
-    from wirelab.statistics.repeats import (
-        REPEATS_MAX,
-        Room,
-        Spread,
-        decided_by,
-        further_repeats,
-    )
+    from wirelab.statistics.repeats import REPEATS_MAX, Room, Spread, decided_by, further_repeats
     from wirelab.statistics.resampling import resampled_aa
     from wirelab.statistics.stationarity import Stationarity, stationary
 

@@ -10,7 +10,7 @@ from wirelab.statistics.errors import NoValues
 from wirelab.statistics.figure import FIGURES, GOOD_CALLS, Figure
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.mean import mean_interval
-from wirelab.trial import Point, Trial
+from wirelab.trial.record import Point, Trial
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wirelab.counting import counted
+from wirelab.format.counting import counted
 from wirelab.statistics.distributions import student_t_tail
 from wirelab.statistics.errors import OutOfRange, UnequalLengths
 from wirelab.statistics.interval import Interval, confidence_checked

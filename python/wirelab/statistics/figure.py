@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from wirelab.trial import Trial
+from wirelab.trial.record import Trial
 
 Unit = Literal["1/s", "ns", "s", "B", ""]
 

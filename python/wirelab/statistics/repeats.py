@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from math import erf, inf, sqrt
 
-from wirelab.counting import counted
+from wirelab.format.counting import counted
 from wirelab.statistics.distributions import student_t_quantile
 
 REPEATS_MAX = 100

@@ -18,7 +18,7 @@ use crate::desk::{Arrival, Desk};
 use crate::faults::{Fate, Wrong};
 use crate::orders::{Order, Orders};
 use crate::reply_body::ReplyBody;
-use crate::stack::Binding;
+use wirelab_stack::Binding;
 
 /// What a request asks for, of which its binding reads the operation.
 #[derive(Debug, Clone, Copy)]

@@ -1,23 +1,24 @@
 //! Whether a configuration can be honoured. Nothing is ever set other than asked.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 use wirelab_contract::workload::HELLO_BYTES_MAX;
 use wirelab_contract::{Contract, Operation};
+use wirelab_stack::axes::find;
+use wirelab_stack::rules::first_broken;
+use wirelab_stack::{AxisMap, Binding, Codec, Compression, Reply, Security, Transport};
 
 use crate::config::ServiceConfig;
 use crate::faults::{FaultSwitches, Wrong};
 use crate::listener::{local, loopback};
 use crate::mutants;
 use crate::refusal::Refusal;
-use crate::stack::{
-    Binding, Codec, Compression, EndOfMessage, ReplyWay, Security, SoapVersion, Stack, Transport,
-};
+use crate::stack::Stack;
 use crate::tls;
 
 /// Most threads that may be asked for.
 const PROCESSORS_MAX: u32 = 256;
-
-/// Largest HTTP/2 window (RFC 9113 section 6.9.1).
-const H2_WINDOW_MAX: u32 = (1 << 31) - 1;
 
 /// The connection's window before any WINDOW_UPDATE (RFC 9113 section 6.9.2);
 /// a server can only make it larger.
@@ -29,9 +30,6 @@ const ACCOUNTS_MAX: u32 = 10_000_000;
 /// What an account can hold: an int32.
 const BALANCE_MAX: u32 = i32::MAX as u32;
 
-/// Longest wait before a close, in milliseconds.
-const CLOSE_DELAY_MS_MAX: u64 = 600_000;
-
 /// Refuses what cannot be honoured, and tells which contract is to be served.
 ///
 /// # Errors
@@ -42,9 +40,10 @@ pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
         let remedy = "use contract=transfer, charging or calendar";
         Refusal::new("contract", message, remedy)
     })?;
-    check_binding(&config.stack)?;
-    check_variants(&config.stack, contract)?;
-    check_ending(&config.stack)?;
+    check_offer(&config.stack, contract)?;
+    check_text(&config.stack, contract)?;
+    check_windows(config)?;
+    check_rules(config)?;
     check_store(config)?;
     check_faults(config, contract)?;
     check_limits(config)?;
@@ -67,131 +66,121 @@ pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
     Ok(contract)
 }
 
-/// What a binding goes with: its name, codecs and transports.
-fn offer(binding: Binding) -> (&'static str, &'static [Codec], &'static [Transport]) {
-    const WEB: &[Transport] = &[Transport::Http11, Transport::Http10, Transport::Http2];
-    match binding {
-        Binding::Rest => (
-            "rest",
-            &[Codec::Json, Codec::Text, Codec::Protobuf, Codec::Xml],
-            WEB,
-        ),
-        Binding::Soap => (
-            "soap",
-            &[Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded],
-            WEB,
-        ),
-        Binding::Grpc => ("grpc", &[Codec::Protobuf], &[Transport::Http2]),
-        Binding::Iiop => ("iiop", &[Codec::Cdr], &[Transport::Tcp]),
-        Binding::Raw => (
-            "raw",
-            &[Codec::SoapLiteral, Codec::TokenXml],
-            &[Transport::Tcp],
-        ),
-    }
+/// What `service.json` offers.
+#[derive(Deserialize)]
+struct Manifest {
+    serves: Vec<Offer>,
 }
 
-/// The name of an axis' value, as configurations write it.
-fn name(value: impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        other => unreachable!("values of axes are names, not {other:?}"),
-    }
+/// What it offers of one binding.
+#[derive(Deserialize)]
+struct Offer {
+    binding: Binding,
+    codecs: Vec<Codec>,
+    transports: Vec<Transport>,
+    compression: Vec<Compression>,
+    security: Vec<Security>,
+    contracts: Vec<String>,
 }
 
-fn names<T: serde::Serialize + Copy>(values: &[T]) -> String {
-    let names: Vec<String> = values.iter().map(|value| name(*value)).collect();
+static MANIFEST: LazyLock<Manifest> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../service.json")).expect("the manifest of this service")
+});
+
+fn names<T: ToString>(values: &[T]) -> String {
+    let names: Vec<String> = values.iter().map(T::to_string).collect();
     names.join(", ")
 }
 
-fn check_binding(stack: &Stack) -> Result<(), Refusal> {
-    let (binding, codecs, transports) = offer(stack.binding);
-    let refuse = |axis: &str, offered: String, asked: String| {
-        let message = format!("{binding}@rust serves {offered}, not {asked}");
-        let remedy = format!(
-            "use {axis}={}",
-            offered.split(',').next().unwrap_or_default()
-        );
-        Err(Refusal::new(format!("stack.{axis}"), message, remedy))
-    };
-    if !codecs.contains(&stack.codec) {
-        return refuse("codec", names(codecs), name(stack.codec));
-    }
-    if !transports.contains(&stack.transport) {
-        return refuse("transport", names(transports), name(stack.transport));
-    }
-    if stack.binding == Binding::Iiop && stack.compression != Compression::None {
-        return refuse("compression", "none".to_owned(), name(stack.compression));
-    }
-    Ok(())
+fn check_offer(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
+    let binding = stack.binding;
+    let offer = MANIFEST.serves.iter().find(|offer| offer.binding == binding);
+    let offer = offer.ok_or_else(|| {
+        let message = format!("the service in Rust does not serve {binding}");
+        Refusal::new("stack.binding", message, "see service.json")
+    })?;
+    let contract = contract.to_string();
+    offered("stack.codec", binding, &stack.codec, &offer.codecs)?;
+    offered("stack.transport", binding, &stack.transport, &offer.transports)?;
+    offered("stack.compression", binding, &stack.compression, &offer.compression)?;
+    offered("stack.security", binding, &stack.security, &offer.security)?;
+    offered("contract", binding, &contract, &offer.contracts)
 }
 
-fn check_variants(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
+fn offered<T: PartialEq + ToString>(
+    option: &str,
+    binding: Binding,
+    asked: &T,
+    offered: &[T],
+) -> Result<(), Refusal> {
+    if offered.contains(asked) {
+        return Ok(());
+    }
+    let (offered, asked) = (names(offered), asked.to_string());
+    let message = format!("{binding}@rust serves {offered}, not {asked}");
+    let axis = option.rsplit('.').next().unwrap_or(option);
+    let first = offered.split(',').next().unwrap_or_default();
+    Err(Refusal::new(option, message, format!("use {axis}={first}")))
+}
+
+/// Refuses what no service could do (the rules of `wirelab_stack`).
+fn check_rules(config: &ServiceConfig) -> Result<(), Refusal> {
+    let axes = axes(config);
+    let Some(rule) = first_broken(&axes) else {
+        return Ok(());
+    };
+    let (axis, value) = rule.repair;
+    let option = match axis.strip_prefix("server.") {
+        Some(name) => format!("socket.{name}"),
+        None if axis == "close_delay" => "stack.close_delay_ms".to_owned(),
+        None => format!("stack.{axis}"),
+    };
+    Err(Refusal::new(option, rule.reason.clone(), format!("use {axis}={value}")))
+}
+
+/// The service's side of the stack; the client's is left at its defaults.
+fn axes(config: &ServiceConfig) -> AxisMap {
+    let (stack, socket) = (&config.stack, &config.socket);
+    let mut axes = AxisMap::new(stack.binding);
+    let mut set = |axis, value: &str| axes.set(axis, value).expect("an axis and its value");
+    set("codec", stack.codec.name());
+    set("transport", stack.transport.name());
+    set("compression", stack.compression.name());
+    set("security", stack.security.name());
+    set("end_of_message", stack.end_of_message.name());
+    set("reply", stack.reply.name());
+    // Versions and caches that are named belong to somebody, also at their default.
+    if let Some(version) = stack.soap {
+        set("soap", version.name());
+    }
+    if let Some(cache) = stack.token_cache {
+        set("token_cache", cache.name());
+    }
+    if stack.close_delay_ms > 0 {
+        set("close_delay", &stack.close_delay_ms.to_string());
+    }
+    if stack.closes() {
+        set("connection", "close");
+    }
+    if config.listen.starts_with("unix:") {
+        set("socket", "unix");
+    }
+    if socket.nagle {
+        set("server.nagle", "on");
+    }
+    if let Some(bytes) = socket.tcp_window {
+        set("server.tcp_window", &bytes.to_string());
+    }
+    if let Some(bytes) = socket.h2_window {
+        set("server.h2_window", &bytes.to_string());
+    }
+    axes
+}
+
+fn check_text(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
     if stack.codec == Codec::Text && contract != Contract::Transfer {
         let message = format!("{contract} has no operation whose messages are plain texts");
         return Err(Refusal::new("stack.codec", message, "use codec=json"));
-    }
-    if stack.soap.is_some() && stack.binding != Binding::Soap {
-        let message = "only binding soap has versions of SOAP";
-        return Err(Refusal::new(
-            "stack.soap",
-            message,
-            "leave it out, or use binding=soap",
-        ));
-    }
-    if stack.token_cache.is_some() && stack.codec != Codec::TokenXml {
-        let message = "only codec token-xml has a cache";
-        let remedy = "leave it out, or use codec=token-xml";
-        return Err(Refusal::new("stack.token_cache", message, remedy));
-    }
-    if stack.soap == Some(SoapVersion::V12) && stack.codec == Codec::SoapEncoded {
-        let message = "soap-encoded is SOAP 1.1 only (its section 5)";
-        return Err(Refusal::new(
-            "stack.soap",
-            message,
-            "use soap=1.1, or codec=soap-literal",
-        ));
-    }
-    if stack.reply == ReplyWay::OneWay && stack.binding != Binding::Raw {
-        let message = "only raw has calls without a reply";
-        return Err(Refusal::new(
-            "stack.reply",
-            message,
-            "use reply=two-way, or binding=raw",
-        ));
-    }
-    Ok(())
-}
-
-fn check_ending(stack: &Stack) -> Result<(), Refusal> {
-    let refuse = |message: &str, remedy| Err(Refusal::new("stack.end_of_message", message, remedy));
-    let web = matches!(stack.binding, Binding::Rest | Binding::Soap) && stack.http1();
-    match (stack.end_of_message, stack.transport) {
-        (EndOfMessage::ContentLength, _) => {}
-        (EndOfMessage::Chunked, Transport::Http10) => {
-            return refuse(
-                "HTTP/1.0 has no chunks",
-                "use transport=http/1.1, or until-close",
-            );
-        }
-        (EndOfMessage::Chunked | EndOfMessage::UntilClose, _) if !web => {
-            let message = "only HTTP/1.x can tell the end of a reply in another way";
-            return refuse(
-                message,
-                "use end_of_message=content-length, or transport=http/1.1",
-            );
-        }
-        (EndOfMessage::Chunked | EndOfMessage::UntilClose, _) => {}
-    }
-    let (option, delay) = ("stack.close_delay_ms", stack.close_delay_ms);
-    if delay > 0 && !web {
-        let message = "only in HTTP/1.x does the service close connections";
-        let remedy = "use 0, or transport=http/1.0";
-        return Err(Refusal::new(option, message, remedy));
-    }
-    if delay > CLOSE_DELAY_MS_MAX {
-        let message = format!("{delay} ms are longer than anybody waits");
-        return Err(Refusal::new(option, message, "use at most 600000"));
     }
     Ok(())
 }
@@ -270,7 +259,7 @@ fn check_faults(config: &ServiceConfig, contract: Contract) -> Result<(), Refusa
             ));
         }
     }
-    if config.stack.reply == ReplyWay::OneWay
+    if config.stack.reply == Reply::OneWay
         && let Some(option) = fault_of_a_reply(faults)
     {
         let message = "a one-way call has no reply to be wrong";
@@ -297,43 +286,42 @@ fn fault_of_a_reply(faults: &FaultSwitches) -> Option<&'static str> {
     .find_map(|(option, wanted)| wanted.then_some(option))
 }
 
+/// Windows and delays that no axis has.
+fn check_windows(config: &ServiceConfig) -> Result<(), Refusal> {
+    let windows = [
+        ("socket.tcp_window", "server.tcp_window", config.socket.tcp_window),
+        ("socket.h2_window", "server.h2_window", config.socket.h2_window),
+    ];
+    for (option, axis, bytes) in windows {
+        let Some(bytes) = bytes else { continue };
+        if !find(axis).is_some_and(|axis| axis.takes(&bytes.to_string())) {
+            let message = format!("no window has {bytes} bytes");
+            let remedy = "use 1 to 2147483647 bytes, or null";
+            return Err(Refusal::new(option, message, remedy));
+        }
+    }
+    let delay = config.stack.close_delay_ms;
+    if !find("close_delay").is_some_and(|axis| axis.takes(&delay.to_string())) {
+        let message = format!("{delay} ms are longer than anybody waits");
+        return Err(Refusal::new("stack.close_delay_ms", message, "use at most 60000"));
+    }
+    Ok(())
+}
+
 fn check_limits(config: &ServiceConfig) -> Result<(), Refusal> {
     if !(1..=PROCESSORS_MAX).contains(&config.processors) {
         let message = format!("{} threads cannot be had", config.processors);
         return Err(Refusal::new("processors", message, "use 1 to 256"));
     }
-    if config.socket.tcp_window == Some(0) {
-        let remedy = "use a size in bytes, or null for the kernel's";
-        return Err(Refusal::new(
-            "socket.tcp_window",
-            "a window of 0 takes nothing",
-            remedy,
-        ));
-    }
-    let refuse = |message: &str, remedy| Err(Refusal::new("socket.h2_window", message, remedy));
-    match (config.socket.h2_window, config.stack.transport) {
-        (None, _) => Ok(()),
-        (Some(window), Transport::Http2) if (1..=H2_WINDOW_MAX).contains(&window) => Ok(()),
-        (Some(_), Transport::Http2) => {
-            refuse("no window has that size", "use 1 to 2147483647 bytes")
-        }
-        (Some(_), _) => refuse(
-            "only HTTP/2 has a window of its own",
-            "use transport=http/2, or leave it null",
-        ),
-    }
+    Ok(())
 }
 
 /// Refuses what a Unix socket does not have.
 fn check_unix(config: &ServiceConfig) -> Result<(), Refusal> {
     let socket = &config.socket;
     let wanted = [
-        ("socket.nagle", socket.nagle),
         ("socket.quickack", socket.quickack.is_some()),
-        ("socket.tcp_window", socket.tcp_window.is_some()),
         ("faults.reset", config.faults.reset.is_some()),
-        // Reports name connections by the peer's port.
-        ("stack.reply", config.stack.reply == ReplyWay::OneWay),
     ];
     match wanted.into_iter().find(|(_, wanted)| *wanted) {
         None => Ok(()),

@@ -14,7 +14,7 @@ use crate::compression::UnpackError;
 use crate::desk::Desk;
 use crate::http::BODY_LIMIT;
 use crate::negotiation::accepts_coding;
-use crate::stack::Compression;
+use wirelab_stack::Compression;
 
 /// Makes an answer that is no reply, in the form of the binding.
 pub(crate) type Refuse = fn(&Desk, StatusCode, String) -> Response;

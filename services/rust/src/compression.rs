@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-use crate::stack::Compression;
+use wirelab_stack::Compression;
 
 /// Level of gzip, zlib's and most libraries' default.
 const GZIP_LEVEL: u32 = 6;

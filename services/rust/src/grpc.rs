@@ -28,7 +28,7 @@ use crate::desk::Desk;
 use crate::listener::Listener;
 use crate::protobuf::Protobuf;
 use crate::spoil::{Spoiler, spoil, spoil_text};
-use crate::stack::Compression;
+use wirelab_stack::Compression;
 use crate::stop::Stop;
 
 /// Largest message, in bytes: an upload of 64 MiB, and some room.

@@ -22,7 +22,8 @@ use crate::fault_io::FaultIo;
 use crate::listener::Listener;
 use crate::orders::Orders;
 use crate::reply_body::ReplyBody;
-use crate::stack::{EndOfMessage, Stack, Transport};
+use crate::stack::Stack;
+use wirelab_stack::{EndOfMessage, Transport};
 use crate::stop::Stop;
 
 /// Largest request body, in bytes: 64 MiB of data as base64, and some room.

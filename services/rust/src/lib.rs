@@ -67,7 +67,7 @@ pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
 pub use process::serve_from_stdin;
 pub use ready::{Library, Ready, Role};
 pub use refusal::{Refusal, Refused};
-pub use stack::{
-    Binding, Codec, Compression, EndOfMessage, ReplyWay, Security, SoapVersion, Stack, TokenCache,
-    Transport,
+pub use stack::Stack;
+pub use wirelab_stack::{
+    Binding, Codec, Compression, EndOfMessage, Reply, Security, SoapVersion, TokenCache, Transport,
 };

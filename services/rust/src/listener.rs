@@ -19,7 +19,8 @@ use crate::orders::{Gate, Orders};
 use crate::refusal::Refusal;
 use crate::socket::{PlainSocket, Socket};
 use crate::split::Splitter;
-use crate::stack::{EndOfMessage, Stack, Transport};
+use crate::stack::Stack;
+use wirelab_stack::{EndOfMessage, Transport};
 use crate::tls::{self, TlsSocket};
 
 /// Connections that may wait to be accepted: 10,000 that come at once must

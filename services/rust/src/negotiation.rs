@@ -11,7 +11,7 @@ use wirelab_contract::Message;
 use crate::coding::content_coding;
 use crate::desk::Desk;
 use crate::problem::Problem;
-use crate::stack::Compression;
+use wirelab_stack::Compression;
 
 /// Proof that the request accepts what the service speaks.
 #[derive(Debug)]

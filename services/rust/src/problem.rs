@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::calls::ApplicationRefusal;
 use crate::desk::Desk;
-use crate::stack::Codec;
+use wirelab_stack::Codec;
 
 /// An answer that is no reply.
 #[derive(Debug)]

@@ -21,7 +21,8 @@ use crate::ready::{self, OWN, Ready, Role};
 use crate::refusal::{Refusal, Refused};
 use crate::reports::Reports;
 use crate::self_call::{self, SelfCallError};
-use crate::stack::{Binding, Codec, Compression, ReplyWay, Security, Stack, Transport};
+use crate::stack::Stack;
+use wirelab_stack::{Binding, Codec, Compression, Reply, Security, Transport};
 use crate::stop::Stop;
 use crate::{exposition, grpc, http, iiop, raw, rest, soap};
 
@@ -143,7 +144,7 @@ async fn serve(
 
 /// Where one-way stacks tell how far they have come: beside the service.
 fn report_listener(config: &ServiceConfig) -> Result<Option<TcpListener>, Refusal> {
-    if config.stack.reply == ReplyWay::TwoWay {
+    if config.stack.reply == Reply::TwoWay {
         return Ok(None);
     }
     let mut address = local(&config.listen)?;

@@ -19,7 +19,7 @@ use crate::listener::Listener;
 use crate::reports::{Progress, Reports};
 use crate::soap::envelopes::{Envelopes, Incoming, Refused, Written};
 use crate::spoil::Spoiler;
-use crate::stack::{Codec, Compression};
+use wirelab_stack::{Codec, Compression};
 use crate::stop::Stop;
 
 /// What the connections of one service share.

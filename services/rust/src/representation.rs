@@ -5,7 +5,7 @@ use serde::Serialize;
 use wirelab_contract::json::Object;
 use wirelab_contract::{Contract, Message, lists};
 
-use crate::stack::Codec;
+use wirelab_stack::Codec;
 use crate::xml;
 
 /// The field of [`ProblemMessage`], and of the other codecs' errors.
@@ -32,27 +32,36 @@ macro_rules! not_rest {
 /// In text there is Hello's reply and nothing else, and that needs no writer.
 const NO_FORM: &str = "the codec has no form for messages of fields";
 
-impl Codec {
-    /// The media type, without parameters.
-    pub(crate) fn media_type(self) -> &'static str {
-        match self {
-            Codec::Json => "application/json",
-            Codec::Protobuf => "application/x-protobuf",
-            Codec::Xml => "application/xml",
-            Codec::Text | not_rest!() => "text/plain",
-        }
-    }
-
+/// What REST does with a codec.
+pub(crate) trait Representation {
     /// The media type of what is written, with parameters.
-    pub(crate) fn content_type(self) -> &'static str {
+    fn content_type(self) -> &'static str;
+
+    /// Whether a body of that media type is read.
+    fn reads(self, media_type: &str) -> bool;
+
+    /// A message as bytes.
+    fn write<M: Message>(self, message: &M) -> Vec<u8>;
+
+    /// A message from bytes.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn read<M: Message>(self, body: &[u8]) -> Result<M, String>;
+
+    /// The sentence of an answer that is no reply.
+    fn problem(self, contract: Contract, text: String) -> Vec<u8>;
+}
+
+impl Representation for Codec {
+    fn content_type(self) -> &'static str {
         match self {
             Codec::Text => "text/plain; charset=utf-8",
             other => other.media_type(),
         }
     }
 
-    /// Whether a body of that media type is read.
-    pub(crate) fn reads(self, media_type: &str) -> bool {
+    fn reads(self, media_type: &str) -> bool {
         let also = match self {
             Codec::Xml => "text/xml",
             other => other.media_type(),
@@ -62,8 +71,7 @@ impl Codec {
             .any(|own| media_type.eq_ignore_ascii_case(own))
     }
 
-    /// A message as bytes.
-    pub(crate) fn write<M: Message>(self, message: &M) -> Vec<u8> {
+    fn write<M: Message>(self, message: &M) -> Vec<u8> {
         match self {
             Codec::Json => serde_json::to_vec(message).expect("messages are maps with text keys"),
             Codec::Xml => xml::write(message),
@@ -72,11 +80,7 @@ impl Codec {
         }
     }
 
-    /// A message from bytes.
-    ///
-    /// # Errors
-    /// What is wrong with them.
-    pub(crate) fn read<M: Message>(self, body: &[u8]) -> Result<M, String> {
+    fn read<M: Message>(self, body: &[u8]) -> Result<M, String> {
         match self {
             Codec::Json => serde_json::from_slice::<Object<M>>(body)
                 .map(|object| object.0)
@@ -87,8 +91,7 @@ impl Codec {
         }
     }
 
-    /// The sentence of an answer that is no reply.
-    pub(crate) fn problem(self, contract: Contract, text: String) -> Vec<u8> {
+    fn problem(self, contract: Contract, text: String) -> Vec<u8> {
         match self {
             Codec::Json => {
                 serde_json::to_vec(&ProblemBody { error: &text }).expect("a text can be written")

@@ -18,7 +18,7 @@ use crate::http::BODY_LIMIT;
 use crate::negotiation::{Acceptable, Sent};
 use crate::problem::Problem;
 use crate::spoil::Spoiler;
-use crate::stack::Codec;
+use wirelab_stack::Codec;
 
 type Shared = State<Arc<Desk>>;
 type Fault = Option<Extension<Spoiler>>;

@@ -3,7 +3,7 @@
 
 use memchr::memmem;
 
-use crate::stack::Transport;
+use wirelab_stack::Transport;
 
 /// Follows the bytes of one connection.
 #[derive(Debug, Clone)]

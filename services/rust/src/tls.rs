@@ -21,7 +21,7 @@ use tokio_rustls::{Accept, TlsAcceptor};
 use crate::config::ServiceConfig;
 use crate::refusal::Refusal;
 use crate::socket::PlainSocket;
-use crate::stack::{Security, Transport};
+use wirelab_stack::{Security, Transport};
 
 /// Time that a client has for its handshake.
 const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(30);

@@ -2,7 +2,7 @@
 
 use wirelab_contract::Contract;
 
-use crate::stack::Codec;
+use wirelab_stack::Codec;
 
 /// The address that the committed descriptions name.
 const PLACEHOLDER: &str = "location=\"http://127.0.0.1/";

@@ -2,9 +2,10 @@
 
 use wirelab_contract::calendar::BookRequest;
 use wirelab_contract::{Call, Operation};
-use wirelab_load::plan::{Binding, Codec, Group};
+use wirelab_load::plan::Group;
 use wirelab_load::result::Fault;
 use wirelab_load::{Heard, Single};
+use wirelab_stack::{Binding, Codec};
 use wirelab_verify::{Said, Subject, Subjects};
 
 use super::document::Document;

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_contract::{Contract, Store};
-use wirelab_load::plan::{self, Group, Load, Stack, TokenSource, Warmup, Window, Workload};
+use wirelab_load::plan::{self, Group, Load, Warmup, Window, Workload};
 use wirelab_load::result::Fault;
+use wirelab_stack::{Codec, Stack, TokenSource};
 
 /// Seconds that one call may take; the largest uploads of the slowest stacks
 /// take several.
@@ -66,8 +67,8 @@ impl Document {
     pub(crate) fn group(&self) -> Group {
         let mut stack = self.stack.clone();
         // What was said is read from the text; the service gets the same tokens.
-        if let Some(source) = &mut stack.token_source {
-            *source = TokenSource::Text;
+        if stack.codec == Codec::TokenXml {
+            stack.token_source = TokenSource::Text;
         }
         Group {
             name: "verify".into(),

@@ -2,7 +2,7 @@
 
 use wirelab_contract::{Operation, Reply, Unary, UnaryVisitor};
 use wirelab_load::Heard;
-use wirelab_load::plan::Binding;
+use wirelab_stack::Binding;
 use wirelab_verify::Said;
 use wirelab_wire::codec::Form;
 use wirelab_wire::grpc::{Deframer, Piece};

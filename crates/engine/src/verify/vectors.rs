@@ -4,7 +4,7 @@ use serde::Deserialize;
 use wirelab_contract::{
     ApplicationError, Call, Contract, Operation, Reply, State, Store, Unary, UnaryVisitor,
 };
-use wirelab_load::plan::{Binding, Codec};
+use wirelab_stack::{Binding, Codec};
 use wirelab_verify::{Exam, Finding, Said, Section, Subject as _};
 
 use super::connection::{Connection, Service};

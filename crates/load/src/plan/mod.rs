@@ -4,17 +4,13 @@
 //! these types; the front's plans are tested against it.
 
 mod load;
-mod stack;
 mod workload;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wirelab_stack::Stack;
 
 pub use load::{Load, Warmup, Window};
-pub use stack::{
-    Binding, ByteOrder, Codec, Compression, Connection, InFlight, Reply, Security, SoapVersion,
-    Stack, TokenCache, TokenSource, Transport, Work, Writes,
-};
 pub use workload::Workload;
 
 /// Everything one engine process does in one trial.
@@ -92,7 +88,7 @@ pub struct Group {
     /// `Host` / `:authority`; the target's own when absent.
     #[serde(default)]
     pub authority: Option<String>,
-    /// How calls travel.
+    /// How calls travel: axes that are not at their default.
     pub stack: Stack,
     /// What is called.
     pub workload: Workload,

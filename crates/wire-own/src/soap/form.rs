@@ -2,6 +2,8 @@
 
 use wirelab_contract::Operation;
 
+use wirelab_stack::SoapVersion;
+
 use crate::infoset::reader::Shape;
 
 /// A version of SOAP.
@@ -11,6 +13,15 @@ pub enum Version {
     V11,
     /// SOAP 1.2 (W3C recommendation, second edition).
     V12,
+}
+
+impl From<SoapVersion> for Version {
+    fn from(version: SoapVersion) -> Version {
+        match version {
+            SoapVersion::V11 => Version::V11,
+            SoapVersion::V12 => Version::V12,
+        }
+    }
 }
 
 impl Version {

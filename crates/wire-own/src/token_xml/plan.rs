@@ -1,20 +1,6 @@
 //! What is cached, what the caches hold from the start, and how large they grow.
 
-/// What both ends of a connection keep: the axis `token_cache`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum TokenCache {
-    /// Names of elements and attributes, as Kangasharju, Tarkoma and Raatikainen (2003)
-    /// describe it; every other text is sent whole.
-    #[default]
-    Names,
-    /// Texts and values of attributes too.
-    NamesAndTexts,
-}
-
-impl TokenCache {
-    /// Both.
-    pub const ALL: [TokenCache; 2] = [TokenCache::Names, TokenCache::NamesAndTexts];
-}
+pub use wirelab_stack::TokenCache;
 
 /// How large a cache is, and what it holds from the start.
 #[derive(Debug)]

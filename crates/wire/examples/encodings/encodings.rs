@@ -67,7 +67,7 @@ impl TypeVisitor for Encode {
 
     fn visit<M: Message>(self) -> Accepted {
         let message: M = serde_json::from_value(self.value).expect("values are messages");
-        let text = |codec: Codec| String::from_utf8(codec.write(&message)).expect("UTF-8");
+        let text = |codec: Codec| String::from_utf8(Form::from(codec).write(&message)).expect("UTF-8");
         let cdr = |order| hex(&Form::from(Codec::Cdr).in_order(order).write(&message));
         let xml = text(Codec::Xml);
         Accepted {
@@ -75,7 +75,7 @@ impl TypeVisitor for Encode {
             message: M::NAME,
             name: self.name,
             json: text(Codec::Json),
-            protobuf: hex(&Codec::Protobuf.write(&message)),
+            protobuf: hex(&Form::from(Codec::Protobuf).write(&message)),
             xml_variants: xml_variants::of(&xml),
             xml,
             cdr_big: cdr(ByteOrder::Big),

@@ -9,6 +9,7 @@ use wirelab_contract::{
 
 use super::rules::Rule;
 use super::views::{HelloView, SubmitView, UploadView};
+use super::support::require;
 use super::{Codec, Form, Mismatch, Unsupported, compare, protobuf, tokens};
 use crate::cdr::ByteOrder;
 use crate::token_xml::{Decoder, Document};
@@ -47,7 +48,7 @@ impl Expected {
         if operation.pure() {
             return Expected::answered(form, operation, call.answer());
         }
-        form.codec.require(operation)?;
+        require(form.codec, operation)?;
         Ok(Expected {
             form,
             operation,
@@ -65,7 +66,7 @@ impl Expected {
         answer: Result<Reply, ApplicationError>,
     ) -> Result<Self, Unsupported> {
         let form = form.into();
-        form.codec.require(operation)?;
+        require(form.codec, operation)?;
         let answer = match answer {
             Ok(Reply::Download(chunks)) => Answer::of_download(&chunks),
             Ok(reply) => Answer::Exact(reply),

@@ -7,6 +7,7 @@ use wirelab_contract::transfer::UploadChunk;
 use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary, lists};
 
 use super::views::ErrorView;
+use super::support::require;
 use super::{Codec, Mismatch, Unsupported, json, protobuf, tokens};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, Answer, EnvelopeError, Style, UsernameToken, Version};
@@ -89,7 +90,7 @@ impl Form {
         caller: Option<&UsernameToken>,
     ) -> Result<Vec<Vec<u8>>, Unsupported> {
         let operation = call.operation();
-        self.codec.require(operation)?;
+        require(self.codec, operation)?;
         if let Call::UploadStream { data, chunk_bytes } = call {
             let chunks = data.chunks(*chunk_bytes as usize).map(<[u8]>::to_vec);
             return Ok(chunks
@@ -116,7 +117,7 @@ impl Form {
         out: &mut Vec<u8>,
     ) -> Result<(), Unsupported> {
         let operation = call.operation();
-        self.codec.require(operation)?;
+        require(self.codec, operation)?;
         let append = AppendRequest {
             form: self,
             operation,
@@ -384,29 +385,5 @@ impl MessageVisitor for AppendRequest<'_> {
             }
             None => self.form.append(message, self.out),
         }
-    }
-}
-
-impl Codec {
-    /// [`Form::encode`] with the defaults.
-    ///
-    /// # Errors
-    /// When the operation has no form in this codec.
-    pub fn encode(self, call: &Call) -> Result<Vec<Vec<u8>>, Unsupported> {
-        Form::from(self).encode(call)
-    }
-
-    /// [`Form::write`] with the defaults.
-    #[must_use]
-    pub fn write<M: Message>(self, message: &M) -> Vec<u8> {
-        Form::from(self).write(message)
-    }
-
-    /// [`Form::read`] with the defaults.
-    ///
-    /// # Errors
-    /// [`Mismatch::Malformed`] when the bytes are not that message.
-    pub fn read<M: Message>(self, bytes: &[u8]) -> Result<M, Mismatch> {
-        Form::from(self).read(bytes)
     }
 }

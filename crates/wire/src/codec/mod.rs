@@ -13,14 +13,16 @@ mod expected;
 mod form;
 mod json;
 mod mismatch;
-mod names;
 mod protobuf;
 mod rules;
+mod support;
 mod tokens;
 mod views;
 
 pub use expected::Expected;
 pub use form::Form;
 pub use mismatch::Mismatch;
-pub use names::{Codec, UnknownCodec, Unsupported};
+pub use wirelab_stack::Codec;
+
+pub use support::{Unsupported, supports};
 pub use tokens::{append_request_tokens, request_document};

@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use wirelab_contract::{Call, Message, MessageVisitor, Operation};
 
 use super::form::fault_text;
+use super::support::require;
 use super::{Codec, Mismatch, Unsupported};
 use crate::soap::{self, Answer, EnvelopeError};
 use crate::token_xml::{Decoder, Document, Encoder, ReadError, TokenCache};
@@ -18,7 +19,7 @@ use crate::token_xml::{Decoder, Document, Encoder, ReadError, TokenCache};
 /// When the operation is one of streams.
 pub fn request_document(call: &Call) -> Result<Document, Unsupported> {
     let operation = call.operation();
-    Codec::TokenXml.require(operation)?;
+    require(Codec::TokenXml, operation)?;
     let document = call.visit(RequestDocument(operation));
     Ok(document.expect("what is no stream is one message"))
 }
@@ -44,7 +45,7 @@ pub fn append_request_tokens(
     out: &mut Vec<u8>,
 ) -> Result<(), Unsupported> {
     let operation = call.operation();
-    Codec::TokenXml.require(operation)?;
+    require(Codec::TokenXml, operation)?;
     call.visit(AppendTokens {
         operation,
         encoder,

@@ -5,7 +5,7 @@ use wirelab_contract::Contract;
 use wirelab_wire_own::soap::FaultCode;
 
 use super::{Act, Mutant, Spoken};
-use crate::stack::{Binding, Codec};
+use wirelab_stack::{Binding, Codec};
 
 const XML: Spoken = Spoken::In(&[Codec::Xml, Codec::SoapLiteral, Codec::SoapRpc]);
 const JSON: Spoken = Spoken::In(&[Codec::Json]);

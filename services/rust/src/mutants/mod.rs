@@ -21,7 +21,8 @@ use wirelab_contract::{ApplicationError, Contract, State, Unary};
 use wirelab_wire_own::soap::Fault;
 
 use crate::refusal::Refusal;
-use crate::stack::{Binding, Codec, Stack};
+use crate::stack::Stack;
+use wirelab_stack::{Binding, Codec};
 use memory::Memory;
 
 /// A line of the table.

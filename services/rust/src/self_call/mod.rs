@@ -15,7 +15,7 @@ use wirelab_contract::{Call, Contract};
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::ready::Ready;
-use crate::stack::Binding;
+use wirelab_stack::Binding;
 
 /// Time that the call may take.
 const PATIENCE: Duration = Duration::from_secs(30);

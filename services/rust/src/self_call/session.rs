@@ -16,7 +16,7 @@ use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::iiop;
 use crate::soap::writer;
-use crate::stack::{Binding, Codec, ReplyWay};
+use wirelab_stack::{Binding, Codec, Reply};
 
 /// Calls, and waits for the reply where one comes.
 pub(super) async fn exchange(
@@ -34,7 +34,7 @@ pub(super) async fn exchange(
         return converse(stream, session, request, desk).await;
     }
     let options = raw::Options {
-        one_way: config.stack.reply == ReplyWay::OneWay,
+        one_way: config.stack.reply == Reply::OneWay,
         ..raw::Options::default()
     };
     let session = Raw::new(options).map_err(|e| SelfCallError::Answer(e.to_string()))?;

@@ -13,7 +13,7 @@ use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::soap::envelopes::Envelopes;
 use crate::soap::{self, writer};
-use crate::stack::{Binding, Transport};
+use wirelab_stack::{Binding, Transport};
 
 /// Calls and checks the status.
 pub(super) async fn exchange(

@@ -9,7 +9,7 @@ use super::{text, writer};
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::spoil::Spoiler;
-use crate::stack::{Codec, SoapVersion};
+use wirelab_stack::{Codec, SoapVersion};
 
 /// How a service writes envelopes, and whom it serves.
 #[derive(Debug, Clone)]
@@ -111,10 +111,7 @@ impl From<Fault> for Refused {
 impl Envelopes {
     /// Envelopes of the version and style that were asked for.
     pub(crate) fn new(config: &ServiceConfig) -> Self {
-        let version = match config.stack.soap.unwrap_or_default() {
-            SoapVersion::V11 => Version::V11,
-            SoapVersion::V12 => Version::V12,
-        };
+        let version = config.stack.soap.unwrap_or_default().into();
         let style = match config.stack.codec {
             Codec::SoapRpc => Style::Rpc,
             Codec::SoapEncoded => Style::Encoded,

@@ -27,7 +27,7 @@ use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::http::BODY_LIMIT;
 use crate::spoil::Spoiler;
-use crate::stack::{Compression, Security};
+use wirelab_stack::{Compression, Security};
 use crate::wsdl;
 
 use envelopes::{Envelopes, Incoming, Refused, Written};

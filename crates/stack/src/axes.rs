@@ -1,0 +1,398 @@
+//! The axis table: every factor by which two stacks can differ.
+//!
+//! Only axes and values that can be measured today are in it. A new value is a row here, and
+//! code in the engine or a service that honours it.
+
+use serde::Serialize;
+
+use crate::values::{
+    Binding, ByteOrder, Codec, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind,
+    TokenCache, TokenSource, Transport, Work, Writes,
+};
+
+/// One factor.
+#[derive(Debug, Clone, Serialize)]
+pub struct Axis {
+    /// Its name in references: `client.writes`.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// The value when unnamed. Of codec and transport: see [`BINDINGS`].
+    pub default: &'static str,
+    /// Values that are words.
+    pub words: &'static [&'static str],
+    /// Words that take a number, as `pool` in `pool=8`.
+    pub counted: &'static [&'static str],
+    /// What a number means where one is a value too.
+    pub number: Option<Number>,
+    /// Who honours it.
+    pub side: Side,
+    /// Words that people write for the axis.
+    pub meant: &'static [&'static str],
+}
+
+/// The unit and the range of values that are numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Number {
+    /// What is counted.
+    pub unit: Unit,
+    /// The smallest value.
+    pub min: u32,
+    /// The largest.
+    pub max: u32,
+}
+
+/// What the number of an axis counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Whole milliseconds.
+    Milliseconds,
+    /// Per cent of one core; written `25%`.
+    Percent,
+    /// Full segments of TCP.
+    Segments,
+}
+
+/// Who honours an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Caller and service.
+    Both,
+    /// The caller alone.
+    Caller,
+    /// The service alone.
+    Service,
+    /// The link.
+    Link,
+    /// The lab: control groups, warm-up, who calls.
+    Lab,
+}
+
+/// The largest N in `pool=N`, `pipeline=N` and `multiplex=N`.
+pub const COUNT_MAX: u32 = 1_000_000;
+
+/// The largest window: RFC 9113 section 6.9.1, and `int` of setsockopt(2).
+const WINDOW: Number = Number {
+    unit: Unit::Bytes,
+    min: 1,
+    max: (1 << 31) - 1,
+};
+const CLOSE_DELAY: Number = Number {
+    unit: Unit::Milliseconds,
+    min: 0,
+    max: 60_000,
+};
+/// The kernel gives 1 ms of a period of 10 ms at least.
+const CPU: Number = Number {
+    unit: Unit::Percent,
+    min: 10,
+    max: 100,
+};
+const SEGMENTS: Number = Number {
+    unit: Unit::Segments,
+    min: 1,
+    max: 1000,
+};
+
+const SWITCH: &[&str] = &["off", "on"];
+const QUICKACK: &[&str] = &["kernel", "off", "on"];
+
+const fn axis(
+    name: &'static str,
+    about: &'static str,
+    side: Side,
+    words: &'static [&'static str],
+) -> Axis {
+    Axis {
+        name,
+        about,
+        default: if words.is_empty() { "" } else { words[0] },
+        words,
+        counted: &[],
+        number: None,
+        side,
+        meant: &[],
+    }
+}
+
+impl Axis {
+    const fn counting(self, counted: &'static [&'static str]) -> Axis {
+        Axis { counted, ..self }
+    }
+
+    const fn with_number(self, number: Number) -> Axis {
+        Axis {
+            number: Some(number),
+            ..self
+        }
+    }
+
+    const fn default(self, default: &'static str) -> Axis {
+        Axis { default, ..self }
+    }
+
+    const fn meant(self, meant: &'static [&'static str]) -> Axis {
+        Axis { meant, ..self }
+    }
+}
+
+/// All axes but binding and language, in the order of references.
+pub const TABLE: &[Axis] = &[
+    axis("codec", "how messages become bytes", Side::Both, Codec::NAMES).default("json"),
+    axis("soap", "version of SOAP, with binding soap", Side::Both, SoapVersion::NAMES),
+    axis("compression", "of message bodies", Side::Both, Compression::NAMES),
+    axis(
+        "transport",
+        "what carries them; tcp: a stream of bytes without HTTP",
+        Side::Both,
+        Transport::NAMES,
+    )
+    .default("http/1.1")
+    .meant(&["http"]),
+    axis(
+        "socket",
+        "what the transport runs on: TCP over loopback, or a Unix socket",
+        Side::Both,
+        SocketKind::NAMES,
+    )
+    .meant(&["unix"]),
+    axis(
+        "connection",
+        "close: one per call; keep: one per user; pool=N: N for all users",
+        Side::Caller,
+        &["close", "keep"],
+    )
+    .default("keep")
+    .counting(&["pool"])
+    .meant(&["pool"]),
+    axis("in_flight", "calls under way per connection", Side::Caller, &["1"])
+        .counting(&["pipeline", "multiplex"]),
+    axis(
+        "end_of_message",
+        "how HTTP/1.x replies end; until-close: by the end of the connection",
+        Side::Service,
+        EndOfMessage::NAMES,
+    ),
+    axis(
+        "close_delay",
+        "milliseconds that the service waits before it closes a connection",
+        Side::Service,
+        &[],
+    )
+    .default("0")
+    .with_number(CLOSE_DELAY),
+    axis(
+        "reply",
+        "one-way: none; a call ends when the service reports that it has processed it",
+        Side::Both,
+        Reply::NAMES,
+    )
+    .meant(&["one-way"]),
+    axis("client.writes", "header and body in one send, or two", Side::Caller, Writes::NAMES)
+        .meant(&["writes"]),
+    axis("server.writes", "header and body in one send, or two", Side::Service, Writes::NAMES),
+    axis("client.nagle", "Nagle's algorithm (RFC 896)", Side::Caller, SWITCH),
+    axis("server.nagle", "Nagle's algorithm (RFC 896)", Side::Service, SWITCH),
+    axis(
+        "client.quickack",
+        "TCP_QUICKACK set again after every receive",
+        Side::Caller,
+        QUICKACK,
+    ),
+    axis("client.tcp_window", "SO_RCVBUF in bytes", Side::Caller, &["kernel"]).with_number(WINDOW),
+    axis("server.tcp_window", "SO_RCVBUF in bytes", Side::Service, &["kernel"]).with_number(WINDOW),
+    axis(
+        "client.h2_window",
+        "HTTP/2 window offered for replies, bytes; engine: 2^30 - 1, never the limit",
+        Side::Caller,
+        &["engine"],
+    )
+    .with_number(WINDOW),
+    axis(
+        "server.h2_window",
+        "HTTP/2 window offered for requests, bytes",
+        Side::Service,
+        &["library"],
+    )
+    .with_number(WINDOW),
+    axis(
+        "congestion",
+        "TCP's congestion control at both ends of a link; loopback has the machine's",
+        Side::Link,
+        &["cubic", "bbr", "reno"],
+    ),
+    axis(
+        "initial_window",
+        "segments that a new connection may send at once, at both ends of a link",
+        Side::Link,
+        &["kernel"],
+    )
+    .with_number(SEGMENTS),
+    axis(
+        "after_idle",
+        "of a pause, at both ends of a link; restart: it shrinks TCP's congestion window",
+        Side::Link,
+        &["restart", "keep"],
+    ),
+    axis(
+        "security",
+        "of the transport; mtls: the client shows a certificate too",
+        Side::Both,
+        Security::NAMES,
+    )
+    .meant(&["tls"]),
+    axis(
+        "token_source",
+        "what the client encodes token-xml from: the message, or its XML text",
+        Side::Caller,
+        TokenSource::NAMES,
+    ),
+    axis(
+        "token_cache",
+        "what both ends of a token-xml connection keep; names: as the study of 2003 did",
+        Side::Both,
+        TokenCache::NAMES,
+    ),
+    axis("byte_order", "of the client's GIOP messages", Side::Caller, ByteOrder::NAMES),
+    axis(
+        "work",
+        "decode: every reply in full; frame: status, length and frame only",
+        Side::Caller,
+        Work::NAMES,
+    ),
+    axis(
+        "start",
+        "cold: measured from the first call of a fresh process",
+        Side::Lab,
+        &["warm", "cold"],
+    ),
+    axis(
+        "client.cpu",
+        "share of one core that the caller gets, for slow devices; all: whatever is there",
+        Side::Lab,
+        &["all"],
+    )
+    .with_number(CPU),
+    axis(
+        "server.cpu",
+        "share of one core that the service gets, for slow devices; all: whatever is there",
+        Side::Lab,
+        &["all"],
+    )
+    .with_number(CPU),
+    axis(
+        "caller",
+        "who makes the calls; ghz: that load tool with its own client library, windows included",
+        Side::Lab,
+        &["engine", "ghz"],
+    ),
+];
+
+/// What a binding goes with.
+#[derive(Debug, Clone, Serialize)]
+pub struct BindingRow {
+    /// The binding.
+    pub name: Binding,
+    /// Its codecs, the default first (contracts/README.md).
+    pub codecs: &'static [Codec],
+    /// Its transports, the default first.
+    pub transports: &'static [Transport],
+    /// Why it has no others.
+    pub transports_because: &'static str,
+}
+
+const WEB: &[Transport] = &[Transport::Http11, Transport::Http10, Transport::Http2];
+
+/// Every binding.
+pub const BINDINGS: &[BindingRow] = &[
+    BindingRow {
+        name: Binding::Rest,
+        codecs: &[Codec::Json, Codec::Text, Codec::Protobuf, Codec::Xml],
+        transports: WEB,
+        transports_because: "rest and soap are spoken over HTTP",
+    },
+    BindingRow {
+        name: Binding::Soap,
+        codecs: &[Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded],
+        transports: WEB,
+        transports_because: "rest and soap are spoken over HTTP",
+    },
+    BindingRow {
+        name: Binding::Grpc,
+        codecs: &[Codec::Protobuf],
+        transports: &[Transport::Http2],
+        transports_because: "gRPC is defined over HTTP/2 only",
+    },
+    BindingRow {
+        name: Binding::Iiop,
+        codecs: &[Codec::Cdr],
+        transports: &[Transport::Tcp],
+        transports_because: "iiop and raw frame their messages themselves, without HTTP",
+    },
+    BindingRow {
+        name: Binding::Raw,
+        codecs: &[Codec::SoapLiteral, Codec::TokenXml],
+        transports: &[Transport::Tcp],
+        transports_because: "iiop and raw frame their messages themselves, without HTTP",
+    },
+];
+
+impl Binding {
+    /// What it goes with.
+    #[must_use]
+    pub fn row(self) -> &'static BindingRow {
+        let row = BINDINGS.iter().find(|row| row.name == self);
+        row.expect("every binding has a row")
+    }
+}
+
+impl Codec {
+    /// The media type of bodies in REST (contracts/README.md), without parameters; of codecs that
+    /// REST does not carry, that of bytes.
+    #[must_use]
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Codec::Text => "text/plain",
+            Codec::Json => "application/json",
+            Codec::Protobuf => "application/x-protobuf",
+            Codec::Xml => "application/xml",
+            Codec::SoapLiteral
+            | Codec::SoapRpc
+            | Codec::SoapEncoded
+            | Codec::Cdr
+            | Codec::TokenXml => "application/octet-stream",
+        }
+    }
+}
+
+/// GIOP's flag octet (CORBA 3.3 part 2, section 9.4.1).
+impl ByteOrder {
+    /// The order that the lowest bit of a flag octet shows.
+    #[must_use]
+    pub fn from_flag(flag: u8) -> ByteOrder {
+        if flag & 1 == 0 {
+            ByteOrder::Big
+        } else {
+            ByteOrder::Little
+        }
+    }
+
+    /// The octet that shows this order.
+    #[must_use]
+    pub fn flag(self) -> u8 {
+        match self {
+            ByteOrder::Big => 0,
+            ByteOrder::Little => 1,
+        }
+    }
+}
+
+/// The axis of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Axis> {
+    TABLE.iter().find(|axis| axis.name == name)
+}

@@ -1,0 +1,195 @@
+//! A point of the axis table as text: every axis with its value.
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error as _};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::axes::{Axis, COUNT_MAX, Number, TABLE, Unit, find};
+use crate::values::{Binding, UnknownValue};
+
+/// A binding and the axes that were named; all others have their default. In JSON an object of
+/// texts, `{"binding": "rest", "codec": "xml"}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisMap {
+    binding: Binding,
+    named: BTreeMap<&'static str, String>,
+}
+
+/// Why a text is no axis, or no value of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AxisError {
+    /// No such axis.
+    #[error("there is no axis {0:?}")]
+    UnknownAxis(String),
+    /// No such value.
+    #[error("axis {axis} has no value {text:?}")]
+    UnknownValue {
+        /// The axis.
+        axis: &'static str,
+        /// What was written.
+        text: String,
+    },
+    /// No binding, or none of that name.
+    #[error(transparent)]
+    Binding(#[from] UnknownValue),
+}
+
+impl AxisMap {
+    /// A binding with its defaults.
+    #[must_use]
+    pub fn new(binding: Binding) -> AxisMap {
+        AxisMap {
+            binding,
+            named: BTreeMap::new(),
+        }
+    }
+
+    /// The binding.
+    #[must_use]
+    pub fn binding(&self) -> Binding {
+        self.binding
+    }
+
+    /// The value of an axis, `binding` included.
+    ///
+    /// # Panics
+    /// When the table has no such axis.
+    #[must_use]
+    pub fn value(&self, name: &str) -> &str {
+        if name == "binding" {
+            return self.binding.name();
+        }
+        match self.named.get(name) {
+            Some(value) => value,
+            None => default(self.binding, find(name).expect("an axis of the table")),
+        }
+    }
+
+    /// Names an axis.
+    ///
+    /// # Errors
+    /// When there is no such axis, or it has no such value.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), AxisError> {
+        let axis = find(name).ok_or_else(|| AxisError::UnknownAxis(name.to_owned()))?;
+        if !axis.takes(value) {
+            return Err(AxisError::UnknownValue {
+                axis: axis.name,
+                text: value.to_owned(),
+            });
+        }
+        self.named.insert(axis.name, value.to_owned());
+        Ok(())
+    }
+}
+
+/// The value of an unnamed axis.
+#[must_use]
+pub fn default(binding: Binding, axis: &Axis) -> &'static str {
+    match axis.name {
+        "codec" => binding.row().codecs[0].name(),
+        "transport" => binding.row().transports[0].name(),
+        _ => axis.default,
+    }
+}
+
+impl Axis {
+    /// Whether `text` is a value in canonical form: numbers in decimal digits, without a unit.
+    #[must_use]
+    pub fn takes(&self, text: &str) -> bool {
+        if self.words.contains(&text) {
+            return true;
+        }
+        if let Some((word, count)) = text.split_once('=') {
+            return self.counted.contains(&word) && number(count, 1, COUNT_MAX);
+        }
+        match self.number {
+            Some(Number { unit, min, max }) => {
+                let digits = match unit {
+                    Unit::Percent => text.strip_suffix('%'),
+                    _ => Some(text),
+                };
+                digits.is_some_and(|digits| number(digits, min, max))
+            }
+            None => false,
+        }
+    }
+
+    fn schema(&self) -> Value {
+        let mut patterns: Vec<String> = self.words.iter().map(|word| escaped(word)).collect();
+        patterns.extend(self.counted.iter().map(|word| format!("{word}=[0-9]+")));
+        match self.number.map(|number| number.unit) {
+            Some(Unit::Percent) => patterns.push("[0-9]+%".to_owned()),
+            Some(_) => patterns.push("[0-9]+".to_owned()),
+            None => {}
+        }
+        if self.counted.is_empty() && self.number.is_none() {
+            return json!({"description": self.about, "type": "string", "enum": self.words});
+        }
+        let pattern = format!("^({})$", patterns.join("|"));
+        json!({"description": self.about, "type": "string", "pattern": pattern})
+    }
+}
+
+fn number(digits: &str, min: u32, max: u32) -> bool {
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain && digits.parse().is_ok_and(|number| (min..=max).contains(&number))
+}
+
+fn escaped(word: &str) -> String {
+    word.replace('.', "\\.").replace('+', "\\+")
+}
+
+impl Serialize for AxisMap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1 + self.named.len()))?;
+        map.serialize_entry("binding", self.binding.name())?;
+        for axis in TABLE {
+            if let Some(value) = self.named.get(axis.name) {
+                map.serialize_entry(axis.name, value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for AxisMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut texts = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let binding = texts
+            .remove("binding")
+            .ok_or_else(|| D::Error::missing_field("binding"))?;
+        let mut axes = AxisMap::new(binding.parse().map_err(D::Error::custom)?);
+        for (name, value) in texts {
+            axes.set(&name, &value).map_err(D::Error::custom)?;
+        }
+        Ok(axes)
+    }
+}
+
+impl JsonSchema for AxisMap {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Stack".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut properties = Map::new();
+        let bindings = json!({
+            "description": "How the contract is spoken.", "type": "string", "enum": Binding::NAMES,
+        });
+        properties.insert("binding".to_owned(), bindings);
+        for axis in TABLE {
+            properties.insert(axis.name.to_owned(), axis.schema());
+        }
+        json_schema!({
+            "description": "A point of the axis table; axes that are left out have their default.",
+            "type": "object",
+            "properties": properties,
+            "required": ["binding"],
+            "additionalProperties": false,
+        })
+    }
+}

@@ -1,0 +1,293 @@
+//! Which points of the axis table exist: what protocols, sockets and callers allow, as data.
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+
+use crate::axes::{BINDINGS, Side, TABLE, find};
+use crate::axis_map::AxisMap;
+
+/// One combination that cannot exist: all conditions hold.
+#[derive(Debug, Clone, Serialize)]
+pub struct Rule {
+    /// When it is broken.
+    pub when: Vec<Condition>,
+    /// Why it cannot exist.
+    pub reason: String,
+    /// The smallest change that makes it legal: an axis, and its value. A value that takes a
+    /// number keeps the number that was given.
+    pub repair: (&'static str, &'static str),
+}
+
+/// A condition on one axis.
+#[derive(Debug, Clone, Serialize)]
+pub struct Condition {
+    /// The axis.
+    pub axis: &'static str,
+    /// Whether its value is one of `values`, or none of them.
+    pub is: bool,
+    /// Values; `pool` stands for `pool=N`.
+    pub values: Vec<&'static str>,
+}
+
+impl Condition {
+    fn holds(&self, axes: &AxisMap) -> bool {
+        let value = axes.value(self.axis);
+        let word = value.split('=').next().unwrap_or(value);
+        (self.values.contains(&value) || self.values.contains(&word)) == self.is
+    }
+}
+
+impl Rule {
+    /// Whether these axes break it.
+    #[must_use]
+    pub fn broken(&self, axes: &AxisMap) -> bool {
+        self.when.iter().all(|condition| condition.holds(axes))
+    }
+}
+
+/// All rules, in the order in which they are checked.
+pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    [of_bindings(), of_connections(), of_sockets(), of_callers()].concat()
+});
+
+/// The first rule that these axes break.
+#[must_use]
+pub fn first_broken(axes: &AxisMap) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.broken(axes))
+}
+
+fn is(axis: &'static str, values: &[&'static str]) -> Condition {
+    Condition {
+        axis,
+        is: true,
+        values: values.to_vec(),
+    }
+}
+
+fn not(axis: &'static str, values: &[&'static str]) -> Condition {
+    Condition {
+        is: false,
+        ..is(axis, values)
+    }
+}
+
+fn rule(
+    when: impl Into<Vec<Condition>>,
+    reason: impl Into<String>,
+    repair: (&'static str, &'static str),
+) -> Rule {
+    Rule {
+        when: when.into(),
+        reason: reason.into(),
+        repair,
+    }
+}
+
+/// The axis has its default wherever `elsewhere` holds.
+fn belongs(axis: &'static str, elsewhere: &[Condition], reason: impl Into<String>) -> Rule {
+    let default = find(axis).expect("an axis of the table").default;
+    let mut when = vec![not(axis, &[default])];
+    when.extend_from_slice(elsewhere);
+    rule(when, reason, (axis, default))
+}
+
+fn of_bindings() -> Vec<Rule> {
+    let mut rules = Vec::new();
+    for row in BINDINGS {
+        let (binding, transports) = (row.name.name(), names(row.transports, |t| t.name()));
+        rules.push(rule(
+            [is("binding", &[binding]), not("transport", &transports)],
+            row.transports_because,
+            ("transport", transports[0]),
+        ));
+    }
+    for row in BINDINGS {
+        let (binding, codecs) = (row.name.name(), names(row.codecs, |c| c.name()));
+        rules.push(rule(
+            [is("binding", &[binding]), not("codec", &codecs)],
+            format!("{binding} serves {} only", codecs.join(", ")),
+            ("codec", codecs[0]),
+        ));
+    }
+    rules.extend([
+        belongs(
+            "soap",
+            &[not("binding", &["soap"])],
+            "only binding soap has versions of SOAP",
+        ),
+        rule(
+            [is("soap", &["1.2"]), is("codec", &["soap-encoded"])],
+            "soap-encoded is the encoding of SOAP 1.1 section 5",
+            ("soap", "1.1"),
+        ),
+        belongs(
+            "compression",
+            &[is("binding", &["iiop"])],
+            "GIOP 1.2 has no compression",
+        ),
+        belongs(
+            "byte_order",
+            &[not("binding", &["iiop"])],
+            "only GIOP lets a sender choose its byte order",
+        ),
+        belongs(
+            "token_source",
+            &[not("codec", &["token-xml"])],
+            "only token-xml has a source to choose",
+        ),
+        belongs(
+            "token_cache",
+            &[not("codec", &["token-xml"])],
+            "only token-xml has a cache",
+        ),
+        belongs(
+            "reply",
+            &[not("binding", &["raw"])],
+            "only raw has a report of what was processed, which calls without a reply need",
+        ),
+        belongs(
+            "client.writes",
+            &[is("binding", &["iiop", "raw"])],
+            "the client's iiop and raw messages go out in one send",
+        ),
+    ]);
+    rules
+}
+
+fn names<T: Copy>(values: &[T], name: impl Fn(T) -> &'static str) -> Vec<&'static str> {
+    values.iter().map(|value| name(*value)).collect()
+}
+
+fn of_connections() -> Vec<Rule> {
+    vec![
+        rule(
+            [is("transport", &["http/1.0"]), not("connection", &["close"])],
+            "HTTP/1.0 ends every connection after its reply (RFC 1945 section 1.3)",
+            ("connection", "close"),
+        ),
+        rule(
+            [is("reply", &["one-way"]), is("connection", &["close"])],
+            "what was processed is reported by connection, which must stay",
+            ("connection", "keep"),
+        ),
+        rule(
+            [is("end_of_message", &["chunked"]), not("transport", &["http/1.1"])],
+            "chunks exist in HTTP/1.1 only (RFC 9112 section 7.1)",
+            ("end_of_message", "content-length"),
+        ),
+        belongs(
+            "end_of_message",
+            &[not("transport", &["http/1.0", "http/1.1"])],
+            "only HTTP/1.x replies can end with their connection",
+        ),
+        rule(
+            [is("end_of_message", &["until-close"]), not("connection", &["close"])],
+            "a reply that ends with its connection needs one per call",
+            ("connection", "close"),
+        ),
+        belongs(
+            "close_delay",
+            &[
+                not("transport", &["http/1.0"]),
+                not("end_of_message", &["until-close"]),
+            ],
+            "the service closes connections with transport=http/1.0 or end_of_message=until-close \
+             only",
+        ),
+        rule(
+            [is("connection", &["close"]), not("in_flight", &["1"])],
+            "a connection per call carries one call",
+            ("in_flight", "1"),
+        ),
+        rule(
+            [is("in_flight", &["pipeline"]), is("transport", &["http/2"])],
+            "HTTP/2 interleaves calls and does not pipeline them",
+            ("in_flight", "multiplex"),
+        ),
+        rule(
+            [is("in_flight", &["pipeline"]), is("binding", &["iiop"])],
+            "GIOP numbers its calls and answers them in any order",
+            ("in_flight", "multiplex"),
+        ),
+        rule(
+            [
+                is("in_flight", &["multiplex"]),
+                not("transport", &["http/2"]),
+                not("binding", &["iiop"]),
+            ],
+            "HTTP/1.x and raw answer in order and cannot multiplex",
+            ("in_flight", "pipeline"),
+        ),
+    ]
+}
+
+fn of_sockets() -> Vec<Rule> {
+    let unix = [not("socket", &["tcp"])];
+    let mut rules: Vec<Rule> = ["client.h2_window", "server.h2_window"]
+        .map(|axis| {
+            belongs(
+                axis,
+                &[not("transport", &["http/2"])],
+                "only HTTP/2 has a flow-control window of its own",
+            )
+        })
+        .into();
+    rules.push(rule(
+        [is("socket", &["unix"]), is("reply", &["one-way"])],
+        "what was processed is reported by port, and Unix sockets have none",
+        ("socket", "tcp"),
+    ));
+    let of_links = TABLE.iter().filter(|axis| axis.side == Side::Link);
+    let of_tcp = [
+        "client.nagle",
+        "server.nagle",
+        "client.quickack",
+        "client.tcp_window",
+        "server.tcp_window",
+    ];
+    for axis in of_tcp.into_iter().chain(of_links.map(|axis| axis.name)) {
+        rules.push(belongs(
+            axis,
+            &unix,
+            format!("{axis} is an option of TCP, not of Unix sockets"),
+        ));
+    }
+    rules
+}
+
+fn of_callers() -> Vec<Rule> {
+    let ghz = is("caller", &["ghz"]);
+    let mut rules = vec![
+        rule(
+            [ghz.clone(), not("binding", &["grpc"])],
+            "ghz speaks gRPC only",
+            ("caller", "engine"),
+        ),
+        rule(
+            [ghz.clone(), is("compression", &["zstd"])],
+            "ghz compresses by gzip only",
+            ("compression", "gzip"),
+        ),
+    ];
+    let fixed = [
+        ("connection", "ghz keeps its connections, one per user"),
+        (
+            "in_flight",
+            "a user of ghz waits for its reply on a connection of its own",
+        ),
+        ("work", "ghz decodes every reply"),
+        ("security", "the lab hands ghz no certificates"),
+        ("socket", "the lab gives ghz an address and a port"),
+    ];
+    let of_clients = TABLE
+        .iter()
+        .filter(|axis| axis.name.starts_with("client.") && axis.side == Side::Caller)
+        .map(|axis| (axis.name, "ghz has no switch for it"));
+    for (axis, because) in fixed.into_iter().chain(of_clients) {
+        let only = find(axis).expect("an axis of the table").default;
+        let reason = format!("{because}: with caller=ghz {axis} can only be {only}");
+        rules.push(belongs(axis, &[ghz.clone()], reason));
+    }
+    rules
+}

@@ -1,0 +1,261 @@
+//! The values of axes that are words, each axis an enum. The first value is the default, except
+//! of codec and transport, whose default depends on the binding.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A text that names no value of its axis.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("axis {axis} has no value {text:?}; use {}", names.join(", "))]
+pub struct UnknownValue {
+    /// The axis.
+    pub axis: &'static str,
+    /// What was written.
+    pub text: String,
+    /// Its values.
+    pub names: &'static [&'static str],
+}
+
+macro_rules! values {
+    (
+        $(#[$meta:meta])*
+        $type:ident of $axis:literal { $($(#[$value_meta:meta])* $value:ident = $name:literal),+ $(,)? }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum $type {
+            $($(#[$value_meta])* #[serde(rename = $name)] $value),+
+        }
+
+        impl $type {
+            /// Every value, in the order of the axis table.
+            pub const ALL: &[$type] = &[$($type::$value),+];
+            /// Their names.
+            pub const NAMES: &[&str] = &[$($name),+];
+
+            /// The name in references, plans and configurations.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($type::$value => $name),+
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = UnknownValue;
+
+            fn from_str(text: &str) -> Result<Self, UnknownValue> {
+                match text {
+                    $($name => Ok($type::$value),)+
+                    _ => Err(UnknownValue { axis: $axis, text: text.to_owned(), names: Self::NAMES }),
+                }
+            }
+        }
+    };
+}
+
+values! {
+    /// How a contract is spoken.
+    Binding of "binding" {
+        /// REST over HTTP.
+        Rest = "rest",
+        /// SOAP over HTTP.
+        Soap = "soap",
+        /// gRPC over HTTP/2.
+        Grpc = "grpc",
+        /// CORBA: GIOP 1.2 over a stream.
+        Iiop = "iiop",
+        /// Length-prefixed messages over a stream (contracts/README.md, Raw).
+        Raw = "raw",
+    }
+}
+
+values! {
+    /// How messages become bytes.
+    Codec of "codec" {
+        /// The text itself in UTF-8; Hello only.
+        Text = "text",
+        /// JSON by the mapping of contracts/README.md (RFC 8259).
+        Json = "json",
+        /// Protocol Buffers.
+        Protobuf = "protobuf",
+        /// XML by the mapping of contracts/README.md.
+        Xml = "xml",
+        /// SOAP, document/literal.
+        SoapLiteral = "soap-literal",
+        /// SOAP, rpc/literal.
+        SoapRpc = "soap-rpc",
+        /// SOAP 1.1, rpc/encoded.
+        SoapEncoded = "soap-encoded",
+        /// Common Data Representation (CORBA 3.3 part 2, section 9.3).
+        Cdr = "cdr",
+        /// A SOAP 1.1 document/literal envelope as tokens (docs/reference/token-xml.md).
+        TokenXml = "token-xml",
+    }
+}
+
+values! {
+    /// The version of SOAP.
+    #[derive(Default)]
+    SoapVersion of "soap" {
+        /// W3C Note of 8 May 2000.
+        #[default]
+        V11 = "1.1",
+        /// W3C Recommendation of 27 April 2007.
+        V12 = "1.2",
+    }
+}
+
+values! {
+    /// Compression of messages.
+    #[derive(Default)]
+    Compression of "compression" {
+        /// Messages as they are.
+        #[default]
+        None = "none",
+        /// RFC 1952.
+        Gzip = "gzip",
+        /// RFC 8878.
+        Zstd = "zstd",
+    }
+}
+
+values! {
+    /// What carries messages.
+    Transport of "transport" {
+        /// RFC 1945: every reply ends its connection.
+        Http10 = "http/1.0",
+        /// RFC 9112.
+        Http11 = "http/1.1",
+        /// RFC 9113, by prior knowledge; with TLS by ALPN.
+        Http2 = "http/2",
+        /// A stream of bytes, without HTTP.
+        Tcp = "tcp",
+    }
+}
+
+values! {
+    /// What the transport runs on.
+    #[derive(Default)]
+    SocketKind of "socket" {
+        /// TCP.
+        #[default]
+        Tcp = "tcp",
+        /// A Unix domain socket of type stream.
+        Unix = "unix",
+    }
+}
+
+values! {
+    /// How the end of a reply of HTTP/1.x is marked.
+    #[derive(Default)]
+    EndOfMessage of "end_of_message" {
+        /// By its length, sent before it.
+        #[default]
+        ContentLength = "content-length",
+        /// By a last chunk of length 0 (RFC 9112 section 7.1).
+        Chunked = "chunked",
+        /// By the end of the connection.
+        UntilClose = "until-close",
+    }
+}
+
+values! {
+    /// Whether calls are answered.
+    #[derive(Default)]
+    Reply of "reply" {
+        /// Every call has a reply.
+        #[default]
+        TwoWay = "two-way",
+        /// No call has one; a call ends when the service reports that it has processed it.
+        OneWay = "one-way",
+    }
+}
+
+values! {
+    /// Sends on one side.
+    #[derive(Default)]
+    Writes of "writes" {
+        /// Header and body in one send where they fit.
+        #[default]
+        Joined = "joined",
+        /// Header and body in two sends.
+        Split = "split",
+    }
+}
+
+values! {
+    /// Security of the transport.
+    #[derive(Default)]
+    Security of "security" {
+        /// Plain sockets.
+        #[default]
+        None = "none",
+        /// TLS 1.3 or 1.2; the server's certificate is verified. Every connection makes a full
+        /// handshake: sessions are never resumed.
+        Tls = "tls",
+        /// The same, and the client shows a certificate.
+        Mtls = "mtls",
+    }
+}
+
+values! {
+    /// What the client encodes token-xml from.
+    #[derive(Default)]
+    TokenSource of "token_source" {
+        /// The typed message.
+        #[default]
+        Message = "message",
+        /// Its XML text, as in Kangasharju, Tarkoma and Raatikainen (2003).
+        Text = "text",
+    }
+}
+
+values! {
+    /// What both ends of a connection of token-xml cache.
+    #[derive(Default)]
+    TokenCache of "token_cache" {
+        /// Names of elements and attributes, as in Kangasharju, Tarkoma and Raatikainen (2003).
+        #[default]
+        Names = "names",
+        /// Texts and values of attributes too.
+        NamesAndTexts = "names+texts",
+    }
+}
+
+values! {
+    /// The order of bytes in the client's GIOP messages.
+    #[derive(Default)]
+    ByteOrder of "byte_order" {
+        /// Least significant byte first.
+        #[default]
+        Little = "little",
+        /// Most significant byte first.
+        Big = "big",
+    }
+}
+
+values! {
+    /// What the engine does with a reply.
+    #[derive(Default)]
+    Work of "work" {
+        /// Full decode, and comparison with what the contract says.
+        #[default]
+        Decode = "decode",
+        /// Status, length and frame only. Replies whose numbers go into later requests are read
+        /// all the same, and so are those of token-xml, whose caches must follow, unless they
+        /// repeat the last right one and nothing has entered the caches, and those of raw that
+        /// are unlike a right one: only their content shows an error.
+        Frame = "frame",
+    }
+}

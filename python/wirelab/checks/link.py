@@ -1,0 +1,309 @@
+"""Whether a trial's link was what the experiment asked for, and whether captures are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from wirelab.stack import link_names
+from wirelab.stack.link_names import LOOPBACK
+from wirelab.format.counting import of_all
+from wirelab.stack.axes import KERNEL
+from wirelab.trial.record import Check, Trial
+
+if TYPE_CHECKING:
+    from wirelab.experiment.link_profiles import OwnProfile
+
+RTT_OFF_MS = 0.4
+"""A round trip may differ from the nominal by this much,"""
+RTT_OFF_SHARE = 0.1
+"""or by this share of it, whichever is more."""
+LATE_MS = 0.8
+"""Both ways together the emulator's p99 may be late by this much, which is what a link
+promises under load, or by :data:`RTT_OFF_SHARE` of the round trip."""
+RATE_OFF = 0.1
+"""Share by which the rate may differ from the nominal."""
+SYN_CONFIDENCE = 0.999
+"""Of the interval in which the nominal loss of SYNs must lie, as that of other packets."""
+SEGMENT_BYTES = 1448
+"""Payload of a full segment: an MTU of 1500 less headers and timestamps (RFC 7323)."""
+CHANCE = 1e-6
+"""A link that may lose packets is dead where this many of its kind at most lost all echoes."""
+CPU_SHARE = 0.3
+"""Of a core on which service or caller are measured."""
+
+Json = dict[str, Any]
+
+
+def driver_text(link: Json) -> str:
+    """The driver of a link's record, marked where this project has never measured its effect.
+    Records made before links reported that are judged by the driver's name."""
+    driver = link.get("driver")
+    if driver is None:
+        return ""
+    verified = link.get("verified", driver != "netem")
+    return str(driver) if verified else f"{driver} (not verified)"
+
+
+def driver(trial: Trial) -> Check | None:
+    """Whether this project has measured what the link's driver does to packets."""
+    found = trial.link.get("driver")
+    if found is None or driver_text(trial.link) == found:
+        return None
+    reason = (
+        f"the link's driver is {driver_text(trial.link)}: this project has never measured the "
+        "effect of that driver, because no kernel at hand has it; use driver: emulator"
+    )
+    return Check.judged("link driver", False, reason)
+
+
+def round_trip(trial: Trial) -> Check | None:
+    """The round trip that was measured before the trial against the nominal, which is a mean:
+    the median where the delay does not vary, for one late ping moves a mean."""
+    if _is_loopback(trial):
+        return None
+    name, wanted = "link round trip", trial.link.get("nominal", {}).get("rtt_ms")
+    which = "mean" if _varies(trial.link.get("profile") or {}) else "p50"
+    found = (trial.link.get("measured", {}).get("rtt_ms") or {}).get(which)
+    if wanted is None or found is None:
+        return Check.unmeasurable(name, "it was not measured before the trial")
+    allowed = max(RTT_OFF_MS, RTT_OFF_SHARE * wanted)
+    reason = (
+        f"{which} {found:.4g} ms was measured before the trial, {wanted:.4g} ms is nominal "
+        f"(off by at most {allowed:.3g} ms)"
+    )
+    return Check.judged(name, abs(found - wanted) <= allowed, reason)
+
+
+def loss(trial: Trial) -> Check | None:
+    """The loss that was measured, where it was, against the nominal."""
+    found = trial.link.get("measured", {}).get("loss_percent")
+    if not found:
+        return None
+    wanted = float(trial.link.get("nominal", {}).get("loss_percent") or 0.0)
+    reason = (
+        f"{found['value']:.3g} % of {found['n']} packets were lost before the trial (interval "
+        f"{found['low']:.3g} to {found['high']:.3g} %), {wanted:.3g} % is nominal"
+    )
+    return Check.judged("link loss", found["low"] <= wanted <= found["high"], reason)
+
+
+def syn_loss(trial: Trial) -> Check | None:
+    """The SYNs that the emulator took in the trial itself against the nominal share: what is
+    sent before it has none. Few of them cannot tell the link from one that loses none."""
+    nominal = trial.link.get("nominal", {}).get("syn_loss_percent") or {}
+    wanted = {way: percent for way, percent in nominal.items() if percent}
+    if not wanted:
+        return None
+    name, syns = "link SYN loss", trial.link.get("syns")
+    if not syns:
+        return Check.unmeasurable(name, "the link did not count SYNs")
+    fits, enough, told = True, True, []
+    for way, percent in wanted.items():
+        offered, lost = syns[way]["offered"], syns[way]["lost"]
+        low, high = _share_limits(lost, offered)
+        fits &= low <= percent <= high
+        enough &= _share_limits(0, offered)[1] < percent
+        told.append(
+            f"{way} {of_all(lost, offered, 'SYN')} lost in the trial (interval {low:.3g} to "
+            f"{high:.3g} %), {percent:.3g} % is nominal"
+        )
+    reason = "; ".join(told)
+    if fits and not enough:
+        return Check.unmeasurable(name, f"so few SYNs do not tell it from no loss: {reason}")
+    return Check.judged(name, fits, reason)
+
+
+def _share_limits(hits: int, n: int) -> tuple[float, float]:
+    """Per cent; everything where there was nothing to hit."""
+    # Not at the top: it is slow to load, and only a finished trial is judged.
+    from wirelab.statistics import binomial_interval
+
+    bounds = binomial_interval(hits, n, SYN_CONFIDENCE).bounds if n else None
+    low, high = bounds or (0.0, 1.0)
+    return 100.0 * low, 100.0 * high
+
+
+def rate(trial: Trial) -> Check | None:
+    """The rates that were measured, where they were, against the nominal ones."""
+    found = trial.link.get("measured", {}).get("rate_kbit") or {}
+    nominal = trial.link.get("nominal", {}).get("rate_kbit") or {}
+    wanted = {way: rate for way, rate in nominal.items() if rate and found.get(way) is not None}
+    if not wanted:
+        return None
+    told = ", ".join(
+        f"{way} {found[way]:.4g} kbit/s, nominal {rate:.4g}" for way, rate in wanted.items()
+    )
+    right = all(abs(found[way] / rate - 1.0) <= RATE_OFF for way, rate in wanted.items())
+    return Check.judged("link rate", right, f"measured before the trial: {told}")
+
+
+def device_drops(trial: Trial) -> Check | None:
+    """Whether the machine dropped packets that the profile had not asked to be lost."""
+    drops = trial.link.get("device_drops")
+    if not drops:
+        return None
+    told = ", ".join(f"{way} {count}" for way, count in drops.items())
+    right = not any(drops.values())
+    return Check.judged("link drops", right, f"packets that the machine dropped: {told}")
+
+
+def congestion(trial: Trial) -> Check | None:
+    """Whether both ends had the congestion control that the stack names."""
+    wanted = trial.point.axes.get("congestion")
+    if _is_loopback(trial) or wanted is None:
+        return None
+    found = trial.link.get("congestion") or {}
+    told = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
+    right = bool(found) and all(name == wanted for name in found.values())
+    return Check.judged("congestion control", right, f"{told}; {wanted} was asked for")
+
+
+def initial_window(trial: Trial) -> Check | None:
+    """Whether both ends began with the window that the stack names, and offered as much to
+    each other: a receiver that offered less would have been the limit in its place."""
+    wanted = trial.point.axes.get("initial_window", KERNEL)
+    if _is_loopback(trial) or wanted == KERNEL:
+        return None
+    ends = trial.link.get("tcp") or {}
+    told = "; ".join(
+        f"{side} {end['initial_window']} segments, and offered {end['receive_window']:,} B"
+        for side, end in ends.items()
+    )
+    least = int(wanted) * SEGMENT_BYTES
+    right = bool(ends) and all(
+        end["initial_window"] == int(wanted) and end["receive_window"] >= least
+        for end in ends.values()
+    )
+    return Check.judged("initial window", right, f"{told or 'unknown'}; {wanted} was asked for")
+
+
+def after_idle(trial: Trial) -> Check | None:
+    """Whether a pause did to windows at both ends what the stack names."""
+    wanted, ends = trial.point.axes.get("after_idle"), trial.link.get("tcp") or {}
+    if _is_loopback(trial) or wanted is None or (not ends and wanted == "restart"):
+        return None
+    told = ", ".join(f"{side} {end['after_idle']}" for side, end in ends.items()) or "unknown"
+    right = bool(ends) and all(end["after_idle"] == wanted for end in ends.values())
+    return Check.judged("window after a pause", right, f"{told}; {wanted} was asked for")
+
+
+def lateness(trial: Trial) -> Check | None:
+    """Whether the emulator let packets out in time."""
+    if trial.link.get("driver") != "emulator":
+        return None
+    late = (trial.link.get("lateness_us") or {}).get("p99")
+    if late is None:
+        return Check.unmeasurable("emulator lateness", "the emulator did not report it")
+    both = 2e-3 * float(late)
+    wanted = float(trial.link.get("nominal", {}).get("rtt_ms") or 0.0)
+    allowed = max(LATE_MS, RTT_OFF_SHARE * wanted)
+    reason = (
+        f"p99 {late:.4g} us a packet, {both:.3g} ms both ways (at most {allowed:.3g} ms at a "
+        f"round trip of {wanted:.4g} ms)"
+    )
+    return Check.judged("emulator lateness", both <= allowed, reason)
+
+
+def cpu(trial: Trial) -> Check | None:
+    """Whether the emulator took too much of a core on which something is measured."""
+    if trial.link.get("driver") != "emulator":
+        return None
+    name, window = "emulator CPU", trial.result.get("window_s")
+    used = trial.link.get("cpu_window_s")
+    if used is None or not window:
+        return Check.unmeasurable(name, "its CPU time within the window is not in the record")
+    share = float(used) / float(window)
+    reason = f"the emulator used {100 * share:.3g} % of a core within the window"
+    if _apart(trial.placement):
+        return Check.judged(name, True, f"{reason}, on cores of its own")
+    reason += f", which it shares with what is measured (at most {100 * CPU_SHARE:.0f} %)"
+    return Check.judged(name, share <= CPU_SHARE, reason)
+
+
+def capture(trial: Trial) -> Check | None:
+    """Whether the captures hold every packet."""
+    if not trial.captures:
+        return None
+    drops = {side: int(found.get("drops", 0)) for side, found in trial.captures.items()}
+    packets = {side: int(found.get("packets", 0)) for side, found in trial.captures.items()}
+    told = ", ".join(
+        f"{packets[side]:,} packets at the {side}'s end and {drops[side]:,} dropped"
+        for side in drops
+    )
+    return Check.judged("capture", not any(drops.values()), told)
+
+
+def dead(profile: OwnProfile | str, said: Json) -> str:
+    """Why nothing can be measured over a link that says this when it is ready: no echo came
+    back, and that is no bad luck. Empty where it lives."""
+    measured = said.get("measured") or {}
+    rtt, loss = measured.get("rtt_ms") or {}, measured.get("loss_percent") or {}
+    echoes = int(rtt.get("lost") or 0) + int(loss.get("n") or 0)
+    if rtt.get("n") or not echoes or float(loss.get("value", 100.0)) < 100.0:
+        return ""
+    nominal = float((said.get("nominal") or {}).get("loss_percent") or 0.0)
+    if nominal < 100.0 and (nominal / 100.0) ** echoes > CHANCE:
+        return ""
+    given = link_names.document(profile)
+    keys = ", ".join(_total_losses(given)) if isinstance(given, dict) else ""
+    wanted = f"its profile has {keys}" if keys else f"{nominal:.3g} % is nominal"
+    return (
+        f"nothing comes through link {link_names.name(profile)}: all {echoes:,} echoes before the "
+        f"trial were lost, a measured loss of 100 %; {wanted}"
+    )
+
+
+def _total_losses(profile: Json) -> Iterator[str]:
+    """The keys of a profile that lose every packet of a way, each with its value."""
+    for way in ("both", "forward", "backward"):
+        direction = profile.get(way) or {}
+        loss = direction.get("loss") or {}
+        if loss.get("percent", 0.0) >= 100.0:
+            yield f"{way}.loss.percent: 100"
+        if loss.get("kind") == "gilbert-elliott" and _in_the_long_run(loss) >= 100.0:
+            yield f"{way}.loss, 100 % in the long run"
+        if direction.get("corrupt_percent", 0.0) >= 100.0:
+            yield f"{way}.corrupt_percent: 100"
+
+
+def _in_the_long_run(loss: Json) -> float:
+    """Per cent that a Gilbert-Elliott chain loses (docs/reference/links.md)."""
+    p, r = loss["p_percent"], loss["r_percent"]
+    bad, good = loss.get("loss_bad_percent", 100.0), loss.get("loss_good_percent", 0.0)
+    return float((p * bad + r * good) / (p + r))
+
+
+def _is_loopback(trial: Trial) -> bool:
+    return trial.point.link == LOOPBACK
+
+
+def _varies(profile: Json) -> bool:
+    ways = (profile.get(way) or {} for way in ("both", "forward", "backward"))
+    return any(way.get("jitter_ms") for way in ways)
+
+
+def _apart(placement: Json) -> bool:
+    """True when the emulator's cores are pinned and neither service nor engine has them."""
+    cores = [placement.get(side) for side in ("emulator", "service", "engine")]
+    if not all(isinstance(side, list) for side in cores):
+        return False
+    emulator, service, engine = (set(side or ()) for side in cores)
+    return not emulator & (service | engine)
+
+
+CHECKS: Sequence[Callable[[Trial], Check | None]] = (
+    driver,
+    round_trip,
+    loss,
+    syn_loss,
+    rate,
+    device_drops,
+    congestion,
+    initial_window,
+    after_idle,
+    lateness,
+    cpu,
+    capture,
+)
+"""In the order in which they are shown."""

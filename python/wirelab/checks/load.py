@@ -1,0 +1,481 @@
+"""Whether a trial may be believed: one check per way in which it could mislead.
+
+Each check reads the trial's record alone and says `ok`, `marked` (the figures need the
+stated caution) or `not-measurable` (with the reason); a check that does not apply to the
+trial is left out. A marked trial is never dropped: it is shown with its marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, sqrt
+from typing import Any
+
+from wirelab.checks import connections as connection_limits
+from wirelab.checks import link as link_checks
+from wirelab.checks import wire as wire_checks
+from wirelab.checks.backlog import arrivals, left_behind
+from wirelab.format.counting import counted, of_all, plural
+from wirelab.format.units import format_seconds
+from wirelab.process import cgroups as quotas
+from wirelab.stack.axes import ENGINE
+from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
+from wirelab.trial.record import Check, Trial
+
+SHARE_OF_RESPONSE = 0.05
+"""Backlog p99 and lag p99.9 may be at most this share of the response p99."""
+WITHIN = 0.01
+"""Allowed distance of concurrency, rate and steal time from what they should be."""
+SATURATED = 0.90
+"""Share of its cores from which on a side is taken for the limit."""
+SLOT_S = 0.1
+"""Seconds of one entry of the engine's series."""
+BOUND = "bound"
+"""Name of the check that tells which side was the limit."""
+
+
+def check(trial: Trial) -> tuple[Check, ...]:
+    """Every check that applies to a measured trial; none for one that failed."""
+    if trial.status != "measured":
+        return ()
+    return tuple(found for judge in _CHECKS if (found := judge(trial)) is not None)
+
+
+def client_bound(trial: Trial) -> bool:
+    """True when the client was the limit: the rate is then a lower bound of what the
+    service can do, the times an upper bound, and neither is ranked."""
+    return any(mark.name == BOUND and mark.outcome == "marked" for mark in _known(trial))
+
+
+def marked(trial: Trial) -> tuple[Check, ...]:
+    """The checks that marked the trial."""
+    return tuple(mark for mark in _known(trial) if mark.outcome == "marked")
+
+
+def _known(trial: Trial) -> tuple[Check, ...]:
+    return trial.checks or check(trial)
+
+
+def _caller(trial: Trial) -> str:
+    """``engine``, or the name of a foreign tool."""
+    return trial.point.axes.get("caller", ENGINE)
+
+
+def _client(trial: Trial) -> str:
+    """The caller in a sentence."""
+    caller = _caller(trial)
+    return f"the {caller}" if caller == ENGINE else caller
+
+
+def _foreign(trial: Trial) -> Check | None:
+    """What the figures of another caller are worth."""
+    tool = _caller(trial)
+    if tool == ENGINE:
+        return None
+    version = trial.engine.get("version", "of unknown version")
+    libraries = trial.engine.get("libraries") or {}
+    client = ", ".join(f"{name} {number}" for name, number in libraries.items())
+    return _marked(
+        "caller",
+        f"the figures are {tool}'s own ({tool} {version}{f' on {client}' if client else ''}) and "
+        "its checks are not the lab's: no reply was compared with the contract, and a time runs "
+        "from the client library's begin of a call to its end",
+    )
+
+
+def _build(trial: Trial) -> Check | None:
+    if _caller(trial) != ENGINE:
+        return None
+    profile = trial.engine.get("profile")
+    if profile is None:
+        return Check.unmeasurable("engine build", "the record does not name the engine's profile")
+    return Check.judged(
+        "engine build",
+        profile == "release",
+        f"the engine is a {profile} build"
+        + ("" if profile == "release" else "; its times and CPU are not the product's"),
+    )
+
+
+def _identity(trial: Trial) -> Check | None:
+    """Whether the service had proven that it does the same as all others."""
+    identity = trial.service.get("identity")
+    if identity is None:
+        return None
+    if "unverified" in identity:
+        return _marked("identity", f"the service is not verified: {identity['unverified']}")
+    calls = sum(identity.get("calls", {}).values())
+    gaps = len(identity.get("gaps", ()))
+    answered = counted(calls, "call")
+    reason = f"this binary answered {answered} of an examination as the contract says"
+    but = f", but for {gaps} known {plural(gaps, 'gap')}" if gaps else ""
+    return Check.judged("identity", True, reason + but)
+
+
+def _interrupted(trial: Trial) -> Check:
+    stopped = bool(trial.engine.get("interrupted", False))
+    reason = "stopped before its window closed" if stopped else "the window was completed"
+    return Check.judged("interrupted", not stopped, reason)
+
+
+def _reached(trial: Trial) -> Check | None:
+    """Whether a window of calls held all of them, and any window an end."""
+    planned = trial.result.get("calls_planned")
+    if trial.engine.get("interrupted", False):
+        return None
+    if trial.result.get("ended") == 0 and _count(trial, "ok"):
+        return _marked("window", "no call ended within it, so that there is no rate")
+    if planned is None:
+        return None
+    held, what = arrivals(trial.result)
+    return Check.judged(
+        "window",
+        held >= int(planned),
+        f"the window held {held:,} of {int(planned):,} {what}"
+        + ("" if held >= int(planned) else ": its longest time (max) closed it"),
+    )
+
+
+def _errors(trial: Trial) -> Check:
+    calls, errors = _count(trial, "calls"), _count(trial, "errors")
+    if calls == 0:
+        return _marked("errors", "no call began within the window")
+    share = binomial_interval(errors, calls)
+    kinds = trial.result.get("errors_by_kind", {})
+    named = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()) if count)
+    reason = f"{of_all(errors, calls, 'call')} failed ({_percent(share.estimate)}; 95 % interval "
+    reason += f"{_percent(share.low or 0.0)} to {_percent(share.high or 0.0)})"
+    return Check.judged("errors", errors == 0, reason + (f": {named}" if named else ""))
+
+
+def _backlog(trial: Trial) -> Check:
+    return _of_response(trial, "engine backlog", "backlog", "p99")
+
+
+def _lag(trial: Trial) -> Check | None:
+    if _is_closed(trial):
+        return None
+    return _of_response(trial, "schedule lag", "lag", "p99.9")
+
+
+def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
+    own, response = trial.time_ns(which, percentile), trial.time_ns("response", "p99")
+    if own is None or response is None or response <= 0.0:
+        missing, wanted = (which, percentile) if own is None else ("response", "p99")
+        if missing not in trial.result.get("times", {}) and _caller(trial) != ENGINE:
+            return Check.unmeasurable(
+                name, f"{_caller(trial)} has no stamp that would tell its {missing}"
+            )
+        count = trial.result.get("times", {}).get(missing, {}).get("count", 0)
+        few = counted(count, "sample")
+        return Check.unmeasurable(name, f"{missing}: {few}, too few for {wanted}")
+    share = own / response
+    reason = (
+        f"{which} {percentile} {_us(own)} is {_percent(share)} of the response p99 "
+        f"{_us(response)} (at most {_percent(SHARE_OF_RESPONSE)})"
+    )
+    return Check.judged(name, share <= SHARE_OF_RESPONSE, reason)
+
+
+def _bound(trial: Trial) -> Check | None:
+    """Which side was the limit of a closed load that leaves no pause."""
+    if not _is_saturating(trial):
+        return None
+    client, service = client_use(trial), service_use(trial)
+    if client is None:
+        return Check.unmeasurable(
+            BOUND, f"{_client(trial)}'s CPU time within the window is not in the record"
+        )
+    threads = "engine threads" if _caller(trial) == ENGINE else _caller(trial)
+    reason = f"{threads} {_percent(client)} busy{_awake(trial)}, "
+    if service is None:
+        reason += "service's CPU time unknown"
+        if client > SATURATED:
+            return _marked(BOUND, f"{reason}: client-bound as far as is known, a lower bound")
+        return Check.unmeasurable(BOUND, reason)
+    reason += f"service {_percent(service)} of its processors"
+    if client > SATURATED and service <= SATURATED:
+        return _marked(BOUND, f"{reason}: client-bound, a lower bound, never a ranking")
+    limit = "server-bound" if service > SATURATED else "neither is the limit; waiting is"
+    return Check(BOUND, "ok", f"{reason}: {limit}")
+
+
+def client_use(trial: Trial) -> float | None:
+    """CPU of the engine's load threads, or of the tool on its processors, over their time in
+    the window: 1 is all of it. What the engine waited awake is time that it had to spare."""
+    cpu_s = trial.result.get("cpu_s")
+    return None if cpu_s is None else _of_client(trial, max(0.0, cpu_s - _spare_s(trial)))
+
+
+def _spare_s(trial: Trial) -> float:
+    """CPU seconds that the engine was awake with nothing to do. Under a quota they are used up
+    as any others are."""
+    rationed = quotas.share(trial.point.axes.get("client.cpu", quotas.ALL)) is not None
+    return 0.0 if rationed else float(trial.engine.get("awake_s", 0.0))
+
+
+def _awake(trial: Trial) -> str:
+    share = _of_client(trial, _spare_s(trial)) or 0.0
+    return f" (and awake for {_percent(share)} with nothing to do)" if share >= 0.005 else ""
+
+
+def _of_client(trial: Trial, seconds: float) -> float | None:
+    """Seconds over the time that the client's processors had in the window."""
+    processors = trial.engine.get("processors") or _cores(trial, "engine")
+    return _use(seconds, trial, _granted(trial, "client.cpu", processors))
+
+
+def service_use(trial: Trial) -> float | None:
+    """CPU of the service over its processors' time in the window: 1 is all of it."""
+    processors = _granted(trial, "server.cpu", trial.placement.get("processors"))
+    return _use(trial.service.get("cpu_window_s"), trial, processors)
+
+
+def _granted(trial: Trial, axis: str, processors: int | None) -> float | None:
+    """The processors that a side may use: a share of one where it has a quota."""
+    return quotas.share(trial.point.axes.get(axis, quotas.ALL)) or processors
+
+
+def _use(cpu_s: float | None, trial: Trial, processors: float | None) -> float | None:
+    window = trial.result.get("window_s")
+    if cpu_s is None or not window or not processors:
+        return None
+    return float(cpu_s) / (float(window) * processors)
+
+
+def _concurrency(trial: Trial) -> Check | None:
+    """Little's law against the plan: users of a closed load are always in a call."""
+    if not _is_saturating(trial):
+        return None
+    users, window = int(trial.point.load.get("users", 0)), trial.result.get("window_s")
+    mean = trial.time_ns("response", "mean")
+    if not users or not window or mean is None:
+        return Check.unmeasurable("concurrency", "no response time within the window")
+    under_way = littles_law(_count(trial, "calls") / float(window), mean * 1e-9)
+    seen = trial.service.get("concurrency_seen")
+    reason = f"calls/s x mean response time gives {under_way:.2f} under way, planned {users}"
+    if seen is not None:
+        reason += f"; the service's own code saw {float(seen):.2f}"
+        if float(seen) > users * (1.0 + WITHIN):
+            return _marked("concurrency", f"{reason}, which is more than were sent")
+    off = abs(little_ratio(under_way, users) - 1.0)
+    reason += f" (off by {_percent(off)})"
+    uncertain = _edges(trial, mean, users, float(window))
+    if WITHIN < off <= uncertain:
+        return Check.unmeasurable(
+            "concurrency",
+            f"calls across the ends of so short a window shift it by up to "
+            f"{_percent(uncertain)}: {reason}",
+        )
+    return Check.judged("concurrency", off <= WITHIN, reason)
+
+
+def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
+    """How far the ends of the window can shift the concurrency, as a share, at the 0.1 % level.
+
+    A user's calls overshoot the end and miss the start by a part of one call each: two
+    uniform shares, of standard deviation ``W / sqrt(6)`` together, independent among users.
+    ``W`` is the p99 where it can be had, for long calls are the ones that cross the ends. A
+    sequence belongs to the window with all its calls, so that it is the one that crosses.
+    """
+    sequences = trial.result.get("sequences")
+    if sequences and sequences["count"]:
+        longest = float(sequences["response"]["max_ns"])
+        return 3.3 * longest * 1e-9 / sqrt(6.0 * users) / window_s
+    longest = max(mean_ns, trial.time_ns("response", "p99") or 0.0)
+    if longest == mean_ns:
+        longest = trial.time_ns("response", "max") or mean_ns
+    return 3.3 * longest * 1e-9 / sqrt(6.0 * users) / window_s
+
+
+def _rate(trial: Trial) -> Check | None:
+    """Achieved against planned arrivals of an open load."""
+    planned = trial.result.get("rate_planned_per_s")
+    window = trial.result.get("window_s")
+    if _is_closed(trial) or not planned or not window:
+        return None
+    count, what = arrivals(trial.result)
+    achieved = count / float(window)
+    off = abs(little_ratio(achieved, float(planned)) - 1.0)
+    # Poisson counts vary by their root: a short window cannot be held to 1 %.
+    noise = 3.3 / max(1.0, (float(planned) * float(window)) ** 0.5)
+    allowed = max(WITHIN, noise) if trial.point.load.get("kind") == "poisson" else WITHIN
+    reason = (
+        f"{achieved:,.1f} {what}/s arrived, {float(planned):,.1f} planned "
+        f"(off by {_percent(off)}, at most {_percent(allowed)})"
+    )
+    return Check.judged("achieved rate", off <= allowed, reason)
+
+
+def _kept_up(trial: Trial) -> Check | None:
+    """Whether as many calls of an open load ended within the window as arrived in it."""
+    window, ended = trial.result.get("window_s"), trial.result.get("ended")
+    if _is_closed(trial) or not window or ended is None:
+        return None
+    calls = _count(trial, "calls")
+    behind, allowed = left_behind(trial.result, int(trial.point.load.get("in_flight_max") or 0))
+    reason = (
+        f"{calls / float(window):,.1f} calls/s arrived and {int(ended) / float(window):,.1f} ended "
+        f"within the window"
+    )
+    if behind > allowed:
+        reason += (
+            f", which left {behind:,} more behind than when it opened: the service, or the calls "
+            "that the load lets be under way, did not keep up, and a longer window has longer "
+            "response times"
+        )
+    return Check.judged("kept up", behind <= allowed, reason)
+
+
+def _counters(trial: Trial) -> Check:
+    """The service's own counter against the engine's, over the whole run."""
+    seen, made = trial.service.get("calls_seen"), trial.result.get("calls_whole_run")
+    if seen is None or made is None:
+        side = "the service" if seen is None else _client(trial)
+        return Check.unmeasurable("calls counted", f"{side}'s count is not in the record")
+    reason = f"the service counted {counted(int(seen), 'call')}, "
+    reason += f"{_client(trial)} made {int(made):,}"
+    missing, errors = int(made) - int(seen), _count(trial, "errors")
+    if missing > 0 and errors > 0:
+        return Check.judged(
+            "calls counted",
+            missing <= errors,
+            f"{reason}; {errors} failed calls may not have reached the service's code",
+        )
+    return Check.judged("calls counted", missing == 0, reason)
+
+
+def _stationarity(trial: Trial) -> Check:
+    found = stationary(whole_slots(trial.result))
+    if found.stationary is None:
+        return Check.unmeasurable("stationarity", found.reason)
+    return Check.judged("stationarity", found.stationary, found.reason)
+
+
+def whole_slots(group: Mapping[str, Any]) -> Sequence[float]:
+    """The series of a group's result between the ends of the window.
+
+    Where the load began with the window, nothing ends in it for about one response time; what
+    ended in a warm window counts, whenever it began.
+    """
+    series: Sequence[float] = group.get("series", ())
+    last = int(float(group.get("window_s") or 0.0) / SLOT_S + 1e-9)
+    if "ended" in group and group["warmup"]["seconds"] > 0.0:
+        return series[:last]
+    response = group.get("times", {}).get("response") or {}
+    mean_ns = response["mean_ns"] if response.get("count") else 0.0
+    # A first slot that misses less than a third of its calls is kept.
+    first = ceil(mean_ns * 1e-9 / SLOT_S - 0.33)
+    return series[first:last]
+
+
+def _warmup(trial: Trial) -> Check:
+    warmup = trial.result.get("warmup", {})
+    if trial.point.axes.get("start") == "cold":
+        return Check("warm-up", "ok", "left out on purpose: start=cold")
+    lasted = format_seconds(float(warmup.get("seconds", 0.0)))
+    took = f"after {lasted} and {counted(int(warmup.get('calls', 0)), 'call')}"
+    if _caller(trial) != ENGINE:
+        return Check.unmeasurable(
+            "warm-up",
+            f"{_caller(trial)} has none: it was measured in a process of its own with new "
+            f"connections, {took} of another one that warmed the service alone",
+        )
+    if "stationary" not in warmup:
+        return Check.unmeasurable("warm-up", "the engine did not report on it")
+    if warmup["stationary"]:
+        return Check("warm-up", "ok", f"the rate was stationary {took}")
+    rounds = ", or users had not ended three calls each" if _is_closed(trial) else ""
+    return _marked(
+        "warm-up", f"the rate was still moving {took}{rounds}; the window may hold warm-up"
+    )
+
+
+def _connections(trial: Trial) -> Check:
+    """The declared policy against the counters of both sides."""
+    opened, policy = trial.result.get("connections_opened"), trial.point.axes.get("connection")
+    if opened is None or policy is None:
+        return Check.unmeasurable(
+            "connections", "the engine's count or the policy is not in the record"
+        )
+    expected = connection_limits.expected(trial, policy)
+    if expected is None:
+        return Check.unmeasurable("connections", connection_limits.unfixed(policy))
+    low, high = expected
+    wanted = f"{low}" if low == high else f"{low} to {high}"
+    ordered = _caller(trial) != ENGINE
+    reason = f"{int(opened)} {'ordered from ' + _caller(trial) if ordered else 'opened'}, "
+    reason += f"{wanted} expected by connection={policy}"
+    seen = trial.service.get("connections_seen")
+    reason += f", the service accepted {int(seen)}" if seen is not None else ""
+    sides = "the service alone" if ordered else "both sides"
+    reason += f" (by the counters of {sides})"
+    spare = connection_limits.spare(trial)
+    right = low <= int(opened) <= high + spare
+    agreed = seen is None or abs(int(seen) - int(opened)) <= spare
+    return Check.judged("connections", right and agreed, reason)
+
+
+def _steal(trial: Trial) -> Check:
+    steal, window = trial.engine.get("steal_s"), trial.result.get("window_s")
+    if steal is None or not window:
+        return Check.unmeasurable("steal time", "it is not in the record")
+    share = float(steal) / float(window)
+    reason = f"the hypervisor took {float(steal):.3f} core-seconds, {_percent(share)} of the window"
+    return Check.judged("steal time", share <= WITHIN, reason)
+
+
+_CHECKS: Sequence[Callable[[Trial], Check | None]] = (
+    _identity,
+    _build,
+    _foreign,
+    _interrupted,
+    _reached,
+    _errors,
+    _counters,
+    _bound,
+    _concurrency,
+    _rate,
+    _kept_up,
+    _backlog,
+    _lag,
+    _warmup,
+    _stationarity,
+    _connections,
+    _steal,
+    *link_checks.CHECKS,
+    *wire_checks.CHECKS,
+)
+"""Every check, in the order in which they are shown."""
+
+
+def _is_closed(trial: Trial) -> bool:
+    return trial.point.load.get("kind") == "closed"
+
+
+def _is_saturating(trial: Trial) -> bool:
+    return _is_closed(trial) and not trial.point.load.get("think_s")
+
+
+def _cores(trial: Trial, side: str) -> int | None:
+    """Cores of a side by the placement table; an unpinned engine has one load thread."""
+    cores: Any = trial.placement.get(side)
+    if cores is None:
+        return None
+    return len(cores) if isinstance(cores, list | tuple) and cores else 1
+
+
+def _count(trial: Trial, name: str) -> int:
+    return int(trial.result.get(name) or 0)
+
+
+def _marked(name: str, reason: str) -> Check:
+    return Check.judged(name, False, reason)
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.3g} %"
+
+
+def _us(time_ns: float) -> str:
+    return format_seconds(time_ns / 1e9)

@@ -1,0 +1,168 @@
+"""What the packets of a trial say of what its stack had declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wirelab.checks import connections as connection_limits
+from wirelab.format.counting import counted, of_all
+from wirelab.format.units import format_seconds
+from wirelab.trial.record import Check, Trial
+
+MISFITS = 0.01
+"""Share of messages that may come in another number of segments than declared: a segment that
+is sent again, or joins what was written apart, is the network's doing."""
+RESIDUAL_US = 50.0
+"""What stamps and packets may contradict each other by, p99 over the calls of a trial."""
+UNMATCHED = 0.01
+"""Share of calls that may be without packets: those at the edges of a capture."""
+PLAIN = ("http1", "giop", "raw")
+"""Protocols whose messages have one head and one body, so that writes can be counted."""
+ENCRYPTED = "the connections are encrypted, and packets tell no exchanges apart"
+FRAMES = "frames of HTTP/2 share segments, whose number tells no writes"
+POLICY = "policy on the wire"
+IN_FLIGHT = "in flight on the wire"
+
+Json = dict[str, Any]
+
+
+def _policy(trial: Trial) -> Check | None:
+    """The connection policy, by how many exchanges each connection carried."""
+    if not trial.wire:
+        return None
+    used = trial.wire["connections"]
+    calls, count = trial.wire["exchanges"], used["used"]
+    if not calls:
+        return Check.unmeasurable(POLICY, _unseen(trial))
+    policy = trial.point.axes["connection"]
+    words = f"{counted(calls, 'exchange')} on {counted(count, 'connection')} in the packets"
+    if policy == "close":
+        right = used["used_once"] == count
+        return Check.judged(POLICY, right, f"{words}, one each{_not(right)}")
+    return _held(trial, policy, count, words)
+
+
+def _held(trial: Trial, policy: str, count: int, words: str) -> Check:
+    """A policy under which connections stay, by their number."""
+    expected = connection_limits.expected(trial, policy)
+    if expected is None:
+        return Check.unmeasurable(POLICY, connection_limits.unfixed(policy))
+    most, spare = expected[1], connection_limits.spare(trial)
+    reason = f"{words}, at most {most:,} by connection={policy}"
+    if spare:
+        reason += f" and {spare:,} in place of those that failed calls cost"
+    return Check.judged(POLICY, count <= most + spare, reason)
+
+
+def _unseen(trial: Trial) -> str:
+    """Why no exchange is in the packets."""
+    return ENCRYPTED if _is_encrypted(trial) else "no exchange was recognised"
+
+
+def _is_encrypted(trial: Trial) -> bool:
+    return trial.point.axes.get("security", "none") != "none"
+
+
+def _in_flight(trial: Trial) -> Check | None:
+    """Exchanges under way at a time on one connection."""
+    if not trial.wire:
+        return None
+    if not trial.wire["exchanges"]:
+        return Check.unmeasurable(IN_FLIGHT, _unseen(trial))
+    if trial.point.semantic_class == "one-way":
+        return Check.unmeasurable(IN_FLIGHT, "a call without a reply has no end in its packets")
+    _, _, number = trial.point.axes["in_flight"].partition("=")
+    allowed, seen = int(number or 1), trial.wire["connections"]["in_flight_max"]
+    most = counted(seen, "exchange")
+    reason = f"at most {most} under way on a connection in the packets, {allowed} allowed"
+    return Check.judged(IN_FLIGHT, seen <= allowed, reason)
+
+
+def _writes(side: str, kind: str) -> Callable[[Trial], Check | None]:
+    axis, name = f"{side}.writes", f"{side} writes on the wire"
+
+    def judge(trial: Trial) -> Check | None:
+        if not trial.wire:
+            return None
+        hidden = _hides_writes(trial)
+        if hidden:
+            return Check.unmeasurable(name, hidden)
+        declared = trial.point.axes[axis]
+        writes = trial.wire["writes"]
+        joined, split = writes[f"{kind}_joined"], writes[f"{kind}_split"]
+        if not joined + split:
+            return None
+        other = split if declared == "joined" else joined
+        right = other <= MISFITS * (joined + split)
+        reason = f"{joined:,} in one segment, {split:,} in two or more; {axis}={declared}"
+        return Check.judged(name, right, reason)
+
+    return judge
+
+
+def _hides_writes(trial: Trial) -> str:
+    """Why the segments of messages do not tell how they were written; empty where they do."""
+    if _is_encrypted(trial):
+        return ENCRYPTED
+    return "" if set(trial.wire["protocols"]) <= set(PLAIN) else FRAMES
+
+
+def _whole(trial: Trial) -> Check | None:
+    """Whether the packets show all calls that were made."""
+    if not trial.wire:
+        return None
+    made, seen = int(trial.result.get("calls_whole_run") or 0), trial.wire["exchanges"]
+    if trial.wire["damaged"]:
+        return Check.judged("packets", False, f"the capture is damaged: {trial.wire['damaged']}")
+    if _is_encrypted(trial):
+        return Check.unmeasurable("packets", ENCRYPTED)
+    if trial.point.axes.get("caller", "engine") != "engine" and connection_limits.spare(trial):
+        return Check.unmeasurable("packets", "the tool also counts failed calls, sent or not")
+    reason = f"{counted(seen, 'exchange')} in the packets of {counted(made, 'call')} made"
+    return Check.judged("packets", seen == made, reason)
+
+
+def _reconciled(trial: Trial) -> Check | None:
+    """Whether each call's time is explained by its packets."""
+    found = trial.wire.get("reconciliation") if trial.wire else None
+    if not found:
+        return None
+    name = "calls beside packets"
+    if "left_out" in found:
+        return Check.unmeasurable(name, found["left_out"])
+    calls = found["calls"]
+    logged, matched = calls["logged"], calls["matched"]
+    if not matched:
+        why = "their connections are encrypted" if calls["encrypted"] else "none was found"
+        return Check.unmeasurable(name, f"of {counted(logged, 'call')} no packets are known: {why}")
+    p99 = float(found["all"]["residual"]["p99_us"])
+    reason = (
+        f"{of_all(matched, logged, 'call')} laid beside their packets; stamps contradict each "
+        f"other by {_time(p99)} at p99 (at most {_time(RESIDUAL_US)})"
+    )
+    clock = found["clock_us"]
+    agree = clock is None or clock["low"] <= 0.0 <= clock["high"]
+    if clock is not None:
+        reason += f"; clocks differ by {_time(clock['low'])} to {_time(clock['high'])}"
+    is_whole = logged - matched <= UNMATCHED * logged and not calls["error"]
+    return Check.judged(name, p99 <= RESIDUAL_US and is_whole and agree, reason)
+
+
+def _time(microseconds: float) -> str:
+    return format_seconds(microseconds / 1e6)
+
+
+def _not(right: bool) -> str:
+    return "" if right else ": some carried more"
+
+
+CHECKS: Sequence[Callable[[Trial], Check | None]] = (
+    _whole,
+    _policy,
+    _in_flight,
+    _writes("client", "requests"),
+    _writes("server", "replies"),
+    _reconciled,
+)
+"""Every check, in the order in which they are shown."""

@@ -1,0 +1,122 @@
+"""How `wirelab drive` tells a person what came out, in 80 columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wirelab.cli.error_handling import folded, out
+from wirelab.format.counting import counted
+from wirelab.format.failures import how
+from wirelab.format.sanitize import plain
+from wirelab.format.units import format_bytes, format_seconds
+
+Json = dict[str, Any]
+
+WIDTH = 80
+"""Columns, also where a terminal has more."""
+EXAMPLES_MAX = 3
+"""Failures that are shown in words, of each kind."""
+FAILED_TIMES = (
+    "all calls: a failed one counts with the time until its error was answered, its connection "
+    "ended or its time was up"
+)
+NOTES = {
+    "closed": "closed load: callers wait for replies, so a slow server is asked less often;\n"
+    "  its times say nothing about a server under a given rate (--rate).",
+    "open": "open load: response time counts from when a call was due, queueing included;\n"
+    "  service time only from when it was sent. Schedule lag is the engine's own\n"
+    "  lateness. Never compare with a closed load.",
+}
+
+
+def show(target: str, result: Json) -> None:
+    """Prints the result, hints last."""
+    out.print(target, style="bold")
+    _show_amount(result)
+    _show_errors(result)
+    if result["ok"]:
+        _show_response_times("response time", result)
+        if result["load"] == "open":
+            _show_times("service time", result["service_time_ms"])
+            _show_times("schedule lag", _without(result["schedule_lag_ms"], "mean"))
+        if result["errors"]:
+            _say(f"  {FAILED_TIMES}", "dim")
+    else:
+        _say("  no call went well, so that there are no times")
+    if result["sequences"]:
+        _show_sequences(result["sequences"])
+    _show_client(result)
+    _say(f"  {NOTES[result['load']]}", "dim")
+    for hint in result["hints"]:
+        _say(f"! {hint}", "yellow")
+
+
+def _say(text: str, style: str = "") -> None:
+    out.print(folded(text, min(out.width, WIDTH)), style)
+
+
+def _show_amount(result: Json) -> None:
+    planned = result["rate_planned_per_s"]
+    asked = f" (asked for {planned:,.6g})" if planned else ""
+    seconds = format_seconds(result["window_s"])
+    if result["interrupted"]:
+        _say(f"  interrupted after {seconds}; up to then:", "yellow")
+    calls = counted(result["calls"], "call")
+    _say(f"  {calls} in {seconds}, {result['errors']:,} failed")
+    _say(f"  {result['rate_per_s']:,.6g} good calls/s{asked}")
+
+
+def _show_errors(result: Json) -> None:
+    """Every kind with its count, and what was different about its failures."""
+    for kind, count in result["errors_by_kind"].items():
+        if not count:
+            continue
+        _say(f"    {kind}: {count:,} {how(kind, result['timeout_s'])}", "red")
+        words = [
+            example.removeprefix(f"{kind}: ")
+            for example in dict.fromkeys(result["error_examples"])
+            if example.startswith(f"{kind}: ")
+        ]
+        for example in words[:EXAMPLES_MAX]:
+            _say(f"      e.g. {plain(example)}", "red")
+
+
+def _show_response_times(title: str, result: Json) -> None:
+    """Of good calls and of all where some failed, else once."""
+    if not result["errors"]:
+        _show_times(title, result["latency_ms"])
+        return
+    _show_times(f"{title}, good calls", result["latency_good_ms"])
+    _show_times(f"{title}, all calls", result["latency_ms"])
+
+
+def _show_times(title: str, times: Json) -> None:
+    if times:
+        parts = [
+            f"{name} {format_seconds(ms / 1e3)}" for name, ms in times.items() if name != "min"
+        ]
+        _say(f"  {title}: {', '.join(parts)}")
+
+
+def _without(times: Json, name: str) -> Json:
+    return {other: ms for other, ms in times.items() if other != name}
+
+
+def _show_sequences(sequences: Json) -> None:
+    count = counted(sequences["count"], "sequence")
+    _say(f"  {count}, {sequences['errors']:,} ended by a failed call")
+    _show_response_times("response time of a sequence", sequences)
+
+
+def _show_client(result: Json) -> None:
+    per_call = result["client_cpu_us_per_call"]
+    cpu = "" if per_call is None else f", {format_seconds(per_call / 1e6)} per call"
+    _say(
+        f"  client: {format_seconds(result['client_cpu_s'])} CPU{cpu}, "
+        f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
+        f"{counted(result['connections_opened'], 'connection')} opened"
+    )
+    awake_s = result["client_awake_s"]
+    # Below a hundredth it is not worth the words.
+    if awake_s > 0.01 * result["client_cpu_s"]:
+        _say(f"  of it {format_seconds(awake_s)} awake with nothing to do, which no call pays")

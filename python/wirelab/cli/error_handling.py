@@ -1,0 +1,67 @@
+"""Where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from click.exceptions import Exit
+
+from wirelab.errors import EXIT_INTERRUPTED, EXIT_LAB, EXIT_STORAGE, WirelabError
+from wirelab.format.console import Console, folded
+
+__all__ = ["err", "exit_with_code", "folded", "out"]
+
+out = Console()
+"""For what was asked for."""
+err = Console(stderr=True)
+"""For progress and messages."""
+
+
+def exit_with_code(command: Callable[..., int]) -> Callable[..., None]:
+    """Ends a command with its exit code, and every error with a message instead of a trace."""
+
+    @functools.wraps(command)
+    def wrapped(**options: Any) -> None:
+        raise Exit(_code(lambda: command(**options)))
+
+    return wrapped
+
+
+def _code(command: Callable[[], int]) -> int:
+    try:
+        code = command()
+        sys.stdout.flush()
+        return code
+    except WirelabError as error:
+        err.print(folded(f"wirelab: {error}", err.width), style="red")
+        return error.exit_code
+    except KeyboardInterrupt:
+        err.print("wirelab: interrupted", style="red")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _silence(sys.stdout, sys.stderr)
+        return EXIT_STORAGE
+    except OSError as error:
+        return _refused(error)
+
+
+def _refused(error: OSError) -> int:
+    """The kernel would not read or write a file."""
+    from wirelab.run.journal import FULL
+
+    where = error.filename or "standard output or a file"
+    message = f"wirelab: {where} cannot be written or read: {error.strerror}"
+    err.print(folded(message, err.width), style="red")
+    _silence(sys.stdout)
+    return EXIT_STORAGE if error.errno in FULL else EXIT_LAB
+
+
+def _silence(*streams: TextIO) -> None:
+    """What is left in their buffers, which nobody takes, is not to be complained of when
+    Python ends."""
+    for stream in streams:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,48 @@
+"""What a person gets to see at the end of a reproduction."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from wirelab.cli import run_output as results
+from wirelab.cli.error_handling import folded, out
+from wirelab.errors import EXIT_FAILED, EXIT_OK
+from wirelab.format.counting import counted
+from wirelab.study import page as study_page
+from wirelab.study.reproduction import Reproduction
+
+
+def show(made: Reproduction, *, as_json: bool, verbose: bool = False) -> int:
+    """Prints what came out and writes the page; returns the exit code."""
+    page = study_page.write(made)
+    if as_json:
+        print(json.dumps({**made.to_json(), "report": str(page)}, indent=1))
+    else:
+        _print(made, page, verbose)
+    return EXIT_FAILED if made.failed else EXIT_OK
+
+
+def _print(made: Reproduction, page: Path, verbose: bool) -> None:
+    """The claims with what came of them; the rest is in the report."""
+    for why in made.incomplete:
+        results.point(why, "!", style="yellow")
+    out.print(folded(study_page.count(made), out.width))
+    for outcome, claims in study_page.claims(made).items():
+        if claims:
+            out.print(f"\n{outcome}:", style="bold")
+        for claim in claims:
+            results.point(claim)
+    rest = study_page.sentences(made)
+    if verbose:
+        out.print()
+        for sentence in rest:
+            results.point(sentence)
+    if made.failed:
+        out.print(folded(results.RETRY, out.width))
+    out.print()
+    if not verbose:
+        more = counted(len(rest), "sentence")
+        told = f"--verbose tells {more} more, on winners and causes; the report has them all."
+        out.print(folded(told, out.width))
+    out.print(f"Report: {page}")

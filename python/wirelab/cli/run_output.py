@@ -1,0 +1,112 @@
+"""What a person gets to see at the end of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirelab.cli.error_handling import folded, out
+from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
+from wirelab.format.sanitize import plain
+from wirelab.run import completeness
+from wirelab.run import directory as run_directory
+
+if TYPE_CHECKING:
+    from wirelab.run.finished import Run
+    from wirelab.trial.record import Trial
+
+RETRY = "--retry-failed, with the same --out, measures failed trials again"
+FAILED_MAX = 3
+"""Failed trials that are named one by one."""
+
+
+def show(run: Run, *, as_json: bool, told: Collection[str] = ()) -> int:
+    """Prints the run's results and writes its report; returns the exit code. ``told`` are
+    trials, by id, whose failure was shown when it happened."""
+    from wirelab import report
+    from wirelab.report.source import Source
+
+    page = report.write(run.folder)
+    threshold = Source(run.folder, run_directory.read_manifest(run.folder), run.trials).threshold
+    if as_json:
+        print(json.dumps(_summary(run, page, threshold), indent=1))
+    else:
+        _print(run, page, threshold, [trial for trial in run.failed if trial.id not in told])
+    return EXIT_FAILED if run.failed or not run.trials else EXIT_OK
+
+
+def point(text: str, mark: str = "•", style: str = "") -> None:
+    """A sentence behind its mark; the lines that follow are set in."""
+    said = folded(f"{mark} {plain(text)}", out.width)
+    out.print(said, style)
+
+
+def draw(folder: Path, file: Path) -> None:
+    """Writes a run's main picture. Raises :class:`UsageError` where nothing can be drawn or
+    the file cannot be written."""
+    from wirelab import report
+    from wirelab.report.source import Source
+
+    drawn = report.overview_picture(Source.read(folder))
+    if drawn is None:
+        raise UsageError(f"--picture: no trial in {folder} measured a rate")
+    try:
+        run_directory.write_whole(file, drawn)
+    except OSError as error:
+        raise UsageError(f"--picture {file} cannot be written: {error.strerror}") from error
+
+
+def accept_picture(file: Path) -> None:
+    """Raises :class:`UsageError` for a file that cannot be the picture."""
+    if file.suffix != ".svg":
+        raise UsageError(f"--picture {file} is no SVG file", "give a name that ends in .svg")
+    if not file.parent.is_dir():
+        raise UsageError(
+            f"--picture {file}: there is no folder {file.parent}", "make it first, or name another"
+        )
+
+
+def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:
+    from wirelab import report
+    from wirelab.report import tested
+    from wirelab.run import adaptive as intervention
+
+    for sentence in run.incomplete:
+        point(sentence, "!", style="yellow")
+    for text, style in report.terminal_table(run.trials):
+        out.print(text, style)
+    for sentence in report.sentences(run.trials, threshold):
+        point(sentence)
+    outcome = intervention.read(run.folder)
+    for line in tested.lines(outcome) if outcome else ():
+        out.print(line)
+    for trial in failed[:FAILED_MAX]:
+        point(f"{trial.id}: {trial.reason}", "failed:")
+    if len(failed) > FAILED_MAX:
+        out.print(f"and {len(failed) - FAILED_MAX} more, all in the report under Checks")
+    if run.failed:
+        out.print(folded(RETRY, out.width))
+    there = completeness.trials_of(run.trials, run.planned)
+    out.print(f"\n{there}, {len(run.failed)} failed.")
+    out.print(f"Report: {page}")
+
+
+def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
+    from wirelab import report
+    from wirelab.run import adaptive as intervention
+
+    outcome = intervention.read(run.folder)
+    return {
+        "directory": str(run.folder),
+        "report": str(page),
+        "trials": len(run.trials),
+        "trials_planned": run.planned,
+        "torn": run.torn,
+        "repeated": [{"id": trial.id, "reason": trial.reason} for trial in run.repeated],
+        "failed": [{"id": trial.id, "reason": trial.reason} for trial in run.failed],
+        "skipped": list(run.skipped),
+        **report.to_json(run.trials, threshold),
+        **({"findings_tested": outcome.to_json()} if outcome else {}),
+    }

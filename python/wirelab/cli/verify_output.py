@@ -1,0 +1,75 @@
+"""What ``wirelab verify`` shows: a matrix of services and sections, and what stands behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from wirelab import identity
+from wirelab.cli.error_handling import err, folded, out
+from wirelab.errors import EXIT_FAILED, EXIT_OK
+from wirelab.identity import Verdict
+
+SECTIONS = ("operations", "errors", "limits", "vectors", "money")
+STYLES = {"pass": "green", "gap": "yellow", "FAIL": "red", "none": "dim"}
+
+
+def run(references: Sequence[str], contract: str | None, *, deep: bool, as_json: bool) -> int:
+    """Examines the services, all where none is named; returns the exit code. Raises
+    :class:`WirelabError`."""
+    chosen = identity.chosen(references, contract)
+    verdicts = list(identity.verify(chosen, deep=deep, on_verdict=_told))
+    if as_json:
+        print(json.dumps([_json(verdict) for verdict in verdicts], indent=1))
+    else:
+        _show(verdicts)
+    return EXIT_OK if all(verdict.passed for verdict in verdicts) else EXIT_FAILED
+
+
+def _told(verdict: Verdict) -> None:
+    """One line as each service is done, for people who wait."""
+    examination = verdict.examination
+    word = "passes" if verdict.passed else "FAILS"
+    err.print(f"{examination.stack} {examination.contract}: {word} ({examination.seconds:.1f} s)")
+
+
+def _show(verdicts: Sequence[Verdict]) -> None:
+    stacks = ["service", *(verdict.examination.stack for verdict in verdicts)]
+    contracts = ["contract", *(verdict.examination.contract for verdict in verdicts)]
+    names, speaks = max(map(len, stacks)), max(map(len, contracts))
+    heads = " ".join(SECTIONS)
+    out.print(f"{stacks[0]:<{names}} {contracts[0]:<{speaks}} {heads}", "bold")
+    for verdict in verdicts:
+        examination = verdict.examination
+        cells = {cell.section: cell.outcome for cell in verdict.cells}
+        shown = " ".join(_cell(section, cells.get(section, "none")) for section in SECTIONS)
+        out.print(f"{examination.stack:<{names}} {examination.contract:<{speaks}} {shown}")
+    for verdict in verdicts:
+        _explain(verdict)
+
+
+def _cell(section: str, outcome: str) -> str:
+    """As wide as its head."""
+    text = "–" if outcome == "none" else outcome
+    return out.styled(f"{text:>{len(section)}}", STYLES[outcome])
+
+
+def _explain(verdict: Verdict) -> None:
+    """What stands behind a cell that is not a pass."""
+    title = f"{verdict.examination.stack} {verdict.examination.contract}"
+    for reason in verdict.reasons():
+        out.print(folded(f"{title}: {reason}", out.width), style="red")
+    for cell in verdict.cells:
+        for gap in cell.gaps:
+            said = f"{title}: {cell.section}: known gap: {gap.finding}: {gap.reason}"
+            out.print(folded(said, out.width))
+
+
+def _json(verdict: Verdict) -> dict[str, object]:
+    return {
+        **asdict(verdict.examination),
+        "passed": verdict.passed,
+        "outcomes": {cell.section: cell.outcome for cell in verdict.cells},
+        "problems": verdict.reasons(),
+    }

@@ -1,0 +1,197 @@
+"""What ``wirelab wrap`` does with its options, and what it keeps and shows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, get_args
+
+from wirelab import wrap as wrapping
+from wirelab.cli.error_handling import err, folded, out
+from wirelab.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_STORAGE,
+    StorageError,
+    UsageError,
+)
+from wirelab.stack.link_names import ProfileName
+from wirelab.format.units import parse_seconds
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+from wirelab.run.directory import write_whole
+from wirelab.stack.operations import CONTRACTS
+from wirelab.stack.reference import Stack
+from wirelab.stack.suggestions import did_you_mean
+from wirelab.wrap import Measured, Order
+
+Json = dict[str, Any]
+
+RECORD = "wrap.json"
+PAGE = "report.html"
+
+
+@dataclass(frozen=True)
+class Options:
+    """As they were given; None, empty and False where they were not."""
+
+    command: Sequence[str]
+    serve: str | None
+    contract: str
+    hello_bytes: int
+    link: str
+    interface: str
+    port: int | None
+    as_json: bool
+    folder: Path | None
+    """Where the report and COMMAND's output are kept."""
+    report: Path | None
+    keep_capture: bool
+    timeout: str | None
+
+    def order(self) -> Order:
+        """What is to be measured. Raises :class:`UsageError`."""
+        return Order(
+            command=tuple(self.command),
+            serve=None if self.serve is None else Stack.parse(self.serve),
+            contract=_among("--contract", self.contract, CONTRACTS),
+            hello_bytes=self.hello_bytes,
+            link=_among("--link", self.link, get_args(ProfileName)),
+            interface=self.interface,
+            port=self.port,
+            seconds_max=None if self.timeout is None else _seconds(self.timeout),
+        )
+
+
+def run(options: Options) -> int:
+    """Returns the exit code. Raises :class:`WirelabError`."""
+    order = options.order()
+    _accept(options.folder)
+    _accept_page(options.report)
+    sink: BinaryIO = sys.stderr.buffer if options.as_json else sys.stdout.buffer
+    with Interruption() as interruption, Scratch() as scratch:
+        measured = wrapping.wrap(
+            order,
+            scratch.folder,
+            out=sink,
+            err=sys.stderr.buffer,
+            note=lambda text: err.print(folded(text, err.width)),
+            interruption=interruption,
+        )
+        result = {**wrapping.result(measured), "kept": None, "report": None}
+        keeps = options.keep_capture or interruption.requested or measured.stopped is not None
+        unwritten: list[StorageError] = []
+        with _told_at_the_end(unwritten):
+            result["kept"] = _keep(scratch.folder, options.folder, measured, result, capture=keeps)
+        with _told_at_the_end(unwritten):
+            result["report"] = _write_page(options.report, measured, result)
+    if options.as_json:
+        print(json.dumps(result, indent=1))
+    else:
+        _show(wrapping.lines(result), result)
+    if unwritten:
+        raise unwritten[0]
+    return _exit_code(result)
+
+
+@contextmanager
+def _told_at_the_end(unwritten: list[StorageError]) -> Iterator[None]:
+    """What was measured is shown before it is said that a file of it could not be written."""
+    try:
+        yield
+    except StorageError as error:
+        unwritten.append(error)
+
+
+def _exit_code(result: Json) -> int:
+    tool = result["tool"]
+    if tool["how"] == "interrupted":
+        return EXIT_INTERRUPTED
+    if tool["how"] == "stopped":
+        return EXIT_STORAGE
+    failed = tool["how"] != "ended" or tool["exit_code"] != 0
+    return EXIT_FAILED if failed or result["verdict"]["trusted"] is False else EXIT_OK
+
+
+def _show(lines: Any, result: Json) -> None:
+    out.print()
+    for line in lines:
+        out.print(line)
+    if result["kept"]:
+        out.print(f"kept: {result['kept']}")
+    if result["report"]:
+        out.print(f"report: {result['report']}")
+
+
+def _accept(folder: Path | None) -> None:
+    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"--out {folder} is there already", "name a folder that is new or empty")
+
+
+def _accept_page(file: Path | None) -> None:
+    if file is None:
+        return
+    if file.is_dir():
+        raise UsageError(f"--report {file} is a folder", "name a file in it, such as report.html")
+    if not file.parent.is_dir():
+        raise UsageError(
+            f"--report {file}: there is no folder {file.parent}", "make it first, or name another"
+        )
+
+
+def _write_page(file: Path | None, measured: Measured, result: Json) -> str | None:
+    """Returns where the page is, None where none was options for."""
+    if file is None:
+        return None
+    from wirelab.wrap import page
+
+    try:
+        write_whole(file, page.html(measured, result))
+    except OSError as error:
+        raise StorageError(
+            f"--report {file} cannot be written: {error.strerror}", "name another file"
+        ) from error
+    return str(file)
+
+
+def _keep(
+    source: Path, folder: Path | None, measured: Measured, result: Json, *, capture: bool
+) -> str | None:
+    """Copies what is to be kept; returns where to, None where nothing is."""
+    if folder is None and not capture:
+        return None
+    from wirelab.wrap import page
+
+    where = folder or Path(time.strftime("wirelab-wrap-%Y%m%d-%H%M%S"))
+    names = ["tool-stdout.txt", "tool-stderr.txt", *(["capture.pcapng"] if capture else [])]
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        (where / RECORD).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        write_whole(where / PAGE, page.html(measured, result))
+        for name in names:
+            shutil.move(source / name, where / name)
+    except OSError as error:
+        raise StorageError(
+            f"{where} cannot be written: {error.strerror}", "name another folder with --out"
+        ) from error
+    return str(where)
+
+
+def _among(option: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise UsageError(f"{option} {value} does not exist", did_you_mean(value, known))
+    return value
+
+
+def _seconds(text: str) -> float:
+    seconds = parse_seconds(text)
+    if seconds <= 0:
+        raise UsageError(f"--timeout {text} is not above 0", "give a time such as 30s")
+    return seconds

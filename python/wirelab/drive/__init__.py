@@ -1,0 +1,1 @@
+"""`wirelab drive`: the engine alone against one server, and advice on the result."""

@@ -1,0 +1,198 @@
+"""What a person may want to try after `wirelab drive`, where the result itself suggests it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from wirelab.checks.backlog import arrivals, left_behind
+from wirelab.format.counting import counted
+from wirelab.stack.reference import Stack
+from wirelab.stack.targets import Server
+
+Json = dict[str, Any]
+
+WINDOW_S_MIN = 0.8
+"""A shorter window has too few slots to tell a trend."""
+
+
+def hints(
+    target: Stack | Server,
+    outcome: Json,
+    *,
+    in_flight_max: int,
+    keeps: bool = True,
+    authority: Path | None = None,
+) -> list[str]:
+    """Sentences, none for a result that explains itself. ``in_flight_max``: calls that were to be
+    under way at most; ``keeps``: connections were to be kept; ``authority``: whose certificates
+    were to be accepted."""
+    group = outcome["groups"][0]
+    steady, short = None, None
+    if not outcome["interrupted"]:
+        steady, short = _unsteady(group), _short(group)
+    ended = _ended(group) if keeps else None
+    found = (
+        _nobody(target, group),
+        _tls(target, group),
+        _certificate(target, group, authority),
+        _version(target, group),
+        ended,
+        _sent_away(target, group),
+        short,
+        _none_ended(group),
+        _behind(group, in_flight_max),
+        steady,
+    )
+    return [hint for hint in found if hint is not None]
+
+
+def _nobody(target: Stack | Server, group: Json) -> str | None:
+    if isinstance(target, Stack) or not _refused(group):
+        return None
+    if group["ok"]:
+        refused = counted(group["errors_by_kind"].get("refused", 0), "call")
+        return (
+            f"the server at {target.address} was away for a part of the run: its port refused "
+            f"{refused}, and the rate, which is of good calls, is one of the whole window"
+        )
+    return f"nobody listens at {target.address}: is the server running, and is the port right?"
+
+
+def _refused(group: Json) -> bool:
+    """The port was closed, at least for a time."""
+    return "Connection refused" in " ".join(group["error_examples"])
+
+
+def _short(group: Json) -> str | None:
+    """A number of calls that was not reached."""
+    planned, (made, _) = group.get("calls_planned"), arrivals(group)
+    if planned is None or made >= planned:
+        return None
+    return f"--max-time ended it after {made:,} of the {planned:,} that --calls asked for"
+
+
+def _none_ended(group: Json) -> str | None:
+    if group["ended"] or not group["ok"]:
+        return None
+    told = "no call ended within the window, so that there is no rate"
+    if group.get("calls_planned") is None:
+        return f"{told}: --duration longer than a call"
+    return f"{told}: more --calls, and --max-time longer than they take, or --warmup"
+
+
+def _behind(group: Json, in_flight_max: int) -> str | None:
+    """Calls that arrived by the rate and had not ended when the window closed."""
+    if group["load"] != "open" or not group["ok"] or not group["ended"]:
+        return None
+    behind, allowed = left_behind(group, in_flight_max)
+    if behind <= allowed:
+        return None
+    return (
+        f"the rate was not kept: {behind:,} of {group['calls']:,} calls had not ended when the "
+        "window closed, so that response times grow with its length. Either the server can do no "
+        "more, or it was asked too little at a time: more --connections or --in-flight let more "
+        "calls be under way"
+    )
+
+
+def _sent_away(target: Stack | Server, group: Json) -> str | None:
+    if isinstance(target, Stack) or "a peer that went away" not in " ".join(
+        group["error_examples"]
+    ):
+        return None
+    return (
+        "the server ended connections with calls under way (GOAWAY): does it allow only so many "
+        "requests on each (keepalive_requests of nginx)? Those calls are safe to repeat (RFC 9113, "
+        "section 8.7); here they count as failed, for nothing is sent twice"
+    )
+
+
+def _certificate(target: Stack | Server, group: Json, authority: Path | None) -> str | None:
+    if isinstance(target, Stack) or group["ok"]:
+        return None
+    words = " ".join(group["error_examples"])
+    if "CaUsedAsEndEntity" in words:
+        return (
+            "the server's certificate is one of an authority (CA:TRUE), which must not stand for a "
+            "server: make one with basicConstraints=CA:FALSE, and give it with --ca FILE"
+        )
+    if "UnknownIssuer" in words and authority is not None:
+        return f"{authority} (--ca) does not hold the authority of the server's certificate"
+    if "UnknownIssuer" in words:
+        return "nobody vouches for the server's certificate: give its authority with --ca FILE"
+    return None
+
+
+def _tls(target: Stack | Server, group: Json) -> str | None:
+    """TLS on one side only; a server may also just close without a word."""
+    if isinstance(target, Stack) or group["ok"] or not group["errors"]:
+        return None
+    words = " ".join(group["error_examples"])
+    plain = "grpc://" if target.kind == "grpc" else "http://"
+    secure = "grpcs://" if target.kind == "grpc" else "https://"
+    if "no TLS record" in words:
+        return f"the server speaks without TLS: write {plain} in place of {secure}"
+    if "answered with a TLS record" in words or "HTTPS" in words:
+        return f"the server wants TLS: write {secure} in place of {plain}"
+    silent = not group["bytes_received"] and set(_kinds(group)) <= {"reset", "closed"}
+    if silent and target.secure_name is None:
+        return f"the server ended every connection without a byte; does it want TLS ({secure})?"
+    return None
+
+
+_SETTINGS = re.compile(r'HTTP/1\.[^"]*"\\x00\\x00(\\x..|.)\\x04')
+"""What the engine says of a reply in HTTP/1.1 that begins as a frame of SETTINGS, whose type
+is 4, after three bytes of length (RFC 9113, sections 4.1 and 6.5)."""
+
+
+def _version(target: Stack | Server, group: Json) -> str | None:
+    """A server of HTTP/2 that is asked in HTTP/1.1, or the other way round."""
+    if isinstance(target, Stack) or group["ok"]:
+        return None
+    words = " ".join(group["error_examples"])
+    if _SETTINGS.search(words):
+        return (
+            "the server begins as one of HTTP/2 does: --http2 speaks it at once, and a gRPC "
+            "service is called by grpc://HOST:PORT/package.Service/Method"
+        )
+    if "a server begins with SETTINGS" in words and ('"HTTP/1' in words or '"<' in words):
+        wanted = "without --http2" if target.kind == "http" else "as http://"
+        return f"the server does not answer in HTTP/2 but in HTTP/1: call it {wanted}"
+    return None
+
+
+def _ended(group: Json) -> str | None:
+    """A server that ends connections which the caller would keep: closing and opening are
+    then what was measured."""
+    opened = group["connections_opened"] - group["connections_peak"]
+    if not group["ok"] or opened < group["calls"] / 2:
+        return None
+    return (
+        f"the server kept no connection: {group['connections_opened']:,} were opened for "
+        f"{group['calls']:,} calls, and response times hold that; is keep-alive off there?"
+    )
+
+
+def _kinds(group: Json) -> list[str]:
+    return [kind for kind, count in group["errors_by_kind"].items() if count]
+
+
+def _unsteady(group: Json) -> str | None:
+    """A rate that moved during the window, as that of a virtual machine which still compiles."""
+    if not group["ok"] or group["window_s"] < WINDOW_S_MIN or _refused(group):
+        return None
+    # Loaded after the calls, for which nobody then waits.
+    from wirelab.checks.load import whole_slots
+    from wirelab.statistics import stationary
+
+    found = stationary(whole_slots(group))
+    if found.stationary is not False:
+        return None
+    warmed = float(group["warmup"]["seconds"])
+    longer = f"a --warmup longer than {warmed:g}s" if warmed else "--warmup 5s"
+    return (
+        f"the rate was not steady over the window ({found.reason}): {longer} leaves the "
+        "beginning out, which a service on a virtual machine needs for compiling"
+    )

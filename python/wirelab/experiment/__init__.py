@@ -1,0 +1,1 @@
+"""Experiments: the file, its models, and the matrix of trials that follows from it."""

@@ -1,0 +1,81 @@
+"""Reads experiment files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from wirelab.experiment import matrix as planning
+from wirelab.experiment import yaml_model as typed_documents
+from wirelab.experiment.model import Experiment
+from wirelab.experiment.yaml_source import Document, dotted
+from wirelab.experiment.yaml_source import Path as Place
+from wirelab.process import manifests
+
+SCHEMA = Path(__file__).parent.parent / "schemas" / "experiment.schema.json"
+"""The committed JSON Schema, for editors; :func:`schema_text` makes it."""
+
+
+def load(path: Path) -> Experiment:
+    """Reads an experiment file. Raises :class:`ExperimentError` with all its problems."""
+    return typed_documents.load(path, Experiment, "an experiment", _told_late)
+
+
+def parse(text: str, name: str = "experiment") -> Experiment:
+    """Reads the text of an experiment file. Raises :class:`ExperimentError`."""
+    return typed_documents.parse(text, name, Experiment, "an experiment", _twice)
+
+
+def _told_late(experiment: Experiment, document: Document) -> list[str]:
+    return _twice(experiment, document) or _impossible(experiment, document)
+
+
+def _impossible(experiment: Experiment, document: Document) -> list[str]:
+    """Combinations that cannot exist, each at the key that asks for it."""
+    if experiment.skip_illegal:
+        return []
+    problems = [
+        f"{document.place(refused.where)}: {dotted(refused.where)}: {refused.reason}"
+        for refused in planning.impossible(experiment, manifests.load())
+    ]
+    return [*problems, f"{document.name}: {planning.REMEDY}"] if problems else []
+
+
+def _twice(experiment: Experiment, document: Document) -> list[str]:
+    """What a list names twice, in the same or another spelling: the trials would be the same,
+    and nobody would see why there are so few."""
+    lists: dict[tuple[str, ...], Sequence[object]] = {
+        ("services",): experiment.services,
+        ("messages",): experiment.messages,
+        ("loads",): experiment.loads,
+        ("placement",): experiment.placement,
+        ("capture",): experiment.capture,
+        **{("axes", name): values for name, values in experiment.axes.items()},
+    }
+    problems = []
+    for path, values in lists.items():
+        seen: dict[object, int] = {}
+        for index, value in enumerate(values):
+            first = seen.setdefault(value, index)
+            if first < index:
+                problems.append(_said_twice(document, (*path, first), (*path, index)))
+    return problems
+
+
+def _said_twice(document: Document, first: Place, second: Place) -> str:
+    spellings = document.value(first), document.value(second)
+    same = "" if spellings[0] == spellings[1] else ", in another spelling"
+    line = document.place(first).rpartition(":")[2]
+    return (
+        f"{document.place(second)}: {dotted(second)}: the same as {dotted(first)} in line "
+        f"{line}{same}; remove one"
+    )
+
+
+def schema_text() -> str:
+    """The JSON Schema of experiment files, as it is committed."""
+    content = Experiment.model_json_schema()
+    content["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    content["title"] = "wirelab experiment"
+    return json.dumps(content, indent=2, sort_keys=True) + "\n"

@@ -1,0 +1,331 @@
+"""From an experiment's matrix to trials in a random, interleaved order.
+
+Blocks: every repeat is one complete random permutation of all points, so that
+whatever drifts with time meets every point alike (randomised complete block
+design; Montgomery, *Design and Analysis of Experiments*, chapter 4). The order
+and the ids follow from the experiment and its seed alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from itertools import product, starmap
+from typing import Any, NamedTuple
+
+from wirelab.errors import ExperimentError, StackError
+from wirelab.experiment import link_profiles as profiles
+from wirelab.experiment import yaml_source as documents
+from wirelab.experiment.link_profiles import LOOPBACK, Profile
+from wirelab.experiment.model import (
+    NO_CAPTURE,
+    CaptureChoice,
+    Experiment,
+    Load,
+    Message,
+    Place,
+    PlacementChoice,
+)
+from wirelab.format.units import format_bytes
+from wirelab.process.manifests import Catalogue, Manifest
+from wirelab.stack import operations
+from wirelab.stack import rules as legality
+from wirelab.stack.reference import Stack
+from wirelab.trial import placement
+from wirelab.trial.record import Point
+
+OVERHEAD_S = 0.35
+"""Seconds per trial beside warm-up and window: two process starts, collecting, syncing."""
+LINK_S = 3.0
+"""Seconds more to make a link and to measure it."""
+
+_POINT = tuple(entry.name for entry in fields(Point))
+
+REMEDY = "correct it there, or write `skip_illegal: true` to leave such combinations out"
+
+
+class Combination(NamedTuple):
+    """Places in the experiment's lists, from 0, and what is no list of it."""
+
+    service: int
+    changes: dict[str, str]
+    """Axes by name."""
+    message: int
+    load: int
+    placement: int
+    link: int
+    capture: int
+    faults: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A point, with what is needed to measure it."""
+
+    point: Point
+    stack: Stack
+    message: Message
+    load: Load
+    placement: PlacementChoice
+    link: Profile
+    capture: CaptureChoice
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One trial to come."""
+
+    id: str
+    cell: Cell
+    repeat: int
+    order: int
+    seed: int
+    """Of the load's arrivals; differs from trial to trial, follows from the experiment's."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All trials in their order, and what is left out, each with its reason."""
+
+    trials: tuple[PlannedTrial, ...]
+    skipped: tuple[str, ...]
+    """Combinations that cannot exist."""
+    unavailable: tuple[str, ...] = ()
+    """Callers that could not be had on this machine."""
+
+
+class Impossible(StackError):
+    """A combination that cannot exist."""
+
+    def __init__(self, error: StackError, where: documents.Path) -> None:
+        super().__init__(error.message, error.remedy)
+        self.where = where
+        """The key of the experiment that asks for it."""
+
+    @property
+    def reason(self) -> str:
+        """In a line, with the remedy."""
+        return f"{self.message}. {self.remedy}".rstrip(". ")
+
+
+def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
+    """The experiment's trials. Raises :class:`ExperimentError` for a combination that
+    cannot exist, unless the experiment says ``skip_illegal``."""
+    refused: dict[str, Impossible] = {}
+    found: dict[str, Cell] = {}
+    for cell in _cells(experiment, catalogue, refused):
+        found.setdefault(_digest(cell.point), cell)
+    skipped = tuple(refused)
+    _accept(experiment, found.values(), skipped)
+    return Schedule(tuple(_ordered(experiment, found)), skipped)
+
+
+def impossible(experiment: Experiment, catalogue: Catalogue) -> list[Impossible]:
+    """The experiment's combinations that cannot exist, one for every reason."""
+    refused: dict[str, Impossible] = {}
+    for _ in _cells(experiment, catalogue, refused):
+        pass
+    return list(refused.values())
+
+
+def _cells(
+    experiment: Experiment, catalogue: Catalogue, refused: dict[str, Impossible]
+) -> Iterator[Cell]:
+    """The cells that can be measured; what cannot goes to ``refused``, by its reason."""
+    for number, combination in enumerate(_combinations(experiment)):
+        try:
+            yield _cell(experiment, catalogue, combination)
+        except Impossible as error:
+            if experiment.only is not None:
+                error.where = ("only", number)
+            refused.setdefault(error.reason, error)
+
+
+def seconds(experiment: Experiment, trial: PlannedTrial) -> float:
+    """A guess at the trial's length: exact for a duration, a bound for a number of calls."""
+    window = experiment.window.for_size(trial.cell.message.bytes)
+    length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
+    axes = trial.cell.stack.axes
+    # The engine seldom needs more than the least; a foreign tool always takes the most.
+    warmup = experiment.warmup.min if axes["caller"] == "engine" else experiment.warmup.max
+    link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
+    return float(length) + (0.0 if axes["start"] == "cold" else warmup) + OVERHEAD_S + link
+
+
+def _combinations(experiment: Experiment) -> Iterator[Combination]:
+    return _matrix(experiment) if experiment.only is None else _only(experiment, experiment.only)
+
+
+def _only(experiment: Experiment, places: Iterable[Place]) -> Iterator[Combination]:
+    services = {reference: place for place, reference in enumerate(experiment.services)}
+    faults = experiment.faults.given()
+    for place in places:
+        on = {name: value for name, value in faults.items() if name not in place.faults_off}
+        yield Combination(
+            *(services[place.stack], {}, place.message, place.load),
+            *(place.placement, place.link, place.capture, on),
+        )
+
+
+def _matrix(experiment: Experiment) -> Iterator[Combination]:
+    faults = [experiment.faults.given()]
+    return starmap(
+        Combination,
+        product(
+            range(len(experiment.services)),
+            _changes(experiment.axes),
+            *(range(len(listed)) for listed in (experiment.messages, experiment.loads)),
+            *(range(len(listed)) for listed in (experiment.placement, experiment.links)),
+            range(len(experiment.capture)),
+            faults,
+        ),
+    )
+
+
+def _changes(axes: dict[str, tuple[str, ...]]) -> list[dict[str, str]]:
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+
+def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell:
+    message, load = experiment.messages[at.message], experiment.loads[at.load]
+    link, capture = experiment.links[at.link], experiment.capture[at.capture]
+    choice = experiment.placement[at.placement]
+    stack, manifest = _served(experiment, catalogue, at)
+    with _asked_by("messages", at.message):
+        _accept_message(stack, message)
+    with _asked_by("loads", at.load):
+        _accept_caller(stack, message, load)
+    with _asked_by("links", at.link):
+        _accept_link(stack, profiles.name(link))
+    with _asked_by("capture", at.capture):
+        _accept_capture(stack, capture)
+    with _asked_by("faults"):
+        _accept_faults(stack, manifest, at.faults)
+    point = Point(
+        stack=stack.reference,
+        axes=dict(stack.axes),
+        operation=message.name,
+        bytes=message.bytes,
+        load=load.point(),
+        link=profiles.name(link),
+        contract=message.contract,
+        options={**_options(message, choice, at.faults), **_capture_option(experiment, capture)},
+    )
+    return Cell(point, stack, message, load, choice, link, capture)
+
+
+def _served(
+    experiment: Experiment, catalogue: Catalogue, at: Combination
+) -> tuple[Stack, Manifest]:
+    """The stack of a combination, and the service that is to be it."""
+    contract = experiment.messages[at.message].contract
+    service = ("services", at.service)
+    with _asked_by(*service):
+        plain = Stack.parse(experiment.services[at.service])
+    with _asked_by("axes"):
+        stack = plain.with_axes(at.changes)
+    with _asked_by(*("axes",) if at.changes and catalogue.has(plain, contract) else service):
+        return stack, catalogue.manifest(stack, contract)
+
+
+@contextmanager
+def _asked_by(*key: str | int) -> Iterator[None]:
+    """What is refused within is told at that key of the experiment."""
+    try:
+        yield
+    except StackError as error:
+        raise Impossible(error, key) from None
+
+
+def _accept_message(stack: Stack, message: Message) -> None:
+    refusal = operations.refusal(message.name, stack.axes)
+    if refusal:
+        raise StackError(f"{stack}: {refusal}", "leave the message or the stack out")
+
+
+def _accept_caller(stack: Stack, message: Message, load: Load) -> None:
+    refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
+    if refusal:
+        near = stack.with_axes({"caller": "engine"})
+        raise StackError(f"{stack}: {refusal}", f"the nearest legal stack is {near}")
+
+
+def _accept_link(stack: Stack, link: str) -> None:
+    rule = legality.link_rule(link, stack.axes)
+    if rule is not None:
+        near = stack.near(rule.repair)
+        raise StackError(f"{stack}: {rule.reason}", f"the nearest legal stack is {near}")
+
+
+def _accept_capture(stack: Stack, capture: str) -> None:
+    if capture != NO_CAPTURE and stack.axes["socket"] == "unix":
+        raise StackError(f"{stack}: a Unix socket has no packets", "write `capture: none`")
+
+
+def _accept_faults(stack: Stack, manifest: Manifest, faults: Iterable[str]) -> None:
+    unknown = manifest.unknown_faults(faults)
+    if unknown:
+        raise StackError(f"{stack}: the service has no fault {unknown[0]!r}", "use a rust service")
+
+
+def _capture_option(experiment: Experiment, capture: str) -> dict[str, Any]:
+    """The capture, where the experiment has any."""
+    return {} if experiment.capture == (NO_CAPTURE,) else {"capture": capture}
+
+
+def _options(message: Message, choice: PlacementChoice, faults: dict[str, Any]) -> dict[str, Any]:
+    """What belongs to the point and no axis names."""
+    options: dict[str, Any] = {"placement": placement.name(choice)}
+    if message.chunk is not None:
+        options["chunk_bytes"] = message.chunk
+    if faults:
+        options["faults"] = faults
+    return options
+
+
+def _accept(experiment: Experiment, found: Collection[Cell], skipped: tuple[str, ...]) -> None:
+    if skipped and not experiment.skip_illegal:
+        raise ExperimentError([*skipped, f"experiment {experiment.name}: {REMEDY}"])
+    if not found:
+        nothing = f"experiment {experiment.name}: no combination is left to measure"
+        raise ExperimentError([*skipped, nothing])
+
+
+def _ordered(experiment: Experiment, cells: Mapping[str, Cell]) -> Iterator[PlannedTrial]:
+    """Trials of cells by the digests of their points."""
+    order = 0
+    for repeat in range(1, experiment.repeats + 1):
+        block = list(cells.items())
+        random.Random(f"{experiment.seed}/order/{repeat}").shuffle(block)
+        for digest, cell in block:
+            seed = random.Random(f"{experiment.seed}/{digest}/{repeat}").getrandbits(63)
+            yield PlannedTrial(_id(cell, repeat, digest), cell, repeat, order, seed)
+            order += 1
+
+
+def _digest(point: Point) -> str:
+    content = {name: getattr(point, name) for name in _POINT}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _id(cell: Cell, repeat: int, digest: str) -> str:
+    """``rest-rust-hello-14b-closed32-r1-3fa9c1d2``: readable, safe as a file name, unique."""
+    point, load = cell.point, cell.point.load
+    amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}"
+    size = format_bytes(point.bytes).replace(" ", "")
+    link = () if point.link == LOOPBACK else (point.link,)
+    words = (
+        point.axes["binding"],
+        point.axes["language"],
+        operations.words(point.operation, size).replace(" ", "-"),
+        *link,
+        f"{load['kind']}{amount}",
+        f"r{repeat}",
+        digest[:8],
+    )
+    return re.sub(r"[^a-z0-9.-]+", "", "-".join(map(str, words)).lower())

@@ -1,0 +1,44 @@
+"""An experiment with fewer calls: the same cells in minutes in place of hours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from wirelab.experiment import yaml_source as documents
+from wirelab.format.units import parse_seconds
+
+SHORTEST_S = 0.05
+"""No window is shorter."""
+
+
+def scaled(text: str, name: str, scale: float, default: float, window_max_s: float) -> str:
+    """The text of an experiment file with its calls, or its durations, times ``scale``.
+
+    A window of calls ends at ``window_max_s`` at the default scale, in proportion at
+    others, and never later than the file says; from scale 1 on only the file's own bound
+    holds. Everything else stays.
+    """
+    values = documents.read(text, name).values
+    window = dict(values["window"])
+    if "duration" in window:
+        window["duration"] = _milliseconds(parse_seconds(window["duration"]) * scale)
+    else:
+        window["calls"] = _calls(window["calls"], scale)
+        bound = parse_seconds(window.get("max", "60 s"))
+        if scale < 1:
+            bound = min(bound, window_max_s * scale / default)
+        window["max"] = _milliseconds(bound)
+    shown = yaml.safe_dump({**values, "window": window}, sort_keys=False, allow_unicode=True)
+    return f"# {name} at scale {scale:g}\n{shown}"
+
+
+def _calls(calls: Any, scale: float) -> Any:
+    if isinstance(calls, dict):
+        return {size: _calls(number, scale) for size, number in calls.items()}
+    return max(1, round(calls * scale))
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{round(max(SHORTEST_S, seconds) * 1000)} ms"

@@ -1,0 +1,125 @@
+"""A YAML document read into a model; every problem is told as ``file:line: key: problem
+and remedy``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from wirelab.errors import ExperimentError
+from wirelab.experiment import yaml_source as documents
+from wirelab.format.counting import counted
+from wirelab.stack.suggestions import did_you_mean
+
+Model = TypeVar("Model", bound=BaseModel)
+
+BRANCHES = {
+    *("a number", "by size", "a word", "cores", "str", "dict[str,any]"),
+    *("a name", "a profile", "random", "gilbert-elliott"),
+}
+"""Parts of pydantic's locations that name the branch of a union, not a key."""
+
+
+PROBLEMS_MAX = 100
+"""Problems that are listed: a search for the nearest known word takes a millisecond each."""
+
+Further = Callable[[Model, documents.Document], list[str]]
+"""Problems of a document that its model alone cannot place."""
+
+
+def load(path: Path, model: type[Model], what: str, further: Further[Model] | None = None) -> Model:
+    """Reads a file. ``what`` names the kind of document, with its article.
+    Raises :class:`ExperimentError` with all its problems."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise ExperimentError([f"{path}: cannot be read: {reason}"]) from error
+    return parse(text, str(path), model, what, further)
+
+
+def parse(
+    text: str, name: str, model: type[Model], what: str, further: Further[Model] | None = None
+) -> Model:
+    """Reads the text of a file. Raises :class:`ExperimentError`."""
+    document = documents.read(text, name)
+    if not isinstance(document.values, dict):
+        raise ExperimentError([f"{name}:1: {what} is a mapping of keys such as `name:`"])
+    try:
+        found = model.model_validate(document.values)
+    except ValidationError as error:
+        raise ExperimentError(_problems(document, error.errors(), model)) from None
+    problems = further(found, document) if further else []
+    if problems:
+        raise ExperimentError(problems)
+    return found
+
+
+def _problems(
+    document: documents.Document, errors: list[ErrorDetails], model: type[BaseModel]
+) -> list[str]:
+    places = [_path(details) for details in errors]
+    above = {path[:length] for path in places for length in range(len(path))}
+    problems: dict[str, None] = {}
+    for details, path in zip(errors, places, strict=True):
+        if details["type"] == "too_short" and path in above:
+            continue  # pydantic counts the items that were right; theirs is told below
+        if len(problems) == PROBLEMS_MAX:
+            more = counted(len(errors) - PROBLEMS_MAX, "problem")
+            return [*problems, f"{document.name}: and {more} more, perhaps of the same cause"]
+        said = f"{documents.dotted(path)}: {_said(details, path, model)}"
+        problems[f"{document.place(path)}: {said}"] = None
+    return list(problems)
+
+
+def _path(details: ErrorDetails) -> documents.Path:
+    return tuple(part for part in details["loc"] if part not in BRANCHES)
+
+
+def _said(details: ErrorDetails, path: documents.Path, model: type[BaseModel]) -> str:
+    kind, given = details["type"], details["input"]
+    if kind == "extra_forbidden":
+        return f"unknown key. {did_you_mean(str(path[-1]), _keys(path[:-1], model))}"
+    if kind == "missing":
+        return "this key is missing; add it"
+    if kind == "literal_error":
+        known = details["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+        return f"{given!r} is not possible here. {did_you_mean(str(given), known)}"
+    if kind == "union_tag_invalid":
+        key, tag, tags = (
+            details["ctx"][name] for name in ("discriminator", "tag", "expected_tags")
+        )
+        unquoted = key.strip("'")
+        known = tags.replace("'", "").split(", ")
+        return f"{unquoted}: {tag!r} is not possible here. {did_you_mean(str(tag), known)}"
+    if kind == "string_pattern_mismatch" and len(path) == 1:
+        wanted = model.model_fields[str(path[0])].description or details["ctx"]["pattern"]
+        return f"{given!r} is not possible here: {wanted}"
+    if kind == "int_parsing":
+        return f"a whole number is wanted; given is {given!r}"
+    if kind == "too_short" and not given:
+        return "the list is empty: name one at least"
+    message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    if kind == "value_error" or isinstance(given, (dict, list)):
+        return message
+    return f"{message}; given is {given!r}"
+
+
+def _keys(path: documents.Path, model: type[BaseModel]) -> list[str]:
+    """The keys that the mapping at that place may have."""
+    for part in path:
+        if isinstance(part, str) and part in model.model_fields:
+            model = _inner(model.model_fields[part].annotation) or model
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _inner(annotation: Any) -> type[BaseModel] | None:
+    """The first model inside an annotation such as ``tuple[Load, ...]``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    arguments = getattr(annotation, "__args__", ())
+    return next(filter(None, map(_inner, arguments)), None)

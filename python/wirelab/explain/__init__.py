@@ -1,0 +1,1 @@
+"""Why one cell is slower than another: ladders and rung effects, computed from records alone."""

@@ -1,0 +1,131 @@
+"""One cell as study files name it: a stack, a message, a load, a link.
+
+``{stack: grpc@go, bytes: 3 MB, users: 10}`` is such a name; a change of it,
+``{client.h2_window: 65535}`` or ``{operation: HelloBytes}``, names another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from wirelab.errors import UsageError
+from wirelab.explain.levels import level_words
+from wirelab.format.units import format_bytes, parse_bytes
+from wirelab.stack import axes as table
+from wirelab.stack.reference import Stack
+from wirelab.stack.suggestions import did_you_mean
+from wirelab.statistics import Cell, cells
+from wirelab.trial.record import Point, Trial
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The name of one cell. None leaves a property open, as long as one cell remains."""
+
+    stack: str
+    """Canonical reference."""
+    operation: str = "Hello"
+    bytes: int | None = None
+    users: int | None = None
+    """Of a closed load."""
+    rate: float | None = None
+    """Of an open load, calls per second."""
+    link: str | None = None
+    chunk: int | None = None
+    """Size of a chunk in streams, bytes."""
+    placement: str | None = None
+    """``pinned`` or ``unpinned``."""
+    capture: str | None = None
+    """``none``, ``client``, ``server`` or ``both``."""
+
+    @classmethod
+    def of(cls, words: Mapping[str, Any]) -> Wanted:
+        """From the keys of a study file. Raises :class:`UsageError`, :class:`StackError`,
+        :class:`UnitError`."""
+        if "stack" not in words:
+            raise UsageError("this cell names no stack", "add stack: binding@language")
+        rest = {key: value for key, value in words.items() if key != "stack"}
+        return cls(Stack.parse(str(words["stack"])).reference).changed(rest)
+
+    def changed(self, changes: Mapping[str, Any]) -> Wanted:
+        """The cell with these properties, axes of its stack included, set anew."""
+        own = {key: _read(key, value) for key, value in changes.items() if key in PROPERTIES}
+        axes = {key: _word(value) for key, value in changes.items() if key not in PROPERTIES}
+        for name in axes:
+            if name not in table.BY_NAME:
+                raise UsageError(
+                    f"{name!r} is neither an axis nor a property of a cell",
+                    did_you_mean(name, (*PROPERTIES, *table.BY_NAME)),
+                )
+        stack = str(own.pop("stack", self.stack))
+        changed = Stack.parse(stack).with_axes(axes) if axes else Stack.parse(stack)
+        return replace(self, stack=changed.reference, **own)
+
+    def differences(self, other: Wanted) -> dict[str, tuple[str, str]]:
+        """What differs: property or axis, value here, value there."""
+        pairs = {
+            field.name: (getattr(self, field.name), getattr(other, field.name))
+            for field in fields(self)
+            if field.name != "stack"
+        }
+        mine, theirs = Stack.parse(self.stack).axes, Stack.parse(other.stack).axes
+        pairs |= {name: (mine[name], theirs[name]) for name in mine}
+        return {name: (str(a), str(b)) for name, (a, b) in pairs.items() if a != b}
+
+    def matches(self, point: Point) -> bool:
+        """True when nothing that is named differs."""
+        found = {
+            "operation": point.operation,
+            "bytes": point.bytes,
+            "users": point.load.get("users"),
+            "rate": point.load.get("rate"),
+            "link": point.link,
+            "chunk": point.options.get("chunk_bytes"),
+            "placement": point.options.get("placement", "pinned"),
+            "capture": point.options.get("capture", "none"),
+        }
+        named = {name: getattr(self, name) for name in found}
+        return point.stack == self.stack and all(
+            value is None or found[name] == value for name, value in named.items()
+        )
+
+    def find(self, trials: Iterable[Trial]) -> Cell | None:
+        """The cell, or None where it was not measured. Raises :class:`UsageError` where
+        the name fits several."""
+        found = cells(trial for trial in trials if self.matches(trial.point))
+        if len(found) > 1:
+            raise UsageError(
+                f"{self} names {len(found)} cells of this run",
+                "name its users, link, chunk, placement or capture too",
+            )
+        return found[0] if found else None
+
+    def __str__(self) -> str:
+        parts = [self.stack, self.operation]
+        parts += [format_bytes(self.bytes)] if self.bytes is not None else []
+        loads = {"users": self.users, "rate": self.rate}
+        named = {name: value for name, value in loads.items() if value is not None}
+        parts += [level_words(named)] if named else []
+        parts += [f"chunks of {format_bytes(self.chunk)}"] if self.chunk is not None else []
+        parts += [*filter(None, (self.link, self.placement))]
+        return ", ".join([*parts, f"capture {self.capture}"] if self.capture else parts)
+
+
+PROPERTIES = tuple(field.name for field in fields(Wanted))
+"""What a cell's name can hold besides axes."""
+
+_SIZES = ("bytes", "chunk")
+
+
+def _read(key: str, value: Any) -> Any:
+    if value is None or key not in (*_SIZES, "users", "rate"):
+        return None if value is None else str(value)
+    if key in _SIZES:
+        return value if isinstance(value, int) else parse_bytes(value)
+    return int(value) if key == "users" else float(value)
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

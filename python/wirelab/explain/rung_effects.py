@@ -1,0 +1,169 @@
+"""What each rung of a ladder bought, and whether the rungs add up to the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log
+from typing import Literal
+
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.ladders import Ladder, Rung, counted
+from wirelab.statistics import Cell, Comparison, Figure, Interval, StatisticsError, family, ratio
+from wirelab.statistics import linear_contrasts as contrast
+from wirelab.study import figures
+
+Outcome = Literal["cause", "against", "effect", "no effect", "undecided", "not measured"]
+"""``cause``: moves the start towards the goal. ``against``: moves it away. ``effect``: an
+effect, but there is no gap that it could explain. ``no effect``: with and without it is
+equivalent."""
+
+Cells = Mapping[Wanted, Cell]
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """What one rung bought."""
+
+    rung: Rung
+    outcome: Outcome
+    reason: str
+    effect: Comparison | None
+    """after / before, of the ladder's figure; None when not measured."""
+    share: Interval | None
+    """Part of the whole gap on the scale of logarithms; None without a gap."""
+    also: Mapping[str, Comparison]
+    """after / before of the further figures."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The sum of the counted rungs against the whole; all are ratios."""
+
+    rungs: Interval
+    """Product of the counted rungs."""
+    interaction: Interval
+    """What the near rungs do together beyond what each does alone."""
+    unexplained: Interval
+    """What is left of the whole."""
+
+
+def compare(
+    cells: Cells,
+    before: Wanted,
+    after: Wanted | None,
+    figure: Figure,
+    threshold: float,
+) -> Comparison | None:
+    """after / before; None where one of them has no figure."""
+    if after is None or before not in cells or after not in cells:
+        return None
+    try:
+        return ratio(cells[after].values(figure), cells[before].values(figure), threshold)
+    except StatisticsError:
+        return None
+
+
+def climb(
+    cells: Cells, ladder: Ladder, figure: Figure, whole: Comparison | None
+) -> tuple[Climbed, ...]:
+    effects = {
+        rung.id: effect
+        for rung in ladder.rungs
+        if (effect := compare(cells, rung.before, rung.after, figure, ladder.threshold))
+    }
+    judged = dict(zip(effects, family(list(effects.values())), strict=True))
+    towards = _direction(ladder, figure, whole)
+    return tuple(
+        _climbed(cells, ladder, rung, judged.get(rung.id), towards, whole) for rung in ladder.rungs
+    )
+
+
+def _direction(ladder: Ladder, figure: Figure, whole: Comparison | None) -> str | None:
+    """``higher`` or ``lower``: where the goal lies. None when there is no gap to explain."""
+    if ladder.goal is None:
+        return figure.better
+    return whole.verdict if whole is not None and whole.found else None
+
+
+def _climbed(
+    cells: Cells,
+    ladder: Ladder,
+    rung: Rung,
+    effect: Comparison | None,
+    towards: str | None,
+    whole: Comparison | None,
+) -> Climbed:
+    further = {
+        name: comparison
+        for name in ladder.also
+        if (
+            comparison := compare(
+                cells, rung.before, rung.after, figures.named(name), ladder.threshold
+            )
+        )
+    }
+    if effect is None:
+        missing = [str(end) for end in (rung.before, rung.after) if not _usable(cells, end, ladder)]
+        return Climbed(
+            rung, "not measured", f"no figure of {' and '.join(missing)}", None, None, further
+        )
+    outcome = _outcome(effect, towards)
+    share = _share(effect, whole) if towards and rung.counted else None
+    return Climbed(rung, outcome, effect.explanation, effect, share, further)
+
+
+def _usable(cells: Cells, wanted: Wanted, ladder: Ladder) -> bool:
+    return wanted in cells and bool(cells[wanted].values(figures.named(ladder.figure)))
+
+
+def _outcome(effect: Comparison, towards: str | None) -> Outcome:
+    if effect.found:
+        if towards is None:
+            return "effect"
+        return "cause" if effect.verdict == towards else "against"
+    return "no effect" if effect.verdict == "equivalent" else "undecided"
+
+
+def _share(effect: Comparison, whole: Comparison | None) -> Interval | None:
+    """``ln effect / ln whole``; the whole's own error is left out and printed beside it."""
+    if whole is None or effect.ratio.bounds is None:
+        return None
+    gap = log(whole.ratio.estimate)
+    ends = sorted(log(bound) / gap for bound in effect.ratio.bounds if bound > 0)
+    if len(ends) < 2:
+        return None
+    value = log(effect.ratio.estimate) / gap
+    return Interval(value, ends[0], ends[1], effect.ratio.n, "share of the logarithm")
+
+
+def balance(cells: Cells, ladder: Ladder, figure: Figure) -> Balance | None:
+    """None unless goal, together and every counted rung were measured."""
+    if ladder.goal is None or ladder.together is None:
+        return None
+    near, far = counted(ladder.rungs, near=True), counted(ladder.rungs, near=False)
+    rungs = _steps((rung.before, rung.after) for rung in (*near, *far))
+    alone = _steps((rung.before, rung.after) for rung in near)
+    interaction = _steps([(ladder.start, ladder.together)]) + _negative(alone)
+    rest = _steps([(ladder.start, ladder.goal)]) + _negative(rungs) + _negative(interaction)
+    try:
+        parts = [_product(cells, steps, figure) for steps in (rungs, interaction, rest)]
+    except (KeyError, StatisticsError):
+        return None
+    return Balance(*parts)
+
+
+Weighted = tuple[float, Wanted]
+
+
+def _steps(pairs: Iterable[tuple[Wanted, Wanted]]) -> list[Weighted]:
+    return [end for before, after in pairs for end in ((1.0, after), (-1.0, before))]
+
+
+def _negative(steps: list[Weighted]) -> list[Weighted]:
+    return [(-weight, wanted) for weight, wanted in steps]
+
+
+def _product(cells: Cells, steps: list[Weighted], figure: Figure) -> Interval:
+    terms = [(weight, str(wanted), cells[wanted].values(figure)) for weight, wanted in steps]
+    return contrast.product(contrast.gathered(terms))

@@ -1,0 +1,171 @@
+"""Seeded worlds: the proof that an explanation follows from what was measured.
+
+Three experiments on the embedded gRPC service with a known truth. In one the
+client's HTTP/2 window runs dry, in one a check of the text is slow, in one
+nothing is wrong. The same ladder and the same :func:`wirelab.explanation.explain`
+must name the window, the check, and nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from wirelab.experiment import loading as experiment_file
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.explanation import Explanation, explain
+from wirelab.explain.ladders import Ladder, Rung
+from wirelab.process.interruption import Interruption
+from wirelab.run import runner as running
+from wirelab.run.progress import Progress
+from wirelab.run.runner import Run
+
+BYTES = 150_000
+USERS = 1
+"""One user, so that nobody else fills the time in which a call waits."""
+NARROW = 4_096
+"""A window of a 37th of the message: the service waits for the client 36 times a call."""
+WIDE = 8_388_608
+WIDER = 16_777_216
+"""Both hold the whole message, so that going from one to the other does nothing."""
+SLOW_CHECK_NS_PER_KB = 3_000
+"""450 us per call at 150 kB."""
+THRESHOLD = 0.2
+"""The seeded causes are worth a factor of two or more; what a machine does by itself is not."""
+REPEATS = 4
+
+
+@dataclass(frozen=True)
+class World:
+    """One truth."""
+
+    name: str
+    causes: tuple[str, ...]
+    """Ids of the rungs that are causes here, by construction."""
+    window: int
+    """HTTP/2 window that the client offers at the start of the ladder, bytes."""
+    check_ns_per_kb: int = 0
+    """How slow the service's check of a text is."""
+
+    @property
+    def start(self) -> Wanted:
+        """The ladder's start."""
+        stack = f"grpc@rust?client.h2_window={self.window}"
+        return Wanted.of({"stack": stack, "bytes": BYTES, "users": USERS})
+
+    @property
+    def ladder(self) -> Ladder:
+        """The same three rungs in every world; only the start differs."""
+        start = self.start
+        rungs = tuple(
+            Rung(name, words, hypothesis, start, start.changed(change))
+            for name, words, hypothesis, change in RUNGS
+        )
+        return Ladder(
+            self.name,
+            "What makes this service slow?",
+            start,
+            None,
+            None,
+            rungs,
+            threshold=THRESHOLD,
+        )
+
+    def source(self) -> str:
+        """The experiment, as a file."""
+        start = self.start
+        stacks = [start.changed(change).stack for *_, change in RUNGS if "operation" not in change]
+        experiment = {
+            "name": f"world-{self.name}",
+            "seed": 7,
+            "repeats": REPEATS,
+            "services": [start.stack, *stacks],
+            "messages": [
+                {"operation": operation, "bytes": f"{BYTES} B"}
+                for operation in ("Hello", "HelloBytes")
+            ],
+            "loads": [{"closed": {"users": USERS}}],
+            "window": {"duration": "200 ms"},
+            "warmup": {"min": "100 ms", "max": "200 ms"},
+            "threshold": THRESHOLD,
+        }
+        if self.check_ns_per_kb:
+            experiment["faults"] = {"text_check_ns_per_kb": self.check_ns_per_kb}
+        return str(yaml.safe_dump(experiment, sort_keys=False))
+
+
+RUNGS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    (
+        "windows",
+        "the client's HTTP/2 window",
+        "The window runs dry, and the service waits for the client to open it again.",
+        {"client.h2_window": WIDER},
+    ),
+    (
+        "text-check",
+        "the check of the text",
+        "The service checks a string, and takes bytes as they are.",
+        {"operation": "HelloBytes"},
+    ),
+    (
+        "decoding",
+        "the decoding of replies",
+        "The client spends its time on reading replies. It has little to do here, so it must not.",
+        {"work": "frame"},
+    ),
+)
+"""Id, words, hypothesis and change of every rung."""
+
+WORLDS = (
+    World("windows", ("windows",), NARROW),
+    World("text-check", ("text-check",), WIDE, SLOW_CHECK_NS_PER_KB),
+    World("nothing", (), WIDE),
+)
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """What the lab concluded in one world."""
+
+    world: World
+    explanation: Explanation
+
+    @property
+    def right(self) -> bool:
+        """True when exactly the seeded causes were named."""
+        return self.explanation.causes == self.world.causes
+
+    @property
+    def reason(self) -> str:
+        """The truth beside the conclusion."""
+        named = ", ".join(self.explanation.causes) or "nothing"
+        seeded = ", ".join(self.world.causes) or "nothing"
+        return f"seeded {seeded}, named {named}"
+
+
+def run(
+    out: Path, *, progress: Progress | None = None, interruption: Interruption | None = None
+) -> tuple[Concluded, ...]:
+    """Runs the three worlds below ``out`` and concludes in each. Takes about a minute.
+
+    Raises what :func:`wirelab.running.run` raises.
+    """
+    return tuple(
+        conclude(world, _run(world, out / world.name, progress, interruption)) for world in WORLDS
+    )
+
+
+def conclude(world: World, run: Run) -> Concluded:
+    """The same code for every world."""
+    return Concluded(world, explain(run.trials, world.ladder))
+
+
+def _run(
+    world: World, out: Path, progress: Progress | None, interruption: Interruption | None
+) -> Run:
+    source = world.source()
+    experiment = experiment_file.parse(source, f"world {world.name}")
+    return running.run(experiment, out, source=source, progress=progress, interruption=interruption)

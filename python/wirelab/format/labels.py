@@ -1,0 +1,172 @@
+"""Points as a reader sees them: message, load, setting, and the shortest name of a stack.
+
+What all points of a run share is left out of their names and told once
+(:attr:`Names.everywhere`): a label says what is different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.stack.link_names import LOOPBACK
+from wirelab.format.numbers import plain, size
+from wirelab.stack import operations
+from wirelab.trial.record import Json, Point
+
+
+def message(point: Point) -> str:
+    """``Hello 150 kB``; ``Reserve``, whose requests have one size."""
+    return plain(operations.words(point.operation, size(point.bytes)))
+
+
+def load(described: Json) -> str:
+    """``10 users``, ``1,000 calls/s, evenly spaced``."""
+    return loads([described])
+
+
+def loads(every: Iterable[Json]) -> str:
+    """Several loads in few words: ``1 and 32 users``."""
+    amounts: dict[str, list[str]] = {}
+    for described in every:
+        amount, kind = _amount(described)
+        amounts.setdefault(kind, []).append(amount)
+    return " and ".join(_counted(shown, kind) for kind, shown in amounts.items())
+
+
+def _amount(described: Json) -> tuple[str, str]:
+    """The level of a load, and all else of it."""
+    kind = described.get("kind")
+    if kind == "closed":
+        think = described.get("think_s", 0.0)
+        pause = f", {think:g} s think time" if think else ""
+        return f"{int(described.get('users', 0)):,}", f"users{pause}"
+    if kind in ("constant", "poisson"):
+        spacing = "evenly spaced" if kind == "constant" else "Poisson"
+        return f"{described.get('rate', 0):,g}", f"calls/s, {spacing}"
+    return plain(described), ""
+
+
+def _counted(amounts: Sequence[str], kind: str) -> str:
+    if list(amounts) == ["1"]:
+        kind = kind.replace("users", "user", 1)
+    return f"{listed(amounts)} {kind}".strip()
+
+
+def listed(words: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def openness(described: Json) -> str:
+    """``closed`` or ``open``."""
+    return "closed" if described.get("kind") == "closed" else "open"
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names that are unmistakable within one run."""
+
+    stacks: Mapping[str, str]
+    """Shortest name by stack reference."""
+    everywhere: tuple[str, ...]
+    """What holds for every point and no name says: ``placement pinned``."""
+    _shared: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, points: Iterable[Point]) -> Names:
+        """The names of a run's points."""
+        every = list(points)
+        references = {point.stack for point in every}
+        shared = _common([_beside(point) for point in every])
+        axes = _common([_axes(reference) for reference in references])
+        told = [plain(f"{name}={value}") for name, value in axes.items()]
+        also = [_option(key, value) for key, value in shared.items()]
+        return cls(_stacks(references), tuple(filter(None, (*told, *also))), shared)
+
+    def setting(self, point: Point) -> str:
+        """``Hello 14 B, 32 users``, and what of link, class and options differs in the run."""
+        return ", ".join((message(point), load(point.load), *self.beside(point)))
+
+    def load(self, point: Point) -> str:
+        """``32 users``, and what of link, class and options differs in the run."""
+        return ", ".join((load(point.load), *self.beside(point)))
+
+    def beside(self, point: Point) -> list[str]:
+        """Link, semantic class and options, where they differ within the run."""
+        own = ((k, v) for k, v in _beside(point).items() if k not in self._shared)
+        return [_beside_word(key, value) for key, value in own]
+
+    def settings(self, points: Iterable[Point]) -> str:
+        """Several settings in few words: ``Hello 14 B with 1 user, Hello 3 MB with 1 and 32
+        users``."""
+        groups: dict[tuple[str, ...], list[Json]] = {}
+        for point in points:
+            where = (message(point), *self.beside(point))
+            groups.setdefault(where, []).append(point.load)
+        return ", ".join(
+            f"{', '.join(where)} with {loads(described)}" for where, described in groups.items()
+        )
+
+
+def _beside(point: Point) -> dict[str, Any]:
+    options = {key: value for key, value in sorted(point.options.items()) if value}
+    return {"link": point.link, "reply": point.semantic_class, **options}
+
+
+def _option(key: str, value: Any) -> str:
+    """What all points have: ``placement pinned``, ``chunk 16 kB``; the usual link needs no
+    word, and the class is an axis that is told already."""
+    return "" if key == "reply" or (key, value) == ("link", LOOPBACK) else _beside_word(key, value)
+
+
+def _beside_word(key: str, value: Any) -> str:
+    if key.endswith("_bytes") and isinstance(value, int):
+        return plain(f"{key.removesuffix('_bytes')} {size(value)}")
+    return plain(f"{key.replace('_', ' ')} {_value(value)}")
+
+
+def _value(value: Any) -> str:
+    """``delay_us=100, wrong: every=10 what=content`` for switches of a service."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    return ", ".join(
+        f"{name}: {' '.join(f'{k}={v}' for k, v in inner.items())}"
+        if isinstance(inner, Mapping)
+        else f"{name}={inner}"
+        for name, inner in value.items()
+    )
+
+
+def _stacks(references: Iterable[str]) -> dict[str, str]:
+    """Binding and language, and of the named axes only those that do not all have the same
+    value; the whole reference where that is mistakable."""
+    named = {reference: _axes(reference) for reference in sorted(references)}
+    common = _common(list(named.values()))
+    short = {
+        reference: " ".join([reference.split("?")[0], *_values(axes, common)])
+        for reference, axes in named.items()
+    }
+    unmistakable = len(set(short.values())) == len(short)
+    return {ref: plain(name if unmistakable else ref) for ref, name in short.items()}
+
+
+def _axes(reference: str) -> dict[str, str]:
+    query = reference.partition("?")[2]
+    pairs = (part.partition("=") for part in query.split("&") if part)
+    return {name: value for name, _, value in pairs}
+
+
+def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first = every[0] if every else {}
+    return {k: v for k, v in first.items() if all(k in e and e[k] == v for e in every)}
+
+
+def _values(axes: Mapping[str, str], common: Mapping[str, str]) -> list[str]:
+    # `on` and `8` mean nothing alone; `close` and `text` do.
+    return [
+        value if value.isalpha() and value not in ("on", "off", "none") else f"{name}={value}"
+        for name, value in axes.items()
+        if name not in common
+    ]

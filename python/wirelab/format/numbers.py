@@ -1,0 +1,126 @@
+"""Numbers as a reader sees them: three significant digits and a unit."""
+
+from __future__ import annotations
+
+from math import floor, isinf, log10
+from typing import TYPE_CHECKING
+
+from wirelab.format.sanitize import plain as plain
+from wirelab.format.units import format_bytes
+
+if TYPE_CHECKING:
+    from wirelab.statistics import Interval
+    from wirelab.statistics.figure import Unit
+
+DASH = "–"
+NONE = "—"
+"""Shown where there is no number."""
+
+_STEPS: dict[Unit, tuple[tuple[float, str], ...]] = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "1/s": ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")),
+    "B": ((1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+    "": ((1.0, ""),),
+}
+
+
+SIGNIFICANT = 3
+"""Significant digits of a number."""
+SIGNIFICANT_MAX = 6
+"""Those of limits that differ from their estimate in later digits alone."""
+
+
+def digits(value: float, significant: int = SIGNIFICANT) -> str:
+    """Significant digits without an exponent: ``0.0123``, ``1.23``, ``123``, ``1,230``."""
+    if isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == 0.0:
+        return "0"
+    places = significant - 1 - floor(log10(abs(value)))
+    rounded = round(value, places)
+    # Rounding may add a digit: 9.996 becomes 10.0, not 10.00.
+    places = significant - 1 - floor(log10(abs(rounded)))
+    return f"{rounded:,.{max(0, places)}f}"
+
+
+def resolution(interval: Interval, divisor: float = 1.0) -> int | None:
+    """Significant digits, 3 or more, in which the limits differ from the estimate; None where
+    there are no limits, or none of up to 6 digits shows them: they carry no information then."""
+    if interval.bounds is None:
+        return None
+    values = [value / divisor for value in (*interval.bounds, interval.estimate)]
+    return next(
+        (
+            significant
+            for significant in range(SIGNIFICANT, SIGNIFICANT_MAX + 1)
+            if len({digits(value, significant) for value in values}) > 1
+        ),
+        None,
+    )
+
+
+def step(value: float, unit: Unit) -> tuple[float, str]:
+    """The divisor and the name of the unit in which ``value`` reads best."""
+    steps = _STEPS[unit]
+    for divisor, name in steps:
+        # 999.7 of one step would round to 1000: take the next one.
+        if value >= divisor * 0.9995:
+            return divisor, name
+    return steps[-1]
+
+
+def quantity(value: float, unit: Unit, significant: int = SIGNIFICANT) -> str:
+    """``1.23 ms``, ``45.6 k/s``."""
+    divisor, name = step(value, unit)
+    space = "" if name.startswith("/") else " "
+    return f"{digits(value / divisor, significant)}{space}{name}".strip()
+
+
+def estimate(interval: Interval | None, unit: Unit) -> str:
+    """The estimate alone."""
+    return NONE if interval is None else quantity(interval.estimate, unit)
+
+
+def limits(interval: Interval | None, unit: Unit, between: str = DASH) -> str:
+    """The limits in the unit of the estimate, without its name: ``1.20–1.26``; empty where
+    they are the estimate."""
+    if interval is None or interval.bounds is None:
+        return NONE
+    divisor, _ = step(interval.estimate, unit)
+    significant = resolution(interval, divisor)
+    if significant is None:
+        return ""
+    low, high = (digits(bound / divisor, significant) for bound in interval.bounds)
+    return f"{low}{between}{high}"
+
+
+def over_limits(interval: Interval | None, unit: Unit) -> str:
+    """The estimate, and on a line of their own the limits, where they carry information."""
+    shown = estimate(interval, unit)
+    if interval is None:
+        return shown
+    return "\n".join(filter(None, (shown, limits(interval, unit))))
+
+
+def ranged(interval: Interval, unit: Unit = "") -> str:
+    """``1.52 (1.44 to 1.61)``; of a figure ``44.1 ms (44.0 ms to 44.2 ms)``; a limit that does
+    not exist is ``any``."""
+    significant = resolution(interval)
+    if interval.bounds is None:
+        return f"{quantity(interval.estimate, unit)} without an interval"
+    if significant is None:
+        return quantity(interval.estimate, unit)
+    low, high = interval.bounds
+    most = "any" if isinf(high) else quantity(high, unit, significant)
+    return f"{quantity(interval.estimate, unit)} ({quantity(low, unit, significant)} to {most})"
+
+
+def span(interval: Interval) -> str:
+    """The limits of a ratio in words: ``1.20 to 1.26``; empty where they are the estimate."""
+    return "no interval" if interval.bounds is None else limits(interval, "", " to ")
+
+
+def size(count: int) -> str:
+    """A size in bytes: ``150 kB``."""
+    return format_bytes(count)

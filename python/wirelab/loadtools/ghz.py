@@ -1,0 +1,276 @@
+"""ghz, the usual load tool for gRPC (github.com/bojand/ghz): its options, and its report.
+
+Read from its source, version 0.120.0: a latency runs from the client library's begin of a
+call to its end (``stats.Begin`` and ``stats.End`` of grpc-go); ``average`` is over all calls,
+``fastest``, ``slowest`` and ``latencyDistribution`` over those that ended well unless
+``--count-errors`` is given; ``total`` ends when the last call under way has ended
+(``--duration-stop wait``); ``details`` holds at most a million calls; a bound in time makes it
+forget the number of calls, ``-x`` no less than ``-z``, although its help says otherwise.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from wirelab.errors import TrialFailed
+from wirelab.loadtools import tool_run as outing
+from wirelab.loadtools.tool import Tool
+from wirelab.loadtools.tool_run import Outing
+from wirelab.process import checkout
+from wirelab.process.interruption import Interruption
+
+SERVICE = "wirelab.transfer.v1.Transfer"
+EMPTY_REQUEST = "{}"
+"""Of Hello and HelloBytes, as JSON."""
+ABOVE_MIN = 10
+"""A percentile is kept only where so many samples lie above it."""
+PERCENTILES = (50, 90, 99)
+"""Those that are shown."""
+SLOT_NS = 100_000_000
+"""Of the series: a tenth of a second, as the engine's."""
+MARGIN_S = 30.0
+"""Allowed beyond warm-up or window and the timeout: start, and writing the report."""
+EXAMPLES_MAX = 5
+KINDS = {"DeadlineExceeded": "timeout"}
+"""gRPC status -> kind of error, where the status tells the kind."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What ghz is asked to do."""
+
+    target: str
+    axes: Mapping[str, str]
+    operation: str
+    users: int
+    window: Json
+    """``{"duration_s": 2.0}`` or ``{"calls": {"calls": n, "max_s": 60.0}}``, as in the plan."""
+    warmup_s: float
+    """0: none."""
+    timeout_s: float
+    processors: int
+    """GOMAXPROCS."""
+    cores: tuple[int, ...] = ()
+    namespace: str | None = None
+    """Of the network."""
+    group: Path | None = None
+    """The control group that limits its CPU."""
+
+    @property
+    def window_s_max(self) -> float:
+        """The longest that the window allows."""
+        calls = self.window.get("calls")
+        return float(calls["max_s"] if calls else self.window["duration_s"])
+
+
+def command(tool: Tool, errand: Errand, window: Json, report: Path) -> list[str]:
+    """The command line of one run. A call under way when the window ends is waited for; a
+    number of calls has no bound in time (see :func:`shorter`)."""
+    calls = window.get("calls")
+    length = ["-n", str(calls["calls"])] if calls else ["-z", _duration(window["duration_s"])]
+    compression = ["--enable-compression"] if errand.axes["compression"] == "gzip" else []
+    return [
+        *(str(tool.path), "--insecure"),
+        *("--proto", str(checkout.root() / checkout.MARK)),
+        *("--call", f"{SERVICE}.{errand.operation}", "-d", EMPTY_REQUEST),
+        *("-c", str(errand.users), "--connections", str(errand.users)),
+        *(*length, "--duration-stop", "wait", "-t", _duration(errand.timeout_s)),
+        *("--cpus", str(errand.processors), "--count-errors", *compression),
+        *("-O", "json", "-o", str(report), errand.target),
+    ]
+
+
+def drive(
+    tool: Tool,
+    errand: Errand,
+    folder: Path,
+    *,
+    interruption: Interruption,
+    on_progress: Callable[[Json], None] = lambda _: None,
+    on_tick: Callable[[], None] = lambda: None,
+) -> Json:
+    """Warms the service up by a run of its own, measures by a second one, and answers in the
+    shape of the engine's outcome. The report is kept in ``folder`` as ghz wrote it.
+
+    Raises :class:`TrialFailed` when ghz fails or says nothing that can be read, and
+    :class:`Interrupted` on request.
+    """
+    warmup: Json | None = None
+
+    def run(phase: str, window: Json, seconds: float) -> tuple[Json, Outing]:
+        on_progress({"event": "progress", "phase": phase})
+        report = folder / f"{tool.name}-{phase}.json"
+        done = outing.go(
+            command(tool, errand, window, report),
+            log=folder / f"{tool.name}.log",
+            cores=errand.cores,
+            namespace=errand.namespace,
+            group=errand.group,
+            seconds_max=seconds + errand.timeout_s + MARGIN_S,
+            interruption=interruption,
+            on_tick=on_tick,
+        )
+        return read(report), done
+
+    if errand.warmup_s > 0:
+        warmup, _ = run("warmup", {"duration_s": errand.warmup_s}, errand.warmup_s)
+    report, done = run("measure", shorter(errand.window, warmup), errand.window_s_max)
+    on_progress({"event": "progress", "phase": "drain"})
+    return outcome(tool, errand, report, done, warmup)
+
+
+def shorter(window: Json, warmup: Json | None) -> Json:
+    """A number of calls with a bound in time as the one of both that ends first at the rate
+    of the warm-up, for ghz cannot hold both; without a warm-up the number of calls."""
+    calls = window.get("calls")
+    if calls is None or warmup is None or calls["calls"] <= warmup["rps"] * calls["max_s"]:
+        return window
+    return {"duration_s": calls["max_s"]}
+
+
+def read(path: Path) -> Json:
+    """A report. The file is packed, for it lists every call. Raises :class:`TrialFailed`."""
+    try:
+        text = path.read_bytes()
+        report = dict(json.loads(text))
+    except (OSError, ValueError, TypeError) as error:
+        raise TrialFailed(f"ghz wrote no report that can be read: {error}") from error
+    with gzip.open(path.with_suffix(".json.gz"), "wb", compresslevel=1) as packed:
+        packed.write(text)
+    path.unlink()
+    return report
+
+
+def outcome(tool: Tool, errand: Errand, report: Json, done: Outing, warmup: Json | None) -> Json:
+    """What one measured run found, in the shape of the engine's outcome. Stamps and counters
+    that ghz does not have are left out."""
+    try:
+        group = _group(errand, report, done.wall_offset_ns, warmup)
+    except (KeyError, TypeError, ValueError) as error:
+        raise TrialFailed(f"ghz wrote a report of another shape: {error!r}") from error
+    start_ns = group["window_start_ns"]
+    end_ns = start_ns + round(group["window_s"] * 1e9)
+    cpu_s = done.cpu_within(start_ns, end_ns)
+    if cpu_s is not None:
+        group["cpu_s"] = cpu_s
+    return {
+        "tool": tool.identity(),
+        "process": {
+            **_cpu_split(done, cpu_s),
+            "rss_max_bytes": done.rss_max_bytes,
+            "switches_involuntary": done.ended.switches_involuntary,
+            "steal_s": done.steal_within(start_ns, end_ns),
+            "cores": list(errand.cores),
+            "processors": report.get("options", {}).get("CPUs"),
+            "runs": 1 if warmup is None else 2,
+        },
+        "groups": [group],
+    }
+
+
+def _cpu_split(done: Outing, cpu_s: float | None) -> Json:
+    """CPU within the window from the process's own clock, which has no parts; user and system
+    get the shares that they have of the whole process. ``cpu_process_s`` is all of it."""
+    user, system = done.ended.cpu_user_s, done.ended.cpu_system_s
+    whole = user + system
+    split: Json = {"cpu_process_s": whole}
+    if cpu_s is None or whole <= 0.0:
+        return split
+    return {**split, "cpu_user_s": cpu_s * user / whole, "cpu_system_s": cpu_s * system / whole}
+
+
+def _group(errand: Errand, report: Json, wall_offset_ns: int, warmup: Json | None) -> Json:
+    calls = int(report["count"])
+    details = report.get("details") or []
+    if calls == 0 or not details:
+        raise TrialFailed("ghz ended no call within the window")
+    statuses = {str(name): int(n) for name, n in report["statusCodeDistribution"].items()}
+    ok = statuses.pop("OK", 0)
+    window_s = int(report["total"]) / 1e9
+    ends = [(_wall_ns(call["timestamp"]), int(call["latency"])) for call in details]
+    start_ns = min(end - latency for end, latency in ends)
+    before = 0 if warmup is None else int(warmup["count"])
+    group: Json = {
+        "name": "main",
+        "load": "closed",
+        "window_s": window_s,
+        "window_start_ns": start_ns + wall_offset_ns,
+        "calls": calls,
+        "ok": ok,
+        "errors": calls - ok,
+        "errors_by_kind": {KINDS.get(name, f"status {name}"): n for name, n in statuses.items()},
+        "error_examples": list(report.get("errorDistribution") or {})[:EXAMPLES_MAX],
+        "rate_per_s": ok / window_s,
+        "connections_opened": errand.users * (1 if warmup is None else 2),
+        "calls_whole_run": before + calls,
+        "warmup": {
+            "seconds": 0.0 if warmup is None else int(warmup["total"]) / 1e9,
+            "calls": before,
+        },
+        "times": {"response": _times(report, calls)},
+    }
+    if len(details) == calls:
+        well = [entry for entry, call in zip(ends, details, strict=True) if call["status"] == "OK"]
+        group["series"] = _series([end for end, _ in well], start_ns)
+        if ok < calls and well:
+            group["times"]["response_good"] = _times_of([latency for _, latency in well])
+    return group
+
+
+def _times(report: Json, calls: int) -> Json:
+    distribution = report.get("latencyDistribution") or []
+    return {
+        "count": calls,
+        "mean_ns": float(report["average"]),
+        "min_ns": int(report["fastest"]),
+        "max_ns": int(report["slowest"]),
+        "percentiles_ns": {
+            f"p{entry['percentage']}": int(entry["latency"])
+            for entry in distribution
+            if calls * (100 - int(entry["percentage"])) >= 100 * ABOVE_MIN
+        },
+    }
+
+
+def _times_of(latencies_ns: Sequence[int]) -> Json:
+    """The same of listed latencies; percentiles by the definition of the engine's."""
+    ordered = sorted(latencies_ns)
+    count = len(ordered)
+    return {
+        "count": count,
+        "mean_ns": sum(ordered) / count,
+        "min_ns": ordered[0],
+        "max_ns": ordered[-1],
+        "percentiles_ns": {
+            f"p{p}": ordered[-(-count * p // 100) - 1]
+            for p in PERCENTILES
+            if count * (100 - p) >= 100 * ABOVE_MIN
+        },
+    }
+
+
+def _series(ends_ns: Sequence[int], start_ns: int) -> list[int]:
+    """Good calls per tenth of a second."""
+    places = [max(0, end - start_ns) // SLOT_NS for end in ends_ns]
+    series = [0] * (max(places, default=-1) + 1)
+    for place in places:
+        series[place] += 1
+    return series
+
+
+def _wall_ns(stamp: str) -> int:
+    """A time stamp of RFC 3339 as ns since 1970, to the microsecond."""
+    return round(datetime.fromisoformat(stamp).timestamp() * 1e6) * 1000
+
+
+def _duration(seconds: float) -> str:
+    """As Go's time.ParseDuration reads it."""
+    return f"{round(seconds * 1e6)}us"

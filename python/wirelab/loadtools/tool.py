@@ -1,0 +1,151 @@
+"""A foreign load tool on this machine: where it is, and which one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from wirelab.errors import ToolMissing
+from wirelab.process import checkout
+from wirelab.process.children import Child, describe_exit, run_to_end
+from wirelab.process.digests import binary_digest
+from wirelab.process.interruption import Interruption
+
+INSTALL_S_MAX = 900.0
+"""An installation that takes longer is ended; dependencies may have to be fetched first."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a tool written in Go is had."""
+
+    program: str
+    package: str
+    """What ``go install`` takes, without the version."""
+    module: str
+    """The module that the package belongs to."""
+    version: str
+    """The one that is installed; one that is there already may be another."""
+    libraries: tuple[str, ...] = ()
+    """Modules whose versions matter to what it measures."""
+
+    @property
+    def pin(self) -> str:
+        """``github.com/…/ghz@v0.120.0``."""
+        return f"{self.package}@{self.version}"
+
+
+GHZ = Recipe(
+    "ghz",
+    "github.com/bojand/ghz/cmd/ghz",
+    "github.com/bojand/ghz",
+    "v0.120.0",
+    ("google.golang.org/grpc",),
+)
+RECIPES: Mapping[str, Recipe] = MappingProxyType({"ghz": GHZ})
+"""Value of the axis ``caller`` -> recipe."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool that is there, and its identity."""
+
+    name: str
+    path: Path
+    version: str
+    libraries: Mapping[str, str]
+    sha256: str
+
+    def identity(self) -> dict[str, Any]:
+        """As results carry it."""
+        return {
+            "caller": self.name,
+            "version": self.version,
+            "libraries": dict(self.libraries),
+            "sha256": self.sha256,
+        }
+
+
+class Tools:
+    """Finds or installs each tool once per run."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Tool] = {}
+
+    def tool(
+        self, name: str, interruption: Interruption, note: Callable[[str], None] = lambda _: None
+    ) -> Tool:
+        """The tool. Raises :class:`ToolMissing` with the reason, :class:`Interrupted`."""
+        if name not in self._found:
+            recipe = RECIPES[name]
+            path = find(recipe)
+            if path is None:
+                note(f"installing {recipe.pin}")
+                path = install(recipe, interruption)
+            self._found[name] = identify(recipe, path)
+        return self._found[name]
+
+
+def find(recipe: Recipe) -> Path | None:
+    """The program in PATH, else where :func:`install` puts it; None where there is none."""
+    path = shutil.which(recipe.program) or shutil.which(recipe.program, path=str(_bin()))
+    return Path(path) if path else None
+
+
+def install(recipe: Recipe, interruption: Interruption) -> Path:
+    """Builds the pinned version into the checkout's cache. Raises :class:`ToolMissing`."""
+    if shutil.which("go") is None:
+        raise ToolMissing(
+            f"{recipe.program} could not be installed: Go is not in PATH",
+            f"install Go, or put {recipe.program} into PATH",
+        )
+    folder = _bin()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as fresh:
+        _go_install(recipe, Path(fresh), folder / f"{recipe.program}.log", interruption)
+        # Whole or not at all, for another run may look for it at this moment.
+        return (Path(fresh) / recipe.program).replace(folder / recipe.program)
+
+
+def identify(recipe: Recipe, path: Path) -> Tool:
+    """Reads the versions that the Go linker wrote into the program (debug/buildinfo): ghz
+    itself prints ``dev`` when it was installed by ``go install``."""
+    program = path.read_bytes()
+    return Tool(
+        recipe.program,
+        path,
+        _built_from(program, "mod", recipe.module),
+        {name: _built_from(program, "dep", name) for name in recipe.libraries},
+        binary_digest(path),
+    )
+
+
+def _bin() -> Path:
+    return checkout.root() / ".cache" / "bin"
+
+
+def _go_install(recipe: Recipe, fresh: Path, log: Path, interruption: Interruption) -> None:
+    log.unlink(missing_ok=True)
+    child = Child(["env", f"GOBIN={fresh}", "go", "install", recipe.pin], log=log)
+    try:
+        code = run_to_end(child, INSTALL_S_MAX, interruption)
+    finally:
+        child.kill()
+    if code != 0:
+        how = f"took over {INSTALL_S_MAX:.0f} s" if code is None else describe_exit(code)
+        raise ToolMissing(
+            f"{recipe.program} could not be installed: go install {recipe.pin} failed ({how}): "
+            f"{child.log_tail()}",
+            f"the whole log is {log}; or put {recipe.program} into PATH",
+        )
+
+
+def _built_from(program: bytes, kind: str, module: str) -> str:
+    found = re.search(rf"{kind}\t{re.escape(module)}\t(\S+)[\t\n]".encode(), program)
+    return found[1].decode() if found else "unknown"

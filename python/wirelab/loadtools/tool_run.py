@@ -1,0 +1,107 @@
+"""One run of a foreign tool: started, pinned, watched by the kernel's counters, ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirelab.errors import TrialFailed
+from wirelab.process import metrics
+from wirelab.process.children import POLL_S, Child, Ended, describe_exit
+from wirelab.process.interruption import Interruption
+from wirelab.process.metrics import Sample
+
+
+@dataclass(frozen=True)
+class Outing:
+    """A tool that ran to its end."""
+
+    ended: Ended
+    cpu: tuple[Sample, ...]
+    """CPU seconds of the whole process; the first before its own code, the last its end."""
+    steal: tuple[Sample, ...]
+    """Steal of the machine, core-seconds."""
+    rss_max_bytes: int | None
+    """VmHWM. Not ru_maxrss: that one inherits the peak of the process that forked."""
+    wall_offset_ns: int
+    """CLOCK_MONOTONIC minus CLOCK_REALTIME, by which the tool's time stamps are moved."""
+
+    def cpu_within(self, start_ns: int, end_ns: int) -> float | None:
+        """CPU seconds from ``start_ns`` to ``end_ns`` of CLOCK_MONOTONIC: the tool's start and
+        the writing of its report are left out."""
+        return metrics.growth(list(self.cpu), start_ns, end_ns)
+
+    def steal_within(self, start_ns: int, end_ns: int) -> float | None:
+        """Steal from ``start_ns`` to ``end_ns``."""
+        return metrics.growth(list(self.steal), start_ns, end_ns)
+
+
+def go(
+    command: Sequence[str],
+    *,
+    log: Path,
+    cores: Sequence[int],
+    namespace: str | None = None,
+    group: Path | None = None,
+    seconds_max: float,
+    interruption: Interruption,
+    on_tick: Callable[[], None] = lambda: None,
+) -> Outing:
+    """Runs ``command``, pinned to ``cores``, in the network namespace and the control group
+    where given.
+    ``on_tick`` is called about every 50 ms. Raises :class:`TrialFailed` when the tool fails or
+    goes on beyond ``seconds_max``, and :class:`Interrupted` on request; the process is gone in
+    every case."""
+    offset_ns = time.monotonic_ns() - time.time_ns()
+    child = Child(command, log=log, cores=cores, namespace=namespace, group=group)
+    watch = _Watch(child.pid)
+    deadline = time.monotonic() + seconds_max
+    try:
+        child.close_input()
+        while (ended := child.reap()) is None:
+            watch.look()
+            on_tick()
+            interruption.check()
+            if time.monotonic() > deadline:
+                raise TrialFailed(f"{_name(command)} went on beyond {seconds_max:.0f} s")
+            time.sleep(POLL_S)
+    finally:
+        child.kill()
+    if ended.code != 0:
+        tail = child.log_tail()
+        said = f" ({tail})" if tail else ""
+        raise TrialFailed(f"{_name(command)} ended with {describe_exit(ended.code)}{said}")
+    watch.over(ended)
+    return Outing(ended, tuple(watch.cpu), tuple(watch.steal), watch.rss_max_bytes, offset_ns)
+
+
+class _Watch:
+    """Samples of a living process."""
+
+    def __init__(self, pid: int) -> None:
+        self.cpu: list[Sample] = []
+        self.steal: list[Sample] = []
+        self.rss_max_bytes: int | None = None
+        self._pid = pid
+        self.look()
+
+    def look(self) -> None:
+        self._add(self.cpu, metrics.cpu_seconds(self._pid))
+        self._add(self.steal, metrics.steal_seconds())
+        # The mark only grows, so that the last one seen is it.
+        self.rss_max_bytes = metrics.rss_max_bytes(self._pid) or self.rss_max_bytes
+
+    def over(self, ended: Ended) -> None:
+        """The process has ended, and the kernel has told its whole usage."""
+        self._add(self.cpu, ended.cpu_user_s + ended.cpu_system_s)
+        self._add(self.steal, metrics.steal_seconds())
+
+    def _add(self, samples: list[Sample], value: float | None) -> None:
+        if value is not None:
+            samples.append(Sample(time.monotonic_ns(), value))
+
+
+def _name(command: Sequence[str]) -> str:
+    return Path(command[0]).name

@@ -1,0 +1,240 @@
+"""Starting and ending the lab's child processes so that none outlives it.
+
+Each child gets its own session (Ctrl-C reaches the lab alone, which passes it
+on where it should), dies with the lab (PR_SET_PDEATHSIG, prctl(2)), and is
+ended by its process group.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirelab.errors import TrialFailed
+from wirelab.process import namespaces
+from wirelab.process.interruption import Interruption
+
+PR_SET_PDEATHSIG = 1
+POLL_S = 0.05
+"""How often a wait looks whether it should stop."""
+LINE_BYTES_MAX = 64 * 1024 * 1024
+"""A longer line of standard output is not the lab's protocol."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended, and what it cost from its first instruction to its last."""
+
+    code: int
+    """Exit code, negative for a signal."""
+    cpu_user_s: float
+    cpu_system_s: float
+    switches_involuntary: int
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Child:
+    """One child process: lines out, a log file for standard error, ended for certain."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        log: Path,
+        cores: Sequence[int] = (),
+        namespace: str | None = None,
+        group: Path | None = None,
+        orphaned: signal.Signals = signal.SIGKILL,
+        stdin: int = subprocess.PIPE,
+        stderr: int | None = None,
+    ) -> None:
+        """Starts ``command``, pinned to ``cores`` and in the network namespace and the
+        control group (:mod:`wirelab.quotas`) where given.
+        It gets the signal ``orphaned`` when the lab dies. ``stdin`` and ``stderr`` are
+        subprocess's; standard error goes to ``log`` by default. Raises :class:`OSError`."""
+        self.command = list(command)
+        self.log = log
+        self._buffer = bytearray()
+        with log.open("ab") as errors, _network(namespace) as network:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=errors if stderr is None else stderr,
+                bufsize=0,
+                start_new_session=True,
+                preexec_fn=_Setup(cores, os.getpid(), network, group, orphaned),
+            )
+        self._selector = selectors.DefaultSelector()
+        assert self.process.stdout is not None  # PIPE above
+        self._selector.register(self.process.stdout, selectors.EVENT_READ)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def say(self, line: bytes) -> None:
+        """Writes to standard input; a child that is gone already is found out by its silence."""
+        assert self.process.stdin is not None
+        view = memoryview(line)
+        with contextlib.suppress(BrokenPipeError):
+            while view:
+                view = view[self.process.stdin.write(view) :]
+
+    def close_input(self) -> None:
+        """Ends standard input."""
+        if self.process.stdin and not self.process.stdin.closed:
+            self.process.stdin.close()
+
+    def line(self, seconds: float) -> bytes | None:
+        """The next line of standard output; None after ``seconds`` without one. The empty
+        line ``b""`` is the end of the output."""
+        deadline = time.monotonic() + seconds
+        while (end := self._buffer.find(b"\n")) < 0:
+            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+                return None
+            assert self.process.stdout is not None
+            chunk = os.read(self.process.stdout.fileno(), 1 << 20)
+            if not chunk:
+                rest, self._buffer = bytes(self._buffer), bytearray()
+                return rest
+            self._buffer += chunk
+            if len(self._buffer) > LINE_BYTES_MAX:
+                raise TrialFailed(f"{self.command[0]} wrote a line of over {LINE_BYTES_MAX} bytes")
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line or b" "
+
+    def wait(self, seconds: float) -> int | None:
+        """The exit code, negative for a signal; None when it is still running."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def reap(self) -> Ended | None:
+        """How it ended; None while it runs. wait4(2) is called and not waitpid(2), for it
+        alone gives the usage of this one child. To be called until it has answered once."""
+        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+        if pid == 0:
+            return None
+        code = self.process.returncode = os.waitstatus_to_exitcode(status)
+        return Ended(code, usage.ru_utime, usage.ru_stime, usage.ru_nivcsw)
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the process alone."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+
+    def end(self, grace_s: float) -> int:
+        """Ends it: input closed, then SIGTERM, then SIGKILL to its group. Returns its code."""
+        self.close_input()
+        if self.wait(grace_s) is None:
+            self.signal(signal.SIGTERM)
+            self.wait(1.0)
+        self._kill_group()
+        code = self.process.wait()
+        self._selector.close()
+        if self.process.stdout:
+            self.process.stdout.close()
+        return code
+
+    def kill(self) -> int:
+        """Ends it at once."""
+        self._kill_group()
+        return self.end(0.0)
+
+    def _kill_group(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # all ended already
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def log_tail(self, lines: int = 3) -> str:
+        """The last lines of the log, for messages."""
+        text = self.log.read_bytes()[-4000:].decode("utf-8", "replace")
+        return " | ".join(line.strip() for line in text.splitlines()[-lines:] if line.strip())
+
+
+def describe_exit(code: int) -> str:
+    """``exit code 70`` or ``signal SIGKILL``."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def run_to_end(child: Child, seconds: float, interruption: Interruption) -> int | None:
+    """Waits for a child; None after ``seconds``. Raises :class:`Interrupted` on request."""
+    deadline = time.monotonic() + seconds
+    while (code := child.wait(POLL_S)) is None:
+        interruption.check()
+        if time.monotonic() > deadline:
+            return None
+    return code
+
+
+class _Setup:
+    """Runs in the child between fork and exec; touches nothing that needs a lock."""
+
+    def __init__(
+        self,
+        cores: Sequence[int],
+        parent: int,
+        network: int | None,
+        group: Path | None,
+        orphaned: signal.Signals,
+    ) -> None:
+        self.cores = set(cores)
+        self.parent = parent
+        # As many open files as the machine allows: a service holds every connection.
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.files = (hard, hard)
+        self.network = network
+        self.group = None if group is None else os.fspath(group / "cgroup.procs")
+        self.orphaned = orphaned
+
+    def __call__(self) -> None:
+        _libc.prctl(PR_SET_PDEATHSIG, self.orphaned)
+        if os.getppid() != self.parent:
+            os._exit(1)  # the lab died before the order above was given
+        resource.setrlimit(resource.RLIMIT_NOFILE, self.files)
+        if self.cores:
+            os.sched_setaffinity(0, self.cores)
+        if self.network is not None:
+            namespaces.enter(self.network)
+        if self.group is not None:
+            _join(self.group)
+
+
+def _join(members: str) -> None:
+    """Puts this process into a control group; 0 means the writer itself (cgroups(7))."""
+    descriptor = os.open(members, os.O_WRONLY)
+    try:
+        os.write(descriptor, b"0")
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _network(name: str | None) -> Iterator[int | None]:
+    """A descriptor of the namespace for as long as it lasts; None: the lab's own."""
+    if name is None:
+        yield None
+        return
+    descriptor = namespaces.opened(name)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

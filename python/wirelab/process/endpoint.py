@@ -1,0 +1,59 @@
+"""How the two ends of a stack find each other: an address, an object, files for TLS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from wirelab.process.scratch import Scratch
+from wirelab.stack.reference import Stack
+
+ANY_PORT = "127.0.0.1:0"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Appointment:
+    """What the service is told before it is there."""
+
+    listen: str = ANY_PORT
+    service_tls: Json = field(default_factory=dict)
+    client_tls: Json = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stack: Stack, scratch: Scratch, host: str = "127.0.0.1") -> Appointment:
+        """Where and how a service of that stack is to listen; ``host`` is the server's end of
+        the link. Raises :class:`LabError` where the machine cannot give that."""
+        axes = stack.axes
+        listen = f"unix:{scratch.socket()}" if axes["socket"] == "unix" else f"{host}:0"
+        if axes["security"] == "none":
+            return cls(listen)
+        files = scratch.certificates()
+        security = axes["security"]
+        return cls(listen, files.of_service(security), files.of_client(security))
+
+
+@dataclass(frozen=True)
+class Contact:
+    """What a caller is told once the service is there."""
+
+    address: str
+    """``127.0.0.1:43210`` or ``unix:/path``."""
+    ior: str | None = None
+    """The object, with iiop."""
+    report: str | None = None
+    """Where the service reports what it has processed, with one-way stacks."""
+    tls: Json = field(default_factory=dict)
+
+    @property
+    def port(self) -> int | None:
+        """Where calls go; None with a Unix socket."""
+        _, _, port = self.address.rpartition(":")
+        return None if self.address.startswith("unix:") else int(port)
+
+    def group(self) -> Json:
+        """The part of a group in the engine's plan that says who is called."""
+        named = {"target": self.address, "object": self.ior, "report": self.report}
+        group: Json = {name: value for name, value in named.items() if value is not None}
+        return {**group, "tls": self.tls} if self.tls else group

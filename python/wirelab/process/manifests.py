@@ -1,0 +1,168 @@
+"""What each service says of itself: ``services/<language>/service.json``.
+
+The manifest names the language, what building needs, how to build and start,
+and what it serves. The lab learns a new language from this file alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from wirelab.errors import LabError, StackError
+from wirelab.process import checkout
+from wirelab.stack.reference import Stack
+from wirelab.stack.suggestions import did_you_mean
+
+NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
+    "server.nagle": ("nagle", "off"),
+    "server.writes": ("writes", "joined"),
+    "server.tcp_window": ("tcp_window", "kernel"),
+    "server.h2_window": ("h2_window", "library"),
+    "close_delay": ("close_delay", "0"),
+}
+"""Axes that a service must have a switch for: name of the switch, value that needs none."""
+
+
+class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a service offers under one binding."""
+
+    binding: str
+    codecs: tuple[str, ...]
+    transports: tuple[str, ...]
+    compression: tuple[str, ...] = ("none",)
+    soap: tuple[str, ...] = ("1.1",)
+    """Versions of SOAP; says nothing where the binding is not soap."""
+    security: tuple[str, ...] = ("none",)
+    sockets: tuple[str, ...] = ("tcp",)
+    end_of_message: tuple[str, ...] = ("content-length",)
+    replies: tuple[str, ...] = ("two-way",)
+    token_cache: tuple[str, ...] = ("names",)
+    """Says nothing where the codec is not token-xml."""
+    contracts: tuple[str, ...] = ("transfer",)
+    server_options: tuple[str, ...] = ()
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One service of one language."""
+
+    language: str
+    start: tuple[str, ...]
+    """Command; ``{out}`` is what ``build`` makes, ``{engine}`` the engine's binary."""
+    serves: tuple[Served, ...]
+    requires: tuple[str, ...] = ()
+    """Programs that building needs, looked up in PATH."""
+    build: tuple[str, ...] = ()
+    """Command, run in the manifest's folder; ``{out}`` is the file or folder to make,
+    ``{version}`` the version of wirelab."""
+    faults: tuple[str, ...] = ()
+    """Fault switches that it has; ``*`` is all of them."""
+    remedy: str = ""
+    """What to do when something in ``requires`` is missing."""
+    collector: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Settings of the garbage collector when the experiment names none."""
+
+    def unknown_faults(self, faults: Iterable[str]) -> list[str]:
+        """Those that the service has no switch for."""
+        return [] if "*" in self.faults else sorted(set(faults) - set(self.faults))
+
+    def refusal(self, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
+        """Why this service cannot be that stack, with the change that would do; else None."""
+        axes = stack.axes
+        offers = [served for served in self.serves if served.binding == axes["binding"]]
+        if not offers:
+            names = ", ".join(sorted({served.binding for served in self.serves}))
+            return f"{self.language} serves {names}, not {axes['binding']}", {}
+        # A binding may be offered in parts, by codec: the part that is meant says why not.
+        meant = [served for served in offers if axes["codec"] in served.codecs]
+        refusals = [_refusal(served, stack, contract) for served in meant or offers]
+        return None if None in refusals else refusals[0]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All manifests of the checkout."""
+
+    by_language: Mapping[str, Manifest]
+    folders: Mapping[str, Path]
+
+    def in_language(self, stack: Stack) -> Manifest:
+        """The manifest of the services in the stack's language. Raises :class:`StackError`
+        where there are none."""
+        language = stack.axes["language"]
+        found = self.by_language.get(language)
+        if found is None:
+            raise StackError(
+                f"{stack}: there is no service in {language!r}",
+                did_you_mean(language, self.by_language),
+            )
+        return found
+
+    def has(self, stack: Stack, contract: str) -> bool:
+        """Whether there is a service that speaks this contract by this stack."""
+        try:
+            self.manifest(stack, contract)
+        except StackError:
+            return False
+        return True
+
+    def manifest(self, stack: Stack, contract: str = "transfer") -> Manifest:
+        """The manifest of the service that speaks this contract by this stack. Raises
+        :class:`StackError` where there is none."""
+        found = self.in_language(stack)
+        refused = found.refusal(stack, contract)
+        if refused is not None:
+            reason, change = refused
+            near = f"the nearest legal stack is {stack.near(change)}" if change else ""
+            raise StackError(f"{stack} cannot be measured: {reason}", near)
+        return found
+
+
+def load(folder: Path | None = None) -> Catalogue:
+    """Reads every ``services/*/service.json``. Raises :class:`LabError` on a broken one."""
+    services = folder if folder is not None else checkout.root() / "services"
+    manifests = {path.parent: _read(path) for path in sorted(services.glob("*/service.json"))}
+    if not manifests:
+        raise LabError(f"no services/*/service.json under {services}", "is the checkout complete?")
+    return Catalogue(
+        {manifest.language: manifest for manifest in manifests.values()},
+        {manifest.language: path for path, manifest in manifests.items()},
+    )
+
+
+def _read(path: Path) -> Manifest:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except ValueError as error:
+        raise LabError(f"{path} is not a service manifest: {error}", "correct that file") from error
+
+
+def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str, str]] | None:
+    axes = stack.axes
+    name = f"{axes['binding']}@{axes['language']}"
+    for axis, offered in (
+        ("codec", served.codecs),
+        ("soap", served.soap if axes["binding"] == "soap" else (axes["soap"],)),
+        ("transport", served.transports),
+        ("compression", served.compression),
+        ("security", served.security),
+        ("socket", served.sockets),
+        ("end_of_message", served.end_of_message),
+        ("reply", served.replies),
+        ("token_cache", served.token_cache),
+    ):
+        if axes[axis] not in offered:
+            reason = f"{name} serves {axis} {', '.join(offered)}, not {axes[axis]}"
+            return reason, {axis: offered[0]}
+    for axis, (option, without) in NEEDS_OPTION.items():
+        if axes[axis] != without and option not in served.server_options:
+            return f"{name} has no switch for {axis}", {axis: without}
+    if contract not in served.contracts:
+        return f"{name} serves contract {', '.join(served.contracts)}, not {contract}", {}
+    if axes["codec"] == "text" and contract != "transfer":
+        return f"a text has no form for {contract} (contracts/README.md)", {"codec": "json"}
+    return None

@@ -1,0 +1,52 @@
+"""Whether a load's connections fit into the files that a process may open.
+
+Asked before anything is started: a load that does not fit would fail trial by trial, on
+whichever side runs out of files first.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Mapping
+from typing import Any
+
+from wirelab.format.counting import counted
+
+SPARE = 256
+"""Files that each side needs beside its connections; a virtual machine opens the most."""
+
+
+def limit() -> int | None:
+    """Files that each child may open, for it is given the hard limit; None: any number."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if hard == resource.RLIM_INFINITY else hard
+
+
+def connections(policy: Mapping[str, Any], concurrency: int) -> int:
+    """Connections of a load with so many calls at a time; ``policy`` is ``connection`` of a
+    stack in the engine's plan. Caller and service hold one end each, however many threads
+    share them."""
+    if policy["close"]:
+        return concurrency
+    if policy["count"] is not None:
+        return int(policy["count"])
+    return -(-concurrency // int(policy["in_flight"]))
+
+
+def refusal(wanted: int) -> str | None:
+    """Why so many connections are not possible here; None where they are."""
+    allowed = limit()
+    if allowed is None or wanted + SPARE <= allowed:
+        return None
+    return (
+        f"{counted(wanted, 'connection')} at a time, and {SPARE} other files, are more than the "
+        f"{allowed:,} open files that a process may have here"
+    )
+
+
+def remedy(wanted: int) -> str:
+    """What to do about a refusal of so many connections. Where not even one would fit, asking
+    for fewer is no help."""
+    raised = f"raise the limit (ulimit -n {wanted + SPARE})"
+    fits = (limit() or 0) > SPARE
+    return f"ask for fewer users or connections, or {raised}" if fits else raised

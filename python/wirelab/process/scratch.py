@@ -1,0 +1,109 @@
+"""What a run needs for its processes only and leaves nothing of: Unix sockets, certificates."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from wirelab.errors import LabError
+
+if TYPE_CHECKING:
+    from wirelab.process.certificates import Certificates
+
+SUN_PATH_MAX = 107
+"""Bytes of a Unix socket's path: sun_path holds 108 with the closing NUL (unix(7))."""
+
+
+PREFIX = "wirelab-"
+"""Of every folder's name; the process id of its owner follows."""
+
+
+class Scratch:
+    """A folder with a short name, gone when the block ends, in which child processes put their
+    temporary files too. Use as a context manager."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        """In ``parent``, by default the system's folder for temporary files: a run
+        directory's own path may be longer than a socket's can be. Folders there that killed
+        processes have left are removed."""
+        where = Path(tempfile.gettempdir()) if parent is None else parent
+        _sweep(where)
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=where)
+        self._hold = os.open(self._folder.name, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(self._hold, fcntl.LOCK_SH)
+        self._certificates: Certificates | None = None
+        self._numbers = itertools.count(1)
+
+    def __enter__(self) -> Scratch:
+        self._before = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = self._folder.name
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = self._before
+        os.close(self._hold)
+        self._folder.cleanup()
+
+    @property
+    def folder(self) -> Path:
+        """Where it is, for files that nobody needs afterwards."""
+        return Path(self._folder.name)
+
+    def socket(self) -> Path:
+        """A path for a Unix socket that nothing listens on yet. Raises :class:`LabError`
+        where it would be too long for one."""
+        path = self.folder / f"{next(self._numbers)}.sock"
+        if len(bytes(path)) > SUN_PATH_MAX:
+            raise LabError(
+                f"a Unix socket cannot be at {path}: its path has more than {SUN_PATH_MAX} bytes",
+                "set TMPDIR to a folder with a shorter path",
+            )
+        return path
+
+    def certificates(self) -> Certificates:
+        """The run's certificates, made when they are first asked for. Raises
+        :class:`LabError`."""
+        if self._certificates is None:
+            from wirelab.process import certificates  # of trials with TLS alone
+
+            self._certificates = certificates.make(self.folder / "tls")
+        return self._certificates
+
+
+def _sweep(where: Path) -> None:
+    """Removes the folders of processes that are dead: nobody has the process id in the name,
+    and nobody holds the folder, which would be somebody of another process namespace."""
+    for folder in where.glob(f"{PREFIX}*"):
+        named = re.fullmatch(rf"{PREFIX}(\d+)-\w+", folder.name)
+        if named and not Path("/proc", named[1]).exists() and not _is_held(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_held(folder: Path) -> bool:
+    """Also true for what is not ours to open."""
+    try:
+        hold = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(hold)
+    return False

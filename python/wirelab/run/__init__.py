@@ -1,0 +1,1 @@
+"""Runs: the directory, its journal, progress, and what executes an experiment."""

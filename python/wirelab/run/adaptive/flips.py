@@ -1,0 +1,177 @@
+"""From a finding's words to the one change that tests it in a given cell.
+
+A finding names an axis and a value. Whether that is a change, and a legal one, depends on
+the cell. Losses are the link's, no axis': they are tested by the same link without loss. What
+makes a side slow or silent is not in the packets: where the cell itself has something that
+does, a CPU quota or a fault of the service, that is the switch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import repeat
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from wirelab.errors import StackError
+from wirelab.experiment import link_profiles as profiles
+from wirelab.experiment.link_profiles import LOOPBACK, OwnProfile, Profile
+from wirelab.experiment.matrix import Cell
+from wirelab.process.cgroups import ALL
+from wirelab.run.adaptive.claims import Switch
+from wirelab.stack import axes
+from wirelab.stack.reference import Stack
+
+LINK = "link"
+"""The axis that is none of a stack: what lies between caller and service."""
+FAULTS = "faults."
+"""Before the name of a fault of the service, which is no axis of a stack either."""
+OFF = "off"
+NAME_MAX = 32
+"""Characters of a profile's name."""
+
+_LOSSES = ("syn-retransmission", "data-retransmission")
+_LOSS_KEYS = ("loss", "syn_loss_percent")
+
+_SWITCHES: Mapping[str, Switch] = MappingProxyType(
+    {
+        "slow-start": ("initial_window", str(axes.SEGMENTS_MAX)),
+        "idle-restart": ("after_idle", "keep"),
+    }
+)
+"""Of causes whose findings named none before there was one."""
+_QUOTAS: Mapping[str, str] = MappingProxyType(
+    {"server-think-time": "server.cpu", "client-not-reading": "client.cpu"}
+)
+"""Cause -> the axis by which a cell can make it."""
+_THINKING = ("delay_us", "text_check_ns_per_kb", "freeze")
+"""Faults that make a service think."""
+
+_NO_SWITCH = MappingProxyType(
+    {
+        "server-think-time": "no switch of this cell makes the service's own work shorter; "
+        "another service, or an operation that does less, would show it",
+        "client-not-reading": "no switch of this cell makes the caller read; another caller, or "
+        "more of the processor for it, would show it",
+    }
+)
+"""Causes for which a cell may have no switch, and what would test them."""
+
+
+class CannotTest(Exception):
+    """There is no change that tests the finding in this cell; the message says why."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """One change of a cell."""
+
+    axis: str
+    was: str
+    becomes: str
+    stack: Stack
+    link: Profile
+    lapses: Mapping[str, str] = field(default_factory=dict)
+    """Axes that do not exist without what was flipped, and their defaults."""
+    faults_off: tuple[str, ...] = ()
+    """Faults of the service that are switched off."""
+
+
+def flip(cause: str, switch: Switch | None, cell: Cell) -> Flip:
+    """The change. Raises :class:`CannotTest`."""
+    if switch is None and cause in _LOSSES:
+        return _over(_without_loss(cell.link), cell)
+    axis, value = switch or _own_switch(cause, cell)
+    if axis == LINK:
+        return _over(_profile(value), cell)
+    return _faultless(axis, cell) if is_fault(axis) else _flipped(axis, value, cell)
+
+
+def is_fault(axis: str) -> bool:
+    """Whether that is a fault of the service, and no axis of a stack."""
+    return axis.startswith(FAULTS)
+
+
+def _own_switch(cause: str, cell: Cell) -> Switch:
+    """What the cell has that can make the cause, though packets do not tell it. Raises
+    :class:`CannotTest`."""
+    if cause in _SWITCHES:
+        return _SWITCHES[cause]
+    quota = _QUOTAS.get(cause)
+    if quota is not None and cell.stack.axes[quota] != ALL:
+        return quota, ALL
+    faults = cell.point.options.get("faults", {}) if cause == "server-think-time" else {}
+    thinking = next((name for name in _THINKING if faults.get(name)), None)
+    if thinking is not None:
+        return f"{FAULTS}{thinking}", OFF
+    raise CannotTest(_NO_SWITCH.get(cause, "the lab has no switch for it"))
+
+
+def _faultless(axis: str, cell: Cell) -> Flip:
+    fault = axis.removeprefix(FAULTS)
+    was = json.dumps(cell.point.options["faults"][fault])
+    return Flip(axis, was, OFF, cell.stack, cell.link, faults_off=(fault,))
+
+
+def _flipped(axis: str, value: str, cell: Cell) -> Flip:
+    was = cell.stack.axes.get(axis)
+    if was == value:
+        raise CannotTest(f"the stack has {axis}={value} already")
+    stack = cell.stack.near({axis: value})
+    lapses = {
+        name: new
+        for name, new in stack.axes.items()
+        if name != axis and new != cell.stack.axes[name]
+    }
+    if stack.axes[axis] != value or not all(map(_is_default, lapses, repeat(stack))):
+        raise CannotTest(_illegal(axis, value, cell))
+    return Flip(axis, str(was), value, stack, cell.link, lapses)
+
+
+def _is_default(axis: str, stack: Stack) -> bool:
+    return stack.axes[axis] == axes.default(stack.axes["binding"], axis)
+
+
+def _illegal(axis: str, value: str, cell: Cell) -> str:
+    try:
+        cell.stack.with_axes({axis: value})
+    except StackError as error:
+        return f"{axis}={value}: {error.message}"
+    return f"{axis}={value} would change other axes too"
+
+
+def _over(link: Profile, cell: Cell) -> Flip:
+    was, becomes = profiles.name(cell.link), profiles.name(link)
+    if was == becomes:
+        raise CannotTest(f"the calls crossed {was} already")
+    return Flip(LINK, was, becomes, cell.stack, link)
+
+
+def _profile(value: str) -> Profile:
+    adapter: TypeAdapter[Profile] = TypeAdapter(Profile)
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        raise CannotTest(f"there is no link {value!r}") from error
+
+
+def _without_loss(link: Profile) -> Profile:
+    name = profiles.name(link)
+    if link == LOOPBACK:
+        raise CannotTest("loopback loses nothing on purpose; a quieter machine would show it")
+    if not isinstance(link, OwnProfile):
+        raise CannotTest(
+            f"what link {name} loses cannot be switched off by itself; written as a profile of "
+            "the experiment's own (docs/reference/links.md has its figures) it can"
+        )
+    given: dict[str, Any] = link.model_dump(exclude_unset=True)
+    ways = [given[way] for way in ("both", "forward", "backward") if given.get(way)]
+    lossy = [key for way in ways for key in _LOSS_KEYS if way.pop(key, None)]
+    if not lossy:
+        raise CannotTest(f"link {name} loses nothing on purpose; a longer queue would show it")
+    suffix = "-without-loss"
+    return OwnProfile.model_validate({**given, "name": name[: NAME_MAX - len(suffix)] + suffix})

@@ -1,0 +1,272 @@
+"""Predicted and found: what the flipped switch did, and whether the finding holds.
+
+A pure function of trials. Tests feed it worlds in which the cause is real, is none, and is more
+than the packets showed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from wirelab.run.adaptive.claims import call_ns, captured, occurrences_per_call
+from wirelab.run.adaptive.record import Interventions, Planned, Spot, Together
+from wirelab.statistics import (
+    Cell,
+    Interval,
+    Room,
+    Spread,
+    cells,
+    decided_by,
+    further_repeats,
+    holm,
+    point_key,
+)
+from wirelab.statistics import linear_contrasts as contrast
+from wirelab.trial.record import Point, Trial
+
+TOLERANCE = 0.1
+"""A prediction is met where the interval holds a value within this share of it; occurrences
+are gone where no more than this share of them is left."""
+ALPHA = 0.05
+NS_PER_MS = 1e6
+
+Verdict = Literal["holds", "does not hold", "undecided"]
+"""Of a finding. ``holds``: with the switch flipped time went, beyond chance, so the finding names
+a cause. ``does not hold``: less went than was predicted, and nothing that is shown, or calls
+became slower."""
+Prediction = Literal["met", "less", "more", "occurrences left"]
+"""Of a finding that holds: whether as much time went as predicted, and the occurrences with it."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One finding, its prediction and what came of it."""
+
+    planned: Planned
+    found: Interval | None
+    """Milliseconds per call that went; None where a side measured nothing."""
+    occurrences: tuple[float, float] | None
+    """Per exchange, before and after."""
+    p_value: float | None
+    """Of "nothing went", Holm's over all findings tested in the run; None without intervals."""
+    verdict: Verdict
+    reason: str
+    prediction: Prediction | None = None
+    """None where the finding does not hold or is undecided."""
+    further_repeats: int | None = None
+    """Of an undecided one: how many more trials of both sides may decide it; None where no
+    sensible number does."""
+
+    @property
+    def proven(self) -> bool:
+        """True where a cause may be named: time went, beyond chance."""
+        return self.verdict == "holds"
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            **self.planned.model_dump(mode="json"),
+            "found_ms_per_call": _interval(self.found),
+            "occurrences_per_call": self.occurrences,
+            "p_value_holm": self.p_value,
+            "verdict": self.verdict,
+            "prediction": self.prediction,
+            "reason": self.reason,
+            "further_repeats": self.further_repeats,
+        }
+
+
+@dataclass(frozen=True)
+class Joint:
+    """All switches of a cell at once."""
+
+    planned: Together
+    found: Interval | None
+    """Milliseconds per call that went."""
+    interaction: Interval | None
+    """What went beyond the sum of the single switches; negative where they take the same time."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            **self.planned.model_dump(mode="json"),
+            "found_ms_per_call": _interval(self.found),
+            "interaction_ms_per_call": _interval(self.interaction),
+        }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of the findings of a run."""
+
+    record: Interventions
+    tested: tuple[Tested, ...]
+    together: tuple[Joint, ...]
+
+    def of(self, point: Point, cause: str) -> Tested | None:
+        """The test of that cause at that point, whichever end was captured."""
+        key = _anywhere(point)
+        for one in self.tested:
+            if one.planned.claim.cause == cause and _anywhere(one.planned.before.point) == key:
+                return one
+        return None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Of all findings together: they hold when each one does. None where none was tested."""
+        verdicts = {one.verdict for one in self.tested}
+        order: tuple[Verdict, ...] = ("does not hold", "undecided", "holds")
+        return next((verdict for verdict in order if verdict in verdicts), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "minimum_share": self.record.minimum_share,
+            "tolerance": TOLERANCE,
+            "tested": [one.to_json() for one in self.tested],
+            "together": [one.to_json() for one in self.together],
+            "untested": [one.model_dump(mode="json") for one in self.record.untested],
+        }
+
+
+def judge(record: Interventions, trials: Iterable[Trial]) -> Outcome:
+    """The verdict on every finding that was to be tested."""
+    found = {point_key(cell.point): cell for cell in cells(trials)}
+    measured = [_Measured.of(found, test) for test in record.tests]
+    known = [one.p_value for one in measured if one.p_value is not None]
+    adjusted = holm(known)
+    # What the next finding must pass, by Holm's procedure.
+    level = ALPHA / max(1, sum(p >= ALPHA for p in adjusted))
+    family = iter(adjusted)
+    tested = [
+        _tested(test, one, next(family) if one.p_value is not None else None, level)
+        for test, one in zip(record.tests, measured, strict=True)
+    ]
+    together = [_joint(found, planned, record.tests) for planned in record.together]
+    return Outcome(record, tuple(tested), tuple(together))
+
+
+@dataclass(frozen=True)
+class _Measured:
+    found: Interval | None = None
+    p_value: float | None = None
+    occurrences: tuple[float, float] | None = None
+    spread: Spread | None = None
+
+    @classmethod
+    def of(cls, found: dict[str, Cell], test: Planned) -> _Measured:
+        before, after = _times(found, test.before), _times(found, test.after)
+        if not before or not after:
+            return cls()
+        terms = [(1.0, before), (-1.0, after)]
+        gone, p = contrast.total(terms), contrast.p_value(terms)
+        rates = _rate(found, test, test.before), _rate(found, test, test.after)
+        return cls(gone, p, rates, contrast.spread(terms))
+
+
+def _trials(found: dict[str, Cell], spot: Spot) -> list[Trial]:
+    cell = found.get(point_key(spot.point))
+    trials = captured(cell) if cell is not None else []
+    return [trial for trial in trials if call_ns(trial) is not None]
+
+
+def _times(found: dict[str, Cell], spot: Spot) -> list[float]:
+    """Milliseconds per call, one a trial."""
+    return [(call_ns(trial) or 0.0) / NS_PER_MS for trial in _trials(found, spot)]
+
+
+def _rate(found: dict[str, Cell], test: Planned, spot: Spot) -> float:
+    rates = [occurrences_per_call(trial, test.claim.cause) for trial in _trials(found, spot)]
+    return sum(rates) / len(rates)
+
+
+def _tested(test: Planned, measured: _Measured, p_value: float | None, level: float) -> Tested:
+    found, rates = measured.found, measured.occurrences
+    if found is None or rates is None:
+        why = "one of the two sides measured nothing"
+        return Tested(test, found, rates, p_value, "undecided", why)
+    if found.bounds is None or p_value is None:
+        why = f"{found.reason}; more repeats give an interval"
+        return Tested(test, found, rates, p_value, "undecided", why)
+    low, high = found.bounds
+    least, _ = _predicted(test)
+    if high < 0.0 and p_value < ALPHA:
+        return Tested(test, found, rates, p_value, "does not hold", "calls became slower")
+    if low > 0.0 and p_value < ALPHA:
+        prediction, reason = _compared(test, low, high, rates)
+        return Tested(test, found, rates, p_value, "holds", reason, prediction)
+    if high < least:
+        return Tested(test, found, rates, p_value, "does not hold", "the time did not go")
+    why = "the interval holds both nothing and the prediction"
+    if low > 0.0:
+        why = "time went by its own interval, but not among all findings tested (Holm)"
+    further = _further(measured, least, level)
+    why = f"{why}; {decided_by(further, 'limit')}"
+    return Tested(test, found, rates, p_value, "undecided", why, None, further)
+
+
+def _compared(
+    test: Planned, low: float, high: float, occurrences: tuple[float, float]
+) -> tuple[Prediction, str]:
+    """What became of the prediction where time went."""
+    least, most = _predicted(test)
+    if high < least:
+        return "less", "the time went, but less than predicted"
+    if low > most:
+        return "more", "the time went, and more than predicted"
+    left = _left(occurrences)
+    if left > TOLERANCE:
+        share = f"{100 * left:.0f} %"
+        return "occurrences left", f"the time went, but {share} of the occurrences are left"
+    return "met", "the time and the occurrences went as predicted"
+
+
+def _further(measured: _Measured, least: float, level: float) -> int | None:
+    """Repeats after which the interval may leave nothing out, or the prediction."""
+    if measured.found is None or measured.spread is None:
+        return None
+    estimate = measured.found.estimate
+    shown = further_repeats(measured.spread, Room(abs(estimate)), 1.0 - level)
+    denied = further_repeats(measured.spread, Room(least - estimate), 1.0 - ALPHA)
+    return min((number for number in (shown, denied) if number is not None), default=None)
+
+
+def _predicted(test: Planned) -> tuple[float, float]:
+    predicted = test.ms_predicted
+    return predicted * (1.0 - TOLERANCE), predicted * (1.0 + TOLERANCE)
+
+
+def _left(occurrences: tuple[float, float]) -> float:
+    """Share of the occurrences that the flipped switch left."""
+    before, after = occurrences
+    return after / before if before else float(after > 0.0)
+
+
+def _joint(found: dict[str, Cell], planned: Together, tests: Sequence[Planned]) -> Joint:
+    before, after = _times(found, planned.before), _times(found, planned.after)
+    switches = {test.axis: test for test in tests if test.before == planned.before}
+    alone = [_times(found, test.after) for test in switches.values()]
+    if not before or not after or not all(alone):
+        return Joint(planned, None, None)
+    gone = contrast.total([(1.0, before), (-1.0, after)])
+    # (before - after) - sum of (before - alone)
+    terms = [(1.0 - len(alone), before), (-1.0, after), *((1.0, times) for times in alone)]
+    return Joint(planned, gone, contrast.total(terms))
+
+
+def _anywhere(point: Point) -> str:
+    return point_key(replace(point, options={**point.options, "capture": ""}))
+
+
+def _interval(interval: Interval | None) -> dict[str, Any] | None:
+    if interval is None:
+        return None
+    return {
+        "estimate": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "trials": interval.n,
+        "reason": interval.reason,
+    }

@@ -1,0 +1,186 @@
+"""Which findings of a run are tested, and how; and which are not, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from wirelab.errors import StackError, UsageError
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.matrix import Cell
+from wirelab.experiment.model import CaptureChoice, Experiment
+from wirelab.process.manifests import Catalogue
+from wirelab.run.adaptive.claims import captured, claims, switch
+from wirelab.run.adaptive.derived import Matrix, Setting
+from wirelab.run.adaptive.flips import FAULTS, LINK, CannotTest, Flip, flip, is_fault
+from wirelab.run.adaptive.record import Claim, Interventions, Planned, Together, Untested
+from wirelab.stack.suggestions import did_you_mean
+from wirelab.statistics import Cell as Measured
+from wirelab.statistics import cells, point_key
+from wirelab.trial.record import Trial
+
+MINIMUM_SHARE = 0.05
+"""Share of the time of a call from which on a finding is worth a test."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cell of a run whose packets were captured: as it was planned, and as it was measured."""
+
+    cell: Cell
+    measured: Measured
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is to be tested, and the points that this needs."""
+
+    record: Interventions
+    matrix: Matrix
+
+
+def propose(
+    experiment: Experiment,
+    catalogue: Catalogue,
+    trials: Iterable[Trial],
+    causes: Collection[str] = (),
+) -> Proposal:
+    """Every finding of the trials, tested or with the reason why not. With ``causes`` only
+    those, whatever they cost. Raises :class:`UsageError` where no trial captured, or none
+    shows one of ``causes``."""
+    found = _found(experiment, catalogue, trials)
+    _accept(causes, found)
+    matrix = Matrix(experiment, catalogue, _side(found))
+    parts = [_of_cell(one, matrix, causes) for one in found]
+    record = Interventions(
+        minimum_share=MINIMUM_SHARE,
+        tests=tuple(test for tests, _ in parts for test in tests),
+        untested=tuple(left for _, untested in parts for left in untested),
+    )
+    together = tuple(_together(record.tests, found, matrix))
+    return Proposal(record.model_copy(update={"together": together}), matrix)
+
+
+def _found(experiment: Experiment, catalogue: Catalogue, trials: Iterable[Trial]) -> list[Found]:
+    """Each point once: an ablation of captures is one point here."""
+    planned = {
+        point_key(t.cell.point): t.cell for t in planning.schedule(experiment, catalogue).trials
+    }
+    found: dict[str, Found] = {}
+    for measured in cells(trials):
+        cell = planned.get(point_key(measured.point))
+        if cell is None or not captured(measured):
+            continue
+        options = {**measured.point.options, "capture": ""}
+        found.setdefault(point_key(replace(measured.point, options=options)), Found(cell, measured))
+    if not found:
+        raise UsageError(
+            "no trial of this run captured packets, so nothing was found in them",
+            "run the experiment again with `capture: client`",
+        )
+    return list(found.values())
+
+
+def _accept(causes: Collection[str], found: Sequence[Found]) -> None:
+    known = dict.fromkeys(claim.cause for one in found for claim in claims(one.measured))
+    for cause in causes:
+        if cause not in known:
+            remedy = did_you_mean(cause, known) if known else "nothing was found in its packets"
+            raise UsageError(f"--cause {cause}: this run has no such finding", remedy)
+
+
+def _side(found: Sequence[Found]) -> CaptureChoice:
+    return "server" if all(one.cell.capture == "server" for one in found) else "client"
+
+
+def _of_cell(
+    one: Found, matrix: Matrix, causes: Collection[str]
+) -> tuple[list[Planned], list[Untested]]:
+    tests: list[Planned] = []
+    untested: list[Untested] = []
+    before = matrix.spot(one.cell)
+    for claim in claims(one.measured):
+        if causes and claim.cause not in causes:
+            continue
+        try:
+            change = _change(one, claim, matrix)
+        except CannotTest as reason:
+            left = Untested(claim=claim, before=before, reason=str(reason), possible=False)
+            untested.append(left)
+            continue
+        if claim.share < MINIMUM_SHARE and not causes:
+            left = Untested(claim=claim, before=before, reason=_too_small(claim), possible=True)
+            untested.append(left)
+        else:
+            tests.append(_planned(one, claim, change, matrix))
+    return [_shared(test, tests) for test in tests], untested
+
+
+def _shared(test: Planned, tests: Sequence[Planned]) -> Planned:
+    """What one switch ends together cannot be told apart by it: the prediction is the sum."""
+    same = [other for other in tests if other.after == test.after]
+    beside = tuple(other.claim.cause for other in same if other is not test)
+    predicted = sum(other.claim.ms_per_call for other in same)
+    return test.model_copy(update={"beside": beside, "ms_predicted": predicted})
+
+
+def _too_small(claim: Claim) -> str:
+    return (
+        f"it takes less than the {100 * MINIMUM_SHARE:g} % of the time of a call that are worth "
+        f"a test; `--cause {claim.cause}` tests it all the same"
+    )
+
+
+def _change(one: Found, claim: Claim, matrix: Matrix) -> Flip:
+    """Raises :class:`CannotTest`."""
+    change = flip(claim.cause, switch(one.measured, claim.cause), one.cell)
+    refusal = matrix.refusal(one.cell, _setting(change))
+    if refusal:
+        raise CannotTest(refusal)
+    return change
+
+
+def _planned(one: Found, claim: Claim, change: Flip, matrix: Matrix) -> Planned:
+    return Planned(
+        claim=claim,
+        axis=change.axis,
+        was=change.was,
+        becomes=change.becomes,
+        lapses=dict(change.lapses),
+        ms_predicted=claim.ms_per_call,
+        before=matrix.add(one.cell),
+        after=matrix.add(one.cell, _setting(change)),
+    )
+
+
+def _setting(change: Flip) -> Setting:
+    return Setting(change.stack, change.link, change.faults_off)
+
+
+def _together(
+    tests: Sequence[Planned], found: Sequence[Found], matrix: Matrix
+) -> Iterator[Together]:
+    """Where several switches of a cell are flipped one by one, all of them at once, too; but
+    not where they exclude each other."""
+    for one in found:
+        before = matrix.spot(one.cell)
+        changes = {test.axis: test for test in tests if test.before == before}
+        if len(changes) < 2:
+            continue
+        link = matrix.link(changes[LINK].becomes) if LINK in changes else one.cell.link
+        faults_off = tuple(axis.removeprefix(FAULTS) for axis in changes if is_fault(axis))
+        axes = {
+            axis: test.becomes
+            for axis, test in changes.items()
+            if axis != LINK and not is_fault(axis)
+        }
+        lapses = {axis: value for test in changes.values() for axis, value in test.lapses.items()}
+        try:
+            stack = one.cell.stack.with_axes({**lapses, **axes})
+        except StackError:
+            continue
+        both = Setting(stack, link, faults_off)
+        if not matrix.refusal(one.cell, both):
+            told = tuple(test.change for test in changes.values())
+            after = matrix.add(one.cell, both)
+            yield Together(changes=told, before=before, after=after)

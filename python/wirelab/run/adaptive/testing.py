@@ -1,0 +1,90 @@
+"""The test of a run's findings: propose, run as an experiment, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirelab.errors import UsageError
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import yaml_source as documents
+from wirelab.process import manifests
+from wirelab.run import directory as run_directory
+from wirelab.run import runner as running
+from wirelab.run.adaptive.proposal import propose
+from wirelab.run.adaptive.recorded import FOLDER, read
+from wirelab.run.progress import Progress
+from wirelab.trial.record import Trial
+
+if TYPE_CHECKING:
+    from wirelab.run.adaptive.outcome import Outcome
+
+REPEATS = 4
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What became of a test."""
+
+    folder: Path | None
+    """The run directory of the test; None where nothing could be tested."""
+    outcome: Outcome
+    failed: tuple[Trial, ...] = ()
+    """Trials that measured nothing."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "directory": str(self.folder) if self.folder else None,
+            "failed": [{"id": trial.id, "reason": trial.reason} for trial in self.failed],
+            **self.outcome.to_json(),
+        }
+
+
+def intervene(
+    folder: Path,
+    *,
+    repeats: int = REPEATS,
+    causes: Collection[str] = (),
+    out: Path | None = None,
+    progress: Progress | None = None,
+    unverified: bool = False,
+) -> Intervention:
+    """Tests what was found in the packets of a run; goes on where an earlier test stopped.
+
+    Raises :class:`UsageError` where the run holds nothing to test, and what
+    :func:`wirelab.running.run` raises."""
+    from wirelab.run.adaptive.outcome import judge
+
+    text = _source(folder)
+    experiment = experiment_file.parse(text, str(folder / run_directory.EXPERIMENT))
+    trials = running.read(folder).trials
+    proposal = propose(experiment, manifests.load(), trials, causes)
+    if not proposal.record.tests:
+        return Intervention(None, judge(proposal.record, ()))
+    written = documents.read(text, experiment.name).values
+    source = proposal.matrix.text(written, proposal.record, repeats)
+    target = out or folder / FOLDER
+    run = running.run(
+        experiment_file.parse(source, "the test"),
+        target,
+        source=source,
+        progress=progress,
+        unverified=unverified,
+    )
+    outcome = read(target)
+    assert outcome is not None  # its manifest was written by running.run
+    return Intervention(target, outcome, run.failed)
+
+
+def _source(folder: Path) -> str:
+    run_directory.read_manifest(folder)
+    try:
+        return (folder / run_directory.EXPERIMENT).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{folder / run_directory.EXPERIMENT} cannot be read: {error.strerror}",
+            "a test needs the experiment that was run",
+        ) from error

@@ -1,0 +1,274 @@
+"""A run's directory: manifest.json, trials.jsonl and trials/<id>/.
+
+Nothing that was measured is ever overwritten: a trial's folder that has no
+line in the journal belongs to a trial that was cut short, and is set aside; so
+is the folder of a failed trial that is repeated. The manifest, written whole or
+not at all, makes a folder a run directory: what is begun without it begins anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from wirelab.errors import RunDirectoryError, StorageError, WirelabError
+from wirelab.format.sanitize import damage
+from wirelab.process import engine_binary
+from wirelab.process.digests import binary_digest
+from wirelab.run import journal
+from wirelab.run.journal import Journal
+
+if TYPE_CHECKING:
+    from wirelab.experiment.model import Experiment
+
+FORMAT = 1
+"""Of the directory; grows when an older lab could not read it any more."""
+MANIFEST = "manifest.json"
+EXPERIMENT = "experiment.yaml"
+LOCK = ".lock"
+
+Json = dict[str, Any]
+
+
+_SHAPES: dict[str, type] = {
+    **dict.fromkeys(("experiment", "machine", "versions", "engine"), dict),
+    **dict.fromkeys(("sessions", "skipped", "unavailable"), list),
+}
+"""Of the manifest's entries."""
+
+
+def now() -> str:
+    """ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def read_manifest(folder: Path) -> Json:
+    """The manifest of a run. Raises :class:`RunDirectoryError`."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(manifest, dict):
+            raise ValueError("it is no mapping")
+        if manifest["format"] != FORMAT:
+            raise ValueError(f"format {manifest['format']}, and this lab reads {FORMAT}")
+        for key, shape in _SHAPES.items():
+            if not isinstance(manifest.get(key, shape()), shape):
+                raise ValueError(f"{key!r} is no {shape.__name__}")
+        if manifest.get("threshold") is not None:
+            float(manifest["threshold"])
+    except FileNotFoundError as error:
+        missing = f"it has no {MANIFEST}" if folder.is_dir() else "there is no such directory"
+        raise _no_run(folder, missing) from error
+    except OSError as error:
+        raise _no_run(folder, f"{MANIFEST}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise _no_run(folder, f"{MANIFEST}: {damage(error)}") from error
+    return dict(manifest)
+
+
+def _no_run(folder: Path, reason: str) -> RunDirectoryError:
+    return RunDirectoryError(
+        f"{folder} is not a run directory: {reason}",
+        "name a directory that `wirelab run`, `wirelab demo` or `wirelab reproduce` has written",
+    )
+
+
+def refusal(folder: Path, kind: str) -> RunDirectoryError | None:
+    """Why nothing can be begun in ``folder``, before anything in it is touched; ``kind`` is
+    what it is not either. None for a new or an empty one, and for what a run left behind
+    that could not even write its manifest."""
+    remedy = "give --out an empty or a new directory"
+    try:
+        others = [path for path in folder.iterdir() if path.name not in _BEGUN]
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        return RunDirectoryError(f"{folder} is a file, or lies below one", remedy)
+    except OSError as error:
+        return RunDirectoryError(f"{folder} cannot be read: {error.strerror}", remedy)
+    if others:
+        return RunDirectoryError(f"{folder} has files in it and is no {kind}", remedy)
+    return None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file whole or not at all, and waits until it is on the disk."""
+    unfinished = _unfinished(path)
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f".{path.name}.unfinished")
+
+
+_BEGUN = {LOCK, _unfinished(Path(MANIFEST)).name}
+"""What a run has written before its manifest."""
+
+
+class RunDirectory:
+    """The directory of one run, locked for as long as it is entered."""
+
+    def __init__(self, folder: Path, experiment: Experiment, source: str) -> None:
+        """``source`` is the text of the experiment file, kept beside the manifest."""
+        self.folder = folder
+        self._experiment = experiment
+        self._source = source
+        self._lock: int | None = None
+
+    def __enter__(self) -> RunDirectory:
+        """Takes the lock; begins the run or takes it up again. Raises
+        :class:`RunDirectoryError` or :class:`StorageError`; a run that could not begin
+        leaves nothing."""
+        try:
+            self._refuse_other_files()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._take_lock()
+            self._begin_or_resume()
+            self.journal = Journal(self.folder / journal.NAME)
+        except OSError as error:
+            self._give_up()
+            raise self._unwritable(error) from error
+        except BaseException:
+            self._give_up()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._release()
+
+    def fresh_folder(self, trial_id: str) -> Path:
+        """An empty folder for a trial; what an unfinished or a failed one left is set aside."""
+        folder = self.folder / "trials" / trial_id
+        if folder.exists():
+            folder.rename(self._aside(folder))
+        folder.mkdir(parents=True)
+        return folder
+
+    def _aside(self, folder: Path) -> Path:
+        """``<id>.failed-2`` for the folder of the trial's second line in the journal,
+        ``<id>.unfinished-1`` for one that has no line."""
+        lines = sum(trial.id == folder.name for trial in self.journal.records)
+        failed = folder.with_name(f"{folder.name}.failed-{lines}")
+        if lines and not failed.exists():
+            return failed
+        count = 1
+        while (aside := folder.with_name(f"{folder.name}.unfinished-{count}")).exists():
+            count += 1
+        return aside
+
+    def _take_lock(self) -> None:
+        self._lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(self._lock, 32).decode("ascii", "replace").strip() or "unknown"
+            self._release()
+            raise RunDirectoryError(
+                f"{self.folder} is in use by another run (process {holder})",
+                "wait until it has ended, or give another --out",
+            ) from None
+        os.ftruncate(self._lock, 0)
+        os.write(self._lock, f"{os.getpid()}\n".encode())
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _give_up(self) -> None:
+        """Leaves no trace of a run that has not begun; a lock of another run stays."""
+        if self._lock is not None and not self._has_manifest():
+            with contextlib.suppress(OSError):
+                (self.folder / LOCK).unlink()
+                self.folder.rmdir()
+        self._release()
+
+    def _unwritable(self, error: OSError) -> WirelabError:
+        """A full disk is a matter of room, anything else of the directory that was given."""
+        if error.errno in journal.FULL and self._has_manifest():
+            return journal.storage_error(error, self.folder)
+        if error.errno in journal.FULL:
+            return StorageError(
+                f"{self.folder} cannot be written: {error.strerror}",
+                "nothing was begun; make room and give the same command again",
+            )
+        return RunDirectoryError(
+            f"{self.folder} cannot be written: {error.strerror}", "give another --out"
+        )
+
+    def _has_manifest(self) -> bool:
+        return (self.folder / MANIFEST).exists()
+
+    def _refuse_other_files(self) -> None:
+        refused = None if self._has_manifest() else refusal(self.folder, "run directory")
+        if refused is not None:
+            raise refused
+
+    def _begin_or_resume(self) -> None:
+        if self._has_manifest():
+            self._resume()
+        else:
+            self._refuse_other_files()
+            self._begin()
+        if not (self.folder / EXPERIMENT).exists():
+            write_whole(self.folder / EXPERIMENT, self._source)
+
+    def _begin(self) -> None:
+        from wirelab.process import machine
+
+        engine = engine_binary.find()
+        self._write_manifest(
+            {
+                "format": FORMAT,
+                "experiment": self._experiment.model_dump(mode="json"),
+                "experiment_sha256": self._experiment.digest(),
+                "seed": self._experiment.seed,
+                "threshold": self._experiment.threshold,
+                "machine": machine.describe(),
+                "versions": machine.versions(),
+                "git_revision": machine.git_revision(),
+                "engine": {"sha256": binary_digest(engine)},
+                "sessions": [{"started": now(), "engine_sha256": binary_digest(engine)}],
+            }
+        )
+
+    def _resume(self) -> None:
+        manifest = read_manifest(self.folder)
+        if manifest.get("experiment_sha256") != self._experiment.digest():
+            raise RunDirectoryError(
+                f"{self.folder} holds a run of another experiment, or of this one as it was",
+                "give another --out, or restore the experiment file "
+                f"({self.folder / EXPERIMENT} is what was run)",
+            )
+        engine = engine_binary.find()
+        session = {"started": now(), "engine_sha256": binary_digest(engine)}
+        manifest["sessions"].append(session)
+        self._write_manifest(manifest)
+
+    def _write_manifest(self, manifest: Json) -> None:
+        write_whole(self.folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+
+    def note(self, **entries: Any) -> None:
+        """Adds entries to the manifest, such as combinations that were skipped."""
+        manifest = read_manifest(self.folder)
+        if any(manifest.get(key) != value for key, value in entries.items()):
+            self._write_manifest({**manifest, **entries})

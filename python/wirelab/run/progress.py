@@ -1,0 +1,159 @@
+"""What a person sees while trials run: a live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from wirelab.stack.link_names import LOOPBACK
+from wirelab.format.console import Console, Line
+from wirelab.format.counting import counted
+from wirelab.format.sanitize import plain
+from wirelab.format.units import format_bytes, format_seconds
+from wirelab.stack import operations
+from wirelab.trial.record import Trial
+
+if TYPE_CHECKING:
+    from wirelab.experiment.matrix import PlannedTrial
+
+Json = dict[str, Any]
+
+
+class Progress(Protocol):
+    """Hears how a run gets on."""
+
+    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
+        """The lengths in seconds that were planned for the trials still to come, in their
+        order, how many are finished already, and whether the lengths are bounds: a window of
+        calls ends when they are made, its bound is far above."""
+
+    def note(self, text: str) -> None:
+        """Something worth a line."""
+
+    def trial(self, planned: PlannedTrial) -> None:
+        """A trial begins."""
+
+    def inside(self, event: Json) -> None:
+        """A progress line of the engine."""
+
+    def finished(self, trial: Trial) -> None:
+        """A trial has ended."""
+
+    def end(self) -> None:
+        """No more comes."""
+
+
+class TimeLeft:
+    """Seconds left: the planned lengths of what is to come, times how much longer than
+    planned the finished trials took (the ratio of the sums)."""
+
+    def __init__(self, planned: Sequence[float]) -> None:
+        self._planned = list(planned)
+        self._done_planned = 0.0
+        self._done_taken = 0.0
+
+    def took(self, seconds: float) -> None:
+        """The next trial has ended after ``seconds``."""
+        self._done_planned += self._planned.pop(0)
+        self._done_taken += seconds
+
+    def seconds(self, into_trial: float = 0.0) -> float:
+        """For everything that is left, ``into_trial`` seconds into the current trial."""
+        ratio = self._done_taken / self._done_planned if self._done_planned else 1.0
+        return max(0.0, sum(self._planned) * ratio - into_trial)
+
+
+def time_left(seconds: float) -> str:
+    """``under 1 s``, ``42 s``, ``3 min 5 s``: a guess has no fractions."""
+    return "under 1 s left" if seconds < 1.0 else f"{format_seconds(round(seconds))} left"
+
+
+class Silent:
+    """Says nothing; for scripts and for measurements inside other commands."""
+
+    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def trial(self, planned: PlannedTrial) -> None: ...
+
+    def inside(self, event: Json) -> None: ...
+
+    def finished(self, trial: Trial) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class OnConsole:
+    """For people: on a terminal one line that moves, elsewhere a line per trial."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._left = TimeLeft(())
+        self._total = self._done = self._failed = 0
+        self._words = self._phase = ""
+        self._began = time.monotonic()
+        self.told: set[str] = set()
+        """Trials whose failure was told, by id."""
+
+    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
+        self._left = TimeLeft(planned)
+        self._total, self._done = len(planned) + finished, finished
+        if finished:
+            total = counted(self._total, "trial")
+            self.note(f"{finished:,} of {total} are there already; going on")
+        about = "at most about" if at_most else "about"
+        length = f", {about} {format_seconds(round(self._left.seconds()))}" if planned else ""
+        self.note(f"{counted(len(planned), 'trial')}{length}")
+
+    def note(self, text: str) -> None:
+        self._console.print(text)
+
+    def trial(self, planned: PlannedTrial) -> None:
+        self._began = time.monotonic()
+        self._words = words(planned)
+        self._phase = "starting"
+        self._show()
+
+    def inside(self, event: Json) -> None:
+        calls, errors = event.get("calls", 0), event.get("errors", 0)
+        failed = f", {errors:,} failed" if errors else ""
+        self._phase = f"{event.get('phase')}, {counted(calls, 'call')}{failed}"
+        self._show()
+
+    def finished(self, trial: Trial) -> None:
+        self._left.took(trial.seconds)
+        self._done += 1
+        self._failed += trial.status == "failed"
+        if trial.status == "failed":
+            self.told.add(trial.id)
+            self.note(f"failed: {trial.id}: {plain(trial.reason)}")
+        elif not self._console.is_terminal:
+            rate = trial.result.get("rate_per_s", 0.0)
+            left = time_left(self._left.seconds())
+            self.note(f"[{self._done}/{self._total}] {self._words}: {rate:,.0f}/s, {left}")
+
+    def end(self) -> None:
+        self._console.status(())
+
+    def _show(self) -> None:
+        left = time_left(self._left.seconds(time.monotonic() - self._began))
+        failed = f", {self._failed} failed" if self._failed else ""
+        done = f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left}"
+        self._console.status((Line(done, "bold"), Line(f"{self._words} · {self._phase}", "dim")))
+
+
+def words(planned: PlannedTrial) -> str:
+    """``grpc@rust Hello 150 kB, closed 32, repeat 2``; a link is named where there is one."""
+    point = planned.cell.point
+    load = point.load
+    amount = load["users"] if load["kind"] == "closed" else f"{load['rate']:g}/s"
+    call = operations.words(point.operation, format_bytes(point.bytes))
+    link = "" if point.link == LOOPBACK else f" on {point.link}"
+    return f"{point.stack} {call}{link}, {load['kind']} {amount}, repeat {planned.repeat}"
+
+
+def _bar(done: int, total: int, width: int = 24) -> str:
+    full = width * done // max(1, total)
+    return "━" * full + "╌" * (width - full)

@@ -1,0 +1,179 @@
+"""Runs an experiment into a run directory, and goes on where an earlier run was cut short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from wirelab.errors import ExperimentError, Interrupted, LabError, ToolMissing
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.matrix import PlannedTrial, Schedule
+from wirelab.experiment.model import Experiment
+from wirelab.identity import Admission
+from wirelab.process import engine_binary, manifests, open_files
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+from wirelab.process.services import Programs
+from wirelab.run import journal
+from wirelab.run.completeness import PLANNED
+from wirelab.run.directory import RunDirectory
+from wirelab.run.finished import Run as Run
+from wirelab.run.finished import read as read
+from wirelab.run.journal import Journal
+from wirelab.run.progress import Progress, Silent
+from wirelab.stack.axes import ENGINE
+from wirelab.trial import placement
+from wirelab.trial.record import Trial
+from wirelab.trial.runner import Lab, measure, try_out
+
+T = TypeVar("T")
+
+
+def run(
+    experiment: Experiment,
+    out: Path,
+    *,
+    source: str,
+    progress: Progress | None = None,
+    interruption: Interruption | None = None,
+    unverified: bool = False,
+    retry_failed: bool = False,
+) -> Run:
+    """Runs what ``out`` does not hold yet. ``source`` is the text of the experiment file.
+    With ``unverified`` services that have not proven their identity are measured too, with
+    ``retry_failed`` trials that ``out`` holds as failed are measured again.
+
+    Trials that fail are journalled and the run goes on. Raises :class:`ExperimentError`,
+    :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`, and
+    :class:`Interrupted` after Ctrl-C; finished trials are on the disk in every case.
+    """
+    progress = progress or Silent()
+    engine_binary.find()
+    catalogue = manifests.load()
+    planned = planning.schedule(experiment, catalogue)
+    _accept_files(planned)
+    for choice in experiment.placement:
+        placement.choose(choice)
+    with (
+        interruption or Interruption() as stop,
+        RunDirectory(out, experiment, source) as directory,
+        Scratch() as scratch,
+    ):
+        programs = Programs(catalogue)
+        admission = Admission(programs, stop, unverified=unverified)
+        lab = Lab(experiment, programs, admission, scratch, stop, progress.inside)
+        done = _done(directory.journal, retry_failed)
+        planned = _callable(lab, planned, done, progress)
+        try_out(lab, (trial for trial in planned.trials if trial.id not in done))
+        _prepare(lab, planned, directory, done, progress)
+        _measure_all(lab, planned, directory, done, progress)
+    return read(out)
+
+
+def _accept_files(planned: Schedule) -> None:
+    """Raises :class:`ExperimentError` where a load has more connections than a process may
+    open files."""
+    problems: dict[str, int] = {}
+    for trial in planned.trials:
+        cell = trial.cell
+        load = cell.load.point()
+        concurrency = load["users"] if load["kind"] == "closed" else load["in_flight_max"]
+        policy = cell.stack.engine_stack()["connection"]
+        wanted = open_files.connections(policy, concurrency)
+        refused = open_files.refusal(wanted)
+        if refused:
+            word = "users" if load["kind"] == "closed" else "in_flight_max"
+            problems[f"{cell.stack}, {load['kind']} {word}={concurrency}: {refused}"] = wanted
+    if problems:
+        raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
+
+
+def _done(journalled: Journal, retry_failed: bool) -> set[str]:
+    """The trials that are not to be measured any more, by id."""
+    return {
+        trial.id for trial in journalled.trials if trial.status == "measured" or not retry_failed
+    }
+
+
+def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -> Schedule:
+    """The schedule without the trials of a foreign tool that cannot be had. They are not
+    journalled: the same command makes them up once the tool is there."""
+    for name in sorted({_caller(trial) for trial in planned.trials if trial.id not in done}):
+        if name == ENGINE:
+            continue
+        try:
+            lab.tools.tool(name, lab.interruption, progress.note)
+        except ToolMissing as missing:
+            kept = tuple(t for t in planned.trials if t.id in done or _caller(t) != name)
+            if not kept:
+                raise
+            reason = f"not measured: {missing.message}"
+            planned = replace(planned, trials=kept, unavailable=(*planned.unavailable, reason))
+    return planned
+
+
+def _caller(trial: PlannedTrial) -> str:
+    return trial.cell.stack.axes["caller"]
+
+
+def _prepare(
+    lab: Lab, planned: Schedule, directory: RunDirectory, done: set[str], progress: Progress
+) -> None:
+    if directory.journal.torn:
+        progress.note("the journal's last line was torn; its trial is repeated")
+    for reason in planned.skipped:
+        progress.note(f"left out: {reason}")
+    for reason in planned.unavailable:
+        progress.note(reason)
+    for stack in {trial.cell.stack.axes["language"]: trial.cell.stack for trial in planned.trials}:
+        progress.note(f"preparing the service in {stack}")
+    told: dict[str, Any] = {PLANNED: len(planned.trials)}
+    told |= {"skipped": list(planned.skipped), "unavailable": list(planned.unavailable)}
+    _guarded(directory.folder, lambda: directory.note(**told))
+    for trial in planned.trials:
+        service, contract = trial.cell.stack, trial.cell.message.contract
+        lab.programs.program(service, lab.interruption, contract)
+        if trial.id not in done:
+            lab.admission.prepare(service, contract, progress.note)
+
+
+def _measure_all(
+    lab: Lab, planned: Schedule, directory: RunDirectory, done: set[str], progress: Progress
+) -> None:
+    todo = [trial for trial in planned.trials if trial.id not in done]
+    lengths = [planning.seconds(lab.experiment, trial) for trial in todo]
+    progress.begin(lengths, len(done), at_most=lab.experiment.window.calls is not None)
+    try:
+        for trial in todo:
+            lab.interruption.check()
+            progress.trial(trial)
+            progress.finished(_one(lab, trial, directory))
+    except Interrupted as error:
+        kept = len(directory.journal.trials)
+        raise Interrupted(
+            f"interrupted; {kept} of {len(planned.trials)} trials are kept in {directory.folder}",
+            "give the same command with the same --out to go on",
+        ) from error
+    finally:
+        progress.end()
+
+
+def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory) -> Trial:
+    def measured() -> Trial:
+        return measure(lab, planned, directory.fresh_folder(planned.id))
+
+    trial = _guarded(directory.folder, measured)
+    directory.journal.append(trial)
+    return trial
+
+
+def _guarded(folder: Path, work: Callable[[], T]) -> T:
+    """Tells a full disk from the lab's other troubles."""
+    try:
+        return work()
+    except OSError as error:
+        if error.errno in journal.FULL:
+            raise journal.storage_error(error, folder) from error
+        raise LabError(f"the lab cannot go on: {error}") from error

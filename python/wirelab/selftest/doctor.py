@@ -1,0 +1,257 @@
+"""What this machine can and cannot measure, found out by trying."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from wirelab.checks.link import driver_text
+from wirelab.drive.session import Amount, Call, drive_stack
+from wirelab.errors import WirelabError
+from wirelab.stack.link_names import Driver
+from wirelab.format.units import format_seconds
+from wirelab.process import engine_binary, machine, open_files
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+from wirelab.selftest import clock_resolution as clockprobe
+from wirelab.stack.reference import Stack
+from wirelab.trial import capture as captures
+from wirelab.trial import link as links
+from wirelab.trial import placement
+
+Ability = Literal["yes", "limited", "no"]
+FILES_ENOUGH = 22_000
+"""Open files for 10,000 connections with both ends on this machine, and some spare."""
+OVERSHOOT_US_MAX = 50.0
+"""Lateness of a wake-up, p99, up to which schedules of 5,000 calls/s can be kept."""
+PROBE_S_MAX = 10.0
+NAME_WIDTH = len("congestion control")
+"""Columns of the longest name."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that this machine can or cannot do."""
+
+    name: str
+    ability: Ability
+    found: str
+    """What was found."""
+    means: str = ""
+    """What follows from it for measurements; empty when nothing is missing."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "name": self.name,
+            "ability": self.ability,
+            "found": self.found,
+            "means": self.means,
+        }
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding, in the order of the table, as soon as it is found."""
+    for probe in PROBES:
+        yield probe()
+
+
+def _engine() -> Finding:
+    try:
+        path = engine_binary.find()
+        with Interruption() as interruption:
+            outcome = drive_stack(
+                Stack.parse("rest@rust"),
+                Call(),
+                Amount(calls=100, max_s=5.0),
+                interruption=interruption,
+                on_progress=lambda _: None,
+            )
+    except WirelabError as error:
+        return Finding("engine", "no", error.message, error.remedy)
+    group = outcome["groups"][0]
+    found = f"{outcome['engine']}, {outcome['profile']} build, {path}"
+    if group["ok"] != group["calls"] or not group["calls"]:
+        failed = f"{group['errors']} of {group['calls']} calls to the embedded service failed"
+        return Finding("engine", "no", found, failed)
+    if outcome["profile"] != "release":
+        return Finding("engine", "limited", found, "its times are not the product's: `make setup`")
+    return Finding("engine", "yes", found)
+
+
+def _cores() -> Finding:
+    cores = placement.available_cores()
+    found = f"{len(cores)} ({machine.cpu_model() or 'unknown model'})"
+    if len(cores) < 2:
+        means = "service and engine share it: rates say nothing of the service alone"
+        return Finding("cores", "limited", found, means)
+    if len(cores) == 2:
+        means = "service on one, engine on the other; the front and the kernel share them"
+        return Finding("cores", "limited", found, means)
+    return Finding("cores", "yes", found)
+
+
+def _files() -> Finding:
+    allowed = open_files.limit()
+    if allowed is None or allowed >= FILES_ENOUGH:
+        number = "any number of" if allowed is None else f"{allowed:,}"
+        return Finding("connections", "yes", f"{number} open files")
+    room = max(0, allowed - open_files.SPARE)
+    means = f"about {room:,} connections per process"
+    return Finding("connections", "limited", f"{allowed:,} open files", means)
+
+
+def _governor() -> Finding:
+    governor = machine.kernel_setting("governor")
+    if governor is None:
+        return Finding("CPU frequency", "limited", "not visible", "it may vary between trials")
+    if governor == "performance":
+        return Finding("CPU frequency", "yes", governor)
+    means = "it varies; set the governor to performance for small differences"
+    return Finding("CPU frequency", "limited", governor, means)
+
+
+def _clock() -> Finding:
+    source = machine.kernel_setting("clocksource") or "unknown"
+    found = f"{source}, {clockprobe.read_cost_ns():.0f} ns a reading from Python"
+    if source in ("tsc", "arch_sys_counter"):
+        return Finding("clock", "yes", found)
+    return Finding("clock", "limited", found, "each stamp costs a system call")
+
+
+def _wakeups() -> Finding:
+    plain, tight = clockprobe.overshoot(), clockprobe.overshoot(slack_ns=1)
+    found = (
+        f"100 us sleeps end {tight.p50_us:.0f} us late, p99 {tight.p99_us:.0f} us, with timer "
+        f"slack 1 ns (default slack {plain.p50_us:.0f} and {plain.p99_us:.0f} us)"
+    )
+    if tight.p99_us <= OVERSHOOT_US_MAX:
+        return Finding("wake-ups", "yes", found)
+    return Finding("wake-ups", "limited", found, "open loads are late by so much; is it idle?")
+
+
+def _congestion() -> Finding:
+    current = machine.kernel_setting("congestion_control")
+    available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+    names = available.read_text(encoding="ascii").strip() if available.exists() else "unknown"
+    return Finding("congestion control", "yes", f"{current} (available: {names})")
+
+
+def _links() -> Finding:
+    found = _tried("lan", "auto")
+    if isinstance(found, Finding):
+        return found
+    return Finding("links", "yes", f"{driver_text(found)}, {_round_trip(found)}")
+
+
+def _emulator() -> Finding:
+    found = _tried("wlan", "emulator")
+    if isinstance(found, Finding):
+        return replace(found, name="emulator")
+    scheduling = (found.get("emulator") or {}).get("scheduling")
+    said = f"{_round_trip(found)} at 2.5 ms nominal, scheduling {scheduling}"
+    if scheduling == "fifo":
+        return Finding("emulator", "yes", said)
+    return Finding("emulator", "limited", said, "other processes make packets late")
+
+
+def _tried(profile: str, driver: Driver) -> dict[str, Any] | Finding:
+    """The ready line of a link that was made for a moment, or why it cannot be."""
+    try:
+        with Interruption() as interruption, Scratch() as scratch:
+            log = scratch.folder / "link.log"
+            return links.try_out(profile, log, interruption, driver=driver, pings=20)
+    except WirelabError as error:
+        return Finding("links", "no", error.message, error.remedy)
+
+
+def _round_trip(ready: dict[str, Any]) -> str:
+    rtt = ready["measured"]["rtt_ms"]
+    p50, p99 = (format_seconds(rtt[name] / 1e3) for name in ("p50", "p99"))
+    return f"a round trip of {p50} (p99 {p99})"
+
+
+def _netem() -> Finding:
+    namespace = ["unshare", "--user", "--map-root-user", "--net"]
+    if os.geteuid() == 0:
+        namespace = ["unshare", "--net"]
+    command = [*namespace, "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
+    if shutil.which("tc") is None:
+        return Finding("netem", "no", "tc is not installed", "the kernel could not be asked")
+    if _works(command):
+        found = "in this kernel, not verified: this project has never measured its effect"
+        return Finding("netem", "limited", found, "a link takes it only with `driver: netem`")
+    return Finding("netem", "no", "not in this kernel", "links take the emulator, as by default")
+
+
+def _capture() -> Finding:
+    try:
+        with Interruption() as interruption, Scratch() as scratch:
+            captures.try_out(scratch.folder, interruption)
+    except WirelabError as error:
+        return Finding("capture", "no", error.message, error.remedy)
+    return Finding("capture", "yes", "packets of loopback into a file")
+
+
+def _go() -> Finding:
+    return _language("Go", ["go", "version"], "install Go 1.26 or newer")
+
+
+def _java() -> Finding:
+    return _language("Java", ["java", "-version"], "install openjdk-17-jdk-headless")
+
+
+def _maven() -> Finding:
+    return _language(
+        "Maven",
+        ["mvn", "-v"],
+        "install maven, which builds the services in Java",
+    )
+
+
+def _language(name: str, version: list[str], remedy: str) -> Finding:
+    """Whether services in a language can be built."""
+    path = shutil.which(version[0])
+    if path is None:
+        return Finding(name, "no", "not in PATH", f"its services cannot be built: {remedy}")
+    try:
+        said = subprocess.run(
+            [path, *version[1:]], capture_output=True, text=True, timeout=PROBE_S_MAX, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Finding(name, "no", f"{path} does not run: {error}", remedy)
+    # Maven colours its name even where it is told not to.
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", said.stdout or said.stderr)
+    words = plain.strip().partition("\n")[0]
+    return Finding(name, "yes", words.removeprefix("go version "))
+
+
+def _works(command: list[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=PROBE_S_MAX).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+PROBES: tuple[Callable[[], Finding], ...] = (
+    _engine,
+    _cores,
+    _files,
+    _governor,
+    _clock,
+    _wakeups,
+    _congestion,
+    _links,
+    _netem,
+    _emulator,
+    _capture,
+    _go,
+    _java,
+    _maven,
+)

@@ -1,0 +1,173 @@
+"""The axis table: every factor by which two stacks can differ, and what a value may be.
+
+The table is data of ``crates/stack``; a new axis or value begins there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from wirelab.errors import StackError, UnitError
+from wirelab.format.units import parse_bytes, parse_seconds
+from wirelab.stack.suggestions import did_you_mean
+from wirelab.stack.table import Number, Side, document
+
+COUNT_MAX: int = document.raw["count_max"]
+"""The largest N in ``pool=N``, ``pipeline=N`` and ``multiplex=N``."""
+KERNEL = "kernel"
+"""The value of axes that leaves a choice to the kernel."""
+ENGINE = "engine"
+"""The value of the axis ``caller`` that is the lab's own; all others are foreign tools."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One factor."""
+
+    name: str
+    about: str
+    default: str
+    """The value when unnamed; of codec and transport see :func:`default`."""
+    words: tuple[str, ...]
+    """Values that are words."""
+    counted: tuple[str, ...]
+    """Words that take a number, as ``pool`` in ``pool=8``."""
+    number: Number | None
+    """What a number means where one is a value too."""
+    side: Side
+    """Who honours it."""
+
+    def canonical(self, text: str) -> str:
+        """The value as it is written in references. Raises :class:`StackError`."""
+        if text in self.words:
+            return text
+        word, equals, number = text.partition("=")
+        if equals and word in self.counted:
+            return f"{word}={self._count(text, number)}"
+        unit = self.number.unit if self.number else None
+        if unit == "bytes":
+            return str(self._bytes(text))
+        if unit == "milliseconds":
+            return str(self._milliseconds(text))
+        if unit == "segments" and text.isdigit():
+            return str(self._segments(text))
+        if unit == "percent" and text.endswith("%"):
+            return self._percent(text)
+        raise StackError(
+            f"axis {self.name!r} has no value {text!r}",
+            did_you_mean(text, self._choices()),
+        )
+
+    def _choices(self) -> tuple[str, ...]:
+        counted = (f"{word}=N" for word in self.counted)
+        unit = self.number.unit if self.number else ""
+        examples = {"percent": ("25%",), "segments": ("64",)}.get(unit, ())
+        return (*self.words, *counted, *examples)
+
+    def _count(self, text: str, number: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,7}", number) or not 1 <= int(number) <= COUNT_MAX:
+            raise StackError(
+                f"axis {self.name!r}: {text!r} needs a whole number from 1 to {COUNT_MAX:,}",
+                f"write for example {text.partition('=')[0]}=8",
+            )
+        return int(number)
+
+    def _within(self, number: float) -> bool:
+        return self.number is not None and self.number.min <= number <= self.number.max
+
+    def _range(self) -> str:
+        return f"{self.number.min:,} to {self.number.max:,}" if self.number else ""
+
+    def _percent(self, text: str) -> str:
+        number = text.removesuffix("%")
+        if not re.fullmatch(r"[0-9]{1,3}", number) or not self._within(int(number)):
+            raise StackError(
+                f"axis {self.name!r}: {text!r} is not a share of a core that can be given",
+                f"write {self._range().replace(' to ', '% to ')}%, or {self.default!r}",
+            )
+        return f"{int(number)}%"
+
+    def _segments(self, text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,4}", text) or not self._within(int(text)):
+            raise StackError(
+                f"axis {self.name!r}: {text} segments are not a window that a link can give",
+                f"write {self._range()}, or {self.default!r}",
+            )
+        return int(text)
+
+    def _bytes(self, text: str) -> int:
+        try:
+            size = int(text) if re.fullmatch(r"[0-9]{1,12}", text) else parse_bytes(text)
+        except UnitError as error:
+            raise StackError(
+                f"axis {self.name!r}: {error.message}",
+                f"write a number of bytes, or {self.default!r}",
+            ) from None
+        if not self._within(size):
+            raise StackError(
+                f"axis {self.name!r}: {size} bytes is not a window",
+                f"choose {self._range()} bytes",
+            )
+        return size
+
+    def _milliseconds(self, text: str) -> int:
+        try:
+            is_bare = re.fullmatch(r"[0-9]{1,6}", text)
+            ms = float(text) if is_bare else parse_seconds(text) * 1e3
+        except UnitError as error:
+            raise StackError(
+                f"axis {self.name!r}: {error.message}", "write a number of milliseconds, e.g. 40"
+            ) from None
+        if abs(ms - round(ms)) > 1e-6 or not self._within(ms):
+            raise StackError(
+                f"axis {self.name!r}: {text!r} is not a whole number of milliseconds in range",
+                f"choose {self._range()} ms",
+            )
+        return round(ms)
+
+
+TABLE: tuple[Axis, ...] = tuple(
+    Axis(
+        name=row["name"],
+        about=row["about"],
+        default=row["default"],
+        words=tuple(row["words"]),
+        counted=tuple(row["counted"]),
+        number=Number(**row["number"]) if row["number"] else None,
+        side=row["side"],
+    )
+    for row in document.raw["axes"]
+)
+"""All axes but binding and language, in the order of references."""
+
+BY_NAME: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in TABLE})
+
+BINDINGS: tuple[str, ...] = tuple(document.bindings)
+"""Values of the axis ``binding``."""
+
+MEANT: Mapping[str, str] = MappingProxyType(
+    {word: row["name"] for row in document.raw["axes"] for word in row["meant"]}
+)
+"""Words that people write for an axis and that spelling alone would not lead to."""
+
+
+def default(binding: str, axis: str) -> str:
+    """The value of an unnamed axis."""
+    if axis == "codec":
+        return document.bindings[binding].codecs[0]
+    if axis == "transport":
+        return document.bindings[binding].transports[0]
+    return BY_NAME[axis].default
+
+
+def axis(name: str) -> Axis:
+    """The axis of that name. Raises :class:`StackError` with a guess."""
+    found = BY_NAME.get(name)
+    if found is None:
+        guess = MEANT.get(name)
+        remedy = f"Did you mean {guess!r}?" if guess else did_you_mean(name, BY_NAME)
+        raise StackError(f"there is no axis {name!r}", remedy)
+    return found

@@ -1,0 +1,184 @@
+"""A stack: one point in the axis table, written as a reference.
+
+``rest@go?codec=text&connection=close`` names the binding, the language of the
+service, and the axes that differ from the binding's defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from wirelab.errors import StackError
+from wirelab.stack import axes as table
+from wirelab.stack import rules as legality
+from wirelab.stack.suggestions import did_you_mean
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A legal stack with every axis named. Equal when the references are."""
+
+    reference: str
+    """Canonical: defaults left out, axes in the order of the table."""
+
+    @classmethod
+    def parse(cls, text: str) -> Stack:
+        """Reads a reference. Raises :class:`StackError`; an illegal combination is
+        refused with the reason and the nearest legal one."""
+        return _legal(text)
+
+    @cached_property
+    def axes(self) -> Mapping[str, str]:
+        """Every axis with its value, ``binding`` and ``language`` first."""
+        return MappingProxyType(_parse(self.reference))
+
+    def with_axes(self, changes: Mapping[str, str]) -> Stack:
+        """The stack with these axes changed. Raises :class:`StackError` where illegal."""
+        if not changes:
+            return self
+        axes = dict(self.axes)
+        for name, value in changes.items():
+            axes[name] = _canonical(name, value)
+        return Stack.parse(_reference(axes))
+
+    def near(self, changes: Mapping[str, str]) -> Stack:
+        """The legal stack nearest to this one with these axes changed."""
+        return Stack(_reference(legality.nearest({**self.axes, **changes})))
+
+    def engine_stack(self) -> dict[str, Any]:
+        """The object ``stack`` of a group in the engine's plan."""
+        axes = self.axes
+        stack = {
+            "binding": axes["binding"],
+            "codec": axes["codec"],
+            "compression": axes["compression"],
+            "transport": axes["transport"],
+            "connection": _connection(axes),
+            "writes": axes["client.writes"],
+            "nagle": axes["client.nagle"] == "on",
+            "quickack": {"kernel": None, "on": True, "off": False}[axes["client.quickack"]],
+            "tcp_window": _bytes_or_none(axes["client.tcp_window"]),
+            "h2_window": _bytes_or_none(axes["client.h2_window"]),
+            "work": axes["work"],
+        }
+        # Each of these is refused where it does not belong.
+        for name, belongs in (
+            ("soap", axes["binding"] == "soap"),
+            ("byte_order", axes["binding"] == "iiop"),
+            ("token_source", axes["codec"] == "token-xml"),
+            ("token_cache", axes["codec"] == "token-xml"),
+            ("reply", axes["binding"] == "raw"),
+            ("security", axes["security"] != "none"),
+        ):
+            if belongs:
+                stack[name] = axes[name]
+        return stack
+
+    def service_stack(self) -> dict[str, Any]:
+        """The object ``stack`` of a service's configuration (docs/reference/process.md)."""
+        axes = self.axes
+        own = ("binding", "codec", "compression", "transport", "security")
+        stack: dict[str, Any] = {name: axes[name] for name in own}
+        for name, belongs in (
+            ("soap", axes["binding"] == "soap"),
+            ("reply", axes["binding"] == "raw"),
+            ("token_cache", axes["codec"] == "token-xml"),
+            ("end_of_message", axes["end_of_message"] != "content-length"),
+        ):
+            if belongs:
+                stack[name] = axes[name]
+        if axes["close_delay"] != "0":
+            stack["close_delay_ms"] = int(axes["close_delay"])
+        return stack
+
+    def service_socket(self) -> dict[str, Any]:
+        """The object ``socket`` of a service's configuration."""
+        axes = self.axes
+        return {
+            "nagle": axes["server.nagle"] == "on",
+            "writes": axes["server.writes"],
+            "quickack": None,
+            "tcp_window": _bytes_or_none(axes["server.tcp_window"]),
+            "h2_window": _bytes_or_none(axes["server.h2_window"]),
+        }
+
+    def __str__(self) -> str:
+        return self.reference
+
+
+@lru_cache(maxsize=4096)
+def _legal(text: str) -> Stack:
+    """A matrix names few stacks, and each of them in every cell."""
+    axes = _parse(text)
+    broken = legality.first_broken(axes)
+    if broken is not None:
+        raise StackError(
+            f"{text!r} cannot exist: {broken.reason}",
+            f"the nearest legal stack is {_reference(legality.nearest(axes))}",
+        )
+    return Stack(_reference(axes))
+
+
+def _parse(text: str) -> dict[str, str]:
+    service, _, query = text.strip().partition("?")
+    binding, at, language = service.partition("@")
+    if not at or not language:
+        raise StackError(f"{text!r} names no language", "write for example rest@go or grpc@rust")
+    if binding not in table.BINDINGS:
+        raise StackError(
+            f"{text!r}: there is no binding {binding!r}", did_you_mean(binding, table.BINDINGS)
+        )
+    axes = {"binding": binding, "language": language}
+    named = _named(text, query)
+    for axis in table.TABLE:
+        axes[axis.name] = named.get(axis.name, table.default(binding, axis.name))
+    return axes
+
+
+def _named(text: str, query: str) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for part in filter(None, query.split("&")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise StackError(f"{text!r}: {part!r} has no value", "write axis=value")
+        if name in named:
+            raise StackError(f"{text!r} names axis {name!r} twice", "leave one of them out")
+        named[name] = _canonical(name, value)
+    return named
+
+
+def _canonical(name: str, value: str) -> str:
+    if name == "language":
+        return value
+    if name == "binding":
+        raise StackError("axis 'binding' cannot be changed by itself", "name another service")
+    return table.axis(name).canonical(value)
+
+
+def _reference(axes: Mapping[str, str]) -> str:
+    binding = axes["binding"]
+    named = [
+        f"{axis.name}={axes[axis.name]}"
+        for axis in table.TABLE
+        if axes[axis.name] != table.default(binding, axis.name)
+    ]
+    service = f"{binding}@{axes['language']}"
+    return f"{service}?{'&'.join(named)}" if named else service
+
+
+def _connection(axes: Mapping[str, str]) -> dict[str, Any]:
+    kind, _, count = axes["connection"].partition("=")
+    _, _, in_flight = axes["in_flight"].partition("=")
+    return {
+        "close": kind == "close",
+        "count": int(count) if kind == "pool" else None,
+        "in_flight": int(in_flight or 1),
+    }
+
+
+def _bytes_or_none(value: str) -> int | None:
+    return int(value) if value.isdigit() else None

@@ -1,0 +1,96 @@
+"""What ``wirelab drive`` is pointed at: a service of the lab, or any server by URL."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import SplitResult, urlsplit
+
+from wirelab.errors import UsageError
+from wirelab.stack.reference import Stack
+
+PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
+"""Default ports by scheme; gRPC's is the one its documentation uses."""
+SECURE = ("https", "grpcs")
+"""Schemes of TLS."""
+LINKS = ipaddress.IPv4Network("198.18.0.0/15")
+"""Addresses of links, which nothing routes (RFC 2544, RFC 6890)."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that somebody else runs."""
+
+    kind: Literal["http", "grpc"]
+    address: str
+    """IP address and port."""
+    authority: str
+    """Host and port as the user wrote them."""
+    path: str
+    """Path and query; of gRPC ``/package.Service/Method``."""
+    local: bool
+    """On loopback, or at the other end of a link of the lab."""
+    secure_name: str | None = None
+    """With TLS: the name that its certificate must be for."""
+
+
+def parse(text: str) -> Stack | Server:
+    """A stack reference or a URL. Raises :class:`UsageError`."""
+    if "://" not in text:
+        if "@" in text.partition("?")[0]:
+            return Stack.parse(text)
+        raise UsageError(
+            f"{text!r} is neither a URL nor a stack",
+            "write http://127.0.0.1:8080/path, grpc://127.0.0.1:50051/package.Service/Method "
+            "or a stack such as rest@rust",
+        )
+    try:
+        url = urlsplit(text)
+        port = url.port
+    except ValueError as error:
+        raise UsageError(f"{text!r} is not a URL: {error}", "write http://host:port/path") from None
+    return _server(text, url, port)
+
+
+def _server(text: str, url: SplitResult, port: int | None) -> Server:
+    if url.scheme not in PORTS:
+        schemes = ", ".join(f"{scheme}://" for scheme in PORTS)
+        raise UsageError(f"{text!r}: unknown scheme {url.scheme!r}", f"use one of {schemes}")
+    if not url.hostname:
+        raise UsageError(f"{text!r} names no host", "write for example http://127.0.0.1:8080/")
+    if url.username is not None:
+        raise UsageError(f"{text!r} has a user in it", "give credentials with --header")
+    path = url.path or "/"
+    is_grpc = url.scheme.startswith("grpc")
+    if is_grpc and not re.fullmatch(r"/[\w.]+/\w+", path):
+        raise UsageError(
+            f"{text!r} names no method", "write grpc://host:port/package.Service/Method"
+        )
+    if url.query:
+        path = f"{path}?{url.query}"
+    address = _resolve(url.hostname)
+    number = port or PORTS[url.scheme]
+    written = f"[{address}]" if address.version == 6 else str(address)
+    return Server(
+        kind="grpc" if is_grpc else "http",
+        address=f"{written}:{number}",
+        authority=url.netloc,
+        path=path,
+        local=address.is_loopback or address in LINKS,
+        secure_name=url.hostname if url.scheme in SECURE else None,
+    )
+
+
+def _resolve(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The host's address; IPv4 where it has both, as most local servers listen there."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise UsageError(
+            f"host {host!r} cannot be resolved: {error}", "is it spelt right?"
+        ) from None
+    addresses = [ipaddress.ip_address(entry[4][0]) for entry in found]
+    return min(addresses, key=lambda address: address.version)

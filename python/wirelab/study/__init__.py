@@ -1,0 +1,1 @@
+"""Published studies: their claims and figures, and how both are compared with measured trials."""

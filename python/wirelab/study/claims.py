@@ -1,0 +1,244 @@
+"""Published findings, tested on measured trials.
+
+A finding is data: a product of cells' figures, each to the power 1 or -1, and
+what is claimed of it, at every one of its levels. Absolute figures of another
+machine are never "reproduced"; ratios, orders and shapes are what is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.levels import Level, level_words
+from wirelab.format.numbers import ranged
+from wirelab.stack.axes import ENGINE
+from wirelab.statistics import Cell, Figure, Interval, StatisticsError, decided_by, further_repeats
+from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics.figure import Unit
+from wirelab.study import figures
+from wirelab.study.expectations import Expectation, Outcome
+from wirelab.trial.record import Trial
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim in one sentence, with its source."""
+
+    id: str
+    claim: str
+    source: str
+    """Table or section of the study."""
+    figure: str
+    over: tuple[Wanted, ...]
+    """Cells in the numerator."""
+    under: tuple[Wanted, ...]
+    """Cells in the denominator; empty: the claim is about a figure, not about a ratio."""
+    levels: tuple[Level, ...]
+    """The claim must hold at every one of them."""
+    expect: Expectation
+    growth: tuple[Level, Level] | None = None
+    """Every cell stands for its figure at the second level over that at the first."""
+
+    @property
+    def unit(self) -> Unit:
+        """That of the figure, where the claim is about one and not about a ratio."""
+        alone = len(self.over) == 1 and not self.under and self.growth is None
+        return figures.named(self.figure).unit if alone else ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The claim at one of its levels."""
+
+    level: Level
+    interval: Interval | None
+    """At 95 %, opened where the client was the limit; None where nothing was measured."""
+    outcome: Outcome
+    reason: str
+    steps: tuple[Part, ...] = ()
+    """Of a crossing: the ratio along its way."""
+    decided_by: str = ""
+    """What may decide an undecided one; in the reason, too."""
+
+    @property
+    def where(self) -> str:
+        """``150 kB, 10 users``."""
+        return level_words(self.level)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A finding and its outcome."""
+
+    finding: Finding
+    outcome: Outcome
+    reason: str
+    parts: tuple[Part, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For exports."""
+        return {
+            "id": self.finding.id,
+            "claim": self.finding.claim,
+            "source": self.finding.source,
+            "expected": self.finding.expect.words(self.finding.unit),
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "parts": [_part(part) for part in self.parts],
+        }
+
+
+def evaluate(trials: Iterable[Trial], finding: Finding) -> Judgement:
+    """Judges a finding. It holds when it holds at every level, at 95 % each (an
+    intersection of tests, Berger 1982, Technometrics 24(4)); it does not hold when one
+    level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it is undecided."""
+    listed = list(trials)
+    return gather(finding, tuple(at(listed, finding, level) for level in finding.levels))
+
+
+def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
+    """The judgement from its parts."""
+    denied = [part for part in parts if part.outcome == "does not hold"]
+    open_parts = [part for part in parts if part.outcome == "undecided"]
+    if denied:
+        return Judgement(finding, "does not hold", _named(denied, len(parts)), parts)
+    if open_parts:
+        return Judgement(finding, "undecided", _named(open_parts, len(parts)), parts)
+    return Judgement(finding, "holds", _named(parts, len(parts)), parts)
+
+
+Powered = tuple[float, Wanted, Cell]
+
+
+def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
+    """The claim at one level."""
+    figure = figures.named(finding.figure)
+    cells = [(power, wanted, wanted.find(trials)) for power, wanted in _terms(finding, level)]
+    missing = [str(wanted) for _, wanted, cell in cells if not (cell and cell.values(figure))]
+    if missing:
+        return Part(level, None, "undecided", f"not measured: {'; '.join(missing)}")
+    powered: list[Powered] = [(p, w, c) for p, w, c in cells if c is not None]
+    strict_level = 1 - (1 - contrast.CONFIDENCE) / len(finding.levels)
+    try:
+        usual = _interval(powered, figure, contrast.CONFIDENCE)
+        strict = _interval(powered, figure, strict_level)
+    except StatisticsError as error:
+        return Part(level, None, "undecided", str(error))
+    outcome = finding.expect.judge(usual)
+    reason = _reason(finding, usual, powered, figure)
+    confidence = contrast.CONFIDENCE
+    if outcome == "does not hold" and finding.expect.judge(strict) != "does not hold":
+        outcome, confidence = "undecided", strict_level
+        reason += f": outside, but not with certainty among {len(finding.levels)} levels"
+    if outcome != "undecided":
+        return Part(level, usual, outcome, reason)
+    more = _decided_by(finding, usual, powered, figure, confidence)
+    return Part(level, usual, outcome, f"{reason}; {more}", decided_by=more)
+
+
+def _terms(finding: Finding, level: Level) -> list[tuple[float, Wanted]]:
+    terms = [(1.0, cell) for cell in finding.over] + [(-1.0, cell) for cell in finding.under]
+    terms = [(power, cell.changed(level)) for power, cell in terms]
+    if finding.growth is None:
+        return terms
+    first, last = finding.growth
+    return [
+        end
+        for power, cell in terms
+        for end in ((power, cell.changed(last)), (-power, cell.changed(first)))
+    ]
+
+
+def _interval(powered: Sequence[Powered], figure: Figure, confidence: float) -> Interval:
+    return opened(contrast.product(_gathered(powered, figure), confidence), powered, figure)
+
+
+def _gathered(powered: Sequence[Powered], figure: Figure) -> list[contrast.Term]:
+    return contrast.gathered([(p, str(wanted), cell.values(figure)) for p, wanted, cell in powered])
+
+
+def opened(interval: Interval, powered: Sequence[Powered], figure: Figure) -> Interval:
+    """A client that was the limit makes a rate a lower bound and a time an upper bound of
+    what the service can do, so the interval has no end on that side."""
+    if interval.bounds is None:
+        return interval
+    low, high = interval.bounds
+    for power, _, cell in powered:
+        if not _only_a_bound(figure, cell, powered):
+            continue
+        if (power > 0) == (figure.better == "higher"):
+            high = inf
+        else:
+            low = 0.0
+    return replace(interval, low=low, high=high)
+
+
+def _only_a_bound(figure: Figure, cell: Cell, powered: Sequence[Powered]) -> bool:
+    """Where callers are compared, a foreign tool's figure is what the tool attained, and
+    whether the tool was the limit is the question: then it bounds nothing else."""
+    callers = {other.point.axes.get("caller", ENGINE) for _, _, other in powered}
+    if len(callers) > 1 and cell.point.axes.get("caller", ENGINE) != ENGINE:
+        return False
+    return figures.only_a_bound(figure, cell)
+
+
+def _reason(
+    finding: Finding, interval: Interval, powered: Sequence[Powered], figure: Figure
+) -> str:
+    reason = _with_claim(interval, finding)
+    bound = [str(wanted) for _, wanted, cell in powered if _only_a_bound(figure, cell, powered)]
+    if bound:
+        reason += f"; the client was the limit in {'; '.join(bound)}, so this is a bound"
+    return reason
+
+
+def _decided_by(
+    finding: Finding,
+    interval: Interval,
+    powered: Sequence[Powered],
+    figure: Figure,
+    confidence: float,
+) -> str:
+    """What may decide the claim at one level."""
+    if interval.bounds is None:
+        return f"{interval.reason}: more repeats give an interval"
+    terms = _gathered(powered, figure)
+    whole = contrast.product(terms, confidence)
+    if finding.expect.judge(whole) != "undecided":
+        return "a client with more cores, or fewer users, may decide"
+    spread = contrast.log_spread(terms)
+    if spread is None:
+        return "more repeats may decide"
+    further = further_repeats(spread, finding.expect.room(interval.estimate), confidence)
+    return decided_by(further, "limit of the claim")
+
+
+def _with_claim(interval: Interval, finding: Finding) -> str:
+    return f"{ranged(interval, finding.unit)}, claimed {finding.expect.words(finding.unit)}"
+
+
+def _named(parts: Sequence[Part], count: int) -> str:
+    if count == 1:
+        return parts[0].reason
+    if len(parts) == count:
+        return "at every level: " + "; ".join(f"{part.where}: {part.reason}" for part in parts)
+    listed = "; ".join(f"{part.where}: {part.reason}" for part in parts)
+    return f"at {len(parts)} of {count} levels: {listed}"
+
+
+def _part(part: Part) -> dict[str, Any]:
+    low, high = (part.interval.bounds if part.interval else None) or (None, None)
+    return {
+        "level": dict(part.level),
+        "estimate": part.interval.estimate if part.interval else None,
+        "low": low,
+        "high": None if high == inf else high,
+        "outcome": part.outcome,
+        "reason": part.reason,
+        "decided_by": part.decided_by,
+        "steps": [_part(step) for step in part.steps],
+    }

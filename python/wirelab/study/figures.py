@@ -1,0 +1,115 @@
+"""The figures that study files may name, each by one word.
+
+The table of :mod:`wirelab.statistics.figure`, and those that published studies
+use beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+
+from wirelab.checks.load import client_bound
+from wirelab.errors import UsageError
+from wirelab.stack.suggestions import did_you_mean
+from wirelab.statistics import FIGURES, Cell, Figure
+from wirelab.trial.record import Trial
+
+TIMES = ("response", "service")
+"""Words that begin the name of a time."""
+PACKETS_MAX = 24
+"""Packets of an exchange that have a figure each."""
+
+
+def _service_mean(trial: Trial) -> float | None:
+    return trial.time_ns("service", "mean") or None
+
+
+def _sequence_mean(trial: Trial) -> float | None:
+    sequences = trial.result.get("sequences")
+    return float(sequences["response"]["mean_ns"]) if sequences else None
+
+
+def _time_per_call(trial: Trial) -> float | None:
+    """The window over its good calls: how long a call takes from the outside, whether its
+    caller waits for it or not."""
+    rate = NAMED["rate"].of(trial)
+    return 1e9 / rate if rate else None
+
+
+def _wire(name: str) -> Callable[[Trial], float | None]:
+    """A mean per exchange of a trial whose packets were captured."""
+    return lambda trial: trial.wire.get("per_exchange", {}).get(name)
+
+
+def _gap(position: int) -> Figure:
+    """Mean time since the packet before, over the exchanges with the commonest sequence."""
+
+    def of(trial: Trial) -> float | None:
+        gaps = trial.wire.get("gaps_us", ())
+        return gaps[position - 1] * 1e3 if len(gaps) >= position else None
+
+    return Figure(f"gap_{position}", f"time before packet {position}", "ns", "lower", of)
+
+
+def _service_cores(trial: Trial) -> float | None:
+    """CPU of the service within the window over the window."""
+    return _share(trial.service.get("cpu_window_s"), trial.result.get("window_s"))
+
+
+def _client_cores(trial: Trial) -> float | None:
+    return _share(trial.client_cpu_s(), trial.result.get("window_s"))
+
+
+def _share(cpu_s: float | None, window_s: float | None) -> float | None:
+    return cpu_s / window_s if cpu_s and window_s else None
+
+
+def _little(trial: Trial) -> float | None:
+    """Users over (mean service time x rate): 1 where a user does nothing but wait for replies."""
+    users, mean, rate = trial.point.load.get("users"), _service_mean(trial), NAMED["rate"].of(trial)
+    return users / (mean * 1e-9 * rate) if users and mean and rate else None
+
+
+_MORE = (
+    Figure("service_mean", "service mean", "ns", "lower", _service_mean),
+    Figure("sequence_mean", "mean of a sequence", "ns", "lower", _sequence_mean),
+    Figure("time_per_call", "time per call", "ns", "lower", _time_per_call),
+    Figure(
+        "wire_total", "bytes per call, IP and TCP headers counted", "B", "lower", _wire("ip_bytes")
+    ),
+    Figure(
+        "wire_pure_tcp", "bytes of packets without data", "B", "lower", _wire("pure_tcp_ip_bytes")
+    ),
+    Figure("wire_data", "bytes of packets with data", "B", "lower", _wire("data_ip_bytes")),
+    Figure("wire_payload", "bytes of TCP payload", "B", "lower", _wire("payload_bytes")),
+    Figure("wire_message", "bytes of messages", "B", "lower", _wire("message_bytes")),
+    Figure("wire_packets", "packets per call", "", "lower", _wire("packets")),
+    Figure("service_cores", "cores that the service kept busy", "", "lower", _service_cores),
+    Figure("client_cores", "cores that the client kept busy", "", "lower", _client_cores),
+    *map(_gap, range(1, PACKETS_MAX + 1)),
+    Figure("little", "users ÷ (mean service time × rate)", "", "lower", _little),
+)
+
+NAMED = MappingProxyType({figure.name: figure for figure in (*FIGURES, *_MORE)})
+"""Every figure by its name."""
+
+
+def named(name: str) -> Figure:
+    """The figure of that name. Raises :class:`UsageError` with the nearest one."""
+    found = NAMED.get(name)
+    if found is None:
+        raise UsageError(f"there is no metric {name!r}", did_you_mean(name, NAMED))
+    return found
+
+
+def phrase(name: str) -> str:
+    """The figure inside a sentence: ``changes calls per second by ...``."""
+    return "calls per second" if name == "rate" else named(name).title
+
+
+def only_a_bound(figure: Figure, cell: Cell) -> bool:
+    """True where a client at its limit makes the figure a mere bound of what the service
+    can do: rates are then too low and times too long; CPU per call is not touched."""
+    touched = figure.name == "rate" or (figure.unit == "ns" and figure.name.startswith(TIMES))
+    return touched and any(client_bound(trial) for trial in cell.measured)

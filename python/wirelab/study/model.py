@@ -1,0 +1,418 @@
+"""A study as data: what was claimed, and which experiments put it to the test.
+
+:class:`Study` is the model of ``studies/<name>/study.yaml``;
+:mod:`wirelab.study_file` reads it. Nothing here knows any one study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from pydantic import Field, field_validator, model_validator
+
+from wirelab.errors import UsageError
+from wirelab.experiment.model import Model, Time
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.crossover import Crossing
+from wirelab.explain.ladders import Ladder, Rung
+from wirelab.explain.levels import Level, levels
+from wirelab.explain.winners import TREND
+from wirelab.format.units import parse_bytes
+from wirelab.stack.suggestions import did_you_mean
+from wirelab.study import figures
+from wirelab.study.claims import Finding
+from wirelab.study.expectations import Expectation
+
+T = TypeVar("T")
+Words = dict[str, Any]
+"""Properties and axes of a cell as they are written, ``{bytes: 14 B, users: 10}``."""
+
+
+def _legal(make: Callable[[], T]) -> T:
+    """Tells what the lab refuses in a way that keeps its line."""
+    try:
+        return make()
+    except UsageError as error:
+        raise ValueError(f"{error.message}. {error.remedy}".rstrip(". ")) from None
+
+
+class Arm(Model):
+    """A stack under the name that claims use."""
+
+    stack: str
+    words: str
+
+    @field_validator("stack")
+    @classmethod
+    def _canonical(cls, reference: str) -> str:
+        return _legal(partial(Wanted.of, {"stack": reference})).stack
+
+
+class Expect(Model):
+    """What is claimed of the figure or ratio: one of the four."""
+
+    above: float | None = None
+    below: float | None = None
+    within: tuple[float, float] | None = None
+    crosses: float | None = None
+    margin: float | None = Field(None, ge=0)
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Expect:
+        given = self.model_fields_set - {"margin"}
+        if len(given) != 1:
+            raise ValueError("write exactly one of above, below, within, crosses")
+        if self.crosses not in (None, 1):
+            raise ValueError("only a ratio of 1 can be crossed")
+        return self
+
+    def expectation(self, threshold: float) -> Expectation:
+        """A claim of a difference from 1 must exceed the threshold; other numbers stand
+        as they are claimed."""
+        about_one = 1.0 in (self.above, self.below, self.crosses)
+        margin = self.margin if self.margin is not None else threshold if about_one else 0.0
+        above = self.above if self.crosses is None else self.crosses
+        return Expectation(above, self.below, self.within, margin)
+
+
+class Claim(Model):
+    """One published finding."""
+
+    id: str
+    claim: str
+    source: str
+    part: str | None = None
+    parts: tuple[str, ...] = ()
+    figure: str = "rate"
+    over: tuple[str | Words, ...] = Field(min_length=1)
+    under: tuple[str | Words, ...] = ()
+    where: Words = Field(default_factory=dict)
+    each: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    along: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    growth: dict[str, tuple[Any, Any]] = Field(default_factory=dict)
+    expect: Expect
+
+    @field_validator("figure")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return _legal(partial(figures.named, name)).name
+
+    @model_validator(mode="after")
+    def _crossing_has_a_way(self) -> Claim:
+        if (self.expect.crosses is not None) != bool(self.along):
+            raise ValueError("`expect: {crosses: 1}` and `along` belong together")
+        return self
+
+    def finding(self, arms: Mapping[str, Arm], threshold: float) -> Finding:
+        """Resolved. Raises :class:`UsageError`."""
+        first, last = (
+            [_sizes({name: pair[i] for name, pair in self.growth.items()}) for i in (0, 1)]
+            if self.growth
+            else (None, None)
+        )
+        return Finding(
+            self.id,
+            self.claim,
+            self.source,
+            self.figure,
+            tuple(_cell(arms, words, self.where) for words in self.over),
+            tuple(_cell(arms, words, self.where) for words in self.under),
+            tuple(_sizes(level) for level in levels(self.each)),
+            self.expect.expectation(threshold),
+            (first, last) if first is not None and last is not None else None,
+        )
+
+    def crossing(self, arms: Mapping[str, Arm], threshold: float) -> Crossing | None:
+        """The same as a crossing, where it is one."""
+        if not self.along:
+            return None
+        steps = tuple(_sizes(level) for level in levels(self.along))
+        return Crossing(self.finding(arms, threshold), steps)
+
+
+class Near(Model):
+    """A rung at the start."""
+
+    id: str
+    words: str
+    hypothesis: str
+    change: Words = Field(min_length=1)
+
+
+class Far(Model):
+    """A rung on the way from ``together`` to the goal."""
+
+    id: str
+    words: str
+    hypothesis: str
+    change: Words = Field(default_factory=dict)
+    to: Words = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Far:
+        if bool(self.change) == bool(self.to):
+            raise ValueError("a far rung has either `change` or `to`")
+        return self
+
+
+class Beside(Model):
+    """A rung that is not part of the path."""
+
+    id: str
+    words: str
+    hypothesis: str
+    from_: Words = Field(alias="from")
+    to: Words
+
+
+class LadderEntry(Model):
+    """A ladder as it is written; ``at`` makes one ladder of each level."""
+
+    id: str
+    question: str
+    part: str
+    figure: str = "rate"
+    also: tuple[str, ...] = ("service_cpu", "client_cpu")
+    at: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    start: Words
+    goal: Words | None = None
+    near: tuple[Near, ...] = ()
+    far: tuple[Far, ...] = ()
+    beside: tuple[Beside, ...] = ()
+
+    @field_validator("figure")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return _legal(partial(figures.named, name)).name
+
+    @field_validator("also")
+    @classmethod
+    def _all_known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(cls._known(name) for name in names)
+
+    @model_validator(mode="after")
+    def _resolvable(self) -> LadderEntry:
+        _legal(partial(self.ladders, 0.05))
+        return self
+
+    def ladders(self, threshold: float) -> tuple[Ladder, ...]:
+        """One per level. Raises :class:`UsageError`."""
+        start = Wanted.of(self.start)
+        goal = Wanted.of(self.goal) if self.goal is not None else None
+        together = start.changed({k: v for rung in self.near for k, v in rung.change.items()})
+        near = tuple(
+            Rung(rung.id, rung.words, rung.hypothesis, start, start.changed(rung.change))
+            for rung in self.near
+        )
+        named = {"start": start, "together": together} | ({"goal": goal} if goal else {})
+        rungs = (*near, *self._path(together, goal), *self._besides(named))
+        ladder = Ladder(
+            self.id,
+            self.question,
+            start,
+            goal,
+            together,
+            rungs,
+            self.figure,
+            self.also,
+            threshold,
+        )
+        if not self.at:
+            return (ladder,)
+        return tuple(ladder.at(level) for level in map(_sizes, levels(self.at)))
+
+    def _path(self, together: Wanted, goal: Wanted | None) -> tuple[Rung, ...]:
+        rungs, here = [], together
+        for rung in self.far:
+            there = Wanted.of(rung.to) if rung.to else here.changed(rung.change)
+            rungs.append(Rung(rung.id, rung.words, rung.hypothesis, here, there, near=False))
+            here = there
+        if self.far and here != goal:
+            raise UsageError(
+                f"the far rungs of ladder {self.id!r} end at {here}",
+                f"they must end at its goal, {goal}",
+            )
+        return tuple(rungs)
+
+    def _besides(self, named: Mapping[str, Wanted]) -> tuple[Rung, ...]:
+        return tuple(
+            Rung(
+                rung.id,
+                rung.words,
+                rung.hypothesis,
+                _end(named, rung.from_),
+                _end(named, rung.to),
+                counted=False,
+            )
+            for rung in self.beside
+        )
+
+
+class ShownFigure(Model):
+    """How a published column maps to a figure."""
+
+    figure: str
+    statistic: str | tuple[str, ...] = Field(description="of the rows; the first that is there")
+    per_unit: float = Field(gt=0, description="figure's units in one published unit")
+
+    @field_validator("figure")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return _legal(partial(figures.named, name)).name
+
+
+class PublishedMap(Model):
+    """How rows of published.csv name what was measured.
+
+    ``figure`` beside an operation's properties is shown in place of the column's own: a
+    packet's own figure, where the study's "operations" are the packets of a call.
+    """
+
+    parts: tuple[str, ...] = Field(min_length=1)
+    experiments: tuple[str, ...] = Field((), description="of the rows; all when left out")
+    stacks: dict[str, str]
+    operations: dict[str, Words]
+    load: dict[str, str] = Field(default_factory=dict)
+    links: dict[str, str] = Field(
+        default_factory=dict, description="the study's links by the lab's; rows of others are left"
+    )
+    figures: dict[str, ShownFigure]
+
+    @field_validator("operations")
+    @classmethod
+    def _known(cls, operations: dict[str, Words]) -> dict[str, Words]:
+        for words in operations.values():
+            if "figure" in words:
+                _legal(partial(figures.named, str(words["figure"])))
+        return operations
+
+    def takes(self, operation: str, experiment: str, link: str) -> bool:
+        """True for the rows that this map is for."""
+        return (
+            operation in self.operations
+            and (not self.experiments or experiment in self.experiments)
+            and (not self.links or link in self.links)
+        )
+
+
+class PairEntry(Model):
+    """Two arms that contend."""
+
+    words: str
+    a: str
+    b: str
+
+
+class WinnersEntry(Model):
+    """A table of winners to be made again."""
+
+    part: str
+    tests: dict[str, Words]
+    vary: str
+    levels: tuple[float, ...] = Field(min_length=2)
+    contenders: dict[str, str]
+    properties: dict[str, str]
+    published: dict[str, dict[str, str]]
+    pairs: tuple[PairEntry, ...] = Field(min_length=1)
+
+    @field_validator("properties")
+    @classmethod
+    def _known(cls, named: dict[str, str]) -> dict[str, str]:
+        for name in named.values():
+            if name != TREND:
+                _legal(partial(figures.named, name))
+        return named
+
+
+class NotRerun(Model):
+    """A finding that this lab cannot put to the test."""
+
+    claim: str
+    source: str
+    reason: str
+
+
+class Study(Model):
+    """A published experiment with its claims."""
+
+    name: str
+    title: str
+    source: str
+    question: str
+    confound: str = ""
+    parts: tuple[str, ...] = Field(min_length=1, description="experiment files, without .yaml")
+    scale: float = Field(1.0, gt=0, description="default share of the published calls")
+    window_max: Time = Field(description="longest window at the default scale")
+    threshold: float = Field(0.05, ge=0, lt=1)
+    arms: dict[str, Arm] = Field(min_length=1)
+    published: tuple[PublishedMap, ...] = ()
+    winners: WinnersEntry | None = None
+    findings: tuple[Claim, ...] = ()
+    ladders: tuple[LadderEntry, ...] = ()
+    not_rerun: tuple[NotRerun, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Study:
+        for claim in self.findings:
+            _legal(partial(claim.finding, self.arms, self.threshold))
+        for part in self._parts_named():
+            if part not in self.parts:
+                raise ValueError(f"there is no part {part!r}. {did_you_mean(part, self.parts)}")
+        for arm in self._arms_named():
+            _legal(partial(_arm, self.arms, arm))
+        ids = [claim.id for claim in self.findings]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise ValueError(f"two findings are called {twice[0]!r}; rename one")
+        return self
+
+    def parts_of(self, claim: Claim) -> tuple[str, ...]:
+        """The parts whose trials a claim is judged on; the first part unless named."""
+        return claim.parts or ((claim.part,) if claim.part else self.parts[:1])
+
+    def _parts_named(self) -> list[str]:
+        named = [part for claim in self.findings for part in self.parts_of(claim)]
+        named += [ladder.part for ladder in self.ladders]
+        named += [part for entry in self.published for part in entry.parts]
+        return named + ([self.winners.part] if self.winners else [])
+
+    def _arms_named(self) -> list[str]:
+        named = [arm for entry in self.published for arm in entry.stacks.values()]
+        pairs = self.winners.pairs if self.winners else ()
+        return named + [arm for pair in pairs for arm in (pair.a, pair.b)]
+
+
+def _arm(arms: Mapping[str, Arm], name: str) -> Arm:
+    if name not in arms:
+        raise UsageError(f"there is no arm {name!r}", did_you_mean(name, arms))
+    return arms[name]
+
+
+def _cell(arms: Mapping[str, Arm], words: str | Words, where: Words) -> Wanted:
+    """An arm, or an arm with changes of its own, which win over ``where``."""
+    if isinstance(words, str):
+        words = {"arm": words}
+    if "arm" not in words:
+        raise UsageError(f"{words} names no arm", "add arm: and one of the study's arms")
+    own = {key: value for key, value in words.items() if key != "arm"}
+    arm = _arm(arms, str(words["arm"]))
+    return Wanted.of({"stack": arm.stack}).changed({**where, **own})
+
+
+def _end(named: Mapping[str, Wanted], words: Words) -> Wanted:
+    of = str(words.get("of"))
+    if of not in named:
+        raise UsageError(f"{words} names no end of the ladder", f"write of: {', '.join(named)}")
+    return named[of].changed({key: value for key, value in words.items() if key != "of"})
+
+
+def _sizes(level: Level) -> Level:
+    """Sizes in bytes, so that a level can be shown and compared."""
+    return {
+        name: _legal(partial(parse_bytes, value))
+        if name in ("bytes", "chunk") and isinstance(value, str)
+        else value
+        for name, value in level.items()
+    }

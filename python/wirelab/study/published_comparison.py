@@ -1,0 +1,165 @@
+"""Published figures beside measured ones, cell by cell.
+
+Absolute figures of another machine are shown, never judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.levels import Level
+from wirelab.statistics import Figure, Interval, StatisticsError
+from wirelab.statistics import linear_contrasts as contrast
+from wirelab.study import figures
+from wirelab.study.model import Arm, PublishedMap, ShownFigure
+from wirelab.study.published import Figure as Printed
+from wirelab.trial.record import Trial
+
+CONTENDERS_MAX = 2
+"""So many stacks stand side by side, and are set in relation; more stand below each other."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One published cell and its measured counterpart, in the published unit."""
+
+    arm: str
+    published: float | None
+    least: float | None
+    most: float | None
+    doubtful: bool
+    """True where a printed figure cannot be right."""
+    measured: Interval | None
+    bound: bool
+    """True where the client was the limit, so that the measured figure is a bound."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """All stacks in one cell of the study's tables."""
+
+    metric: str
+    unit: str
+    operation: str
+    """The study's test: its operation, or its experiment where the map names some and the
+    operation has no figure of its own."""
+    level: Level
+    pairs: tuple[Pair, ...]
+    published_ratio: float | None
+    """First over second stack."""
+    measured_ratio: Interval | None
+
+
+def lines(
+    printed: Sequence[Printed],
+    trials: Iterable[Trial],
+    names: PublishedMap,
+    arms: dict[str, Arm],
+) -> tuple[Line, ...]:
+    """Every published cell that the map names, in the order of the file."""
+    listed = list(trials)
+    return tuple(
+        _line(rows, listed, names, arms, shown)
+        for metric, shown in names.figures.items()
+        for rows in _by_cell(
+            row
+            for row in printed
+            if row.metric == metric and names.takes(row.operation, row.experiment, row.link)
+        )
+    )
+
+
+def _by_cell(rows: Iterable[Printed]) -> list[list[Printed]]:
+    """The rows of each operation, load and link, whatever the stack and the statistic."""
+    cells: dict[tuple[str, tuple[tuple[str, str], ...], str], list[Printed]] = {}
+    for row in rows:
+        cells.setdefault((row.operation, tuple(row.load.items()), row.link), []).append(row)
+    return list(cells.values())
+
+
+def _line(
+    rows: Sequence[Printed],
+    trials: Sequence[Trial],
+    names: PublishedMap,
+    arms: dict[str, Arm],
+    shown: ShownFigure,
+) -> Line:
+    first = rows[0]
+    level: dict[str, Any] = {ours: int(first.load[theirs]) for theirs, ours in names.load.items()}
+    if names.links:
+        level["link"] = names.links[first.link]
+    changes = {**names.operations[first.operation], **level}
+    own = changes.pop("figure", None)
+    figure = figures.named(str(own or shown.figure))
+    cells = {
+        stack: Wanted.of({"stack": arms[arm].stack}).changed(changes)
+        for stack, arm in names.stacks.items()
+    }
+    pairs = [
+        _pair(
+            arms[names.stacks[stack]].words,
+            [r for r in rows if r.stack == stack],
+            wanted,
+            trials,
+            figure,
+            shown,
+        )
+        for stack, wanted in cells.items()
+        if len(cells) <= CONTENDERS_MAX or any(row.stack == stack for row in rows)
+    ]
+    return Line(
+        first.metric,
+        first.unit,
+        first.experiment if names.experiments and not own else first.operation,
+        level,
+        tuple(pairs),
+        _published_ratio(pairs),
+        _measured_ratio(list(cells.values()), trials, figure),
+    )
+
+
+def _pair(
+    words: str,
+    rows: Sequence[Printed],
+    wanted: Wanted,
+    trials: Sequence[Trial],
+    figure: Figure,
+    shown: ShownFigure,
+) -> Pair:
+    by_statistic = {row.statistic: row for row in rows}
+    wished = (shown.statistic,) if isinstance(shown.statistic, str) else shown.statistic
+    mean = next((by_statistic[name] for name in wished if name in by_statistic), None)
+    least, most = by_statistic.get("min"), by_statistic.get("max")
+    cell = wanted.find(trials)
+    interval = cell.interval(figure) if cell else None
+    return Pair(
+        words,
+        mean.value if mean else None,
+        least.value if least else None,
+        most.value if most else None,
+        any(row.doubtful for row in rows),
+        interval.scaled(1.0 / shown.per_unit) if interval else None,
+        cell is not None and figures.only_a_bound(figure, cell),
+    )
+
+
+def _published_ratio(pairs: Sequence[Pair]) -> float | None:
+    if len(pairs) != 2 or pairs[0].published is None or not pairs[1].published:
+        return None
+    return pairs[0].published / pairs[1].published
+
+
+def _measured_ratio(
+    cells: Sequence[Wanted], trials: Sequence[Trial], figure: Figure
+) -> Interval | None:
+    found = [wanted.find(trials) for wanted in cells]
+    if len(found) != 2 or None in found:
+        return None
+    samples = [cell.values(figure) for cell in found if cell is not None]
+    try:
+        return contrast.product([(1.0, samples[0]), (-1.0, samples[1])])
+    except StatisticsError:
+        return None

@@ -1,0 +1,298 @@
+"""Runs a study again and reports which of its findings hold.
+
+A reproduction is a folder: one run directory per part, ``study.json`` that
+names what was run, ``findings.json`` with every judgement, and report.html.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wirelab.errors import UsageError
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment.scaling import scaled
+from wirelab.explain import crossover as crossings
+from wirelab.explain import winners
+from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.explanation import Explanation, explain
+from wirelab.explain.levels import level_words
+from wirelab.explain.winners import Contest, Square
+from wirelab.format.counting import of_all
+from wirelab.run import directory as run_directory
+from wirelab.run import journal
+from wirelab.run import runner as running
+from wirelab.run.completeness import GO_ON
+from wirelab.run.progress import Progress, Silent
+from wirelab.run.runner import Run
+from wirelab.study import catalogue as studies
+from wirelab.study import claims as findings
+from wirelab.study import manifest as study_manifest
+from wirelab.study import published_comparison as beside
+from wirelab.study.catalogue import Found
+from wirelab.study.claims import Judgement
+from wirelab.study.model import Claim, PairEntry, WinnersEntry
+from wirelab.trial.record import Trial
+
+FINDINGS = "findings.json"
+FEW_CALLS = 5.0
+"""Calls per user below which a cell is pointed out."""
+
+
+@dataclass(frozen=True)
+class WinnerTable:
+    """The study's table of winners for one pair of arms."""
+
+    pair: PairEntry
+    squares: tuple[Square, ...]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out."""
+
+    found: Found
+    scale: float
+    folder: Path
+    runs: Mapping[str, Run]
+    lines: tuple[beside.Line, ...]
+    tables: tuple[WinnerTable, ...]
+    judgements: tuple[Judgement, ...]
+    explanations: tuple[Explanation, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """What is missing, torn or was repeated, in sentences; in the notes too."""
+        return _incomplete(self.found.study.parts, self.runs)
+
+    @property
+    def failed(self) -> tuple[Trial, ...]:
+        """Trials that measured nothing."""
+        return tuple(trial for run in self.runs.values() for trial in run.failed)
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json`` and findings.json."""
+        return {
+            "study": self.found.study.name,
+            "scale": self.scale,
+            "findings": [judgement.to_json() for judgement in self.judgements],
+            "winners": [_table_json(table) for table in self.tables],
+            "explanations": [explanation.to_json() for explanation in self.explanations],
+            "not_rerun": [entry.model_dump() for entry in self.found.study.not_rerun],
+            "notes": list(self.notes),
+        }
+
+
+def reproduce(
+    name: str,
+    out: Path,
+    *,
+    scale: float | None = None,
+    progress: Progress | None = None,
+    where: Path | None = None,
+    retry_failed: bool = False,
+) -> Reproduction:
+    """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
+    that it holds as failed, and judges all of it.
+
+    ``scale`` is the share of the published calls; the study's default when None. Raises
+    :class:`UsageError` for a name that is no study or a scale that is no share, and what
+    :func:`wirelab.running.run` raises.
+    """
+    found = studies.load(name, where)
+    share = found.study.scale if scale is None else scale
+    if not 0 < share <= 1:
+        raise UsageError(f"--scale {share:g} is not a share", "give more than 0 and at most 1")
+    heard = progress or Silent()
+    parts = {part: _scaled(found, part, share) for part in found.study.parts}
+    _begin(found, out, share)
+    for number, (part, text) in enumerate(parts.items(), 1):
+        heard.note(f"part {number} of {len(parts)}: {part}")
+        experiment = experiment_file.parse(text, str(found.part(part)))
+        running.run(experiment, out / part, source=text, progress=heard, retry_failed=retry_failed)
+    return read(out, where)
+
+
+def read(folder: Path, where: Path | None = None) -> Reproduction:
+    """Judges the reproduction in a folder, finished or not, and writes findings.json.
+    Raises :class:`UsageError` where there is none."""
+    manifest = study_manifest.read(folder)
+    found = studies.load(str(manifest["study"]), where)
+    runs = {
+        part: running.read(folder / part)
+        for part in found.study.parts
+        if (folder / part / "manifest.json").exists()
+    }
+    judged = judge(found, float(manifest["scale"]), folder, runs)
+    _write(folder / FINDINGS, judged.to_json())
+    return judged
+
+
+def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> Reproduction:
+    """All that the study asks, on the runs that there are. Pure but for reading the study."""
+    study = found.study
+
+    def trials(*parts: str) -> list[Trial]:
+        return [trial for part in parts if part in runs for trial in runs[part].trials]
+
+    lines = tuple(
+        line
+        for entry in study.published
+        for line in beside.lines(found.published, trials(*entry.parts), entry, study.arms)
+    )
+    tables = _tables(study.winners, found, trials(study.winners.part)) if study.winners else ()
+    judgements = tuple(
+        _judged(found, claim, trials(*study.parts_of(claim))) for claim in study.findings
+    )
+    explanations = tuple(
+        explain(trials(entry.part), ladder)
+        for entry in study.ladders
+        for ladder in entry.ladders(study.threshold)
+    )
+    notes = (*_incomplete(study.parts, runs), *_notes(runs, trials(*study.parts)))
+    return Reproduction(found, scale, folder, runs, lines, tables, judgements, explanations, notes)
+
+
+def _judged(found: Found, claim: Claim, trials: Sequence[Trial]) -> Judgement:
+    crossing = claim.crossing(found.study.arms, found.study.threshold)
+    if crossing is not None:
+        return crossings.evaluate(trials, crossing)
+    return findings.evaluate(trials, claim.finding(found.study.arms, found.study.threshold))
+
+
+def _tables(entry: WinnersEntry, found: Found, trials: Sequence[Trial]) -> tuple[WinnerTable, ...]:
+    return tuple(
+        WinnerTable(
+            pair,
+            tuple(
+                winners.square(
+                    trials,
+                    _contest(entry, found, pair, test),
+                    figure,
+                    entry.published[prop][test],
+                    found.study.threshold,
+                )
+                for prop, figure in entry.properties.items()
+                for test in entry.tests
+            ),
+        )
+        for pair in entry.pairs
+    )
+
+
+def _contest(entry: WinnersEntry, found: Found, pair: PairEntry, test: str) -> Contest:
+    a, b = (
+        Wanted.of({"stack": found.study.arms[arm].stack}).changed(entry.tests[test])
+        for arm in (pair.a, pair.b)
+    )
+    return Contest(test, a, b, entry.vary, entry.levels)
+
+
+def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
+    """What a reader must know before believing: failures, thin cells, what was left out."""
+    notes = [
+        f"{of_all(len(run.failed), len(run.trials), 'trial')} of part {part} failed; the first: "
+        f"{run.failed[0].reason}"
+        for part, run in runs.items()
+        if run.failed
+    ]
+    notes += [f"Part {part}: {why}" for part, run in runs.items() for why in run.unavailable]
+    thin = _thin(trials)
+    if thin:
+        fewest, trial = min(thin, key=lambda entry: entry[0])
+        notes.append(
+            f"In {of_all(len(thin), len(trials), 'trial')} a user made fewer than {FEW_CALLS:g} "
+            f"calls within the window; the fewest, {fewest:.1f} on average, with "
+            f"{_cell_words(trial)}."
+        )
+    return tuple(notes)
+
+
+def _incomplete(parts: Sequence[str], runs: Mapping[str, Run]) -> tuple[str, ...]:
+    missing = [f"Part {part} has not been run yet. {GO_ON}" for part in parts if part not in runs]
+    torn = [f"Part {part}: {why}" for part, run in runs.items() for why in run.incomplete]
+    return (*missing, *torn)
+
+
+def _cell_words(trial: Trial) -> str:
+    point = trial.point
+    level = {"bytes": point.bytes, "users": point.load.get("users")}
+    return f"{point.stack}, {point.operation}, {level_words(level)}"
+
+
+def _thin(trials: Sequence[Trial]) -> list[tuple[float, Trial]]:
+    """Calls per user, where few."""
+    shares = [
+        (trial.result.get("calls", 0) / trial.point.load["users"], trial)
+        for trial in trials
+        if trial.status == "measured" and trial.point.load.get("users")
+    ]
+    return [(share, trial) for share, trial in shares if share < FEW_CALLS]
+
+
+def _scaled(found: Found, part: str, share: float) -> str:
+    text = found.part(part).read_text(encoding="utf-8")
+    study = found.study
+    return scaled(text, f"{study.name}/{part}", share, study.scale, study.window_max)
+
+
+def _begin(found: Found, out: Path, scale: float) -> None:
+    """Begins the folder or takes it up again; another study or scale is refused."""
+    wanted = {"study": found.study.name, "scale": scale, "sha256": found.sha256}
+    if study_manifest.is_reproduction(out):
+        before = study_manifest.read(out)
+        if before != wanted:
+            raise UsageError(
+                f"{out} holds {before.get('study')} at scale {before.get('scale')}, or the study's "
+                "files have changed since",
+                "give another --out",
+            )
+        return
+    refused = run_directory.refusal(out, "reproduction")
+    if refused is not None:
+        raise refused
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be made: {error.strerror}", "give another --out") from error
+    _write(out / study_manifest.NAME, wanted)
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    try:
+        run_directory.write_whole(path, json.dumps(content, indent=1) + "\n")
+    except OSError as error:
+        raise journal.storage_error(error, path) from error
+
+
+def _table_json(table: WinnerTable) -> dict[str, Any]:
+    return {
+        "pair": table.pair.words,
+        "tally": winners.tally(table.squares),
+        "squares": [
+            {
+                "test": entry.test,
+                "property": entry.property,
+                "published": entry.published,
+                "verdict": entry.verdict,
+                "reason": entry.reason,
+                "winner": entry.winner,
+                "scores": [
+                    {
+                        "rule": score.rule,
+                        "estimate": score.interval.estimate if score.interval else None,
+                        "low": score.interval.low if score.interval else None,
+                        "high": score.interval.high if score.interval else None,
+                        "verdict": score.verdict,
+                        "reason": score.reason,
+                    }
+                    for score in entry.scores
+                ],
+            }
+            for entry in table.squares
+        ],
+    }

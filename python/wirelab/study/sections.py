@@ -1,0 +1,375 @@
+"""A reproduction as sections of the report's page, and in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirelab.explain import winners
+from wirelab.explain.explanation import Explanation
+from wirelab.explain.levels import Level, level_words
+from wirelab.explain.rung_effects import Climbed
+from wirelab.explain.winners import Score, Square
+from wirelab.format.counting import counted
+from wirelab.format.numbers import NONE, digits, ranged
+from wirelab.report import Row, Section, Table, interval_picture, look
+from wirelab.statistics import Comparison, Interval
+from wirelab.statistics.figure import Unit
+from wirelab.study import figures
+from wirelab.study.claims import Judgement, Part
+from wirelab.study.model import WinnersEntry
+from wirelab.study.published_comparison import CONTENDERS_MAX, Line, Pair
+from wirelab.study.reproduction import Reproduction, WinnerTable
+
+SLOPES = {"slope of rate": (1.0, "1/s per user"), "slope of service time": (1e-3, "µs per user")}
+"""Factor and unit in which differences of slopes are shown."""
+PUBLISHED_RULES = ("arithmetic", "inverse", "geometric", "least", "most", "slope_a", "slope_b")
+LEVELS_MAX = 6
+"""Levels that a table lists one by one; beyond, the lowest and the highest."""
+OUTCOMES = ("holds", "does not hold", "undecided")
+
+
+def sections(made: Reproduction) -> tuple[Section, ...]:
+    """The study's part of the page."""
+    study = made.found.study
+    every = [
+        Section(
+            f"The study {study.name}",
+            [f"{study.title}. {study.source}.", study.question, study.confound, _scale(made)],
+            points=made.notes,
+        ),
+        _findings(made.judgements),
+        *(_winners(study.winners, made.tables, made.lines) if study.winners else ()),
+        *(_explanation(explanation) for explanation in made.explanations),
+        *_beside(made.lines),
+        _not_rerun(made),
+    ]
+    return tuple(every)
+
+
+def claims(made: Reproduction) -> dict[str, tuple[str, ...]]:
+    """The study's claims by what came of them."""
+    return {
+        outcome: tuple(
+            f"{judged.finding.claim} [{judged.finding.id}]"
+            for judged in made.judgements
+            if judged.outcome == outcome
+        )
+        for outcome in OUTCOMES
+    }
+
+
+def count(made: Reproduction) -> str:
+    """How many claims hold, do not, and are undecided."""
+    return f"{_count(made.judgements)}."
+
+
+def sentences(made: Reproduction) -> tuple[str, ...]:
+    """What there is to say beside the claims: winners, explanations, notes."""
+    said = []
+    if made.found.study.winners:
+        said += [_tally(made.found.study.winners, table) for table in made.tables]
+    for explanation in made.explanations:
+        said.append(f"{explanation.ladder.question} ({explanation.ladder.id})")
+        said += explanation.sentences
+    return (*said, *made.notes)
+
+
+def _scale(made: Reproduction) -> str:
+    return (
+        f"Run with {made.scale:g} of the published numbers of calls. Absolute figures of another "
+        "machine are shown beside the measured ones and not judged; ratios, orders and shapes are."
+    )
+
+
+def _count(judgements: Sequence[Judgement]) -> str:
+    counts = [sum(j.outcome == outcome for j in judgements) for outcome in OUTCOMES]
+    return (
+        f"Of {counted(len(judgements), 'finding')} tested {counts[0]} hold, {counts[1]} do not, "
+        f"and {counts[2]} are undecided"
+    )
+
+
+def _findings(judgements: Sequence[Judgement]) -> Section:
+    text = (
+        f"{_count(judgements)}. A claim holds when it does at every level, each at 95 %; it does "
+        "not hold when one level denies it at 95 % for all levels together; else it is undecided, "
+        "with what may decide it. Where the client was the limit, a rate is a lower bound and its "
+        "ratio has an open end."
+    )
+    rows = [
+        (_verdict(j), f"{j.finding.claim} ({j.finding.source})", _measured(j)) for j in judgements
+    ]
+    columns = ("Verdict", "Claim and source", "Measured, 95 % interval")
+    return Section("Which findings hold", [text], [Table(columns, rows), *_along(judgements)])
+
+
+def _verdict(judgement: Judgement) -> str:
+    """The outcome; below it what may decide an undecided one."""
+    if judgement.outcome != "undecided":
+        return judgement.outcome
+    more = dict.fromkeys(part.decided_by for part in judgement.parts if part.decided_by)
+    return "\n".join([judgement.outcome, *more])
+
+
+def _measured(judgement: Judgement) -> str:
+    finding, parts = judgement.finding, judgement.parts
+    shown = parts if len(parts) <= LEVELS_MAX else _extremes(parts)
+    levels = "; ".join(_level(part, finding.unit) for part in shown)
+    if len(shown) < len(parts):
+        levels = f"lowest and highest of {len(parts)}: {levels}"
+    if all(part.interval is None for part in parts):
+        return levels
+    return f"{levels}; claimed {finding.expect.words(finding.unit)}"
+
+
+def _extremes(parts: Sequence[Part]) -> list[Part]:
+    """The lowest and the highest, and what was not measured."""
+    known = sorted(
+        ((part.interval.estimate, place) for place, part in enumerate(parts) if part.interval)
+    )
+    ends = [parts[known[0][1]], parts[known[-1][1]]] if known else []
+    return ends + [part for part in parts if part.interval is None]
+
+
+def _along(judgements: Sequence[Judgement]) -> list[Table]:
+    """The ratios along the way of every crossing."""
+    tables = []
+    for judged in judgements:
+        rows = [
+            (part.where, *(ranged(s.interval) if s.interval else s.reason for s in part.steps))
+            for part in judged.parts
+            if part.steps
+        ]
+        if rows:
+            first = judged.parts[0]
+            steps = [
+                {k: v for k, v in s.level.items() if k not in first.level} for s in first.steps
+            ]
+            columns = ("At", *map(level_words, steps))
+            tables.append(Table(columns, rows, f"Along the way: {judged.finding.claim}"))
+    return tables
+
+
+def _beyond(level: Level, part: Part) -> str:
+    """What a step's level adds to its part's."""
+    return level_words({name: value for name, value in level.items() if name not in part.level})
+
+
+def _level(part: Part, unit: Unit) -> str:
+    said = part.reason if part.interval is None else ranged(part.interval, unit)
+    return f"{part.where}: {said}" if part.level else said
+
+
+def _winners(
+    entry: WinnersEntry, tables: Sequence[WinnerTable], lines: Sequence[Line]
+) -> list[Section]:
+    ratio = f"{entry.contenders['a']} is better by"
+    parts = [
+        Section(
+            _capital(table.pair.words),
+            [_tally(entry, table)],
+            [
+                Table(
+                    ("Test", "Property", "Published", "Here", "Verdict", f"{ratio}, rule by rule"),
+                    [_square(entry, square) for square in table.squares],
+                )
+            ],
+        )
+        for table in tables
+    ]
+    text = (
+        "The study named a winner per test and property from an average over the levels whose kind "
+        "it did not state, and from trend lines that it judged by eye. Here the ratio per level is "
+        "averaged in three ways, and the slopes are those of least squares; a square holds only "
+        "when it does by every rule. Slopes are differences of slopes, above 0 where the first "
+        "scales better."
+    )
+    parts.append(_published_rules(entry, lines))
+    return [Section("The table of winners", [text], sections=parts)]
+
+
+def _published_rules(entry: WinnersEntry, lines: Sequence[Line]) -> Section:
+    """The same rules on the published averages, which have no interval."""
+    rows = []
+    for metric, test in dict.fromkeys((line.metric, line.operation) for line in lines):
+        cells = [line for line in lines if (line.metric, line.operation) == (metric, test)]
+        a, b = ([cell.pairs[i].published or 0.0 for cell in cells] for i in (0, 1))
+        levels = [float(cell.level[entry.vary]) for cell in cells]
+        higher = entry.properties.get(metric) == "rate"
+        made = winners.published_square(a, b, levels, higher=higher)
+        rows.append((test, metric, *(digits(made[name]) for name in PUBLISHED_RULES)))
+    text = f"Ratios above 1 mean that {entry.contenders['a']} is better; slopes are per user."
+    columns = ("Test", "Metric", "Arithmetic", "Inverse", "Geometric", "Least", "Most")
+    slopes = tuple(f"Slope, {entry.contenders[name]}" for name in ("a", "b"))
+    table = Table((*columns, *slopes), rows, numeric=tuple(range(2, 9)))
+    return Section("The same rules on the published averages", [text], [table])
+
+
+def _tally(entry: WinnersEntry, table: WinnerTable) -> str:
+    count = winners.tally(table.squares)
+    published = [square.published for square in table.squares]
+    a, b = entry.contenders["a"], entry.contenders["b"]
+    holding = sum(square.verdict == "holds" for square in table.squares)
+    return (
+        f"{_capital(table.pair.words)}: {a} wins {count['a']}, {b} {count['b']}, "
+        f"{count['neither']} are undecided (published {published.count('a')} to "
+        f"{published.count('b')}); {holding} of "
+        f"{len(published)} published winners hold."
+    )
+
+
+def _square(entry: WinnersEntry, square: Square) -> tuple[str, ...]:
+    names = {**entry.contenders, "": "undecided"}
+    scores = "; ".join(f"{score.rule} {_score(score)}" for score in square.scores)
+    prop = next(name for name, figure in entry.properties.items() if figure == square.property)
+    return (
+        square.test,
+        prop,
+        names[square.published],
+        names[square.winner],
+        "\n".join(filter(None, (square.verdict, square.reason))),
+        scores,
+    )
+
+
+def _score(score: Score) -> str:
+    if score.interval is None:
+        return score.reason
+    unit = SLOPES.get(score.rule)
+    if unit is None or score.interval.bounds is None:
+        return ranged(score.interval)
+    scale, name = unit
+    low, high = (scale * bound for bound in score.interval.bounds)
+    return f"{digits(scale * score.interval.estimate)} ({digits(low)} to {digits(high)}) {name}"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _explanation(explanation: Explanation) -> Section:
+    ladder = explanation.ladder
+    title = figures.named(ladder.figure).title
+    also = [f"× {figures.named(name).title}" for name in ladder.also]
+    columns = ("Rung", "Hypothesis", "Changed", f"× {title}", "Share of the gap", *also, "Verdict")
+    rows = [_rung(explanation, step) for step in explanation.climbed]
+    shown = [step for step in explanation.climbed if step.effect is not None]
+    pictures = [
+        interval_picture(
+            [Row(step.rung.words, step.effect.ratio, look(0)) for step in shown if step.effect],
+            f"What each rung changes, {ladder.id}",
+            f"ratio of {title}",
+            "After over before, with 95 % intervals; left of 1 the change costs, right it gains.",
+            reference=1.0,
+        )
+    ]
+    text = (
+        "Each rung changes one thing. It is called a cause only where its interval excludes no "
+        f"effect by more than {100 * ladder.threshold:g} %, judged together with the other rungs "
+        "(Holm). Shares are on the scale of logarithms, on which rungs add up."
+    )
+    return Section(
+        f"{ladder.question} ({ladder.id})",
+        [text],
+        [Table(columns, rows)],
+        pictures if shown else (),
+        points=explanation.sentences,
+    )
+
+
+def _rung(explanation: Explanation, step: Climbed) -> tuple[str, ...]:
+    changed = "; ".join(f"{name}: {a} → {b}" for name, (a, b) in step.rung.changes.items())
+    also = (_ratio(step.also.get(name)) for name in explanation.ladder.also)
+    return (
+        step.rung.words,
+        step.rung.hypothesis,
+        changed,
+        _ratio(step.effect),
+        _share(step.share),
+        *also,
+        step.outcome,
+    )
+
+
+def _ratio(comparison: Comparison | None) -> str:
+    return NONE if comparison is None else ranged(comparison.ratio)
+
+
+def _share(share: Interval | None) -> str:
+    if share is None or share.bounds is None:
+        return NONE
+    low, high = share.bounds
+    return f"{100 * share.estimate:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
+
+
+def _beside(lines: Sequence[Line]) -> list[Section]:
+    tables = []
+    for metric in dict.fromkeys(line.metric for line in lines):
+        rows = [line for line in lines if line.metric == metric]
+        if any(len(line.pairs) > CONTENDERS_MAX for line in rows):
+            tables.append(_stacked(metric, rows))
+            continue
+        for arms in dict.fromkeys(map(_arms, rows)):
+            tables.append(_contended(metric, arms, [row for row in rows if _arms(row) == arms]))
+    return [Section("Published and measured", tables=tables)] if tables else []
+
+
+def _arms(line: Line) -> tuple[str, ...]:
+    return tuple(pair.arm for pair in line.pairs)
+
+
+def _contended(metric: str, arms: Sequence[str], lines: Sequence[Line]) -> Table:
+    """The same stacks beside each other in every row."""
+    columns = ["Test", "Load"]
+    columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
+    told = (
+        f"{metric}, {lines[0].unit}: published average (lowest, highest), measured estimate "
+        "(95 % interval); † is printed so and cannot be right, ≥ or ≤ marks a bound, the client "
+        "being the limit"
+    )
+    if len(arms) == 1:
+        return Table(columns, [_cells(line)[:-2] for line in lines], f"{told}.")
+    columns += ["Ratio, published", "Ratio, measured"]
+    told += "; ratios are first over second."
+    return Table(columns, [_cells(line) for line in lines], told)
+
+
+def _stacked(metric: str, lines: Sequence[Line]) -> Table:
+    """One stack a row, for studies that compared many."""
+    rows = [
+        (pair.arm, line.operation, level_words(line.level), _published(pair), _here(line, pair))
+        for line in lines
+        for pair in line.pairs
+    ]
+    about = f"{metric}, {lines[0].unit}: published figure, measured estimate (95 % interval)."
+    return Table(["Stack", "Test", "Load", "Published", "Measured"], rows, about)
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    words = [word for pair in line.pairs for word in (_published(pair), _here(line, pair))]
+    published = NONE if line.published_ratio is None else digits(line.published_ratio)
+    measured = NONE if line.measured_ratio is None else ranged(line.measured_ratio)
+    level = level_words(line.level) if line.level else NONE
+    return (line.operation, level, *words, published, measured)
+
+
+def _published(pair: Pair) -> str:
+    if pair.published is None:
+        return NONE
+    ends = ", ".join(NONE if end is None else f"{end:,g}" for end in (pair.least, pair.most))
+    ends = "" if pair.least is None and pair.most is None else f" ({ends})"
+    return f"{pair.published:,g}{ends}{' †' if pair.doubtful else ''}"
+
+
+def _here(line: Line, pair: Pair) -> str:
+    if pair.measured is None:
+        return NONE
+    sign = ("≥ " if "/" in line.unit else "≤ ") if pair.bound else ""
+    if pair.measured.bounds is None:
+        return f"{sign}{digits(pair.measured.estimate)}"
+    return f"{sign}{ranged(pair.measured)}"
+
+
+def _not_rerun(made: Reproduction) -> Section:
+    rows = [(entry.claim, entry.source, entry.reason) for entry in made.found.study.not_rerun]
+    return Section("What was not run again", (), [Table(("Claim", "Source", "Why not"), rows)])

@@ -1,0 +1,152 @@
+"""Captures of a trial: its packets into files, at one end of the link or at both.
+
+Each is a process (docs/reference/process.md, "A capture is a process") in the network
+namespace of its end. On loopback both ends are one interface, which is captured once.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from wirelab.errors import LabError, StorageError, TrialFailed
+from wirelab.experiment.capture_ends import SIDES, CaptureChoice
+from wirelab.process import engine_binary
+from wirelab.process.interruption import Interruption
+from wirelab.process.managed import Attendant, Refused
+from wirelab.trial.link import AnyLink, End, Loopback
+
+Json = dict[str, Any]
+
+
+class Capture(Attendant):
+    """One running capture. Use as a context manager."""
+
+    stop_s = 10.0
+    """The ring is drained into the file first."""
+
+    def __init__(
+        self,
+        side: str,
+        end: End,
+        file: Path,
+        *,
+        port: int | None,
+        cores: tuple[int, ...],
+        log: Path,
+        interruption: Interruption,
+    ) -> None:
+        """Captures the packets of a TCP port into ``file``. Raises :class:`TrialFailed`,
+        :class:`Refused` where it cannot be had, and :class:`StorageError` without room."""
+        self.noun = f"the capture at the {side}'s end"
+        self.file = file
+        order = {
+            "interface": end.interface,
+            "file": str(file.absolute()),
+            "port": port,
+            "cores": list(cores),
+        }
+        super().__init__(
+            [str(engine_binary.find()), "capture"],
+            order,
+            log=log,
+            namespace=end.namespace,
+            interruption=interruption,
+        )
+
+    def tick(self) -> None:
+        """Raises :class:`TrialFailed` when it has ended, and :class:`StorageError` when that
+        was for want of room."""
+        death = self.death()
+        if death:
+            self.accept(self.farewell())
+            raise TrialFailed(f"{death} in mid-trial")
+
+    def finish(self) -> Json:
+        """Its record, once the trial is over. Raises :class:`TrialFailed` when it says none,
+        and :class:`StorageError` when it had no room."""
+        caught = self.last_words("captured")
+        return {"file": self.file.name, "interface": self.said.get("interface"), **caught}
+
+    def accept(self, said: Json) -> None:
+        """A trial without room for its packets is none that failed: it can be measured once
+        there is room, and till then nothing else can. Raises :class:`StorageError`."""
+        failed = said.get("failed", {})
+        if failed.get("out_of_room"):
+            raise StorageError(
+                f"{self.noun} cannot be written: {failed['message']}",
+                "finished trials are kept; make room and give the same command again to go on",
+            )
+
+
+class Captures:
+    """All captures of a trial. Use as a context manager."""
+
+    def __init__(
+        self,
+        choice: CaptureChoice,
+        link: AnyLink,
+        folder: Path,
+        *,
+        port: int | None,
+        cores: tuple[int, ...],
+        interruption: Interruption,
+    ) -> None:
+        """``choice`` is the experiment's word: none, client, server or both."""
+        self._taken: dict[str, Capture] = {}
+        self._stack = ExitStack()
+        sides = SIDES[choice][:1] if isinstance(link, Loopback) else SIDES[choice]
+        with ExitStack() as unwound:
+            for side in sides:
+                capture = Capture(
+                    side,
+                    link.client if side == "client" else link.server,
+                    folder / f"capture-{side}.pcapng",
+                    port=port,
+                    cores=cores,
+                    log=folder / f"capture-{side}.log",
+                    interruption=interruption,
+                )
+                self._taken[side] = unwound.enter_context(capture)
+            self._stack = unwound.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def tick(self) -> None:
+        """Raises :class:`TrialFailed` or :class:`StorageError` when one has ended."""
+        for capture in self._taken.values():
+            capture.tick()
+
+    def finish(self) -> Json:
+        """The record of each by its side. Raises :class:`TrialFailed` and
+        :class:`StorageError`."""
+        return {side: capture.finish() for side, capture in self._taken.items()}
+
+
+def try_out(folder: Path, interruption: Interruption) -> None:
+    """Captures for a moment on loopback. Raises :class:`LabError` where it cannot, with the
+    reason and what to do."""
+    file, log = folder / "try-out.pcapng", folder / "try-out.log"
+    common: Json = {"port": 1, "cores": (), "log": log, "interruption": interruption}
+    try:
+        with Capture("client", End(), file, **common) as capture:
+            capture.finish()
+            return
+    except Refused as refused:
+        reason, remedy = refused.message, refused.remedy
+    except TrialFailed as failure:
+        reason, remedy = failure.reason, "`wirelab doctor` tells what this machine can do"
+    raise LabError(
+        f"packets cannot be captured here: {reason}", f"{remedy}; or write `capture: none`"
+    )

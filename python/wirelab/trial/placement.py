@@ -1,0 +1,119 @@
+"""Which process runs on which cores.
+
+The rule ``pinned``: the service on the first core, the engine on the second,
+the front on whatever is left, so that neither side of a measurement shares a
+core with the other; a link's emulator and captures on spare cores, and on no
+fixed one where there is none to spare. On one core nothing can be kept apart,
+and nothing is pinned. Every result carries the table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from wirelab.errors import UsageError
+
+if TYPE_CHECKING:
+    from wirelab.experiment.model import Placement, PlacementChoice
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cores per process; an empty tuple: not pinned."""
+
+    rule: str
+    service: tuple[int, ...]
+    engine: tuple[int, ...]
+    front: tuple[int, ...]
+    available: tuple[int, ...]
+    emulator: tuple[int, ...] = ()
+    """Of the link, where it has one."""
+    capture: tuple[int, ...] = ()
+
+    def processors(self) -> int:
+        """Threads of service code that its cores can carry."""
+        return len(self.service or self.available)
+
+    def threads(self) -> int:
+        """Threads of the engine: one per core it is pinned to."""
+        return max(1, len(self.engine))
+
+    def waiting(self, *, rationed: bool = False) -> str:
+        """How the engine's threads wait: ``patient``, which may be awake, where their cores are
+        no other's and their CPU time is not ``rationed``; else ``asleep``."""
+        apart = not {*self.engine} & {*self.service, *self.emulator, *self.capture}
+        alone = bool(self.engine) and bool(self.service) and apart
+        return "patient" if alone and not rationed else "asleep"
+
+    def threading(self, *, rationed: bool = False) -> dict[str, Any]:
+        """The engine's threads, as its plan names them."""
+        waiting = self.waiting(rationed=rationed)
+        return {"threads": self.threads(), "cores": list(self.engine), "waiting": waiting}
+
+    def to_json(self, *, emulator: bool = False, capture: bool = False) -> dict[str, Any]:
+        """As results carry it; ``"unpinned"`` in place of no cores. Emulator and capture are
+        named where the trial has them."""
+        sides = {"service": self.service, "engine": self.engine, "front": self.front}
+        sides |= {"emulator": self.emulator} if emulator else {}
+        sides |= {"capture": self.capture} if capture else {}
+        table: dict[str, Any] = {name: list(cores) or "unpinned" for name, cores in sides.items()}
+        return {"rule": self.rule, **table}
+
+
+def available_cores() -> tuple[int, ...]:
+    """The cores that this process may use."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def choose(choice: PlacementChoice, cores: tuple[int, ...] | None = None) -> Table:
+    """The table for a choice on these cores (default: the machine's).
+    Raises :class:`UsageError` for a core that is not there."""
+    cores = available_cores() if cores is None else cores
+    if not isinstance(choice, str):
+        return _named(choice, cores)
+    if choice == "unpinned" or len(cores) < 2:
+        return Table(choice, (), (), (), cores)
+    spare = cores[2:]
+    return Table(choice, cores[:1], cores[1:2], spare, cores, spare[:1], spare[1:2] or spare[:1])
+
+
+def name(choice: PlacementChoice) -> str:
+    """Short and stable, for the options of a point: ``unpinned``, ``service 0, engine 1``."""
+    if isinstance(choice, str):
+        return choice
+    sides = [("service", choice.service), ("engine", choice.engine)]
+    sides += [("emulator", choice.emulator)] if choice.emulator else []
+    sides += [("capture", choice.capture)] if choice.capture else []
+    return ", ".join(f"{side} {' '.join(map(str, cores)) or 'unpinned'}" for side, cores in sides)
+
+
+def _named(choice: Placement, cores: tuple[int, ...]) -> Table:
+    wanted = {*choice.service, *choice.engine, *choice.emulator, *choice.capture}
+    missing = sorted(wanted - set(cores))
+    if missing:
+        raise UsageError(
+            f"placement names core {missing[0]}, and this machine offers {list(cores)}",
+            "name cores that exist, or write placement: pinned",
+        )
+    rest = tuple(core for core in cores if core not in wanted)
+    return Table(
+        *("cores", choice.service, choice.engine, rest, cores),
+        emulator=choice.emulator,
+        capture=choice.capture,
+    )
+
+
+@contextmanager
+def front_on(table: Table) -> Iterator[None]:
+    """Keeps this process on its own cores for as long as it lasts."""
+    before = os.sched_getaffinity(0)
+    if table.front:
+        os.sched_setaffinity(0, table.front)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

@@ -1,0 +1,73 @@
+"""Which kind of load the packets show: closed, constant, Poisson or bursts.
+
+A closed load begins a request when a reply has come, so that most of its users are under way
+most of the time, and gaps follow latencies. An open one keeps time: the coefficient of variation
+of its gaps tells a constant rate (0) from a Poisson process (1) and from bursts (more).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from wirelab.wrap.tool_report import Asked
+
+REQUESTS_MIN = 20
+"""With fewer, nothing is said."""
+FULL = 0.5
+"""Mean over highest concurrency from which on users are taken for busy."""
+COUPLED = 0.2
+"""Correlation of latency and gap from which on a client may be waiting for replies."""
+COUPLED_SURELY = 0.6
+CONSTANT_MAX = 0.3
+POISSON = (0.8, 1.3)
+
+Json = dict[str, Any]
+Name = Literal["closed", "constant", "poisson", "bursts", "untold"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What kind of load it was, and by what that is known."""
+
+    name: Name
+    reason: str
+
+
+def kind(load: Json, asked: Asked | None) -> Kind:
+    """``load`` is that of a dissection. The options are believed where the packets do not
+    contradict them."""
+    concurrency, gaps = load["concurrency"], load["gap_us"]
+    if load["requests"] < REQUESTS_MIN or concurrency is None or gaps is None:
+        return Kind("untold", f"fewer than {REQUESTS_MIN} requests")
+    seen = _by_packets(load)
+    users = asked.users if asked and asked.rate is None else None
+    if seen.name != "closed" and users is not None and concurrency["max"] <= users:
+        return Kind(
+            "closed",
+            f"by its options; at most {concurrency['max']} under way, "
+            f"and gaps vary by {gaps['variation']:.2f} of their mean",
+        )
+    return seen
+
+
+def _by_packets(load: Json) -> Kind:
+    concurrency, variation = load["concurrency"], load["gap_us"]["variation"]
+    full = concurrency["mean"] / concurrency["max"]
+    coupling = (load["coupling"] or {}).get("correlation")
+    follows = "" if coupling is None else f", gaps follow latencies by {coupling:.2f}"
+    gaps = f"gaps vary by {variation:.2f} of their mean"
+    waits = coupling is None or coupling >= COUPLED
+    if (full >= FULL and waits) or (coupling or 0.0) >= COUPLED_SURELY:
+        return Kind(
+            "closed",
+            f"{concurrency['mean']:.1f} under way in the mean, {concurrency['max']} at most"
+            + follows,
+        )
+    if variation <= CONSTANT_MAX:
+        return Kind("constant", gaps + follows)
+    if POISSON[0] <= variation <= POISSON[1]:
+        return Kind("poisson", f"{gaps}, as of calls that know nothing of each other{follows}")
+    if variation > POISSON[1]:
+        return Kind("bursts", gaps + follows)
+    return Kind("untold", gaps + follows)

@@ -1,0 +1,277 @@
+"""What wrapping a command gave, as a page that opens offline: the parts of a run's report, for a
+tool that is not the lab's. Everything that the tool, its target or its packets say is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from wirelab.format.counting import counted
+from wirelab.format.numbers import NONE, digits, quantity
+from wirelab.report import causes, dissected, gaps, packets, timeline
+from wirelab.report.distribution import Curves, distribution_picture
+from wirelab.report.palette import look
+from wirelab.report.section import Picture, Section, Table
+from wirelab.report.sheet import Sheet
+from wirelab.wrap import target
+from wirelab.wrap.comparison import NAMES, times_of
+from wirelab.wrap.session import Measured
+from wirelab.wrap.text import KINDS, NOT_TESTED, around, statuses
+
+TITLE_MAX = 120
+"""Characters of the command in the title; the whole stands below it."""
+OUTPUT_MAX = 8_000
+"""Characters of the tool's output that are shown, its end."""
+ROWS_MAX = 40
+"""Kinds of requests that are shown."""
+_PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0}
+_TRUST = (
+    "Each check holds one way in which the tool's figures could mislead against the packets. One "
+    "that does not apply is left out."
+)
+_LATENCY = (
+    "By the packets: from the request's first byte to the reply's last, at the place of the "
+    "capture; percentiles only where ten samples lie above. What the tool spends before it sends "
+    "and after the bytes have come is in its own figures alone."
+)
+_BYTES = (
+    "Means per exchange over everything captured, set-up and tear-down of connections included; "
+    "packets count from the IP header on."
+)
+
+Json = dict[str, Any]
+Rows = list[tuple[str, str]]
+
+
+def html(measured: Measured, result: Json) -> str:
+    """The page; ``result`` is the record of what was measured."""
+    sections = [
+        _trust(result),
+        _connections(measured.document, result),
+        _requests(result),
+        _load(result),
+        _latency(result),
+        _findings(measured.document),
+        _bytes(measured.document),
+        *_exchange(measured.document),
+        _output(measured),
+    ]
+    command = target.as_typed(result["command"])
+    facts = [("Command", command), *((name.capitalize(), words) for name, words in around(result))]
+    return Sheet(
+        command if len(command) <= TITLE_MAX else f"{command[: TITLE_MAX - 1]}…",
+        [section for section in sections if section is not None],
+        kind="wrap",
+        about=result["verdict"]["words"],
+        facts=facts,
+    ).html()
+
+
+def _trust(result: Json) -> Section:
+    rows = [(check["name"], check["outcome"], check["reason"]) for check in result["checks"]]
+    table = Table(("check", "outcome", "evidence"), rows)
+    return Section("Can it be trusted?", (_TRUST,), (table,))
+
+
+def _connections(document: Json, result: Json) -> Section:
+    wire, asked = result["wire"], result["asked"] or {}
+    used, flows = wire["connections"], wire["flows"]
+    rows = [
+        ("opened in the capture", f"{flows['opened']:,}"),
+        ("closed in the capture", f"{flows['closed']:,}"),
+        ("open at a time, at most", f"{result['load']['connections_open_max']:,}"),
+        ("that carried requests", f"{used['used']:,}"),
+        ("that carried several", f"{flows['reused']:,}"),
+        ("requests on one, at most", f"{used['exchanges_max']:,}"),
+        ("requests under way on one, at most", f"{used['in_flight_max']:,}"),
+        ("asked for", _asked(asked)),
+    ]
+    return Section("Connections", tables=(_values(rows), _flows(document["flows"])))
+
+
+def _asked(asked: Mapping[str, Any]) -> str:
+    """What the tool's options ask for, where they are known."""
+    if not asked:
+        return NONE
+    reuse = {True: "connections kept", False: "one connection a request", None: ""}[asked["reuse"]]
+    amounts = ("connection", asked["connections"]), ("user", asked["users"])
+    told = [counted(count, noun) for noun, count in amounts if count is not None]
+    rate = [] if asked["rate"] is None else [f"{digits(asked['rate'])} requests/s"]
+    options = ", ".join(asked["options"]) or "its defaults"
+    return f"{', '.join(filter(None, (*told, *rate, reuse))) or 'nothing'} ({options})"
+
+
+def _flows(flows: Json) -> Table:
+    columns = ["client", "server", "protocol", "opened", "closed", "requests", "packets"]
+    columns += ["bytes", "sent again", "round trip"]
+    rows = [
+        [
+            *(flow[name] for name in ("client", "server", "protocol", "opening", "closing")),
+            *(f"{flow[name]:,}" for name in ("exchanges", "packets", "bytes", "retransmissions")),
+            NONE if flow["rtt_us"] is None else quantity(flow["rtt_us"] * 1e3, "ns"),
+        ]
+        for flow in flows["list"]
+    ]
+    shown = f"The first of {counted(flows['count'], 'connection')}"
+    caption = shown if len(rows) < flows["count"] else "Every connection"
+    return Table(columns, rows, caption, range(5, 10))
+
+
+def _requests(result: Json) -> Section:
+    wire = result["wire"]
+    columns = ["request", "protocol", "count", "replies", "p50", "p99", "sent", "received"]
+    rows = [
+        [
+            named["name"] or NONE,
+            named["protocol"],
+            f"{named['count']:,}",
+            ", ".join(f"{status}: {n:,}" for status, n in named["status"].items()) or "none",
+            *(dissected.percentile(named["latency_us"] or {}, name) for name in ("p50", "p99")),
+            f"{digits(named['request_message_bytes'] + named['request_overhead_bytes'])} B",
+            f"{digits(named['reply_message_bytes'] + named['reply_overhead_bytes'])} B",
+        ]
+        for named in wire["by_name"][:ROWS_MAX]
+    ]
+    left = len(wire["by_name"]) - len(rows)
+    more = (f"{left:,} more in wrap.json.",) if left else ()
+    endings = ", ".join(f"{name} {count:,}" for name, count in wire["endings"].items() if count)
+    told = f"{counted(wire['exchanges'], 'request')}; {statuses(wire)}; ended: {endings or 'none'}."
+    return Section("Requests", (told, *more), (Table(columns, rows, "", (2, 4, 5, 6, 7)),))
+
+
+def _load(result: Json) -> Section:
+    """Concurrency and arrivals."""
+    load = result["load"]
+    concurrency = Section("Concurrency", tables=(_values(_under_way(load)),))
+    arrivals = Section("Arrivals", tables=(_values(_begun(load)),))
+    return Section("Load", (f"{_kind(load)}.",), sections=(concurrency, arrivals))
+
+
+def _kind(load: Json) -> str:
+    kind = KINDS[load["kind"]]
+    return f"{kind[0].upper()}{kind[1:]}: {load['reason']}"
+
+
+def _under_way(load: Json) -> Rows:
+    seen = load["concurrency"]
+    if not seen:
+        return [("requests under way", NONE)]
+    return [
+        ("requests under way, mean", f"{seen['mean']:.2f}"),
+        ("median", f"{seen['median']:,}"),
+        ("at most", f"{seen['max']:,}"),
+        ("share of the time with none", f"{seen['idle_share']:.1%}"),
+        ("share of the time with the most", f"{seen['full_share']:.1%}"),
+    ]
+
+
+def _begun(load: Json) -> Rows:
+    rows = [
+        ("requests begun", f"{load['requests']:,}"),
+        ("within", quantity(load["seconds"], "s")),
+        ("rate", NONE if load["per_s"] is None else quantity(load["per_s"], "1/s")),
+    ]
+    apart, coupling = load["gap_us"], load["coupling"]
+    if apart:
+        rows.append(("gap between begins, mean", _us(apart["mean"])))
+        rows.append(("its standard deviation", _us(apart["deviation"])))
+    if coupling:
+        rows.append(("correlation of gap and latency", f"{coupling['correlation']:.2f}"))
+    for name, words in (
+        ("pause_waiting", "longest pause while replies were outstanding"),
+        ("pause_resting", "longest pause with nothing outstanding"),
+    ):
+        pause = load[name]
+        if pause:
+            rows.append((words, f"{_us(pause['us'])}, before packet {pause['packet']:,}"))
+    return rows
+
+
+def _latency(result: Json) -> Section | None:
+    wire = times_of(result)
+    if not wire:
+        return None
+    told = (result["told"] or {}).get("latency_s") or {}
+    tool = result["tool"]["name"] or "the tool"
+    differs = {pair["name"]: pair["differs"] for pair in result["compared"]}
+    rows = [
+        [
+            name,
+            quantity(wire[name], "s") if name in wire else NONE,
+            quantity(told[name], "s") if name in told else NONE,
+            digits(told[name] / wire[name]) if name in told and wire.get(name) else NONE,
+            {True: "off", False: "agrees", None: "not compared"}[differs.get(name)],
+        ]
+        for name in NAMES
+        if name in wire or name in told
+    ]
+    table = Table(["", "packets", tool, "ratio", "judged"], rows, "", (1, 2, 3))
+    drawn = _curves(wire, told, tool)
+    figures = () if drawn is None else (drawn,)
+    return Section("Latency", (_LATENCY,), (table, *_connecting(result)), figures)
+
+
+def _connecting(result: Json) -> Iterator[Table]:
+    connect = result["load"]["connect_us"]
+    if connect:
+        rows = [("median", _us(connect["p50"])), ("connections", f"{connect['n']:,}")]
+        yield _values(rows, "From SYN to the first request")
+
+
+def _curves(wire: Mapping[str, float], told: Mapping[str, float], tool: str) -> Picture | None:
+    """Both by percentile; None with a single point, which is no curve."""
+    stacks = []
+    for index, (label, times) in enumerate((("packets", wire), (tool, told))):
+        points = [
+            (percentile, times[name] * 1e9)
+            for name, percentile in _PERCENTILES.items()
+            if times.get(name)
+        ]
+        if len(points) > 1:
+            stacks.append(Curves(label, look(index), [tuple(points)]))
+    words = f"by the packets{f' and by {tool}' if len(stacks) > 1 else ''}"
+    return distribution_picture(stacks, "Latency", words)
+
+
+def _findings(document: Json) -> Section | None:
+    """None where no request was seen: that acquits nothing."""
+    count = document["exchanges"]["count"]
+    return causes.section(document["findings"], count, NOT_TESTED) if count else None
+
+
+def _bytes(document: Json) -> Section | None:
+    mean = document["accounting"]["per_exchange"]
+    if mean is None:
+        return None
+    rows = [
+        [name, NONE if count is None else digits(count), f"{size:,.1f}"]
+        for name, count, size in dissected.means(mean)
+    ]
+    table = Table(("per exchange", "packets", "bytes"), rows, "", (1, 2))
+    return Section("Bytes and packets", (_BYTES,), (table,))
+
+
+def _exchange(document: Json) -> Iterator[Section]:
+    name = (document["timeline_of"] or {}).get("name") or "exchange"
+    drawn = timeline.picture(document, str(name))
+    if drawn is not None:
+        between = gaps.section([(document, str(name))])
+        yield Section("One exchange", (packets.SHOWN,), figures=(drawn,), sections=(between,))
+
+
+def _output(measured: Measured) -> Section | None:
+    """The end of what the tool printed; a line that it wrote over stands below."""
+    text = measured.ran.output.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if not text:
+        return None
+    cut = f"The last {OUTPUT_MAX:,} of {counted(len(text), 'character')}."
+    told = (cut,) if len(text) > OUTPUT_MAX else ()
+    return Section("What the tool printed", told, verbatim=text[-OUTPUT_MAX:])
+
+
+def _values(rows: Rows, caption: str = "") -> Table:
+    return Table(("", "value"), rows, caption)
+
+
+def _us(microseconds: float) -> str:
+    return quantity(microseconds * 1e3, "ns")

@@ -1,0 +1,360 @@
+"""The foreign command as a process: its output passed through, its CPU watched, ended with all
+that it started."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import psutil
+
+from wirelab.errors import UsageError
+from wirelab.process import metrics
+from wirelab.process.children import POLL_S, Child, Ended
+from wirelab.process.interruption import Interruption
+from wirelab.process.metrics import Sample
+
+OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+"""More of the tool's output is passed through, but not kept."""
+CHUNK = 1 << 16
+GRACE_S = 5.0
+"""From SIGINT, on which load tools print what they have, to SIGKILL."""
+WATCH_S = 0.2
+"""Between two looks at its processes and threads."""
+PR_SET_CHILD_SUBREAPER = 36
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+How = Literal["ended", "interrupted", "timeout", "stopped"]
+
+
+@dataclass(frozen=True)
+class Threads:
+    """CPU seconds of one look, by thread id."""
+
+    at_ns: int
+    cpu_s: dict[int, float]
+
+
+@dataclass
+class Ran:
+    """A command that has ended."""
+
+    how: How
+    ended: Ended
+    seconds: float
+    output: str
+    """Standard output and standard error, each whole."""
+    cut: bool
+    """More was printed than is kept."""
+    cpu: list[Sample] = field(default_factory=list)
+    """CPU seconds of all its processes, CLOCK_MONOTONIC."""
+    threads: list[Threads] = field(default_factory=list)
+    processes_max: int = 1
+    left: int = 0
+    """Processes of it that were still there at its end, and were ended."""
+
+    def busiest_thread(self, start_ns: int, end_ns: int) -> float | None:
+        """The share of the time that the busiest thread ran; None where it was not seen
+        twice within the time."""
+        within = [look for look in self.threads if start_ns <= look.at_ns <= end_ns]
+        if len(within) < 2:
+            return None
+        first, last = within[0], within[-1]
+        wall = (last.at_ns - first.at_ns) / 1e9
+        grown = [cpu - first.cpu_s.get(tid, 0.0) for tid, cpu in last.cpu_s.items()]
+        return max(grown, default=0.0) / wall
+
+    def threads_max(self) -> int:
+        """The most threads seen at a time."""
+        return max((len(look.cpu_s) for look in self.threads), default=1)
+
+
+class Stopping(Exception):
+    """Raised by ``on_tick``: the command is to end now, and what was measured is kept."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def run(
+    command: Sequence[str],
+    *,
+    namespace: str | None,
+    folder: Path,
+    out: BinaryIO,
+    err: BinaryIO,
+    seconds_max: float | None,
+    interruption: Interruption,
+    on_tick: Callable[[], None],
+) -> Ran:
+    """Runs a command to its end, or ends it: on request, after ``seconds_max``, or when
+    ``on_tick`` raises :class:`Stopping`. Its output goes to ``out`` and ``err`` as it comes.
+    Raises :class:`UsageError` for a command that cannot be started; whatever else is raised,
+    no process of it is left."""
+    with _adopting() as adopted:
+        child = _started(command, namespace, folder)
+        try:
+            with _Pipes(child, folder, out, err) as pipes:
+                return _Run(child, pipes, adopted).to_end(seconds_max, interruption, on_tick)
+        finally:
+            child.kill()
+            adopted()
+
+
+def _started(command: Sequence[str], namespace: str | None, folder: Path) -> Child:
+    try:
+        return Child(
+            command,
+            log=folder / "tool.log",
+            namespace=namespace,
+            stdin=_own_input(),
+            stderr=subprocess.PIPE,
+        )
+    except OSError as error:
+        raise UsageError(
+            f"{command[0]} cannot be started: {error.strerror}",
+            "is it installed and in PATH? write -- before it, and its own words behind it",
+        ) from error
+
+
+def _own_input() -> int:
+    """Ours, for tools that read what they send; none where we have none."""
+    try:
+        os.fstat(0)
+    except OSError:
+        return subprocess.DEVNULL
+    return 0
+
+
+class _Pipes:
+    """Both outputs, passed through and kept."""
+
+    def __init__(self, child: Child, folder: Path, out: BinaryIO, err: BinaryIO) -> None:
+        assert child.process.stdout is not None  # both are pipes
+        assert child.process.stderr is not None
+        self._selector = selectors.DefaultSelector()
+        self._errors = child.process.stderr
+        self._kept = 0
+        self.cut = False
+        self._files = []
+        for name, pipe, sink in (
+            ("stdout", child.process.stdout, out),
+            ("stderr", child.process.stderr, err),
+        ):
+            kept = (folder / f"tool-{name}.txt").open("w+b")
+            self._files.append(kept)
+            self._selector.register(pipe, selectors.EVENT_READ, (sink, kept))
+
+    def __enter__(self) -> _Pipes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for key in list(self._selector.get_map().values()):
+            self._selector.unregister(key.fileobj)
+        self._selector.close()
+        self._errors.close()
+        for kept in self._files:
+            kept.close()
+
+    def pump(self, seconds: float) -> bool:
+        """Passes on what has come. False once both have ended."""
+        if not self._selector.get_map():
+            return False
+        for key, _ in self._selector.select(seconds):
+            chunk = os.read(key.fd, CHUNK)
+            if not chunk:
+                self._selector.unregister(key.fileobj)
+                continue
+            sink, kept = key.data
+            sink.write(chunk)
+            sink.flush()
+            self._keep(kept, chunk)
+        return True
+
+    def _keep(self, kept: BinaryIO, chunk: bytes) -> None:
+        room = OUTPUT_BYTES_MAX - self._kept
+        self.cut = self.cut or len(chunk) > room
+        self._kept += kept.write(chunk[: max(0, room)])
+
+    def text(self) -> str:
+        """All that was kept, standard output first."""
+        parts = []
+        for kept in self._files:
+            kept.seek(0)
+            parts.append(kept.read().decode("utf-8", "replace"))
+        return "\n".join(parts)
+
+
+class _Run:
+    """One command from start to end."""
+
+    def __init__(self, child: Child, pipes: _Pipes, adopted: Callable[[], int]) -> None:
+        self._child = child
+        self._pipes = pipes
+        self._adopted = adopted
+        self._began = time.monotonic()
+        self._looked = 0.0
+        self._cpu = [Sample(time.monotonic_ns(), 0.0)]
+        self._dead_cpu: dict[int, float] = {}
+        self._threads: list[Threads] = []
+        self._most = 1
+
+    def to_end(
+        self,
+        seconds_max: float | None,
+        interruption: Interruption,
+        on_tick: Callable[[], None],
+    ) -> Ran:
+        how: How = "ended"
+        ended: Ended | None = None
+        stop_at: float | None = None
+        while ended is None:
+            self._look()
+            self._wait()
+            ended = self._child.reap()
+            wanted = self._reason(seconds_max, interruption, on_tick)
+            if ended is None and stop_at is None and wanted != "ended":
+                how, stop_at = wanted, time.monotonic() + GRACE_S
+                self._signal(signal.SIGINT)
+            if ended is None and stop_at is not None and time.monotonic() > stop_at:
+                self._signal(signal.SIGKILL)
+        seconds = time.monotonic() - self._began
+        self._cpu.append(Sample(time.monotonic_ns(), ended.cpu_user_s + ended.cpu_system_s))
+        # What it left behind ends first, then its output is read, for a child that is ended
+        # has its pipes closed. It is counted as it is ended: a signal to all of them before
+        # would leave dead ones to count.
+        left = self._adopted()
+        self._signal(signal.SIGKILL)
+        self._drain()
+        self._child.kill()
+        return Ran(
+            how,
+            ended,
+            seconds,
+            self._pipes.text(),
+            self._pipes.cut,
+            _rising(self._cpu),
+            self._threads,
+            self._most,
+            left,
+        )
+
+    def _wait(self) -> None:
+        if not self._pipes.pump(POLL_S):
+            time.sleep(POLL_S)
+
+    def _drain(self) -> None:
+        """What stands in the pipes; all who could write to them are gone."""
+        deadline = time.monotonic() + 1.0
+        while self._pipes.pump(0.05) and time.monotonic() < deadline:
+            pass
+
+    @staticmethod
+    def _over(seconds: float | None, began: float) -> bool:
+        return seconds is not None and time.monotonic() - began > seconds
+
+    def _reason(
+        self,
+        seconds_max: float | None,
+        interruption: Interruption,
+        on_tick: Callable[[], None],
+    ) -> How:
+        try:
+            on_tick()
+        except Stopping:
+            return "stopped"
+        if interruption.requested:
+            return "interrupted"
+        return "timeout" if self._over(seconds_max, self._began) else "ended"
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._child.pid, number)
+
+    def _look(self) -> None:
+        """Adds up the CPU time of its processes, those that have ended included."""
+        if time.monotonic() - self._looked < WATCH_S:
+            return
+        self._looked = time.monotonic()
+        pids = [self._child.pid, *_descendants(self._child.pid)]
+        self._most = max(self._most, len(pids))
+        threads: dict[int, float] = {}
+        for pid in pids:
+            cpu = metrics.cpu_seconds(pid)
+            if cpu is not None:
+                self._dead_cpu[pid] = cpu
+            threads |= _thread_seconds(pid)
+        now = time.monotonic_ns()
+        self._cpu.append(Sample(now, sum(self._dead_cpu.values())))
+        self._threads.append(Threads(now, threads))
+
+
+def _rising(samples: list[Sample]) -> list[Sample]:
+    """The kernel's last word may be less than the sum: it counts only processes that were
+    waited for."""
+    if len(samples) > 1 and samples[-1].value < samples[-2].value:
+        samples[-1] = Sample(samples[-1].at_ns, samples[-2].value)
+    return samples
+
+
+def _descendants(pid: int) -> list[int]:
+    try:
+        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    except psutil.Error:
+        return []
+
+
+def _thread_seconds(pid: int) -> dict[int, float]:
+    """User and system time of each thread, from proc_pid_stat(5), fields 14 and 15. A process
+    or thread that has just ended has none."""
+    found: dict[int, float] = {}
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                text = (task / "stat").read_text(encoding="utf-8", errors="replace")
+                fields = text.rpartition(")")[2].split()
+                found[int(task.name)] = (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+    return found
+
+
+@contextlib.contextmanager
+def _adopting() -> Iterator[Callable[[], int]]:
+    """While it lasts, processes that lose their parent become ours (prctl(2)); what it gives
+    ends those that did, and says how many there were."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    known = {child.pid for child in psutil.Process().children()}
+
+    def end() -> int:
+        ended = 0
+        while adopted := [c for c in psutil.Process().children() if c.pid not in known]:
+            for process in adopted:
+                ended += _end(process)
+        return ended
+
+    try:
+        yield end
+    finally:
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 0)
+
+
+def _end(process: psutil.Process) -> int:
+    """Ends and reaps one; 1 where it still ran."""
+    try:
+        ran = process.status() != psutil.STATUS_ZOMBIE
+        if ran:
+            process.kill()
+        os.waitpid(process.pid, 0)
+    except (psutil.Error, ChildProcessError, ProcessLookupError):
+        return 0
+    return int(ran)

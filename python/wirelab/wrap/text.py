@@ -1,0 +1,152 @@
+"""What wrapping a command gave, in 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from wirelab.checks.link import driver_text
+from wirelab.format.counting import counted
+from wirelab.format.numbers import NONE, digits, plain, quantity
+from wirelab.report import causes
+from wirelab.report.causes import Standing
+from wirelab.wrap import target
+from wirelab.wrap.comparison import NAMES, times_of
+
+WIDTH = 80
+_MARKS = {"ok": "+", "marked": "!", "not-measurable": "?"}
+NOT_TESTED = Standing(
+    remedy="Packets alone prove no cause, and a switch of somebody else's tool is its owner's to "
+    "flip: run it again with the one option changed, or with --serve and the change in REF."
+)
+"""Of all findings: nothing of a foreign tool is tested by a change."""
+KINDS = {
+    "closed": "closed (each request waits for a reply)",
+    "constant": "open, constant rate",
+    "poisson": "open, Poisson",
+    "bursts": "open, in bursts",
+    "untold": "not told apart",
+}
+
+Json = dict[str, Any]
+
+
+def lines(result: Json) -> Iterator[str]:
+    """The verdict first, then what it rests on."""
+    yield from _wrapped(f"wrapped: {target.as_typed(result['command'])}", "  ")
+    yield ""
+    yield from _wrapped(result["verdict"]["words"])
+    for check in result["checks"]:
+        mark = _MARKS[check["outcome"]]
+        yield from _wrapped(f"{mark} {check['name']}: {check['reason']}", "  ")
+    yield ""
+    yield from _wire(result)
+    yield from _times(result)
+    if result["wire"]["exchanges"]:
+        yield ""
+        yield from causes.lines(result["wire"]["findings"], NOT_TESTED)
+    yield ""
+    for name, words in around(result):
+        yield from _wrapped(f"{name}: {words}", "  ")
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(plain(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [
+        ""
+    ]
+
+
+def _wire(result: Json) -> Iterator[str]:
+    wire, load = result["wire"], result["load"]
+    used, flows = wire["connections"], wire["flows"]
+    yield "On the wire"
+    mean = wire["exchanges"] / used["used"] if used["used"] else 0.0
+    rows = [
+        (
+            "connections",
+            (
+                f"{flows['opened']:,} opened, {used['used']:,} used, {flows['reused']:,} for "
+                f"several requests; {load['connections_open_max']:,} open at a time"
+            ),
+        ),
+        (
+            "requests",
+            (
+                f"{wire['exchanges']:,} ({digits(mean)} per connection, {used['exchanges_max']:,} "
+                f"at most); {statuses(wire)}"
+            ),
+        ),
+        ("load", f"{KINDS[load['kind']]}: {load['reason']}"),
+    ]
+    concurrency = load["concurrency"]
+    if concurrency:
+        rows.append(
+            (
+                "concurrency",
+                (
+                    f"{concurrency['mean']:.2f} in the mean, {concurrency['max']} at most, none "
+                    f"under way {concurrency['idle_share']:.0%} of the time"
+                ),
+            )
+        )
+    if load["per_s"] is not None:
+        rows.append(
+            ("arrivals", f"{digits(load['per_s'])}/s over {quantity(load['seconds'], 's')}")
+        )
+    for name, words in rows:
+        yield from _wrapped(f"  {name:<12} {words}", " " * 15)
+
+
+def statuses(wire: Json) -> str:
+    """``replies 200: 1,000``."""
+    counts: dict[str, int] = {}
+    for named in wire["by_name"]:
+        for status, count in named["status"].items():
+            counts[status] = counts.get(status, 0) + count
+    told = ", ".join(f"{plain(status)}: {n:,}" for status, n in counts.items())
+    return f"replies {told}" if told else "no reply"
+
+
+def _times(result: Json) -> Iterator[str]:
+    wire = times_of(result)
+    if not wire:
+        return
+    told = (result["told"] or {}).get("latency_s") or {}
+    yield ""
+    tool = result["tool"]["name"] or "the tool"
+    yield f"{'Latency':<15}{'packets':>12}{plain(tool):>12}"
+    for name in NAMES:
+        if name in wire or name in told:
+            own = quantity(told[name], "s") if name in told else NONE
+            seen = quantity(wire[name], "s") if name in wire else NONE
+            yield f"  {name:<13}{seen:>12}{own:>12}"
+    connect = result["load"]["connect_us"]
+    if connect:
+        seen = quantity(connect["p50"] * 1e3, "ns")
+        yield f"  {'SYN to request':<13}{seen:>11}   (p50 of {connect['n']:,})"
+
+
+def around(result: Json) -> Iterator[tuple[str, str]]:
+    """What ran beside the packets, by name: tool, service, server, link."""
+    tool = result["tool"]
+    cores = tool["cpu_cores"]
+    busy = "" if cores is None else f", {cores:.2f} cores under load"
+    yield (
+        "tool",
+        (
+            f"exit code {tool['exit_code']} after {quantity(tool['seconds'], 's')}, "
+            f"{quantity(tool['cpu_s'], 's')} CPU{busy}, {counted(tool['threads_max'], 'thread')}"
+        ),
+    )
+    service, server = result["service"], result["server_cpu_cores"]
+    if service:
+        unverified = service["proof"].get("unverified")
+        proof = f"NOT verified: {unverified}" if unverified else "verified"
+        yield "service", f"{service['stack']}, {proof}"
+    if server is not None:
+        yield "server", f"{server:.2f} cores under load"
+    if result["link"]:
+        rtt = ((result["link"].get("measured") or {}).get("rtt_ms") or {}).get("p50")
+        told = "" if rtt is None else f", round trip {quantity(rtt * 1e6, 'ns')} measured"
+        yield "link", f"{result['link']['name']} by {driver_text(result['link'])}{told}"

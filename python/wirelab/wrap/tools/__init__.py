@@ -1,0 +1,56 @@
+"""The load tools whose options and reports are understood, one file each.
+
+Adding one means writing such a file and naming it here.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from wirelab.wrap.tool_report import Reader
+from wirelab.wrap.tools.ab import ApacheBench
+from wirelab.wrap.tools.ghz import Ghz
+from wirelab.wrap.tools.h2load import H2load
+from wirelab.wrap.tools.k6 import K6
+from wirelab.wrap.tools.wrk import Wrk
+
+KNOWN: tuple[Reader, ...] = (ApacheBench(), Wrk(), H2load(), Ghz(), K6())
+
+STARTERS = frozenset(
+    {
+        *("sh", "bash", "dash", "env", "exec", "ionice", "ip", "nice", "numactl", "prlimit"),
+        *("setsid", "stdbuf", "strace", "sudo", "taskset", "time", "timeout", "unshare", "xargs"),
+    }
+)
+"""Programs that only start another; its name stands somewhere among their words."""
+
+
+def recognise(command: Sequence[str]) -> tuple[Reader, list[str]] | None:
+    """The tool that a command runs, itself or by ``sh -c``, ``env``, ``timeout`` and their like,
+    and the words behind it; None where none is known."""
+    if PurePath(command[0]).name not in STARTERS:
+        return _first(command[:1], command[1:])
+    return _first([part for word in command for part in _parts(word)], [])
+
+
+def _first(words: Sequence[str], rest: Sequence[str]) -> tuple[Reader, list[str]] | None:
+    """The first of the words that is a tool, and what stands behind it."""
+    for place, word in enumerate(words):
+        for reader in KNOWN:
+            if PurePath(word).name == reader.name:
+                return reader, [*words[place + 1 :], *rest]
+    return None
+
+
+def _parts(word: str) -> list[str]:
+    """A script of a shell as its words; any other word as itself."""
+    if not any(blank in word for blank in " \t\n"):
+        return [word]
+    try:
+        parts = shlex.split(word)
+    except ValueError:
+        return [word]
+    known = {reader.name for reader in KNOWN}
+    return parts if any(PurePath(part).name in known for part in parts) else [word]

@@ -1,0 +1,55 @@
+"""ApacheBench (ab.c, 2.3): a connection per request unless ``-k`` is given; its times count
+from the begin of connecting, and its percentiles are whole milliseconds."""
+
+from __future__ import annotations
+
+from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tools.words import Options, closes, number, times, whole
+
+SHORT = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:dSq2B:m:Z:f:e:E:"
+
+
+class ApacheBench:
+    """ab."""
+
+    name = "ab"
+
+    def asked(self, words: list[str], output: str) -> Asked:
+        """``-c`` users, each on its own connection."""
+        options = Options.posix(words, SHORT)
+        users = options.count("-c") or 1
+        keeps = options.given("-k") and not closes(options.all("-H"))
+        named = options.written("-n", "-c", "-t", "-k")
+        return Asked(
+            connections=users,
+            users=users,
+            in_flight=1,
+            reuse=keeps,
+            requests=None if options.given("-t") else options.count("-n"),
+            options=named if keeps else (*named, "no -k"),
+        )
+
+    def told(self, output: str) -> Told | None:
+        """Its summary."""
+        requests = whole(r"^Complete requests:\s+(\d+)", output)
+        if requests is None:
+            return None
+        failed = whole(r"^Failed requests:\s+(\d+)", output) or 0
+        refused = whole(r"^Non-2xx responses:\s+(\d+)", output) or 0
+        shares = {f"p{n}": _ms(rf"^\s+{n}%\s+(\d+)", output) for n in (50, 90, 99)}
+        return Told(
+            requests=requests,
+            # A reply of another length than the first is called failed, too.
+            failed=max(failed, refused),
+            rate_per_s=number(r"^Requests per second:\s+([\d.]+)", output),
+            seconds=number(r"^Time taken for tests:\s+([\d.]+)", output),
+            latency_s=times({**shares, "max": _ms(r"^\s+100%\s+(\d+)", output)}),
+            resolution_s=1e-3,
+            has_connect=True,
+            figure="percentage of the requests served within a time",
+        )
+
+
+def _ms(pattern: str, output: str) -> float | None:
+    ms = number(pattern, output)
+    return None if ms is None else ms / 1e3

@@ -1,0 +1,72 @@
+"""h2load (nghttp2): ``-c`` connections for the whole run, ``-m`` streams on each; a request's
+time counts from its submission, so that connecting is left out."""
+
+from __future__ import annotations
+
+import re
+
+from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tools.words import Options, number, seconds, times
+
+SHORT = "n:c:t:i:m:w:W:H:p:d:r:T:N:B:D:f:vh"
+LONG = (
+    *("requests=", "clients=", "threads=", "input-file=", "max-concurrent-streams=", "header="),
+    *("max-frame-size=", "window-bits=", "connection-window-bits=", "ciphers=", "tls13-ciphers="),
+    *("no-tls-proto=", "data=", "rate=", "rate-period=", "duration=", "warm-up-time="),
+    *("connection-active-timeout=", "connection-inactivity-timeout=", "timing-script-file="),
+    *("base-uri=", "npn-list=", "alpn-list=", "h1", "header-table-size=", "log-file=", "rps="),
+    *("encoder-header-table-size=", "qlog-file-base=", "groups=", "no-udp-gso", "connect-to="),
+    *("max-udp-payload-size=", "ktls", "verbose", "version", "help"),
+)
+
+
+class H2load:
+    """h2load."""
+
+    name = "h2load"
+
+    def asked(self, words: list[str], output: str) -> Asked:
+        """``--rps`` is of each client; ``-r`` opens connections at a rate and is no rate of
+        requests."""
+        options = Options.posix(words, SHORT, LONG)
+        clients = options.count("-c", "--clients") or 1
+        streams = options.count("-m", "--max-concurrent-streams") or 1
+        rate = options.number("--rps")
+        names = ("-n", "--requests", "-c", "--clients", "-m", "--max-concurrent-streams")
+        return Asked(
+            connections=clients,
+            users=clients * streams,
+            in_flight=streams,
+            reuse=True,
+            rate=None if rate is None else rate * clients,
+            requests=options.count("-n", "--requests"),
+            options=options.written(*names, "-D", "--duration", "--rps", "-r", "--h1"),
+        )
+
+    def told(self, output: str) -> Told | None:
+        """Its summary."""
+        requests = re.search(
+            r"^requests: \d+ total, \d+ started, (\d+) done, \d+ succeeded, (\d+) failed, "
+            r"(\d+) errored",
+            output,
+            re.M,
+        )
+        if requests is None:
+            return None
+        row = re.search(r"^time for request:\s+(\S+)\s+(\S+)\s+(\S+)", output, re.M)
+        status = re.search(r"^status codes: \d+ 2xx, \d+ 3xx, (\d+) 4xx, (\d+) 5xx", output, re.M)
+        refused = sum(map(int, status.groups())) if status else 0
+        finished = re.search(r"^finished in ([\d.]+\w+)", output, re.M)
+        return Told(
+            requests=int(requests[1]),
+            failed=max(int(requests[2]), refused),
+            rate_per_s=number(r"^finished in \S+, ([\d.]+) req/s", output),
+            seconds=seconds(finished[1]) if finished else None,
+            latency_s=times(
+                {
+                    "mean": seconds(row[3]) if row else None,
+                    "max": seconds(row[2]) if row else None,
+                }
+            ),
+            figure="time for request",
+        )

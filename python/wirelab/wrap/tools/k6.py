@@ -1,0 +1,113 @@
+"""k6 (0.x and 1.x, HTTP): each virtual user keeps connections of its own unless
+``noConnectionReuse`` is set; ``http_req_duration`` is sending, waiting and receiving, and leaves
+connecting out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tools.words import Options, number, seconds, times, whole
+
+FLAGS = (
+    *("--no-connection-reuse", "--no-vu-connection-reuse", "--discard-response-bodies", "-q"),
+    *("--quiet", "-v", "--verbose", "--no-color", "--no-summary", "--no-thresholds", "-w"),
+    *(
+        "--no-setup",
+        "--no-teardown",
+        "--insecure-skip-tls-verify",
+        "-p",
+        "--paused",
+        "--http-debug",
+    ),
+)
+SCRIPT_BYTES_MAX = 1_000_000
+
+
+class K6:
+    """k6."""
+
+    name = "k6"
+
+    def asked(self, words: list[str], output: str) -> Asked:
+        """By its options, its script (as far as that writes them as literals) and the scenario
+        that it prints."""
+        options = Options.loose(words, FLAGS)
+        script = _script(words)
+        users = (
+            whole(r"scenarios?, (\d+) max VUs", output)
+            or options.count("-u", "--vus")
+            or _only(r"\bvus\s*:\s*(\d+)", script)
+        )
+        written = options.written("-u", "--vus", "-i", "--iterations", "-d", "--duration")
+        is_closing = False
+        for flag, key in (
+            ("--no-connection-reuse", "noConnectionReuse"),
+            ("--no-vu-connection-reuse", "noVUConnectionReuse"),
+        ):
+            if options.text(flag) in ("", "true") or _literal(key, script) == "true":
+                written = (*written, key)
+                is_closing = is_closing or key == "noConnectionReuse"
+        return Asked(
+            connections=users,
+            users=users,
+            in_flight=1,
+            reuse=not is_closing,
+            rate=number(r"([\d.]+) iterations/s for ", output),
+            requests=whole(r": (\d+) iterations shared among", output) or _each(output),
+            options=written,
+        )
+
+    def told(self, output: str) -> Told | None:
+        """Its summary at the end."""
+        row = re.search(r"http_req_duration[.\s]*: (.+)$", output, re.M)
+        requests = whole(r"http_reqs[.\s]*: (\d+)", output)
+        if row is None or requests is None:
+            return None
+        at = {name: re.search(rf"{mark}=([\d.]+\S+)", row[1]) for name, mark in _MARKS.items()}
+        return Told(
+            requests=requests,
+            failed=_failed(output, requests),
+            rate_per_s=number(r"http_reqs[.\s]*: \d+\s+([\d.]+)/s", output),
+            latency_s=times({name: seconds(m[1]) if m else None for name, m in at.items()}),
+            figure="http_req_duration",
+        )
+
+
+_MARKS = {"mean": "avg", "p50": "med", "p90": r"p\(90\)", "p99": r"p\(99\)", "max": "max"}
+
+
+def _each(output: str) -> int | None:
+    """``* default: 500 iterations for each of 10 VUs``."""
+    match = re.search(r": (\d+) iterations for each of (\d+) VUs", output)
+    return int(match[1]) * int(match[2]) if match else None
+
+
+def _failed(output: str, requests: int) -> int | None:
+    """``http_req_failed: 0.00% ✓ 0 ✗ 20``, where a tick stands for a request that failed, and
+    ``0.00% 0 out of 20`` from 1.0 on."""
+    share = re.search(r"http_req_failed[.\s]*: ([\d.]+)%\s+(?:✓ )?(\d+)", output)
+    return int(share[2]) if share else None
+
+
+def _script(words: list[str]) -> str:
+    """The script's text; empty where it is not a file that can be read."""
+    for word in words:
+        if word.endswith((".js", ".ts", ".mjs")):
+            try:
+                return Path(word).read_bytes()[:SCRIPT_BYTES_MAX].decode("utf-8", "replace")
+            except OSError:
+                return ""
+    return ""
+
+
+def _only(pattern: str, script: str) -> int | None:
+    """The number, where the script has exactly one."""
+    numbers = re.findall(pattern, script)
+    return int(numbers[0]) if len(numbers) == 1 else None
+
+
+def _literal(key: str, script: str) -> str | None:
+    match = re.search(rf"\b{key}\s*:\s*(true|false)\b", script)
+    return match[1] if match else None

@@ -1,0 +1,68 @@
+"""wrk (4.x): connections are kept unless a header closes them; a latency counts from the
+request's write, so that connecting is left out."""
+
+from __future__ import annotations
+
+import re
+
+from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tools.words import Options, closes, found, number, seconds, times, whole
+
+SHORT = "t:c:d:s:H:T:R:LUvh"
+LONG = (
+    *("threads=", "connections=", "duration=", "script=", "header=", "timeout=", "rate="),
+    *("latency", "u_latency", "version", "help"),
+)
+
+
+class Wrk:
+    """wrk, and wrk2, which has a rate."""
+
+    name = "wrk"
+
+    def asked(self, words: list[str], output: str) -> Asked:
+        """``-c`` connections, shared out evenly among the threads."""
+        options = Options.posix(words, SHORT, LONG)
+        threads = options.count("-t", "--threads") or 2
+        connections = options.count("-c", "--connections") or 10
+        kept = connections // threads * threads
+        names = ("-t", "--threads", "-c", "--connections", "-d", "--duration", "-R", "--rate")
+        return Asked(
+            connections=kept,
+            users=kept,
+            in_flight=1,
+            reuse=not closes(options.all("-H", "--header")),
+            rate=options.number("-R", "--rate"),
+            options=options.written(*names),
+        )
+
+    def told(self, output: str) -> Told | None:
+        """Its summary; percentiles with ``--latency``."""
+        requests = whole(r"^\s*(\d+) requests in ", output)
+        if requests is None:
+            return None
+        row = re.search(r"^\s+Latency\s+(\S+)\s+\S+\s+(\S+)", output, re.M)
+        shares = {f"p{n}": _time(rf"^\s+{n}(?:\.0+)?%\s+(\S+)", output) for n in (50, 90, 99)}
+        broken = re.search(
+            r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output
+        )
+        failed = sum(map(int, broken.groups())) if broken else 0
+        return Told(
+            requests=requests,
+            failed=failed + (whole(r"Non-2xx or 3xx responses:\s+(\d+)", output) or 0),
+            rate_per_s=number(r"^Requests/sec:\s+([\d.]+)", output),
+            seconds=_time(r"requests in ([\d.]+\w+)", output),
+            latency_s=times(
+                {
+                    "mean": seconds(row[1]) if row else None,
+                    **shares,
+                    "max": seconds(row[2]) if row else None,
+                }
+            ),
+            figure="latency",
+        )
+
+
+def _time(pattern: str, output: str) -> float | None:
+    text = found(pattern, output)
+    return None if text is None else seconds(text)
