@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wirelab.statistics import NotPositive, TooFewValues, ratio
 from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics.comparison import ratio
+from wirelab.statistics.errors import NotPositive, TooFewValues
 
 SAMPLES = st.lists(
     st.floats(min_value=0.01, max_value=1e6, allow_nan=False), min_size=2, max_size=8

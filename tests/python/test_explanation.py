@@ -12,7 +12,8 @@ from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.explain.findings_text import Conclusion, UnfoundedConclusion
 from wirelab.explain.ladders import Ladder, Rung
-from wirelab.statistics import Comparison, Interval
+from wirelab.statistics.comparison import Comparison
+from wirelab.statistics.interval import Interval
 
 START = Wanted.of({"stack": "grpc@go?client.h2_window=65535", "bytes": 3_000_000, "users": 10})
 CHANGES = {

@@ -15,7 +15,7 @@ from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.crossover import Crossing
 from wirelab.explain.levels import level_words, levels
 from wirelab.explain.winners import Contest
-from wirelab.statistics import Interval
+from wirelab.statistics.interval import Interval
 from wirelab.study import claims as findings
 from wirelab.study.claims import Finding, Judgement
 from wirelab.study.expectations import Expectation

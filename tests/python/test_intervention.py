@@ -47,7 +47,7 @@ from wirelab.run.adaptive.outcome import Outcome, judge
 from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Interventions, Spot
 from wirelab.run.adaptive.recorded import FOLDER
-from wirelab.statistics import point_key
+from wirelab.statistics.cell import point_key
 from wirelab.trial import placement
 from wirelab.trial.record import Trial
 from wirelab.trial.runner import settings
@@ -96,7 +96,11 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
         ("rest@rust", finding_of("server-think-time", 100, 3000.0), "no switch of this cell makes"),
         ("rest@rust", finding_of("client-not-reading", 100, 3000.0), "no switch of this cell"),
         ("rest@rust", SMALL_BUFFER, "the stack has server.tcp_window=kernel already"),
-        ("rest@rust", finding_of("slow-start", 100, 3000.0), "loopback has the machine's initial_window"),
+        (
+            "rest@rust",
+            finding_of("slow-start", 100, 3000.0),
+            "loopback has the machine's initial_window",
+        ),
         (
             "rest@rust",
             finding_of("idle-restart", 100, 3000.0),

@@ -378,6 +378,6 @@ def _explained(one: Trial) -> None:
 
 
 def _report(folder: Path) -> str:
-    from wirelab import report
+    from wirelab.report.page import write_page
 
-    return report.write(folder).read_text(encoding="utf-8")
+    return write_page(folder).read_text(encoding="utf-8")

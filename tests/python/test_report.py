@@ -28,13 +28,16 @@ from tests.python.synthetic_run import (
     write_reproduction,
     write_run,
 )
-from wirelab import report
 from wirelab.cli import main
 from wirelab.format.numbers import digits, plain, quantity
-from wirelab.report import Picture, Row, Section, Table, UnsafePicture, interval_picture, look
 from wirelab.report.canvas import spread
-from wirelab.report.section import longest_word
-from wirelab.statistics import FIGURES, GOOD_CALLS, Interval
+from wirelab.report.page import write_page
+from wirelab.report.palette import look
+from wirelab.report.picture import Row, interval_picture
+from wirelab.report.section import Picture, Section, Table, UnsafePicture, longest_word
+from wirelab.run.export import to_csv, to_json
+from wirelab.statistics.figure import FIGURES, GOOD_CALLS
+from wirelab.statistics.interval import Interval
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 
@@ -72,7 +75,7 @@ def test_plain_text_cannot_steer_a_terminal() -> None:
 def test_json_is_complete_and_legal() -> None:
     """Every cell and figure with its interval; strict JSON even where limits are infinite."""
     every = trials(replace(SMALL, repeats=2, spread=30.0))
-    shown = json.loads(json.dumps(report.to_json(every), allow_nan=False))
+    shown = json.loads(json.dumps(to_json(every), allow_nan=False))
     assert len(shown["cells"]) == 2
     rate = shown["cells"][0]["figures"]["rate"]
     assert rate["n"] == 2
@@ -84,7 +87,7 @@ def test_csv_is_complete_and_harmless() -> None:
     """One line per cell and figure; a text that a spreadsheet would run is disarmed."""
     every = trials(SMALL)
     every = [replace(one, point=replace(one.point, link="=HYPERLINK(1)")) for one in every]
-    rows = list(csv.DictReader(io.StringIO(report.to_csv(every))))
+    rows = list(csv.DictReader(io.StringIO(to_csv(every))))
     # No call failed, so that good calls have no figures of their own.
     assert len(rows) == 2 * (len(FIGURES) - len(GOOD_CALLS))
     assert {row["figure"] for row in rows} >= {"rate", "service_cpu"}
@@ -129,7 +132,7 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_page_runs_and_loads_nothing(hostile_run: Path) -> None:
     """No script, no handler, no address outside the page, whatever a service says."""
-    page = parsed(report.write(hostile_run))
+    page = parsed(write_page(hostile_run))
     assert "script" not in page.tags
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert [link for link in page.links if not link.startswith("#")] == ["data:,"]
@@ -141,7 +144,7 @@ def test_page_runs_and_loads_nothing(hostile_run: Path) -> None:
 
 def test_page_is_whole(hostile_run: Path) -> None:
     """Every part is there, every anchor leads somewhere, no id is given twice."""
-    page = parsed(report.write(hostile_run))
+    page = parsed(write_page(hostile_run))
     assert len(set(page.ids)) == len(page.ids)
     targets = {link.removeprefix("#") for link in page.links if link.startswith("#")}
     assert targets <= set(page.ids)
@@ -166,7 +169,7 @@ def test_page_is_whole(hostile_run: Path) -> None:
 
 def test_page_hides_nothing(hostile_run: Path) -> None:
     """Failed and marked trials are listed with their reasons."""
-    text = report.write(hostile_run).read_text(encoding="utf-8")
+    text = write_page(hostile_run).read_text(encoding="utf-8")
     assert "Failed trials" in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "a lower bound, never a ranking" in text
@@ -174,8 +177,8 @@ def test_page_hides_nothing(hostile_run: Path) -> None:
 
 def test_page_is_the_same_every_time(hostile_run: Path) -> None:
     """Same run, same bytes."""
-    first = report.write(hostile_run).read_bytes()
-    assert report.write(hostile_run).read_bytes() == first
+    first = write_page(hostile_run).read_bytes()
+    assert write_page(hostile_run).read_bytes() == first
 
 
 def test_extra_sections(hostile_run: Path) -> None:
@@ -184,7 +187,7 @@ def test_extra_sections(hostile_run: Path) -> None:
         [Row("keep to close", Interval(1.4, 1.3, 1.5, 8, "t"), look(0))], "Ladder", "ratio"
     )
     part = Section("Published & measured", ("a <b>",), (Table(("x",), (("<i>",),)),), (drawn,))
-    page_path = report.write(hostile_run, [part, part])
+    page_path = write_page(hostile_run, [part, part])
     text = page_path.read_text(encoding="utf-8")
     assert "a &lt;b&gt;" in text
     assert "&lt;i&gt;" in text
@@ -194,7 +197,7 @@ def test_extra_sections(hostile_run: Path) -> None:
 def test_empty_run(tmp_path: Path) -> None:
     """A run that was interrupted before its first trial has a report that says so."""
     folder = write_run(tmp_path / "run", [])
-    assert "No trial measured anything" in report.write(folder).read_text(encoding="utf-8")
+    assert "No trial measured anything" in write_page(folder).read_text(encoding="utf-8")
 
 
 def test_no_run_directory(tmp_path: Path) -> None:
@@ -202,7 +205,7 @@ def test_no_run_directory(tmp_path: Path) -> None:
     from wirelab.errors import RunDirectoryError
 
     with pytest.raises(RunDirectoryError, match=re.escape(str(tmp_path))):
-        report.write(tmp_path)
+        write_page(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -212,7 +215,7 @@ def test_unreadable_histogram_is_said(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", every)
     log = folder / "trials" / every[0].id / "histograms.hlog"
     log.write_text("Tag=response,0,1,2,AAAA\n", encoding="utf-8")
-    assert "Not shown, because it cannot be read" in report.write(folder).read_text("utf-8")
+    assert "Not shown, because it cannot be read" in write_page(folder).read_text("utf-8")
 
 
 @pytest.mark.parametrize("content", [None, b"", bytes(range(256)) * 4])
@@ -221,10 +224,10 @@ def test_a_lost_histogram_is_said_and_the_others_are_drawn(
 ) -> None:
     every = trials(SMALL)
     folder = write_run(tmp_path / "run", every)
-    before = report.write(folder).read_text("utf-8")
+    before = write_page(folder).read_text("utf-8")
     log = folder / "trials" / every[0].id / "histograms.hlog"
     log.unlink() if content is None else log.write_bytes(content)
-    page = report.write(folder).read_text("utf-8")
+    page = write_page(folder).read_text("utf-8")
     assert "no histogram of response times" in page
     assert "no histogram of response times" not in before
     assert page.count("<svg") == before.count("<svg")
@@ -254,7 +257,7 @@ def test_a_damaged_run_is_told_in_plain_words(
     folder = write_run(tmp_path / "run", trials(SMALL))
     (folder / name).write_bytes(content)
     with pytest.raises(RunDirectoryError, match=said):
-        report.write(folder)
+        write_page(folder)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +327,7 @@ def test_the_head_of_a_page_tells_what_all_trials_share(tmp_path: Path) -> None:
         replace(one, point=replace(one.point, options={"placement": "pinned"}))
         for one in trials(World())
     ]
-    text = report.write(write_run(tmp_path / "run", every)).read_text(encoding="utf-8")
+    text = write_page(write_run(tmp_path / "run", every)).read_text(encoding="utf-8")
     assert text.count("placement pinned") == 1
     assert "placement=pinned" not in text
 
@@ -333,7 +336,7 @@ def test_libraries_are_grouped_by_role_and_older_runs_keep_theirs(tmp_path: Path
     """Before libraries had roles, a run recorded a map of names to versions."""
     first, second, *_ = trials(SMALL)
     older = replace(second, service={**second.service, "libraries": {"tonic": "0.12", "h2": "0.4"}})
-    text = report.write(write_run(tmp_path / "run", [first, older])).read_text(encoding="utf-8")
+    text = write_page(write_run(tmp_path / "run", [first, older])).read_text(encoding="utf-8")
     assert (
         '<div>server: hyper 1.7.0<span class="below">codec: serde_json 1.0.1</span></div>' in text
     )
@@ -391,6 +394,6 @@ def test_the_command_line_starts_without_matplotlib() -> None:
 def test_random_order_does_not_change_the_report() -> None:
     """The same trials in another order say the same."""
     every = trials(SMALL)
-    assert report.to_json(every) == report.to_json(every[::-1])
+    assert to_json(every) == to_json(every[::-1])
     again = trial(every[0].point, every[0].repeat, every[0].order, SMALL)
     assert again == every[0]

@@ -24,7 +24,7 @@ from tests.python.synthetic_run import (
     write_reproduction,
     write_run,
 )
-from wirelab import report
+from wirelab.report.page import write_page
 from wirelab.report.section import WORD_MAX
 from wirelab.study import page as study_page
 from wirelab.study import reproduction
@@ -110,7 +110,7 @@ def run_page(folder: Path) -> Path:
     opened = replace(world, loads=({"kind": "poisson", "rate": 300.0},), sizes=(14,), seed=2)
     every += [replace(one, id=f"open-{one.id}") for one in trials(opened)]
     every[3] = replace(every[3], status="failed", reason="x" * 300, result={}, checks=())
-    return report.write(write_run(folder, every))
+    return write_page(write_run(folder, every))
 
 
 def study_page_of(folder: Path) -> Path:
@@ -132,7 +132,7 @@ def captured_page(folder: Path) -> Path:
     for one in every:
         file = run / "trials" / one.id / "dissection-client.json"
         file.write_text(json.dumps(dissected()), encoding="utf-8")
-    return report.write(run)
+    return write_page(run)
 
 
 def wrap_page_of(folder: Path) -> Path:

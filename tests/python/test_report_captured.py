@@ -9,12 +9,12 @@ from click.testing import CliRunner
 
 from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissected
 from tests.python.synthetic_run import GRPC, REST, write_run
-from wirelab import report
 from wirelab.checks import load as verdicts
 from wirelab.cli import app
 from wirelab.report import causes, traffic
 from wirelab.report import dissected as text
 from wirelab.report.causes import Standing
+from wirelab.report.page import write_page
 from wirelab.report.source import Source
 from wirelab.run import adaptive as intervention
 from wirelab.run.adaptive import outcome
@@ -146,7 +146,7 @@ def test_lost_packets_mark_the_trial_on_the_page(
     whole, torn = captured(REST, 1), captured(REST, 2, **lost)
     assert check not in {mark.name for mark in verdicts.marked(whole)}
     assert check in {mark.name for mark in verdicts.marked(torn)}
-    page = report.write(write_run(tmp_path / "run", [whole, torn])).read_text(encoding="utf-8")
+    page = write_page(write_run(tmp_path / "run", [whole, torn])).read_text(encoding="utf-8")
     assert f"{check} 1" in page
     assert "In 1 of 2 captured trials the capture or a device of the link dropped" in page
     (reason,) = [mark.reason for mark in verdicts.marked(torn) if mark.name == check]
@@ -155,7 +155,7 @@ def test_lost_packets_mark_the_trial_on_the_page(
 
 
 def test_without_losses_nothing_is_said(tmp_path: Path) -> None:
-    page = report.write(write_run(tmp_path / "run", [captured()])).read_text(encoding="utf-8")
+    page = write_page(write_run(tmp_path / "run", [captured()])).read_text(encoding="utf-8")
     assert "On the wire" in page
     assert "dropped packets" not in page
     assert "not tested" in page

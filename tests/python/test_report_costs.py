@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import REST, World, failed, trials, users, write_run
-from wirelab import report
 from wirelab.checks import system_noise as disturbance
 from wirelab.report import costs, tables
+from wirelab.report.page import write_page
 from wirelab.report.source import Source
 from wirelab.trial.record import Check, Json, Trial
 
@@ -69,7 +69,7 @@ def test_what_a_tool_does_not_count_is_left_open(tmp_path: Path) -> None:
 
 def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
     """On loopback the two sides are told apart less sharply."""
-    text = report.write(write_run(tmp_path / "run", trials(ONE))).read_text(encoding="utf-8")
+    text = write_page(write_run(tmp_path / "run", trials(ONE))).read_text(encoding="utf-8")
     assert "Cost per million calls" in text
     assert text.count("may be charged to the sender") == 1
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from wirelab.format.numbers import digits, limits, over_limits, ranged, span
 from wirelab.report.effect import AMOUNT, COST, DURATION, Wording, effect, than, wording
-from wirelab.statistics import CLIENT_CPU, RATE, RESPONSE_P50, Interval
+from wirelab.statistics.figure import CLIENT_CPU, RATE, RESPONSE_P50
+from wirelab.statistics.interval import Interval
 
 
 def interval(estimate: float, low: float | None = None, high: float | None = None) -> Interval:

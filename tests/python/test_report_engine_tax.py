@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
-from wirelab import report
 from wirelab.format.labels import Names
 from wirelab.format.numbers import quantity
 from wirelab.report import engine_tax
+from wirelab.report.page import write_page
 from wirelab.report.section import Table
 from wirelab.stack.reference import Stack
 from wirelab.trial.record import Point
@@ -35,7 +35,7 @@ def table_of(*references: str) -> Table:
 def test_every_comparison_has_it(tmp_path: Path) -> None:
     """Both stacks with the figures that come with the package, and where they were taken."""
     run = write_run(tmp_path / "run", trials(World(sizes=(14,), loads=(users(32),))))
-    text = report.write(run).read_text(encoding="utf-8")
+    text = write_page(run).read_text(encoding="utf-8")
     assert HEAD in text
     for reference in (Stack.parse(REST).reference, GRPC):
         assert quantity(figures(reference)["decode_us"] * 1e3, "ns") in text
@@ -45,7 +45,7 @@ def test_every_comparison_has_it(tmp_path: Path) -> None:
 def test_one_stack_alone_has_it_too(tmp_path: Path) -> None:
     """Nothing is compared, and client CPU holds the tax all the same."""
     run = write_run(tmp_path / "run", trials(World(stacks=(REST,), sizes=(14,))))
-    text = report.write(run).read_text(encoding="utf-8")
+    text = write_page(run).read_text(encoding="utf-8")
     assert HEAD in text
     assert "The engine&#39;s tax" in text
     assert ">Comparisons<" not in text

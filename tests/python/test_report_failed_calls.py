@@ -12,11 +12,13 @@ import pytest
 
 from tests.python.synthetic_run import REST, World, failing, trials, users, write_run
 from tests.python.test_report_terminal import printed
-from wirelab import report
 from wirelab.cli import main
 from wirelab.report import tables, tail
+from wirelab.report.page import write_page
 from wirelab.report.source import Source
-from wirelab.statistics import GOOD_P99, RESPONSE_P50, RESPONSE_P99, Cell, cells
+from wirelab.run.export import to_csv, to_json
+from wirelab.statistics.cell import Cell, cells
+from wirelab.statistics.figure import GOOD_P99, RESPONSE_P50, RESPONSE_P99
 from wirelab.trial.record import Trial
 
 SMALL = World(sizes=(14,), loads=(users(32),))
@@ -54,19 +56,19 @@ def test_the_terminal_has_a_row_for_good_calls_and_explains_it() -> None:
 
 def test_exports_name_both_only_where_calls_failed() -> None:
     every = struck()
-    shown = json.loads(json.dumps(report.to_json(every)))
+    shown = json.loads(json.dumps(to_json(every)))
     figures = {cell["stack"]: cell["figures"] for cell in shown["cells"]}
     good, every_call = (figures[REST][name] for name in ("response_p99_good", "response_p99"))
     assert every_call["estimate"] == pytest.approx(TIMEOUT_S * 1e9)
     assert good["estimate"] < 0.01 * every_call["estimate"]
     assert "response_p99_good" not in figures["grpc@rust"]
-    rows = list(csv.DictReader(io.StringIO(report.to_csv(every))))
+    rows = list(csv.DictReader(io.StringIO(to_csv(every))))
     assert {row["stack"] for row in rows if row["figure"] == "response_p99_good"} == {REST}
 
 
 def test_comparisons_are_made_of_both_and_labelled(tmp_path: Path) -> None:
     every = struck()
-    compared = {row["figure"]: row for row in report.to_json(every, 0.02)["comparisons"]}
+    compared = {row["figure"]: row for row in to_json(every, 0.02)["comparisons"]}
     assert compared["response_p99"]["verdict"] == "lower"  # gRPC over REST, whose calls time out
     assert compared["response_p99_good"]["verdict"] == "higher"
     table = tables.comparison_table(Source.read(write_run(tmp_path / "run", every)))
@@ -81,9 +83,9 @@ def test_comparisons_are_made_of_both_and_labelled(tmp_path: Path) -> None:
 
 def test_pictures_are_of_all_calls_and_labelled_so(tmp_path: Path) -> None:
     label = "Response times are of all calls, failed ones with the time until they failed."
-    page = report.write(write_run(tmp_path / "run", struck())).read_text(encoding="utf-8")
+    page = write_page(write_run(tmp_path / "run", struck())).read_text(encoding="utf-8")
     assert page.count(label) == 2
-    page = report.write(write_run(tmp_path / "good", trials(SMALL))).read_text(encoding="utf-8")
+    page = write_page(write_run(tmp_path / "good", trials(SMALL))).read_text(encoding="utf-8")
     assert label not in page
 
 
@@ -97,7 +99,7 @@ def test_runs_from_before_good_calls_were_recorded_apart_still_open(tmp_path: Pa
     (table,) = tables.cell_tables(Source.read(folder))
     p99 = {row[0]: row[table.columns.index("p99")] for row in table.rows}
     assert p99["rest@rust json"].endswith("\ngood —")
-    compared = {row["figure"]: row for row in report.to_json(every)["comparisons"]}
+    compared = {row["figure"]: row for row in to_json(every)["comparisons"]}
     assert compared["response_p99_good"]["verdict"] == "undecided"
     assert "no value" in compared["response_p99_good"]["reason"]
 
@@ -122,7 +124,7 @@ def test_a_p99_whose_interval_reaches_below_the_p50_is_of_too_few_trials(tmp_pat
     shown = printed(every)
     assert "9.49 ms?" in shown
     assert "?: too few trials, the interval of the p99 reaches below the p50." in shown
-    figures = report.to_json(every)["cells"][0]["figures"]
+    figures = to_json(every)["cells"][0]["figures"]
     assert figures["response_p99"]["reason"].startswith("too few trials: the interval")
 
 

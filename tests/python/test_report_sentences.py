@@ -20,10 +20,11 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
-from wirelab import report
 from wirelab.format.labels import Names, load
 from wirelab.report import panels
+from wirelab.report.sentence import sentences
 from wirelab.report.source import Source
+from wirelab.run.export import to_json
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 
@@ -80,7 +81,7 @@ def _shares(text: str) -> list[float]:
 
 def test_a_known_difference_is_stated_with_its_size() -> None:
     """REST costs 60 us a call and gRPC 84, so it makes 40 % more calls: the first sentence."""
-    first, *rest = report.sentences(trials(SMALL), 0.05)
+    first, *rest = sentences(trials(SMALL), 0.05)
     assert re.fullmatch(
         r"rest@rust json made \d+ % more calls per second \(\d+ % to \d+ %\) than grpc@rust at "
         r"Hello 14 B with 32 users\.",
@@ -98,7 +99,7 @@ def test_a_known_difference_is_stated_with_its_size() -> None:
 def test_equal_stacks_are_equivalent() -> None:
     """Two stacks of one cost: no one is ahead of the other."""
     world = replace(SMALL, call_us={REST: 70.0, GRPC: 70.0})
-    found = report.sentences(trials(world), 0.05)
+    found = sentences(trials(world), 0.05)
     assert re.match(
         r"Equivalent, any difference being within 5 %: calls per second of grpc@rust and "
         r"rest@rust json at Hello 14 B with 32 users, the first [\d.]+ % (more|fewer) "
@@ -110,7 +111,7 @@ def test_equal_stacks_are_equivalent() -> None:
 
 def test_an_interval_from_half_to_double_is_undecided_and_says_what_may_decide() -> None:
     """Noise that hides everything is no equality."""
-    found = report.sentences(trials(replace(SMALL, spread=0.5, seed=2)), 0.02)
+    found = sentences(trials(replace(SMALL, spread=0.5, seed=2)), 0.02)
     assert found[0].startswith("Undecided: calls per second of grpc@rust and rest@rust json at")
     assert re.search(r"about \d+ more repeats may decide|\d+ more repeats would hardly", found[0])
     assert not any("quivalent" in sentence or " than " in sentence for sentence in found)
@@ -121,7 +122,7 @@ def test_sentences_are_ordered_by_what_they_decide() -> None:
     world = World(sizes=(14, 30_000_000), loads=(users(1), users(16)))
     unranked = trials(replace(SMALL, loads=(users(64),)))
     every = [*trials(world), *map(client_bound, unranked)]
-    found = [one for one in report.sentences(every, 0.05) if not one.startswith("In brackets")]
+    found = [one for one in sentences(every, 0.05) if not one.startswith("In brackets")]
     marks = (" than ", "Equivalent", "Undecided", "No ranking", "Not every stack")
     order = [next(place for place, mark in enumerate(marks) if mark in one) for one in found]
     assert order == sorted(order)
@@ -133,7 +134,7 @@ def test_of_several_differences_the_largest_leads() -> None:
     costs = {REST: 60.0, GRPC: 300.0}
     near = trials(replace(SMALL, sizes=(150_000,), call_us=costs))
     far = trials(replace(SMALL, call_us={REST: 300.0, GRPC: 60.0}))
-    found = report.sentences(near + far, 0.02)
+    found = sentences(near + far, 0.02)
     assert found[0].startswith("grpc@rust made 5.")
     assert "times as many calls per second" in found[0]
     assert "rest@rust json made" in "".join(found[1:])
@@ -142,7 +143,7 @@ def test_of_several_differences_the_largest_leads() -> None:
 def test_settings_that_say_the_same_share_a_sentence() -> None:
     """REST leads with small messages alone: one sentence for these, one for the others."""
     world = World(sizes=(14, 30_000_000), loads=tuple(users(n) for n in (1, 8, 16, 32)))
-    told = report.sentences(trials(world), 0.05)
+    told = sentences(trials(world), 0.05)
     assert "than grpc@rust in 4 of 8 settings (Hello 14 B with 1, 8, 16 and 32 users)" in told[0]
     most, *_, least = [float(size) for size in re.findall(r"([\d.]+) % more \(", told[0])]
     assert 5 < least <= most < 50
@@ -162,7 +163,7 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
         seed=3,
     )
     every = trials(world)
-    rows = [row for row in report.to_json(every, 0.0)["comparisons"] if row["figure"] == "rate"]
+    rows = [row for row in to_json(every, 0.0)["comparisons"] if row["figure"] == "rate"]
     alone = [row for row in rows if row["p_value"] < 0.05]
     assert alone, "another seed is needed"
     for row in alone:
@@ -171,7 +172,7 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
         assert row["reason"].startswith(
             "a difference by its own interval, but not among 20 comparisons (Holm); "
         )
-    found = report.sentences(every, 0.0)
+    found = sentences(every, 0.0)
     assert not any(" than " in sentence for sentence in found)
     assert found[0].startswith("Undecided: calls per second of grpc@rust and rest@rust json in all")
     assert "Holm's method does not uphold 1 difference, about" in found[0]
@@ -180,7 +181,7 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
 
 def test_below_the_threshold_is_equivalence() -> None:
     """A certain 40 % is none where 60 % was declared."""
-    found = report.sentences(trials(SMALL), 0.60)
+    found = sentences(trials(SMALL), 0.60)
     assert found[0].startswith("Equivalent, any difference being within 60 %: calls per second")
 
 
@@ -189,12 +190,12 @@ def test_client_bound_is_never_ranked() -> None:
     every = trials(SMALL)
     first = next(i for i, one in enumerate(every) if one.point.stack == REST)
     every[first] = client_bound(every[first])
-    told = report.sentences(every, 0.05)
+    told = sentences(every, 0.05)
     assert told[0].startswith("No ranking at Hello 14 B with 32 users")
     assert "rest@rust json (at least" in told[0]
     assert "in 1 of 4 trials" in told[0]
     assert not any(" than " in sentence for sentence in told)
-    rows = report.to_json(every)["comparisons"]
+    rows = to_json(every)["comparisons"]
     barred = [row for row in rows if row["figure"] == "rate" or "response" in row["figure"]]
     assert {(row["ranked"], row["verdict"]) for row in barred} == {(False, "undecided")}
     assert all(row["reason"].startswith("not ranked: the client was the limit") for row in barred)
@@ -204,7 +205,7 @@ def test_client_bound_is_never_ranked() -> None:
 
 def test_single_trials_are_undecided_for_want_of_an_interval() -> None:
     """One repeat: nothing is compared, and what gives an interval is named once."""
-    found = report.sentences(trials(replace(SMALL, repeats=1)), 0.05)
+    found = sentences(trials(replace(SMALL, repeats=1)), 0.05)
     assert found[0] == (
         "Undecided: calls per second of grpc@rust and rest@rust json at Hello 14 B with 32 users: "
         "1 and 1 trials give no interval, 2 more repeats would give one; median response time: no "
@@ -215,16 +216,16 @@ def test_single_trials_are_undecided_for_want_of_an_interval() -> None:
 def test_nothing_measured() -> None:
     """All trials failed: that is the finding, with the reason."""
     every = [failed(one, "the service refused codec") for one in trials(SMALL)]
-    told = report.sentences(every)
+    told = sentences(every)
     assert told[0].startswith("No trial measured anything")
     assert "8 of 8 trials failed" in told[1]
     assert "the service refused codec" in told[1]
-    assert report.sentences([])[0].startswith("No trial measured anything")
+    assert sentences([])[0].startswith("No trial measured anything")
 
 
 def test_one_stack_alone() -> None:
     """A run without a pair compares nothing and shows what was measured."""
-    told = report.sentences(trials(replace(SMALL, stacks=(GRPC,))))
+    told = sentences(trials(replace(SMALL, stacks=(GRPC,))))
     assert "none is compared" in told[0]
     assert "grpc@rust made" in told[1]
 
@@ -232,7 +233,7 @@ def test_one_stack_alone() -> None:
 def test_a_stack_without_a_value() -> None:
     """One side failed throughout: the other is not called the winner."""
     every = [failed(one, "refused") if one.point.stack == REST else one for one in trials(SMALL)]
-    told = report.sentences(every)
+    told = sentences(every)
     assert told[0].startswith("No trial measured calls per second of rest@rust json at Hello")
     assert not any("more calls" in sentence for sentence in told)
 
@@ -245,7 +246,7 @@ def test_many_stacks_without_a_value_are_no_contest() -> None:
     every = trials(world)
     for survivors in ((), (GRPC,)):
         left = [one if one.point.stack in survivors else failed(one, "refused") for one in every]
-        found = report.sentences(left, 0.05)
+        found = sentences(left, 0.05)
         assert not any("Undecided" in sentence or " than " in sentence for sentence in found)
         assert any("refused" in sentence for sentence in found)
 
@@ -256,7 +257,7 @@ def test_stacks_that_tie_ahead_of_others_are_named_together() -> None:
     world = replace(
         SMALL, stacks=(REST, GRPC, third), call_us={REST: 60.0, GRPC: 90.0, third: 60.0}
     )
-    found = report.sentences(trials(world), 0.05)
+    found = sentences(trials(world), 0.05)
     assert re.match(
         r"rest@rust (json|text) made \d+ % more calls per second .* than grpc@", found[0]
     )
@@ -272,7 +273,7 @@ def test_a_best_that_is_undecided_against_another_is_no_winner() -> None:
     third = "rest@rust?codec=text"
     costs = {REST: 60.0, GRPC: 300.0, third: 62.0}
     world = replace(SMALL, stacks=(REST, GRPC, third), call_us=costs, spread=0.05)
-    found = report.sentences(trials(world), 0.02)
+    found = sentences(trials(world), 0.02)
     undecided = next(sentence for sentence in found if sentence.startswith("Undecided"))
     assert undecided.startswith("Undecided: which stack made the most calls per second at Hello")
     assert re.search(r"had the best estimate, undecided against rest@rust \w+ \(", undecided)
@@ -286,7 +287,7 @@ def test_a_winner_over_many_is_compared_with_the_next() -> None:
     world = replace(
         SMALL, stacks=(REST, GRPC, third), call_us={REST: 60.0, GRPC: 90.0, third: 120.0}
     )
-    told = report.sentences(trials(world), 0.05)
+    told = sentences(trials(world), 0.05)
     assert "rest@rust json made more calls per second than every other stack" in told[0]
     assert re.search(r": [45]\d % more \(.*\) than the next, grpc@rust, at Hello", told[0])
 
@@ -294,7 +295,7 @@ def test_a_winner_over_many_is_compared_with_the_next() -> None:
 def test_failed_calls_are_counted_and_named_by_what_happened() -> None:
     """And the response times that hold them are labelled."""
     every = [failing(one) if one.point.stack == REST else one for one in trials(SMALL)]
-    found = report.sentences(every, 0.05)
+    found = sentences(every, 0.05)
     calls, errors = (sum(one.result[name] for one in every) for name in ("calls", "errors"))
     assert found[-1] == (
         f"{errors:,} of {calls:,} calls failed: {errors:,} timed out. Response times of all calls "
@@ -311,14 +312,14 @@ def test_a_large_run_has_few_sentences() -> None:
     costs = {stack: 60.0 + 10.0 * place for place, stack in enumerate(stacks)}
     loads = tuple(users(n) for n in (1, 10, 50, 100, 400))
     world = World(stacks, (14, 150_000, 3_000_000), loads, call_us=costs, spread=0.05)
-    lines = [line for told in report.sentences(trials(world)) for line in textwrap.wrap(told, 78)]
+    lines = [line for told in sentences(trials(world)) for line in textwrap.wrap(told, 78)]
     assert len(lines) <= 20
 
 
 def test_closed_and_open_loads_stay_apart() -> None:
     """Both kinds in one run: each has its own sentences, and the reader is told."""
     loads = ({"kind": "closed", "users": 10}, {"kind": "constant", "rate": 2000.0})
-    told = report.sentences(trials(replace(SMALL, loads=loads)))
+    told = sentences(trials(replace(SMALL, loads=loads)))
     assert any("in calls per second" in sentence or "more calls" in sentence for sentence in told)
     assert any("2,000 calls/s" in one and "shorter median response" in one for one in told)
     assert any("never compared" in sentence for sentence in told)
@@ -329,10 +330,10 @@ def test_calls_without_a_reply_are_not_ranked_with_others() -> None:
     raw, pera = "raw@rust", "raw@rust?reply=one-way"
     world = replace(SMALL, stacks=(raw, REST, pera), call_us={raw: 40.0, REST: 60.0, pera: 5.0})
     every = trials(world)
-    pairs = report.to_json(every, 0.0)["comparisons"]
+    pairs = to_json(every, 0.0)["comparisons"]
     assert pairs
     assert not any("one-way" in str(pair) for pair in pairs)
-    assert not any("one-way" in sentence for sentence in report.sentences(every, 0.0))
+    assert not any("one-way" in sentence for sentence in sentences(every, 0.0))
     names = Names.of(one.point for one in every)
     assert names.setting(point(pera)) == "Hello 14 B, 10 users, reply one-way"
     assert names.setting(point(raw)) == "Hello 14 B, 10 users, reply two-way"

@@ -19,8 +19,8 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
-from wirelab import report
 from wirelab.cli import run_output as results
+from wirelab.report.terminal import terminal_table
 from wirelab.run import runner as running
 from wirelab.trial.record import Trial
 
@@ -29,7 +29,7 @@ SMALL = World(sizes=(14,), loads=(users(32),))
 
 def printed(every: list[Trial]) -> str:
     """The table as a terminal of 80 columns shows it."""
-    return "\n".join(line.text for line in report.terminal_table(every))
+    return "\n".join(line.text for line in terminal_table(every))
 
 
 def test_terminal_fits_80_columns() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from wirelab import report
 from wirelab.cli import main
 from wirelab.errors import (
     EngineMissing,
@@ -23,6 +22,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.model import Experiment
 from wirelab.process import engine, services
 from wirelab.process.interruption import Interruption
+from wirelab.report.page import write_page
 from wirelab.run import runner as running
 from wirelab.run.progress import Silent
 from wirelab.run.runner import Run
@@ -199,7 +199,7 @@ def test_failed_trials_are_measured_again_when_asked(tmp_path: Path, stand_in: M
     ids = [trial.id for trial in failed.trials]
     assert folders == sorted([*ids, *(f"{each}.failed-1" for each in ids)])
     assert "4 trials failed and were measured again" in " ".join(again.incomplete)
-    assert "measured again" in report.write(again.folder).read_text()
+    assert "measured again" in write_page(again.folder).read_text()
     done = running.run(_experiment(), tmp_path / "run", source=TEXT, retry_failed=True)
     assert done == again
 

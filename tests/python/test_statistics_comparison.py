@@ -11,16 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wirelab.statistics import (
-    Comparison,
-    OutOfRange,
-    TooFewValues,
-    UnequalLengths,
-    family,
-    holm,
-    ratio,
-    resampled_aa,
-)
+from wirelab.statistics.comparison import Comparison, family, holm, ratio
+from wirelab.statistics.errors import OutOfRange, TooFewValues, UnequalLengths
+from wirelab.statistics.resampling import resampled_aa
 
 TRIALS = st.lists(st.floats(0.5, 2000.0), min_size=2, max_size=9)
 

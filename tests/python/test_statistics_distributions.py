@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from wirelab.statistics import OutOfRange
 from wirelab.statistics.distributions import beta_quantile, student_t_quantile, student_t_tail
+from wirelab.statistics.errors import OutOfRange
 from wirelab.statistics.stationarity import kendall_p, theil_sen
 
 FREEDOM = st.floats(1.0, 1e4)

@@ -10,14 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wirelab.statistics import (
-    NotFinite,
-    NotPositive,
-    NoValues,
-    OutOfRange,
-    binomial_interval,
-    mean_interval,
-)
+from wirelab.statistics.errors import NotFinite, NotPositive, NoValues, OutOfRange
+from wirelab.statistics.mean import mean_interval
+from wirelab.statistics.proportion import binomial_interval
 
 POSITIVE = st.floats(1e-6, 1e12)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial
 from wirelab.checks.load import check, client_bound, marked
-from wirelab.statistics import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU
+from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU
 from wirelab.trial.record import Check, Json, Trial
 
 CLOSED: Json = {"kind": "closed", "users": 10}

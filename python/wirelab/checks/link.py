@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wirelab.stack import link_names
-from wirelab.stack.link_names import LOOPBACK
 from wirelab.format.counting import of_all
+from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Check, Trial
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def syn_loss(trial: Trial) -> Check | None:
 def _share_limits(hits: int, n: int) -> tuple[float, float]:
     """Per cent; everything where there was nothing to hit."""
     # Not at the top: it is slow to load, and only a finished trial is judged.
-    from wirelab.statistics import binomial_interval
+    from wirelab.statistics.proportion import binomial_interval
 
     bounds = binomial_interval(hits, n, SYN_CONFIDENCE).bounds if n else None
     low, high = bounds or (0.0, 1.0)

@@ -19,7 +19,9 @@ from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.units import format_seconds
 from wirelab.process import cgroups as quotas
 from wirelab.stack.axes import ENGINE
-from wirelab.statistics import binomial_interval, little_ratio, littles_law, stationary
+from wirelab.statistics.proportion import binomial_interval
+from wirelab.statistics.queueing import little_ratio, littles_law
+from wirelab.statistics.stationarity import stationary
 from wirelab.trial.record import Check, Trial
 
 SHARE_OF_RESPONSE = 0.05

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from wirelab.format.numbers import DASH, NONE, digits
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
-from wirelab.statistics import Cell
+from wirelab.statistics.cell import Cell
 from wirelab.trial.record import Trial
 
 _TOLD = (

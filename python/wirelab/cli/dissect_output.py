@@ -92,8 +92,8 @@ def _test(options: Options) -> int:
             f"--test: {options.what} is a capture, which nobody can run again",
             "name the folder of a run; `wirelab run FILE` makes one, with `capture: client`",
         )
-    from wirelab import report
     from wirelab.report import tested
+    from wirelab.report.page import write_page
     from wirelab.run import adaptive as intervention
     from wirelab.run.progress import OnConsole
 
@@ -105,7 +105,7 @@ def _test(options: Options) -> int:
         unverified=options.unverified,
         progress=OnConsole(err),
     )
-    pages = [report.write(folder) for folder in (options.what, made.folder) if folder is not None]
+    pages = [write_page(folder) for folder in (options.what, made.folder) if folder is not None]
     if options.as_json:
         print(json.dumps(made.to_json(), indent=1))
     else:

@@ -25,10 +25,10 @@ FAILED_MAX = 3
 def show(run: Run, *, as_json: bool, told: Collection[str] = ()) -> int:
     """Prints the run's results and writes its report; returns the exit code. ``told`` are
     trials, by id, whose failure was shown when it happened."""
-    from wirelab import report
+    from wirelab.report.page import write_page
     from wirelab.report.source import Source
 
-    page = report.write(run.folder)
+    page = write_page(run.folder)
     threshold = Source(run.folder, run_directory.read_manifest(run.folder), run.trials).threshold
     if as_json:
         print(json.dumps(_summary(run, page, threshold), indent=1))
@@ -46,10 +46,10 @@ def point(text: str, mark: str = "•", style: str = "") -> None:
 def draw(folder: Path, file: Path) -> None:
     """Writes a run's main picture. Raises :class:`UsageError` where nothing can be drawn or
     the file cannot be written."""
-    from wirelab import report
+    from wirelab.report.overview import overview_picture
     from wirelab.report.source import Source
 
-    drawn = report.overview_picture(Source.read(folder))
+    drawn = overview_picture(Source.read(folder))
     if drawn is None:
         raise UsageError(f"--picture: no trial in {folder} measured a rate")
     try:
@@ -69,15 +69,16 @@ def accept_picture(file: Path) -> None:
 
 
 def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:
-    from wirelab import report
     from wirelab.report import tested
+    from wirelab.report.sentence import sentences
+    from wirelab.report.terminal import terminal_table
     from wirelab.run import adaptive as intervention
 
     for sentence in run.incomplete:
         point(sentence, "!", style="yellow")
-    for text, style in report.terminal_table(run.trials):
+    for text, style in terminal_table(run.trials):
         out.print(text, style)
-    for sentence in report.sentences(run.trials, threshold):
+    for sentence in sentences(run.trials, threshold):
         point(sentence)
     outcome = intervention.read(run.folder)
     for line in tested.lines(outcome) if outcome else ():
@@ -94,8 +95,8 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
 
 
 def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
-    from wirelab import report
     from wirelab.run import adaptive as intervention
+    from wirelab.run.export import to_json
 
     outcome = intervention.read(run.folder)
     return {
@@ -107,6 +108,6 @@ def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
         "repeated": [{"id": trial.id, "reason": trial.reason} for trial in run.repeated],
         "failed": [{"id": trial.id, "reason": trial.reason} for trial in run.failed],
         "skipped": list(run.skipped),
-        **report.to_json(run.trials, threshold),
+        **to_json(run.trials, threshold),
         **({"findings_tested": outcome.to_json()} if outcome else {}),
     }

@@ -22,11 +22,11 @@ from wirelab.errors import (
     StorageError,
     UsageError,
 )
-from wirelab.stack.link_names import ProfileName
 from wirelab.format.units import parse_seconds
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.run.directory import write_whole
+from wirelab.stack.link_names import ProfileName
 from wirelab.stack.operations import CONTRACTS
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean

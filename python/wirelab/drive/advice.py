@@ -185,7 +185,7 @@ def _unsteady(group: Json) -> str | None:
         return None
     # Loaded after the calls, for which nobody then waits.
     from wirelab.checks.load import whole_slots
-    from wirelab.statistics import stationary
+    from wirelab.statistics.stationarity import stationary
 
     found = stationary(whole_slots(group))
     if found.stationary is not False:

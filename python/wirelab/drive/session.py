@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
-from wirelab.stack.link_names import LOOPBACK
 from wirelab.process import manifests, open_files
 from wirelab.process.endpoint import Appointment, Contact
 from wirelab.process.engine import Drive
@@ -20,6 +19,7 @@ from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import operations
 from wirelab.stack import rules as legality
 from wirelab.stack.axes import ENGINE
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.message import Message
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
@@ -157,7 +157,7 @@ def drive_stack(
     rule = legality.link_rule(LOOPBACK, stack.axes)
     if rule:
         raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
-    _accept_files(stack.engine_stack(), amount)
+    _accept_files(stack.axes, amount)
     table = placement.choose("pinned")
     program = Programs(manifests.load()).program(stack, interruption, message.contract)
     settings = Settings(
@@ -221,10 +221,10 @@ def summary(outcome: Json, timeout_s: float) -> Json:
     }
 
 
-def _accept_files(stack: Json, amount: Amount) -> None:
+def _accept_files(axes: Mapping[str, str], amount: Amount) -> None:
     """Raises :class:`UsageError` where the load has more connections than a process may
     open files."""
-    wanted = open_files.connections(stack["connection"], amount.concurrency())
+    wanted = open_files.connections(axes, amount.concurrency())
     refused = open_files.refusal(wanted)
     if refused:
         raise UsageError(refused, open_files.remedy(wanted))
@@ -314,29 +314,29 @@ def _tls(server: Server, call: Call) -> Json:
     return {"tls": {"ca": str(ca), "server_name": server.secure_name}}
 
 
-def _server_stack(server: Server, call: Call, amount: Amount) -> Json:
-    grpc = server.kind == "grpc"
-    connection = {
-        "close": call.close,
-        "count": None if call.close else _connections(amount),
-        "in_flight": amount.in_flight or 1,
-    }
-    security = {} if server.secure_name is None else {"security": "tls"}
+def _server_stack(server: Server, call: Call, amount: Amount) -> dict[str, str]:
+    is_grpc = server.kind == "grpc"
+    transport = "http/2" if is_grpc or call.http2 else "http/1.1"
+    word = "multiplex" if transport == "http/2" else "pipeline"
+    in_flight = amount.in_flight or 1
     return {
-        **security,
-        "binding": "grpc" if grpc else "rest",
-        "codec": "protobuf" if grpc else "text",
-        "transport": "http/2" if grpc or call.http2 else "http/1.1",
-        "connection": connection,
+        "binding": "grpc" if is_grpc else "rest",
+        "codec": "protobuf" if is_grpc else "text",
+        "transport": transport,
+        "connection": _connection(call, amount),
+        "in_flight": f"{word}={in_flight}" if in_flight > 1 else "1",
+        "security": "none" if server.secure_name is None else "tls",
         "work": call.work or "decode",
     }
 
 
-def _connections(amount: Amount) -> int | None:
-    """None: as many as the users need, as with services of the lab."""
+def _connection(call: Call, amount: Amount) -> str:
+    """As many as the users need, as with services of the lab, where only those were named."""
+    if call.close:
+        return "close"
     if amount.connections is None and amount.users is not None:
-        return None
-    return amount.connections or 1
+        return "keep"
+    return f"pool={amount.connections or 1}"
 
 
 def _http(server: Server, call: Call) -> Json:

@@ -1,6 +1,6 @@
 """An experiment: what is measured, how often and under which loads.
 
-This is the model; :mod:`wirelab.experiment_file` reads a YAML file into it.
+This is the model; :mod:`wirelab.experiment.loading` reads a YAML file into it.
 Sizes and times are written with units and held in bytes and seconds.
 """
 
@@ -321,7 +321,7 @@ PlacementChoice = Annotated[
     Annotated[Literal["pinned", "unpinned"], Tag("a word")] | Annotated[Placement, Tag("cores")],
     Discriminator(lambda given: "a word" if isinstance(given, str) else "cores"),
 ]
-"""A rule of :mod:`wirelab.placement` by name, or cores by number."""
+"""A rule of :mod:`wirelab.trial.placement` by name, or cores by number."""
 
 
 def _as_list(given: object) -> object:

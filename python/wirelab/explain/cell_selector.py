@@ -16,7 +16,7 @@ from wirelab.format.units import format_bytes, parse_bytes
 from wirelab.stack import axes as table
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.statistics import Cell, cells
+from wirelab.statistics.cell import Cell, cells
 from wirelab.trial.record import Point, Trial
 
 

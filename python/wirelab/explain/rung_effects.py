@@ -9,8 +9,12 @@ from typing import Literal
 
 from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.ladders import Ladder, Rung, counted
-from wirelab.statistics import Cell, Comparison, Figure, Interval, StatisticsError, family, ratio
 from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.comparison import Comparison, family, ratio
+from wirelab.statistics.errors import StatisticsError
+from wirelab.statistics.figure import Figure
+from wirelab.statistics.interval import Interval
 from wirelab.study import figures
 
 Outcome = Literal["cause", "against", "effect", "no effect", "undecided", "not measured"]

@@ -2,7 +2,7 @@
 
 Three experiments on the embedded gRPC service with a known truth. In one the
 client's HTTP/2 window runs dry, in one a check of the text is slow, in one
-nothing is wrong. The same ladder and the same :func:`wirelab.explanation.explain`
+nothing is wrong. The same ladder and the same :func:`wirelab.explain.explanation.explain`
 must name the window, the check, and nothing.
 """
 
@@ -151,7 +151,7 @@ def run(
 ) -> tuple[Concluded, ...]:
     """Runs the three worlds below ``out`` and concludes in each. Takes about a minute.
 
-    Raises what :func:`wirelab.running.run` raises.
+    Raises what :func:`wirelab.run.runner.run` raises.
     """
     return tuple(
         conclude(world, _run(world, out / world.name, progress, interruption)) for world in WORLDS

@@ -16,15 +16,17 @@ import numpy as np
 
 from wirelab.explain.cell_selector import Wanted
 from wirelab.format.counting import counted
-from wirelab.statistics import Cell, Interval, StatisticsError
 from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.errors import StatisticsError
+from wirelab.statistics.interval import Interval
 from wirelab.study import figures
 from wirelab.study.claims import opened
 from wirelab.study.expectations import Expectation, Outcome
 from wirelab.trial.record import Trial
 
 AVERAGES: Mapping[str, float] = {"arithmetic": 1.0, "inverse": -1.0, "geometric": 0.0}
-"""Kinds of average and their power (:func:`wirelab.contrast.weighted_average`)."""
+"""Kinds of average and their power (:mod:`wirelab.statistics.linear_contrasts`)."""
 TREND = "trend"
 """The property that is judged by slopes; every other one is a figure's name."""
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wirelab.stack.link_names import LOOPBACK
 from wirelab.format.numbers import plain, size
 from wirelab.stack import operations
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Json, Point
 
 

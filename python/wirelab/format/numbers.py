@@ -9,8 +9,8 @@ from wirelab.format.sanitize import plain as plain
 from wirelab.format.units import format_bytes
 
 if TYPE_CHECKING:
-    from wirelab.statistics import Interval
     from wirelab.statistics.figure import Unit
+    from wirelab.statistics.interval import Interval
 
 DASH = "–"
 NONE = "—"

@@ -66,7 +66,7 @@ def find(v1: Path = V1, v2: Path = V2) -> Controller:
 
 
 class Quota:
-    """A control group that has ``percent`` of one core, for :class:`wirelab.processes.Child`.
+    """A control group that has ``percent`` of one core, for a child process.
     Use as a context manager; the group ends with the block, and what is in it must have ended
     before."""
 

@@ -60,7 +60,7 @@ class Child:
         stderr: int | None = None,
     ) -> None:
         """Starts ``command``, pinned to ``cores`` and in the network namespace and the
-        control group (:mod:`wirelab.quotas`) where given.
+        control group (:mod:`wirelab.process.cgroups`) where given.
         It gets the signal ``orphaned`` when the lab dies. ``stdin`` and ``stderr`` are
         subprocess's; standard error goes to ``log`` by default. Raises :class:`OSError`."""
         self.command = list(command)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Mapping
-from typing import Any
 
 from wirelab.format.counting import counted
 
@@ -22,15 +21,16 @@ def limit() -> int | None:
     return None if hard == resource.RLIM_INFINITY else hard
 
 
-def connections(policy: Mapping[str, Any], concurrency: int) -> int:
-    """Connections of a load with so many calls at a time; ``policy`` is ``connection`` of a
-    stack in the engine's plan. Caller and service hold one end each, however many threads
-    share them."""
-    if policy["close"]:
+def connections(axes: Mapping[str, str], concurrency: int) -> int:
+    """Connections of a load with so many calls at a time over a stack of these axes. Caller and
+    service hold one end each, however many threads share them."""
+    policy, _, count = axes["connection"].partition("=")
+    if policy == "close":
         return concurrency
-    if policy["count"] is not None:
-        return int(policy["count"])
-    return -(-concurrency // int(policy["in_flight"]))
+    if policy == "pool":
+        return int(count)
+    _, _, in_flight = axes["in_flight"].partition("=")
+    return -(-concurrency // int(in_flight or 1))
 
 
 def refusal(wanted: int) -> str | None:

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from wirelab.statistics import (
+from wirelab.statistics.cell import Cell, cells, setting_key
+from wirelab.statistics.comparison import Comparison, family, ratio
+from wirelab.statistics.errors import NoValues
+from wirelab.statistics.figure import (
     CLIENT_CPU,
     GOOD_P50,
     GOOD_P99,
@@ -14,14 +17,7 @@ from wirelab.statistics import (
     RESPONSE_P50,
     RESPONSE_P99,
     SERVICE_CPU,
-    Cell,
-    Comparison,
     Figure,
-    NoValues,
-    cells,
-    family,
-    ratio,
-    setting_key,
 )
 from wirelab.study import figures
 from wirelab.trial.record import Point, Trial

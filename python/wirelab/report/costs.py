@@ -6,7 +6,8 @@ from wirelab.format import labels as label
 from wirelab.format.numbers import NONE, estimate, over_limits
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
-from wirelab.statistics import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU, Figure, Interval
+from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU, Figure
+from wirelab.statistics.interval import Interval
 from wirelab.trial.record import Trial
 
 _TOLD = (

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import isinf
 
 from wirelab.format.numbers import digits
-from wirelab.statistics import Figure, Interval
+from wirelab.statistics.figure import Figure
+from wirelab.statistics.interval import Interval
 
 FACTOR_FROM = 2.0
 """From this factor on a difference is worded as a factor, below as a share in per cent."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from wirelab.checks.link import driver_text
-from wirelab.stack.link_names import LOOPBACK
 from wirelab.format.numbers import NONE, digits, plain
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Json, Trial
 
 _TOLD = (

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wirelab.report.contest import Contest, Pair
-from wirelab.statistics import Cell, Comparison, Figure
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.comparison import Comparison
+from wirelab.statistics.figure import Figure
 
 Kind = Literal["won", "equivalent", "tied", "undecided", "open", "empty", "barred"]
 

@@ -15,7 +15,7 @@ from wirelab.report.canvas import POINTS, WIDTH, canvas, text_width, to_svg
 from wirelab.report.legend import Entry
 from wirelab.report.section import Picture
 from wirelab.report.source import Source
-from wirelab.statistics import RATE
+from wirelab.statistics.figure import RATE
 
 COLUMNS = 2
 """So that a page of 850 pixels shows letters at the size of its text."""

@@ -12,7 +12,7 @@ from wirelab.format.numbers import NONE, digits
 from wirelab.report import causes, gaps, reconciled, tested, timeline
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
-from wirelab.statistics import Cell
+from wirelab.statistics.cell import Cell
 from wirelab.trial.record import Trial
 
 Json = dict[str, Any]

@@ -21,7 +21,7 @@ from wirelab.run.directory import write_whole
 NAME = "report.html"
 
 
-def write(run_dir: Path, extra_sections: Sequence[Section] = ()) -> Path:
+def write_page(run_dir: Path, extra_sections: Sequence[Section] = ()) -> Path:
     """Writes ``report.html`` into a run directory and returns its path.
 
     ``extra_sections`` stand after the main picture. Raises

@@ -18,13 +18,13 @@ from wirelab.report.picture import Line, Row, interval_picture, line_picture
 from wirelab.report.section import Picture, Section
 from wirelab.report.source import Source
 from wirelab.stack.axes import ENGINE
-from wirelab.statistics import (
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.figure import (
     CLIENT_CPU,
     RATE,
     RESPONSE_P50,
     RESPONSE_P99,
     SERVICE_CPU,
-    Cell,
     Figure,
 )
 

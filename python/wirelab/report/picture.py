@@ -21,7 +21,7 @@ from wirelab.report.canvas import (
 )
 from wirelab.report.palette import Look
 from wirelab.report.section import Picture
-from wirelab.statistics import Interval
+from wirelab.statistics.interval import Interval
 
 LABEL_WIDTH_MAX = 112.0
 """Widest direct label, in CSS pixels; beyond, the stack's letter stands for it."""

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from wirelab.stack.link_names import LOOPBACK
 from wirelab.format.counting import counted, of_all
 from wirelab.format.numbers import NONE, plain, quantity
 from wirelab.report.section import Picture, Section, Table
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.reconciliation import mean_us, split
 from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
     from wirelab.report.source import Source
-    from wirelab.statistics import Cell
+    from wirelab.statistics.cell import Cell
 
 Json = dict[str, Any]
 

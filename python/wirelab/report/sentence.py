@@ -16,7 +16,9 @@ from wirelab.format.labels import Names
 from wirelab.format.numbers import digits, plain, span
 from wirelab.report.contest import Contest, contests
 from wirelab.report.statement import EACH_MAX, Statements
-from wirelab.statistics import RATE, RESPONSE_P50, RESPONSE_P99, THRESHOLD, Figure, cells
+from wirelab.statistics.cell import cells
+from wirelab.statistics.comparison import THRESHOLD
+from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
 from wirelab.trial.record import Trial
 
 MAIN_WEIGHT = 1.5

@@ -14,7 +14,8 @@ from wirelab.report.palette import look
 from wirelab.run import adaptive as intervention
 from wirelab.run import completeness, journal
 from wirelab.run.directory import read_manifest
-from wirelab.statistics import THRESHOLD, Cell, cells
+from wirelab.statistics.cell import Cell, cells
+from wirelab.statistics.comparison import THRESHOLD
 from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:

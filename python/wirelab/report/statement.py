@@ -16,7 +16,10 @@ from wirelab.format.numbers import quantity
 from wirelab.report.contest import Contest
 from wirelab.report.effect import effect, side, than, wording
 from wirelab.report.outcome import Kind, Outcome, best_first, outcome
-from wirelab.statistics import RATE, REPEATS_MAX, RESPONSE_P99, Cell, Figure, Interval, decided_by
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.figure import RATE, RESPONSE_P99, Figure
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.repeats import REPEATS_MAX, decided_by
 from wirelab.trial.record import Point
 
 EACH_MAX = 3

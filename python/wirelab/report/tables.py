@@ -15,7 +15,8 @@ from wirelab.report.contest import NO_VALUE, Contest, Pair, compared
 from wirelab.report.section import Table
 from wirelab.report.source import Source
 from wirelab.report.tail import doubt
-from wirelab.statistics import (
+from wirelab.statistics.cell import Cell, point_key
+from wirelab.statistics.figure import (
     CLIENT_CPU,
     GOOD_P50,
     GOOD_P99,
@@ -23,11 +24,9 @@ from wirelab.statistics import (
     RESPONSE_P50,
     RESPONSE_P99,
     SERVICE_CPU,
-    Cell,
     Figure,
-    binomial_interval,
-    point_key,
 )
+from wirelab.statistics.proportion import binomial_interval
 from wirelab.trial.record import Check, Point, Trial
 
 _HEADS = {

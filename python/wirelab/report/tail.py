@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wirelab.format.counting import of_all
-from wirelab.statistics import GOOD_P50, GOOD_P99, RESPONSE_P50, RESPONSE_P99, Cell, Figure
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.figure import GOOD_P50, GOOD_P99, RESPONSE_P50, RESPONSE_P99, Figure
 
 P50_OF = {RESPONSE_P99: RESPONSE_P50, GOOD_P99: GOOD_P50}
 """The median next to each p99."""

@@ -15,7 +15,8 @@ from wirelab.format.labels import Names
 from wirelab.format.numbers import NONE, digits, estimate, resolution, step
 from wirelab.report import links, tail
 from wirelab.report.tail import CALLS_MIN, P50_OF, doubt
-from wirelab.statistics import (
+from wirelab.statistics.cell import Cell, cells, setting_key
+from wirelab.statistics.figure import (
     CLIENT_CPU,
     GOOD_P50,
     GOOD_P99,
@@ -23,12 +24,9 @@ from wirelab.statistics import (
     RESPONSE_P50,
     RESPONSE_P99,
     SERVICE_CPU,
-    Cell,
     Figure,
-    Interval,
-    cells,
-    setting_key,
 )
+from wirelab.statistics.interval import Interval
 from wirelab.trial.record import Json, Trial
 
 WIDTH = 80

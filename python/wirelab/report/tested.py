@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wirelab.report.source import Source
     from wirelab.run.adaptive.outcome import Joint, Outcome, Tested
     from wirelab.run.adaptive.record import Planned, Spot, Untested
-    from wirelab.statistics import Interval
+    from wirelab.statistics.interval import Interval
     from wirelab.trial.record import Point
 
 WIDTH = 80

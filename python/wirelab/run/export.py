@@ -13,7 +13,9 @@ from wirelab.checks.load import client_bound, marked
 from wirelab.report.contest import NO_VALUE, Contest, compared
 from wirelab.report.sentence import sentences
 from wirelab.report.tail import doubt
-from wirelab.statistics import THRESHOLD, Cell, Figure, cells
+from wirelab.statistics.cell import Cell, cells
+from wirelab.statistics.comparison import THRESHOLD
+from wirelab.statistics.figure import Figure
 from wirelab.trial.record import Json, Trial
 
 _COLUMNS = (

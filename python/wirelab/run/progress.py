@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wirelab.stack.link_names import LOOPBACK
 from wirelab.format.console import Console, Line
 from wirelab.format.counting import counted
 from wirelab.format.sanitize import plain
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.stack import operations
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:

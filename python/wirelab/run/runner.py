@@ -80,8 +80,7 @@ def _accept_files(planned: Schedule) -> None:
         cell = trial.cell
         load = cell.load.point()
         concurrency = load["users"] if load["kind"] == "closed" else load["in_flight_max"]
-        policy = cell.stack.engine_stack()["connection"]
-        wanted = open_files.connections(policy, concurrency)
+        wanted = open_files.connections(cell.stack.axes, concurrency)
         refused = open_files.refusal(wanted)
         if refused:
             word = "users" if load["kind"] == "closed" else "in_flight_max"

@@ -14,12 +14,12 @@ from typing import Any, Literal
 from wirelab.checks.link import driver_text
 from wirelab.drive.session import Amount, Call, drive_stack
 from wirelab.errors import WirelabError
-from wirelab.stack.link_names import Driver
 from wirelab.format.units import format_seconds
 from wirelab.process import engine_binary, machine, open_files
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.selftest import clock_resolution as clockprobe
+from wirelab.stack.link_names import Driver
 from wirelab.stack.reference import Stack
 from wirelab.trial import capture as captures
 from wirelab.trial import link as links

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wirelab.process import engine_binary, metrics
 from wirelab.selftest.bed import Bed, Truth
-from wirelab.statistics import anderson_darling_exponential
+from wirelab.statistics.exponential import anderson_darling_exponential
 
 USERS = 8
 DELAY_US = 50_000

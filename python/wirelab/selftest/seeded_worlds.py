@@ -8,7 +8,7 @@ from wirelab.selftest.bed import Bed, Truth
 
 
 def seeded_worlds(_: Bed) -> Truth:
-    """Three worlds (:mod:`wirelab.worlds`), each a run of its own in a temporary folder."""
+    """Three worlds (:mod:`wirelab.explain.seeded_worlds`), each a run of its own."""
     with Scratch() as scratch:
         concluded = worlds.run(scratch.folder)
     return Truth(

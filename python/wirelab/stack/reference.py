@@ -49,34 +49,10 @@ class Stack:
         """The legal stack nearest to this one with these axes changed."""
         return Stack(_reference(legality.nearest({**self.axes, **changes})))
 
-    def engine_stack(self) -> dict[str, Any]:
-        """The object ``stack`` of a group in the engine's plan."""
-        axes = self.axes
-        stack = {
-            "binding": axes["binding"],
-            "codec": axes["codec"],
-            "compression": axes["compression"],
-            "transport": axes["transport"],
-            "connection": _connection(axes),
-            "writes": axes["client.writes"],
-            "nagle": axes["client.nagle"] == "on",
-            "quickack": {"kernel": None, "on": True, "off": False}[axes["client.quickack"]],
-            "tcp_window": _bytes_or_none(axes["client.tcp_window"]),
-            "h2_window": _bytes_or_none(axes["client.h2_window"]),
-            "work": axes["work"],
-        }
-        # Each of these is refused where it does not belong.
-        for name, belongs in (
-            ("soap", axes["binding"] == "soap"),
-            ("byte_order", axes["binding"] == "iiop"),
-            ("token_source", axes["codec"] == "token-xml"),
-            ("token_cache", axes["codec"] == "token-xml"),
-            ("reply", axes["binding"] == "raw"),
-            ("security", axes["security"] != "none"),
-        ):
-            if belongs:
-                stack[name] = axes[name]
-        return stack
+    def engine_stack(self) -> dict[str, str]:
+        """The object ``stack`` of a group in the engine's plan: the axes that differ from the
+        binding's defaults."""
+        return {"binding": self.axes["binding"], **_named_axes(self.axes)}
 
     def service_stack(self) -> dict[str, Any]:
         """The object ``stack`` of a service's configuration (docs/reference/process.md)."""
@@ -160,23 +136,18 @@ def _canonical(name: str, value: str) -> str:
 
 
 def _reference(axes: Mapping[str, str]) -> str:
-    binding = axes["binding"]
-    named = [
-        f"{axis.name}={axes[axis.name]}"
-        for axis in table.TABLE
-        if axes[axis.name] != table.default(binding, axis.name)
-    ]
-    service = f"{binding}@{axes['language']}"
+    service = f"{axes['binding']}@{axes['language']}"
+    named = [f"{name}={value}" for name, value in _named_axes(axes).items()]
     return f"{service}?{'&'.join(named)}" if named else service
 
 
-def _connection(axes: Mapping[str, str]) -> dict[str, Any]:
-    kind, _, count = axes["connection"].partition("=")
-    _, _, in_flight = axes["in_flight"].partition("=")
+def _named_axes(axes: Mapping[str, str]) -> dict[str, str]:
+    """The axes that differ from the binding's defaults, in the order of the table."""
+    binding = axes["binding"]
     return {
-        "close": kind == "close",
-        "count": int(count) if kind == "pool" else None,
-        "in_flight": int(in_flight or 1),
+        axis.name: axes[axis.name]
+        for axis in table.TABLE
+        if axes[axis.name] != table.default(binding, axis.name)
     }
 
 

@@ -1,4 +1,4 @@
-"""The tables of ``crates/stack`` as Python reads them: bindings, axes and rules, from stack.json."""
+"""Bindings, axes and rules: the tables of ``crates/stack``, read from stack.json."""
 
 from __future__ import annotations
 

@@ -15,9 +15,10 @@ from math import exp, inf
 
 import numpy as np
 
-from wirelab.statistics import Interval, Spread, TooFewValues
 from wirelab.statistics.distributions import student_t_tail
-from wirelab.statistics.interval import confidence_checked
+from wirelab.statistics.errors import TooFewValues
+from wirelab.statistics.interval import Interval, confidence_checked
+from wirelab.statistics.repeats import Spread
 from wirelab.statistics.sample import Floats, finite, logarithms
 
 CONFIDENCE = 0.95

@@ -16,9 +16,12 @@ from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.levels import Level, level_words
 from wirelab.format.numbers import ranged
 from wirelab.stack.axes import ENGINE
-from wirelab.statistics import Cell, Figure, Interval, StatisticsError, decided_by, further_repeats
 from wirelab.statistics import linear_contrasts as contrast
-from wirelab.statistics.figure import Unit
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.errors import StatisticsError
+from wirelab.statistics.figure import Figure, Unit
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.repeats import decided_by, further_repeats
 from wirelab.study import figures
 from wirelab.study.expectations import Expectation, Outcome
 from wirelab.trial.record import Trial

@@ -11,8 +11,9 @@ from math import inf, log
 from typing import Literal
 
 from wirelab.format.numbers import quantity
-from wirelab.statistics import Interval, Room
 from wirelab.statistics.figure import Unit
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.repeats import Room
 
 Outcome = Literal["holds", "does not hold", "undecided"]
 

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from wirelab.checks.load import client_bound
 from wirelab.errors import UsageError
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.statistics import FIGURES, Cell, Figure
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.figure import FIGURES, Figure
 from wirelab.trial.record import Trial
 
 TIMES = ("response", "service")

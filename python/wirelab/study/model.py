@@ -1,7 +1,7 @@
 """A study as data: what was claimed, and which experiments put it to the test.
 
 :class:`Study` is the model of ``studies/<name>/study.yaml``;
-:mod:`wirelab.study_file` reads it. Nothing here knows any one study.
+:mod:`wirelab.study.loading` reads it. Nothing here knows any one study.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from wirelab import report
 from wirelab.errors import UsageError
-from wirelab.report.page import render, save
+from wirelab.report.page import render, save, write_page
 from wirelab.report.source import Source
 from wirelab.study.reproduction import Reproduction
 from wirelab.study.sections import claims, count, sections, sentences
@@ -25,7 +24,7 @@ def write(made: Reproduction) -> Path:
             f"`wirelab reproduce {made.found.study.name} --out {made.folder}` goes on with it",
         )
     for run in made.runs.values():
-        report.write(run.folder)
+        write_page(run.folder)
     main = _titled(Source.read(next(iter(made.runs.values())).folder), made)
     return save(made.folder, render(main, first=sections(made)))
 

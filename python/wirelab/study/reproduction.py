@@ -101,7 +101,7 @@ def reproduce(
 
     ``scale`` is the share of the published calls; the study's default when None. Raises
     :class:`UsageError` for a name that is no study or a scale that is no share, and what
-    :func:`wirelab.running.run` raises.
+    :func:`wirelab.run.runner.run` raises.
     """
     found = studies.load(name, where)
     share = found.study.scale if scale is None else scale

@@ -11,9 +11,12 @@ from wirelab.explain.rung_effects import Climbed
 from wirelab.explain.winners import Score, Square
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, ranged
-from wirelab.report import Row, Section, Table, interval_picture, look
-from wirelab.statistics import Comparison, Interval
+from wirelab.report.palette import look
+from wirelab.report.picture import Row, interval_picture
+from wirelab.report.section import Section, Table
+from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import Unit
+from wirelab.statistics.interval import Interval
 from wirelab.study import figures
 from wirelab.study.claims import Judgement, Part
 from wirelab.study.model import WinnersEntry

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wirelab.errors import LabError, TrialFailed
-from wirelab.stack import link_names
-from wirelab.stack.link_names import LOOPBACK, Driver
 from wirelab.process import engine_binary, machine, metrics, namespaces
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Attendant, Refused
 from wirelab.process.metrics import Sample
+from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
+from wirelab.stack.link_names import LOOPBACK, Driver
 
 if TYPE_CHECKING:
     from wirelab.experiment.link_profiles import OwnProfile

@@ -97,8 +97,8 @@ class Trial:
     captures: Json = field(default_factory=dict)
     """By side: ``file``, ``packets``, ``bytes``, ``drops``; empty without a capture."""
     wire: Json = field(default_factory=dict)
-    """What the packets said (:func:`wirelab.dissection.brief`), of the client's end where both
-    were captured; empty without a capture."""
+    """What the packets said (:func:`wirelab.trial.dissection.brief`), of the client's end where
+    both were captured; empty without a capture."""
     checks: tuple[Check, ...] = ()
 
     def client_cpu_s(self) -> float:

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 import psutil
 
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
-from wirelab.stack.link_names import LOOPBACK
 from wirelab.process import checkout, manifests, metrics
 from wirelab.process.endpoint import Appointment
 from wirelab.process.interruption import Interruption
@@ -21,6 +20,7 @@ from wirelab.process.managed import Refused
 from wirelab.process.metrics import Sample
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.reference import Stack
 from wirelab.trial import dissection
 from wirelab.trial import link as links

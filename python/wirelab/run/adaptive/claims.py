@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wirelab.run.adaptive.record import Claim
-from wirelab.statistics import Cell
+from wirelab.statistics.cell import Cell
 from wirelab.trial.record import Trial
 
 Json = dict[str, Any]

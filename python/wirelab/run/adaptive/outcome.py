@@ -12,18 +12,11 @@ from typing import Any, Literal
 
 from wirelab.run.adaptive.claims import call_ns, captured, occurrences_per_call
 from wirelab.run.adaptive.record import Interventions, Planned, Spot, Together
-from wirelab.statistics import (
-    Cell,
-    Interval,
-    Room,
-    Spread,
-    cells,
-    decided_by,
-    further_repeats,
-    holm,
-    point_key,
-)
 from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics.cell import Cell, cells, point_key
+from wirelab.statistics.comparison import holm
+from wirelab.statistics.interval import Interval
+from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
 from wirelab.trial.record import Point, Trial
 
 TOLERANCE = 0.1

@@ -15,8 +15,8 @@ from wirelab.run.adaptive.derived import Matrix, Setting
 from wirelab.run.adaptive.flips import FAULTS, LINK, CannotTest, Flip, flip, is_fault
 from wirelab.run.adaptive.record import Claim, Interventions, Planned, Together, Untested
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.statistics import Cell as Measured
-from wirelab.statistics import cells, point_key
+from wirelab.statistics.cell import Cell as Measured
+from wirelab.statistics.cell import cells, point_key
 from wirelab.trial.record import Trial
 
 MINIMUM_SHARE = 0.05

@@ -55,7 +55,7 @@ def intervene(
     """Tests what was found in the packets of a run; goes on where an earlier test stopped.
 
     Raises :class:`UsageError` where the run holds nothing to test, and what
-    :func:`wirelab.running.run` raises."""
+    :func:`wirelab.run.runner.run` raises."""
     from wirelab.run.adaptive.outcome import judge
 
     text = _source(folder)

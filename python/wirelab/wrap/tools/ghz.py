@@ -1,6 +1,6 @@
 """ghz (0.1x): ``--connections`` HTTP/2 connections for the whole run, shared by ``-c`` workers;
 a latency is the client library's, from the begin of a call to its end (see
-:mod:`wirelab.callers.ghz`)."""
+:mod:`wirelab.loadtools.ghz`)."""
 
 from __future__ import annotations
 
