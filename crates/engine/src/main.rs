@@ -1,72 +1,7 @@
-//! The binary `wirelab-engine`: every verb is one process of the lab.
-//!
-//! Documents come in on standard input and go out on standard output as JSON
-//! lines; words for people go to standard error. Exit codes: 0 done, 2 the
-//! document was refused, 3 the machine failed the lab.
-
-mod arrivals;
-mod capture;
-mod certificates;
-mod contracts;
-mod dissect;
-mod drive;
-mod interrupt;
-mod link;
-mod proto;
-mod schema;
-mod verify;
+//! The load engine and the embedded services of wirelab.
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-
-/// The load engine and the embedded services of wirelab.
-#[derive(Parser)]
-#[command(version, about)]
-struct Arguments {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand)]
-enum Verb {
-    /// Run a plan (one JSON document on standard input), report as JSON lines.
-    Drive,
-    /// Be a service (its configuration is one JSON line on standard input).
-    Serve,
-    /// Examine a service beside the canonical model (one JSON document on standard input).
-    Verify,
-    /// Say what a capture holds: packets, bytes, calls and lost time, as JSON.
-    Dissect(dissect::Arguments),
-    /// Be a link: two network namespaces and the network between them.
-    Link(link::Arguments),
-    /// Print an arrival schedule, nanoseconds from its origin, one per line.
-    Arrivals(arrivals::Arguments),
-    /// Write the packets of an interface to a file (its configuration is one JSON
-    /// line on standard input, or options).
-    Capture(capture::Arguments),
-    /// Make certificates for trials with TLS.
-    Certificates(certificates::Arguments),
-    /// Write the JSON Schemas of all documents into a folder.
-    Schema {
-        /// The folder.
-        folder: std::path::PathBuf,
-    },
-    /// Write XSD, WSDL, CORBA IDL and OpenAPI of contracts.
-    Contracts(contracts::Arguments),
-}
-
 fn main() -> ExitCode {
-    match Arguments::parse().verb {
-        Verb::Drive => drive::drive(),
-        Verb::Serve => wirelab_services::serve_from_stdin(),
-        Verb::Verify => verify::verify(),
-        Verb::Dissect(arguments) => dissect::dissect(&arguments),
-        Verb::Link(arguments) => link::link(arguments),
-        Verb::Arrivals(arguments) => arrivals::print(&arguments),
-        Verb::Capture(arguments) => capture::run(arguments),
-        Verb::Certificates(arguments) => certificates::make(&arguments),
-        Verb::Schema { folder } => schema::write(&folder),
-        Verb::Contracts(arguments) => contracts::write(&arguments),
-    }
+    wirelab_engine::main()
 }

@@ -5,10 +5,8 @@
 
 use serde::Serialize;
 
-use crate::values::{
-    Binding, ByteOrder, Codec, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind,
-    TokenCache, TokenSource, Transport, Work, Writes,
-};
+use crate::bindings::Codec;
+use crate::values::{ByteOrder, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind, TokenCache, TokenSource, Transport, Work, Writes};
 
 /// One factor.
 #[derive(Debug, Clone, Serialize)]
@@ -17,7 +15,7 @@ pub struct Axis {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
-    /// The value when unnamed. Of codec and transport: see [`BINDINGS`].
+    /// The value when unnamed. Of codec and transport: see [`BINDINGS`](crate::bindings::BINDINGS).
     pub default: &'static str,
     /// Values that are words.
     pub words: &'static [&'static str],
@@ -291,105 +289,6 @@ pub const TABLE: &[Axis] = &[
         &["engine", "ghz"],
     ),
 ];
-
-/// What a binding goes with.
-#[derive(Debug, Clone, Serialize)]
-pub struct BindingRow {
-    /// The binding.
-    pub name: Binding,
-    /// Its codecs, the default first (contracts/README.md).
-    pub codecs: &'static [Codec],
-    /// Its transports, the default first.
-    pub transports: &'static [Transport],
-    /// Why it has no others.
-    pub transports_because: &'static str,
-}
-
-const WEB: &[Transport] = &[Transport::Http11, Transport::Http10, Transport::Http2];
-
-/// Every binding.
-pub const BINDINGS: &[BindingRow] = &[
-    BindingRow {
-        name: Binding::Rest,
-        codecs: &[Codec::Json, Codec::Text, Codec::Protobuf, Codec::Xml],
-        transports: WEB,
-        transports_because: "rest and soap are spoken over HTTP",
-    },
-    BindingRow {
-        name: Binding::Soap,
-        codecs: &[Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded],
-        transports: WEB,
-        transports_because: "rest and soap are spoken over HTTP",
-    },
-    BindingRow {
-        name: Binding::Grpc,
-        codecs: &[Codec::Protobuf],
-        transports: &[Transport::Http2],
-        transports_because: "gRPC is defined over HTTP/2 only",
-    },
-    BindingRow {
-        name: Binding::Iiop,
-        codecs: &[Codec::Cdr],
-        transports: &[Transport::Tcp],
-        transports_because: "iiop and raw frame their messages themselves, without HTTP",
-    },
-    BindingRow {
-        name: Binding::Raw,
-        codecs: &[Codec::SoapLiteral, Codec::TokenXml],
-        transports: &[Transport::Tcp],
-        transports_because: "iiop and raw frame their messages themselves, without HTTP",
-    },
-];
-
-impl Binding {
-    /// What it goes with.
-    #[must_use]
-    pub fn row(self) -> &'static BindingRow {
-        let row = BINDINGS.iter().find(|row| row.name == self);
-        row.expect("every binding has a row")
-    }
-}
-
-impl Codec {
-    /// The media type of bodies in REST (contracts/README.md), without parameters; of codecs that
-    /// REST does not carry, that of bytes.
-    #[must_use]
-    pub fn media_type(self) -> &'static str {
-        match self {
-            Codec::Text => "text/plain",
-            Codec::Json => "application/json",
-            Codec::Protobuf => "application/x-protobuf",
-            Codec::Xml => "application/xml",
-            Codec::SoapLiteral
-            | Codec::SoapRpc
-            | Codec::SoapEncoded
-            | Codec::Cdr
-            | Codec::TokenXml => "application/octet-stream",
-        }
-    }
-}
-
-/// GIOP's flag octet (CORBA 3.3 part 2, section 9.4.1).
-impl ByteOrder {
-    /// The order that the lowest bit of a flag octet shows.
-    #[must_use]
-    pub fn from_flag(flag: u8) -> ByteOrder {
-        if flag & 1 == 0 {
-            ByteOrder::Big
-        } else {
-            ByteOrder::Little
-        }
-    }
-
-    /// The octet that shows this order.
-    #[must_use]
-    pub fn flag(self) -> u8 {
-        match self {
-            ByteOrder::Big => 0,
-            ByteOrder::Little => 1,
-        }
-    }
-}
 
 /// The axis of that name.
 #[must_use]

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::axes::{Axis, COUNT_MAX, Number, TABLE, Unit, find};
-use crate::values::{Binding, UnknownValue};
+use crate::bindings::Binding;
+use crate::values::UnknownValue;
 
 /// A binding and the axes that were named; all others have their default. In JSON an object of
 /// texts, `{"binding": "rest", "codec": "xml"}`.

@@ -1,8 +1,9 @@
-//! `contracts/stack.json`: the tables as a document for other languages.
+//! `stack.json`: the tables as a document for other languages.
 
 use serde_json::{Value, json};
 
-use crate::axes::{BINDINGS, COUNT_MAX, TABLE};
+use crate::axes::{COUNT_MAX, TABLE};
+use crate::bindings::BINDINGS;
 use crate::rules::RULES;
 
 /// Bindings, axes and rules as JSON.

@@ -1,10 +1,12 @@
 //! What a stack is: bindings, codecs, axes, their defaults, and the rules that say which
 //! combinations exist.
 //!
-//! This crate is the only place that holds them. Python reads them from `contracts/stack.json`,
-//! which [`document`] writes; services in Go and Java are tested against the same file.
+//! This crate is the only place that holds them. Python reads them from
+//! `python/wirelab/data/stack.json`, which [`document`] makes; services in Go and Java are
+//! tested against the same file.
 //!
-//! - [`axes`]: the table; a new value of an axis begins there or in [`values`];
+//! - [`bindings`]: bindings and codecs; a new codec begins there;
+//! - [`values`] and [`axes`]: the other axes and the table of all; a new value begins there;
 //! - [`rules`]: combinations that cannot exist, each with its reason and its repair;
 //! - [`AxisMap`]: a point of the table as texts, as plans carry it;
 //! - [`Stack`]: the same, checked against the rules and resolved into types.
@@ -13,6 +15,7 @@
 
 pub mod axes;
 mod axis_map;
+pub mod bindings;
 mod document;
 pub mod rules;
 mod stack;
@@ -21,7 +24,8 @@ pub mod values;
 pub use axis_map::{AxisError, AxisMap};
 pub use document::document;
 pub use stack::{Connection, Illegal, SocketAxes, Stack};
+pub use bindings::{Binding, Codec};
 pub use values::{
-    Binding, ByteOrder, Codec, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind,
-    TokenCache, TokenSource, Transport, Work, Writes,
+    ByteOrder, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind, TokenCache,
+    TokenSource, Transport, Work, Writes,
 };

@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use crate::axes::{BINDINGS, Side, TABLE, find};
+use crate::axes::{Side, TABLE, find};
 use crate::axis_map::AxisMap;
+use crate::bindings::BINDINGS;
 
 /// One combination that cannot exist: all conditions hold.
 #[derive(Debug, Clone, Serialize)]

@@ -1,5 +1,5 @@
 //! The values of axes that are words, each axis an enum. The first value is the default, except
-//! of codec and transport, whose default depends on the binding.
+//! of transport, whose default depends on the binding. Bindings and codecs: [`crate::bindings`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -64,45 +64,7 @@ macro_rules! values {
     };
 }
 
-values! {
-    /// How a contract is spoken.
-    Binding of "binding" {
-        /// REST over HTTP.
-        Rest = "rest",
-        /// SOAP over HTTP.
-        Soap = "soap",
-        /// gRPC over HTTP/2.
-        Grpc = "grpc",
-        /// CORBA: GIOP 1.2 over a stream.
-        Iiop = "iiop",
-        /// Length-prefixed messages over a stream (contracts/README.md, Raw).
-        Raw = "raw",
-    }
-}
-
-values! {
-    /// How messages become bytes.
-    Codec of "codec" {
-        /// The text itself in UTF-8; Hello only.
-        Text = "text",
-        /// JSON by the mapping of contracts/README.md (RFC 8259).
-        Json = "json",
-        /// Protocol Buffers.
-        Protobuf = "protobuf",
-        /// XML by the mapping of contracts/README.md.
-        Xml = "xml",
-        /// SOAP, document/literal.
-        SoapLiteral = "soap-literal",
-        /// SOAP, rpc/literal.
-        SoapRpc = "soap-rpc",
-        /// SOAP 1.1, rpc/encoded.
-        SoapEncoded = "soap-encoded",
-        /// Common Data Representation (CORBA 3.3 part 2, section 9.3).
-        Cdr = "cdr",
-        /// A SOAP 1.1 document/literal envelope as tokens (docs/reference/token-xml.md).
-        TokenXml = "token-xml",
-    }
-}
+pub(crate) use values;
 
 values! {
     /// The version of SOAP.
@@ -257,5 +219,27 @@ values! {
         /// repeat the last right one and nothing has entered the caches, and those of raw that
         /// are unlike a right one: only their content shows an error.
         Frame = "frame",
+    }
+}
+
+/// GIOP's flag octet (CORBA 3.3 part 2, section 9.4.1).
+impl ByteOrder {
+    /// The order that the lowest bit of a flag octet shows.
+    #[must_use]
+    pub fn from_flag(flag: u8) -> ByteOrder {
+        if flag & 1 == 0 {
+            ByteOrder::Big
+        } else {
+            ByteOrder::Little
+        }
+    }
+
+    /// The octet that shows this order.
+    #[must_use]
+    pub fn flag(self) -> u8 {
+        match self {
+            ByteOrder::Big => 0,
+            ByteOrder::Little => 1,
+        }
     }
 }

@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use schemars::schema_for;
 use wirelab_contract::complain;
+use wirelab_engine::documents::{Config, Document, Line};
 use wirelab_link::{LinkConfig, LinkEnded};
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
 use wirelab_services::{Ready, ServiceConfig};
 use wirelab_trace::dissection::Dissection;
 
-use crate::capture::{Config, Line};
-use crate::verify::Document;
 
 pub(crate) fn write(folder: &Path) -> ExitCode {
     let documents = [
@@ -39,7 +38,7 @@ pub(crate) fn write(folder: &Path) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain!("wirelab-engine: {}: {error}", folder.display());
+            complain!("schemagen: {}: {error}", folder.display());
             ExitCode::from(3)
         }
     }

@@ -52,7 +52,7 @@ pub(crate) fn write(arguments: &Arguments) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain!("wirelab-engine: {error:#}");
+            complain!("schemagen: {error:#}");
             ExitCode::from(if error.is::<Refused>() { 2 } else { 3 })
         }
     }

@@ -1,4 +1,4 @@
-//! `wirelab-engine contracts`: files, exit codes and messages of the real binary.
+//! `schemagen contracts`: files, exit codes and messages of the real binary.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn contracts(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wirelab-engine"))
+    Command::new(env!("CARGO_BIN_EXE_schemagen"))
         .arg("contracts")
         .args(arguments)
         .output()
-        .expect("the engine")
+        .expect("schemagen")
 }
 
 #[test]

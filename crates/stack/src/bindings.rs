@@ -1,0 +1,139 @@
+//! Bindings, and the codecs and transports that each goes with. A new codec begins here.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::values::{Transport, UnknownValue, values};
+
+values! {
+    /// How a contract is spoken.
+    Binding of "binding" {
+        /// REST over HTTP.
+        Rest = "rest",
+        /// SOAP over HTTP.
+        Soap = "soap",
+        /// gRPC over HTTP/2.
+        Grpc = "grpc",
+        /// CORBA: GIOP 1.2 over a stream.
+        Iiop = "iiop",
+        /// Length-prefixed messages over a stream (contracts/README.md, Raw).
+        Raw = "raw",
+    }
+}
+
+values! {
+    /// How messages become bytes.
+    Codec of "codec" {
+        /// The text itself in UTF-8; Hello only.
+        Text = "text",
+        /// JSON by the mapping of contracts/README.md (RFC 8259).
+        Json = "json",
+        /// CBOR by the same mapping, with its own integers and bytes (RFC 8949).
+        Cbor = "cbor",
+        /// MessagePack by the same mapping, with its own integers and bytes.
+        Msgpack = "msgpack",
+        /// Protocol Buffers.
+        Protobuf = "protobuf",
+        /// XML by the mapping of contracts/README.md.
+        Xml = "xml",
+        /// SOAP, document/literal.
+        SoapLiteral = "soap-literal",
+        /// SOAP, rpc/literal.
+        SoapRpc = "soap-rpc",
+        /// SOAP 1.1, rpc/encoded.
+        SoapEncoded = "soap-encoded",
+        /// Common Data Representation (CORBA 3.3 part 2, section 9.3).
+        Cdr = "cdr",
+        /// A SOAP 1.1 document/literal envelope as tokens (docs/reference/token-xml.md).
+        TokenXml = "token-xml",
+    }
+}
+
+/// What a binding goes with.
+#[derive(Debug, Clone, Serialize)]
+pub struct BindingRow {
+    /// The binding.
+    pub name: Binding,
+    /// Its codecs, the default first (contracts/README.md).
+    pub codecs: &'static [Codec],
+    /// Its transports, the default first.
+    pub transports: &'static [Transport],
+    /// Why it has no others.
+    pub transports_because: &'static str,
+}
+
+const WEB: &[Transport] = &[Transport::Http11, Transport::Http10, Transport::Http2];
+
+/// Every binding.
+pub const BINDINGS: &[BindingRow] = &[
+    BindingRow {
+        name: Binding::Rest,
+        codecs: &[
+            Codec::Json,
+            Codec::Text,
+            Codec::Protobuf,
+            Codec::Xml,
+            Codec::Cbor,
+            Codec::Msgpack,
+        ],
+        transports: WEB,
+        transports_because: "rest and soap are spoken over HTTP",
+    },
+    BindingRow {
+        name: Binding::Soap,
+        codecs: &[Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded],
+        transports: WEB,
+        transports_because: "rest and soap are spoken over HTTP",
+    },
+    BindingRow {
+        name: Binding::Grpc,
+        codecs: &[Codec::Protobuf],
+        transports: &[Transport::Http2],
+        transports_because: "gRPC is defined over HTTP/2 only",
+    },
+    BindingRow {
+        name: Binding::Iiop,
+        codecs: &[Codec::Cdr],
+        transports: &[Transport::Tcp],
+        transports_because: "iiop and raw frame their messages themselves, without HTTP",
+    },
+    BindingRow {
+        name: Binding::Raw,
+        codecs: &[Codec::SoapLiteral, Codec::TokenXml],
+        transports: &[Transport::Tcp],
+        transports_because: "iiop and raw frame their messages themselves, without HTTP",
+    },
+];
+
+impl Binding {
+    /// What it goes with.
+    #[must_use]
+    pub fn row(self) -> &'static BindingRow {
+        let row = BINDINGS.iter().find(|row| row.name == self);
+        row.expect("every binding has a row")
+    }
+}
+
+impl Codec {
+    /// The media type of bodies in REST (contracts/README.md), without parameters; of codecs that
+    /// REST does not carry, that of bytes.
+    #[must_use]
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Codec::Text => "text/plain",
+            Codec::Json => "application/json",
+            Codec::Cbor => "application/cbor",
+            Codec::Msgpack => "application/vnd.msgpack",
+            Codec::Protobuf => "application/x-protobuf",
+            Codec::Xml => "application/xml",
+            Codec::SoapLiteral
+            | Codec::SoapRpc
+            | Codec::SoapEncoded
+            | Codec::Cdr
+            | Codec::TokenXml => "application/octet-stream",
+        }
+    }
+}
