@@ -214,6 +214,8 @@ fn libraries(stack: &Stack) -> Vec<(Role, &'static str)> {
     };
     let codec: &[&str] = match stack.codec {
         Codec::Json => &["serde_json"],
+        Codec::Cbor => &["ciborium"],
+        Codec::Msgpack => &["rmp-serde"],
         Codec::Protobuf => &["prost"],
         Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc => &["quick-xml"],
         // The mapping of values to the encoding of SOAP 1.1 section 5.

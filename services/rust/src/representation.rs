@@ -1,7 +1,7 @@
 //! REST's representations of messages: a codec and its media type.
 
 use prost::Message as _;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wirelab_contract::json::Object;
 use wirelab_contract::{Contract, Message, lists};
 
@@ -75,6 +75,8 @@ impl Representation for Codec {
         match self {
             Codec::Json => serde_json::to_vec(message).expect("messages are maps with text keys"),
             Codec::Xml => xml::write(message),
+            Codec::Cbor => cbor(message),
+            Codec::Msgpack => msgpack(message),
             Codec::Protobuf => message.encode_to_vec(),
             Codec::Text | not_rest!() => unreachable!("{NO_FORM}"),
         }
@@ -86,6 +88,17 @@ impl Representation for Codec {
                 .map(|object| object.0)
                 .map_err(|error| error.to_string()),
             Codec::Xml => xml::read(body).map_err(|error| error.to_string()),
+            Codec::Cbor => {
+                let mut rest = body;
+                let read: Object<M> =
+                    ciborium::from_reader(&mut rest).map_err(|error| error.to_string())?;
+                whole(read, rest.len())
+            }
+            Codec::Msgpack => {
+                let mut rest = body;
+                let read = Object::deserialize(&mut rmp_serde::Deserializer::new(&mut rest));
+                whole(read.map_err(|error| error.to_string())?, rest.len())
+            }
             Codec::Protobuf => lists::from_protobuf(body).map_err(|error| error.to_string()),
             Codec::Text | not_rest!() => Err(NO_FORM.to_owned()),
         }
@@ -97,8 +110,28 @@ impl Representation for Codec {
                 serde_json::to_vec(&ProblemBody { error: &text }).expect("a text can be written")
             }
             Codec::Xml => xml::write_error(contract, &text),
+            Codec::Cbor => cbor(&ProblemBody { error: &text }),
+            Codec::Msgpack => msgpack(&ProblemBody { error: &text }),
             Codec::Protobuf => ProblemMessage { error: text }.encode_to_vec(),
             Codec::Text | not_rest!() => text.into_bytes(),
         }
+    }
+}
+
+fn cbor(message: &impl Serialize) -> Vec<u8> {
+    let mut out = Vec::new();
+    ciborium::into_writer(message, &mut out).expect("messages are maps with text keys");
+    out
+}
+
+fn msgpack(message: &impl Serialize) -> Vec<u8> {
+    rmp_serde::to_vec_named(message).expect("messages are maps with text keys")
+}
+
+/// The message, when nothing follows it.
+fn whole<M>(read: Object<M>, left: usize) -> Result<M, String> {
+    match left {
+        0 => Ok(read.0),
+        _ => Err(format!("{left} bytes follow the message")),
     }
 }

@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::codec::{Codec, Form, Object, object};
 
 /// Compares a reply with what our writer writes for the same message.
 ///
@@ -12,31 +11,30 @@ use wirelab_wire::codec::{Codec, Form};
 /// Naming the first field that is missing.
 pub(crate) fn check(form: Form, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
     match form.codec {
-        Codec::Json => json(ours, theirs),
+        Codec::Json | Codec::Cbor | Codec::Msgpack => objects(form.codec, ours, theirs),
         Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => xml(ours, theirs),
         // These have no names, or leave zeros out by definition.
         Codec::Text | Codec::Protobuf | Codec::Cdr | Codec::TokenXml => Ok(()),
     }
 }
 
-fn json(ours: &[u8], theirs: &[u8]) -> Result<(), String> {
-    let parsed = |bytes| serde_json::from_slice::<Value>(bytes).map_err(|error| error.to_string());
+fn objects(codec: Codec, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
+    let parsed = |bytes| object(codec, bytes).map_err(|error| error.to_string());
     match missing(&parsed(ours)?, &parsed(theirs)?) {
         Some(name) => Err(absent(&name)),
         None => Ok(()),
     }
 }
 
-fn missing(ours: &Value, theirs: &Value) -> Option<String> {
+fn missing(ours: &Object, theirs: &Object) -> Option<String> {
     match (ours, theirs) {
-        (Value::Object(ours), Value::Object(theirs)) => {
-            ours.iter()
-                .find_map(|(name, value)| match theirs.get(name) {
-                    None => Some(name.clone()),
-                    Some(theirs) => missing(value, theirs),
-                })
-        }
-        (Value::Array(ours), Value::Array(theirs)) => {
+        (Object::Map(ours), Object::Map(theirs)) => ours.iter().find_map(|(name, value)| {
+            match theirs.iter().find(|(other, _)| other == name) {
+                None => Some(name.as_text().unwrap_or_default().to_owned()),
+                Some((_, theirs)) => missing(value, theirs),
+            }
+        }),
+        (Object::Array(ours), Object::Array(theirs)) => {
             let pairs = ours.iter().zip(theirs);
             pairs.into_iter().find_map(|(a, b)| missing(a, b))
         }

@@ -8,7 +8,7 @@ use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary
 
 use super::views::ErrorView;
 use super::support::require;
-use super::{Codec, Mismatch, Unsupported, json, protobuf, tokens};
+use super::{Codec, Mismatch, Unsupported, json, objects, protobuf, tokens};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, Answer, EnvelopeError, Style, UsernameToken, Version};
 use crate::token_xml::{Decoder, Document, Encoder, TokenCache};
@@ -205,6 +205,7 @@ impl Form {
             Codec::Json => {
                 serde_json::to_writer(out, message).expect("messages are maps with string keys");
             }
+            Codec::Cbor | Codec::Msgpack => objects::append(self.codec, message, out),
             Codec::Protobuf => message.encode(out).expect("memory grows"),
             Codec::Xml => xml::write(message, out),
             Codec::Cdr => cdr::write(self.order, message, out, 0).expect(BOUNDED),
@@ -225,6 +226,7 @@ impl Form {
         match self.codec {
             Codec::Text => read_text(bytes),
             Codec::Json => json::parse(bytes),
+            Codec::Cbor | Codec::Msgpack => objects::parse(self.codec, bytes),
             Codec::Protobuf => lists::from_protobuf(bytes).map_err(|error| self.malformed(&error)),
             Codec::Xml => xml::from_slice(bytes).map_err(|error| self.misread(&error)),
             Codec::Cdr => {
@@ -240,7 +242,7 @@ impl Form {
     /// from it.
     ///
     /// # Panics
-    /// With protobuf, CDR and token-xml, which have none.
+    /// With CBOR, MessagePack, protobuf, CDR and token-xml, which have none.
     pub(super) fn view<'a, V: Deserialize<'a>>(
         self,
         operation: Operation,
@@ -263,7 +265,7 @@ impl Form {
             Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
                 unreachable!("envelopes were told apart")
             }
-            Codec::Protobuf | Codec::Cdr | Codec::TokenXml => {
+            Codec::Cbor | Codec::Msgpack | Codec::Protobuf | Codec::Cdr | Codec::TokenXml => {
                 panic!("{}: replies do not lie in the bytes", self.codec)
             }
         }
@@ -286,6 +288,9 @@ impl Form {
         match self.codec {
             Codec::Text => Ok(text(body)?.to_owned()),
             Codec::Json => Ok(json::parse::<ErrorView>(body)?.error.into_owned()),
+            Codec::Cbor | Codec::Msgpack => {
+                Ok(objects::parse::<ErrorView>(self.codec, body)?.error.into_owned())
+            }
             // A message with the error's text as field 1.
             Codec::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
             Codec::Cdr => self.read_exception(contract, body),

@@ -13,6 +13,7 @@ mod expected;
 mod form;
 mod json;
 mod mismatch;
+mod objects;
 mod protobuf;
 mod rules;
 mod support;
@@ -21,7 +22,9 @@ mod views;
 
 pub use expected::Expected;
 pub use form::Form;
+pub use ciborium::Value as Object;
 pub use mismatch::Mismatch;
+pub use objects::object;
 pub use wirelab_stack::Codec;
 
 pub use support::{Unsupported, supports};

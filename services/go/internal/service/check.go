@@ -19,7 +19,7 @@ const (
 
 // served are the legal words of a binding's axes.
 var served = map[string]struct{ codecs, transports []string }{
-	"rest": {[]string{"json", "text", "protobuf", "xml"}, []string{"http/1.1", "http/1.0", "http/2"}},
+	"rest": {[]string{"json", "text", "protobuf", "xml", "cbor", "msgpack"}, []string{"http/1.1", "http/1.0", "http/2"}},
 	"soap": {[]string{"soap-literal", "soap-rpc"}, []string{"http/1.1", "http/1.0", "http/2"}},
 	"grpc": {[]string{"protobuf"}, []string{"http/2"}},
 }

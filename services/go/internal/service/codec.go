@@ -37,6 +37,10 @@ func newCodec(name, namespace string) codec {
 		return protobufCodec{}
 	case "xml":
 		return xmlCodec{namespace}
+	case "cbor":
+		return newCBORCodec()
+	case "msgpack":
+		return msgpackCodec{}
 	}
 	return textCodec{}
 }

@@ -45,6 +45,8 @@ var (
 		"json":         {"encoding/json"},
 		"protobuf":     {"google.golang.org/protobuf/proto"},
 		"xml":          xmlPackages,
+		"cbor":         {"github.com/fxamacker/cbor/v2"},
+		"msgpack":      {"github.com/vmihailenco/msgpack/v5"},
 		"soap-literal": xmlPackages,
 		"soap-rpc":     xmlPackages,
 	}

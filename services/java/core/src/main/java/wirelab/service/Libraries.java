@@ -32,6 +32,7 @@ final class Libraries {
     private static final Supplier<String> TOMCAT = () -> "org.apache.catalina.connector.CoyoteAdapter";
     private static final Supplier<String> AXIS = () -> "org.apache.axis.server.AxisServer";
     private static final Supplier<String> JAXB = () -> "org.glassfish.jaxb.runtime.v2.runtime.JAXBContextImpl";
+    private static final Supplier<String> JACKSON = () -> "com.fasterxml.jackson.databind.ObjectMapper";
     private static final Supplier<String> PROTOBUF = () -> "com.google.protobuf.CodedInputStream";
     private static final Supplier<String> JACORB = () -> "org.jacorb.orb.ORB";
 
@@ -51,8 +52,10 @@ final class Libraries {
     /** CXF and Axis take the parser that JAXP finds on the class path; REST's is the JDK's own in any case. */
     private static final Map<String, List<Supplier<String>>> CODECS = Map.of(
             "rest/text", List.of(() -> OWN),
+            "rest/cbor", List.of(JACKSON, () -> "com.fasterxml.jackson.dataformat.cbor.CBORParser"),
+            "rest/msgpack", List.of(JACKSON, () -> "org.msgpack.jackson.dataformat.MessagePackParser"),
             "rest/json", List.of(
-                    () -> "com.fasterxml.jackson.databind.ObjectMapper",
+                    JACKSON,
                     () -> "com.fasterxml.jackson.core.json.ReaderBasedJsonParser"),
             "rest/protobuf", List.of(PROTOBUF),
             "rest/xml", List.of(JAXB, () -> XMLInputFactory.newDefaultFactory().getClass().getName()),

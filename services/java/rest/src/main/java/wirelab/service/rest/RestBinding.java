@@ -47,7 +47,9 @@ public final class RestBinding implements Binding {
     private static Codec codec(String name, Model model) {
         return switch (name) {
             case "text" -> new TextCodec();
-            case "json" -> new JsonCodec();
+            case "json" -> JacksonCodec.json();
+            case "cbor" -> JacksonCodec.cbor();
+            case "msgpack" -> JacksonCodec.msgpack();
             case "protobuf" -> new ProtobufCodec();
             default -> new XmlCodec(model);
         };

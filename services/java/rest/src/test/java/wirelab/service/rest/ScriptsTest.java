@@ -19,7 +19,7 @@ import wirelab.service.contract.Model;
 
 /** The scripts of the golden vectors, from JSON to JSON. */
 class ScriptsTest {
-    private final JsonCodec codec = new JsonCodec();
+    private final Codec codec = JacksonCodec.json();
     private final Map<Object, Object> numbers = new HashMap<>();
 
     @Test

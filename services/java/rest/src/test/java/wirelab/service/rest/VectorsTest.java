@@ -35,7 +35,7 @@ class VectorsTest {
             if (message == null) {
                 continue;
             }
-            Codec codec = new JsonCodec();
+            Codec codec = JacksonCodec.json();
             String json = (String) each.get("json");
             for (String form : forms(each, "json")) {
                 byte[] written = codec.write(codec.read(form.getBytes(StandardCharsets.UTF_8), message));
@@ -59,7 +59,7 @@ class VectorsTest {
                 for (String form : forms(each, "xml")) {
                     Object value = codec.read(form.getBytes(StandardCharsets.UTF_8), message);
                     byte[] written = codec.write(value);
-                    String json = new String(new JsonCodec().write(codec.read(written, message)), StandardCharsets.UTF_8);
+                    String json = new String(JacksonCodec.json().write(codec.read(written, message)), StandardCharsets.UTF_8);
                     assertEquals(Bench.value((String) each.get("json")), Bench.value(json), form);
                     read++;
                 }
@@ -114,7 +114,7 @@ class VectorsTest {
                     continue;
                 }
                 Codec reader = switch (codec) {
-                    case "json" -> new JsonCodec();
+                    case "json" -> JacksonCodec.json();
                     case "xml" -> new XmlCodec(model);
                     default -> new ProtobufCodec();
                 };

@@ -12,35 +12,43 @@ import com.fasterxml.jackson.databind.cfg.CoercionAction;
 import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.type.LogicalType;
+import com.fasterxml.jackson.dataformat.cbor.CBORFactory;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.msgpack.jackson.dataformat.MessagePackFactory;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Exchanges;
 import wirelab.service.contract.Lists;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.message.ErrorMessage;
 
-/** JSON by Jackson, which by itself would take {@code "5"} and {@code 1.5} for integers. */
-final class JsonCodec implements Codec {
+/**
+ * JSON, CBOR (RFC 8949) and MessagePack by Jackson, which by itself would take {@code "5"} and
+ * {@code 1.5} for integers.
+ */
+final class JacksonCodec implements Codec {
     /**
      * Tokens of a whole message: Jackson counts nothing finer. The largest item, a record of four
      * fields, has ten of them; twice as many leave room for fields that nobody knows.
      */
     private static final long TOKENS_MAX = 20L * Lists.ITEMS_MAX;
 
+    private static final String JSON = "application/json";
+
+    private final String mediaType;
     private final ObjectMapper mapper;
 
-    JsonCodec() {
-        JsonFactory factory = JsonFactory.builder()
-                // The body's own bound is the limit; Jackson's is below the largest upload.
-                .streamReadConstraints(StreamReadConstraints.builder()
-                        .maxStringLength(Integer.MAX_VALUE)
-                        .maxTokenCount(TOKENS_MAX)
-                        .build())
-                .build();
-        mapper = JsonMapper.builder(factory)
+    private JacksonCodec(String mediaType, JsonFactory format) {
+        // The body's own bound is the limit; Jackson's is below the largest upload.
+        format.setStreamReadConstraints(StreamReadConstraints.builder()
+                .maxStringLength(Integer.MAX_VALUE)
+                .maxTokenCount(TOKENS_MAX)
+                .build());
+        this.mediaType = mediaType;
+        mapper = JsonMapper.builder(format)
                 .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
@@ -49,18 +57,31 @@ final class JsonCodec implements Codec {
                 .withCoercionConfig(LogicalType.Textual, only -> only
                         .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail)
                         .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
-                        .setCoercion(CoercionInputShape.Float, CoercionAction.Fail))
+                        .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
+                        .setCoercion(CoercionInputShape.Binary, CoercionAction.Fail))
                 .build();
+    }
+
+    static JacksonCodec json() {
+        return new JacksonCodec(JSON, new JsonFactory());
+    }
+
+    static JacksonCodec cbor() {
+        return new JacksonCodec("application/cbor", new CBORFactory());
+    }
+
+    static JacksonCodec msgpack() {
+        return new JacksonCodec("application/vnd.msgpack", new MessagePackFactory());
     }
 
     @Override
     public String contentType() {
-        return "application/json";
+        return mediaType;
     }
 
     @Override
     public List<String> mediaTypes() {
-        return List.of("application/json");
+        return List.of(mediaType);
     }
 
     @Override
@@ -71,18 +92,23 @@ final class JsonCodec implements Codec {
     @Override
     public Object read(byte[] bytes, Class<?> message) throws Malformed {
         try {
-            // Strictly: Jackson's own decoder takes surrogates and overlong forms of UTF-8.
-            String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-            Object read = mapper.readValue(text, message);
+            Object read = mediaType.equals(JSON)
+                    ? mapper.readValue(text(bytes), message)
+                    : mapper.readValue(bytes, message);
             if (read == null) {
                 throw new Malformed("null is no " + message.getSimpleName());
             }
             return read;
         } catch (CharacterCodingException error) {
             throw new Malformed("the body is not UTF-8");
-        } catch (JsonProcessingException error) {
+        } catch (IOException error) {
             throw new Malformed(error);
         }
+    }
+
+    /** Strictly: Jackson's own decoder takes surrogates and overlong forms of UTF-8. */
+    private static String text(byte[] bytes) throws CharacterCodingException {
+        return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     }
 
     @Override
@@ -90,7 +116,7 @@ final class JsonCodec implements Codec {
         try {
             return mapper.writeValueAsBytes(message);
         } catch (JsonProcessingException error) {
-            throw new IllegalStateException("a reply that is no JSON", error);
+            throw new IllegalStateException("a reply that cannot be written", error);
         }
     }
 

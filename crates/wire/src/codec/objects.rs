@@ -1,0 +1,67 @@
+//! CBOR (RFC 8949) and MessagePack (its specification of 2017): a message is a map whose keys are
+//! the names of its fields; integers, texts and bytes are those of the format.
+
+use std::io::Cursor;
+
+use ciborium::Value;
+use serde::de::Deserialize;
+use wirelab_contract::Message;
+use wirelab_contract::json::Object;
+
+use super::{Codec, Mismatch, json};
+
+/// Appends a message.
+///
+/// # Panics
+/// With another codec than these two.
+pub(super) fn append<M: Message>(codec: Codec, message: &M, out: &mut Vec<u8>) {
+    const WRITTEN: &str = "messages are maps with text keys, and memory grows";
+    match codec {
+        Codec::Cbor => ciborium::into_writer(message, out).expect(WRITTEN),
+        Codec::Msgpack => rmp_serde::encode::write_named(out, message).expect(WRITTEN),
+        other => panic!("{other} is neither cbor nor msgpack"),
+    }
+}
+
+/// Any document of JSON, CBOR or MessagePack, for those who ask for the names in it.
+///
+/// # Errors
+/// [`Mismatch::Malformed`] when the bytes are no map.
+///
+/// # Panics
+/// With another codec than these three.
+pub fn object(codec: Codec, bytes: &[u8]) -> Result<Value, Mismatch> {
+    match codec {
+        Codec::Json => json::parse(bytes),
+        _ => parse(codec, bytes),
+    }
+}
+
+/// Reads a map that fills `bytes`.
+///
+/// # Errors
+/// [`Mismatch::Malformed`] when the bytes are anything else.
+///
+/// # Panics
+/// With another codec than these two.
+pub(super) fn parse<M>(codec: Codec, bytes: &[u8]) -> Result<M, Mismatch>
+where
+    M: for<'de> Deserialize<'de>,
+{
+    let malformed = |offset, why: &str| Mismatch::malformed(codec, offset, why);
+    let mut input = Cursor::new(bytes);
+    let parsed: Result<Object<M>, String> = match codec {
+        Codec::Cbor => ciborium::from_reader(&mut input).map_err(|error| error.to_string()),
+        Codec::Msgpack => {
+            let mut reader = rmp_serde::Deserializer::new(&mut input);
+            Object::deserialize(&mut reader).map_err(|error| error.to_string())
+        }
+        other => panic!("{other} is neither cbor nor msgpack"),
+    };
+    let end = usize::try_from(input.position()).expect("a position within the bytes");
+    match parsed {
+        Err(why) => Err(malformed(end, &why)),
+        Ok(_) if end < bytes.len() => Err(malformed(end, "bytes after the message")),
+        Ok(Object(message)) => Ok(message),
+    }
+}
