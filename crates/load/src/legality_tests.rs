@@ -2,10 +2,6 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn stack(of: Value) -> Stack {
-    serde_json::from_value(of).expect("a stack")
-}
-
 fn with(mut base: Value, more: Value) -> Value {
     for (name, value) in more.as_object().expect("options") {
         base[name] = value.clone();
@@ -21,169 +17,12 @@ fn soap() -> Value {
     json!({"binding": "soap", "codec": "soap-literal", "transport": "http/1.1"})
 }
 
-fn grpc() -> Value {
-    json!({"binding": "grpc", "codec": "protobuf", "transport": "http/2"})
-}
-
 fn iiop() -> Value {
     json!({"binding": "iiop", "codec": "cdr", "transport": "tcp"})
 }
 
 fn raw() -> Value {
     json!({"binding": "raw", "codec": "token-xml", "transport": "tcp"})
-}
-
-#[test]
-fn every_stack_of_the_contracts_is_legal() {
-    let gzip = json!({"compression": "gzip"});
-    let zstd = json!({"compression": "zstd"});
-    for legal in [
-        rest(),
-        with(rest(), json!({"codec": "xml", "transport": "http/1.0"})),
-        with(rest(), json!({"codec": "protobuf", "transport": "http/2"})),
-        with(rest(), zstd.clone()),
-        soap(),
-        with(soap(), json!({"soap": "1.2", "codec": "soap-rpc"})),
-        with(
-            soap(),
-            json!({"soap": "1.1", "codec": "soap-encoded", "transport": "http/1.0"}),
-        ),
-        grpc(),
-        with(grpc(), gzip.clone()),
-        iiop(),
-        with(
-            iiop(),
-            json!({"byte_order": "big", "connection": {"in_flight": 10}}),
-        ),
-        raw(),
-        with(
-            raw(),
-            json!({"codec": "soap-literal", "connection": {"close": true}}),
-        ),
-        with(
-            raw(),
-            json!({"token_source": "text", "compression": "gzip"}),
-        ),
-        with(
-            raw(),
-            json!({"reply": "one-way", "connection": {"in_flight": 64}}),
-        ),
-        with(rest(), json!({"security": "mtls"})),
-    ] {
-        assert_eq!(
-            check_stack(&stack(legal.clone())).err().map(|e| e.message),
-            None,
-            "{legal}"
-        );
-    }
-}
-
-#[test]
-fn impossible_stacks_are_refused_with_the_nearest_legal_one() {
-    for (impossible, message, remedy) in [
-        (
-            with(rest(), json!({"codec": "cdr"})),
-            "codec: rest",
-            "codec=json",
-        ),
-        (
-            with(soap(), json!({"codec": "json"})),
-            "codec: soap",
-            "codec=soap-literal",
-        ),
-        (
-            with(grpc(), json!({"codec": "xml"})),
-            "codec: grpc",
-            "codec=protobuf",
-        ),
-        (
-            with(iiop(), json!({"codec": "xml"})),
-            "codec: iiop",
-            "codec=cdr",
-        ),
-        (
-            with(raw(), json!({"codec": "soap-rpc"})),
-            "codec: raw",
-            "codec=soap-literal",
-        ),
-        (
-            with(iiop(), json!({"compression": "zstd"})),
-            "compression",
-            "compression=none",
-        ),
-        (
-            with(grpc(), json!({"transport": "http/1.1"})),
-            "transport: grpc",
-            "http/2",
-        ),
-        (
-            with(soap(), json!({"transport": "tcp"})),
-            "transport",
-            "http/1.1",
-        ),
-        (
-            with(raw(), json!({"transport": "http/2"})),
-            "transport",
-            "transport=tcp",
-        ),
-        (
-            with(
-                raw(),
-                json!({"connection": {"close": true, "in_flight": 2}}),
-            ),
-            "close",
-            "keep",
-        ),
-        (
-            with(
-                rest(),
-                json!({"transport": "http/1.0", "connection": {"in_flight": 2}}),
-            ),
-            "pipelining",
-            "http/1.1",
-        ),
-        (
-            with(rest(), json!({"connection": {"in_flight": 0}})),
-            "in_flight",
-            "1 or more",
-        ),
-        (
-            with(rest(), json!({"reply": "one-way"})),
-            "one-way",
-            "binding raw",
-        ),
-        (
-            with(
-                raw(),
-                json!({"reply": "one-way", "connection": {"close": true}}),
-            ),
-            "one-way",
-            "keep",
-        ),
-        (with(rest(), json!({"soap": "1.1"})), "soap", "binding soap"),
-        (
-            with(soap(), json!({"soap": "1.2", "codec": "soap-encoded"})),
-            "soap=1.2",
-            "soap=1.1",
-        ),
-        (
-            with(raw(), json!({"byte_order": "big"})),
-            "byte_order",
-            "binding iiop",
-        ),
-        (
-            with(
-                raw(),
-                json!({"codec": "soap-literal", "token_source": "text"}),
-            ),
-            "token_source",
-            "token-xml",
-        ),
-    ] {
-        let fault = check_stack(&stack(impossible.clone())).expect_err("refused");
-        assert!(fault.message.contains(message), "{impossible}: {fault:?}");
-        assert!(fault.remedy.contains(remedy), "{impossible}: {fault:?}");
-    }
 }
 
 fn group(stack: Value, more: Value) -> Group {
