@@ -17,9 +17,9 @@ from bench.bounds import Ratio
 from bench.process import BenchError, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE
 from wirelab.errors import WirelabError
-from wirelab.process import manifests
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
 AT_LEAST, AT_MOST = 0.8, 1.5

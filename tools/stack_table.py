@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from wirelab import checkout
 from wirelab.errors import WirelabError
-from wirelab.process import checkout, manifests
 from wirelab.process.endpoint import Appointment
 from wirelab.process.interruption import Interruption
 from wirelab.process.libraries import OWN, Library, Role
-from wirelab.process.manifests import Catalogue, Served
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
+from wirelab.stack import manifests
+from wirelab.stack.manifests import Catalogue, Served
 from wirelab.stack.reference import Stack
 
 README = Path("README.md")

@@ -22,9 +22,9 @@ from bench.ground_truth.making import Making, is_impossible
 from bench.ground_truth.places import LOOPBACK, PROFILES
 from bench.ground_truth.recipes import MAKERS
 from wirelab.errors import Interrupted, LabError
-from wirelab.process import manifests
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
+from wirelab.stack import manifests
 
 CAPTURES = 60
 """Per cause, and of clean ones."""

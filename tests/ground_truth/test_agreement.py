@@ -18,9 +18,10 @@ from bench.ground_truth.making import Making
 from bench.ground_truth.recipes import CLEAN
 from bench.ground_truth.scoring import Score
 from wirelab.errors import EngineMissing
-from wirelab.process import engine_binary, manifests, namespaces
+from wirelab.process import engine_binary, namespaces
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
+from wirelab.stack import manifests
 
 CAPTURES = 3
 """Per cause; the first that bear it. Not those whose every capture takes seconds: SYN

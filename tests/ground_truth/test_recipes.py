@@ -6,7 +6,7 @@ import pytest
 
 from bench.ground_truth.places import LOOPBACK, PROFILES
 from bench.ground_truth.recipes import CLEAN, MAKERS, Recipe, recipe
-from wirelab.process import manifests
+from wirelab.stack import manifests
 from wirelab.stack.operations import OPERATIONS
 from wirelab.stack.reference import Stack
 

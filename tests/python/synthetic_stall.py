@@ -11,9 +11,9 @@ from typing import Any
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.matrix import PlannedTrial
-from wirelab.process import manifests
 from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Claim, Planned, Spot
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.trial.record import Point, Trial
 

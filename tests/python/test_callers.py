@@ -26,12 +26,12 @@ from wirelab.explain.explanation import explain
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.loadtools import Errand, Tool, Tools, ghz, tool
 from wirelab.loadtools.tool_run import Outing
-from wirelab.process import manifests
 from wirelab.process.children import Ended
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
 from wirelab.run import runner as running
 from wirelab.run.runner import Run
+from wirelab.stack import manifests
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.reference import Stack
 from wirelab.study.claims import Finding, evaluate

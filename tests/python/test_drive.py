@@ -22,15 +22,16 @@ from typing import Any
 import grpc
 import pytest
 
+from wirelab import checkout
 from wirelab.cli import main
 from wirelab.drive.advice import hints
 from wirelab.errors import UsageError
-from wirelab.process import certificates, checkout, manifests, open_files
+from wirelab.process import certificates, open_files
 from wirelab.process.endpoint import Appointment
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
-from wirelab.stack import targets
+from wirelab.stack import manifests, targets
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 

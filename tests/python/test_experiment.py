@@ -10,11 +10,11 @@ import jsonschema
 import pytest
 import yaml
 
+from wirelab import checkout
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
-from wirelab.process import checkout
 
 PLAIN = """\
 name: plain

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from wirelab import checkout
 from wirelab.format import failures
-from wirelab.process import checkout
 
 
 @pytest.mark.parametrize(

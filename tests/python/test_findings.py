@@ -9,16 +9,16 @@ import pytest
 from scipy import stats
 
 from tests.python.synthetic_ladder import trial, trials
-from wirelab.explain import crossover as crossings
-from wirelab.explain import winners
 from wirelab.explain.cell_selector import Wanted
-from wirelab.explain.crossover import Crossing
 from wirelab.explain.levels import level_words, levels
-from wirelab.explain.winners import Contest
 from wirelab.statistics.interval import Interval
 from wirelab.study import claims as findings
+from wirelab.study import crossover as crossings
+from wirelab.study import winners
 from wirelab.study.claims import Finding, Judgement
+from wirelab.study.crossover import Crossing
 from wirelab.study.expectations import Expectation
+from wirelab.study.winners import Contest
 from wirelab.trial.record import Trial
 
 GRPC = Wanted.of({"stack": "grpc@go", "bytes": 14})

@@ -17,10 +17,10 @@ from wirelab.identity import Examination, Gaps, Proofs, judge
 from wirelab.identity import gaps as known
 from wirelab.identity.examining import Exam, Finding, examine
 from wirelab.identity.gaps import Gap
-from wirelab.process import manifests
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
 from wirelab.run import runner as running
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
 MUTANTS_MIN = 30

@@ -34,9 +34,9 @@ from wirelab.cli import main
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
+from wirelab.experiment import placement
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
-from wirelab.process import manifests
 from wirelab.report import section as page_section
 from wirelab.report import tested as report_tested
 from wirelab.report.source import Source
@@ -47,8 +47,8 @@ from wirelab.run.adaptive.outcome import Outcome, judge
 from wirelab.run.adaptive.proposal import Proposal, propose
 from wirelab.run.adaptive.record import Interventions, Spot
 from wirelab.run.adaptive.recorded import FOLDER
+from wirelab.stack import manifests
 from wirelab.statistics.cell import point_key
-from wirelab.trial import placement
 from wirelab.trial.record import Trial
 from wirelab.trial.runner import settings
 

@@ -22,13 +22,14 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.model import Experiment
 from wirelab.explain.cell_selector import Wanted
-from wirelab.process import manifests, metrics, namespaces
+from wirelab.process import metrics, namespaces
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
 from wirelab.run import runner as running
 from wirelab.run.progress import Silent
 from wirelab.run.runner import Run
 from wirelab.selftest import doctor
+from wirelab.stack import manifests
 from wirelab.trial import link as links
 
 TEXT = """\

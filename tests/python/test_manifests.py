@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import LabError, StackError
-from wirelab.process import manifests
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
 

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from wirelab.errors import UsageError
+from wirelab.experiment import placement
 from wirelab.experiment.model import Placement
-from wirelab.trial import placement
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.matrix import Schedule
-from wirelab.process import manifests
-from wirelab.process.manifests import Catalogue
+from wirelab.stack import manifests
+from wirelab.stack.manifests import Catalogue
 
 MATRIX = """\
 name: matrix

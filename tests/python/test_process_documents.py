@@ -14,16 +14,17 @@ from pydantic import ValidationError
 
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
+from wirelab.experiment import placement
 from wirelab.experiment.link_profiles import Direction, GilbertElliott, OwnProfile, RandomLoss
-from wirelab.process import engine_binary, manifests
+from wirelab.process import engine_binary
 from wirelab.process.certificates import Certificates
 from wirelab.process.endpoint import Appointment, Contact
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Attendant, Refused
+from wirelab.stack import manifests
 from wirelab.stack.axes import SEGMENTS_MAX
 from wirelab.stack.reference import Stack
 from wirelab.trial import link as links
-from wirelab.trial import placement
 from wirelab.trial.runner import plan, settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from wirelab.errors import UsageError
-from wirelab.explain import winners
-from wirelab.study import published
+from wirelab.study import published, winners
 from wirelab.study.published import Figure
 
 CSV = Path(__file__).parents[2] / "studies" / "published.csv"

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from wirelab import identity
-from wirelab.process import manifests
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
 ROOT = Path(__file__).resolve().parents[2]

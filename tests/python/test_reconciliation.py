@@ -17,9 +17,9 @@ from wirelab.checks import load as verdicts
 from wirelab.cli import main
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.process.manifests import load
 from wirelab.report import reconciled
 from wirelab.run import runner as running
+from wirelab.stack.manifests import load
 from wirelab.trial import reconciliation
 from wirelab.trial.reconciliation import CALLS_MAX, LOG, CallLog
 from wirelab.trial.record import Check, Point, Trial

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import REST, World, failed, trials, users, write_run
-from wirelab.checks import system_noise as disturbance
 from wirelab.report import costs, tables
+from wirelab.report import system_noise as disturbance
 from wirelab.report.page import write_page
 from wirelab.report.source import Source
 from wirelab.trial.record import Check, Json, Trial

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
-from wirelab.format.labels import Names
 from wirelab.format.numbers import quantity
 from wirelab.report import engine_tax
 from wirelab.report.page import write_page
 from wirelab.report.section import Table
 from wirelab.stack.reference import Stack
+from wirelab.trial.labels import Names
 from wirelab.trial.record import Point
 
 HEAD = "engine&#39;s own CPU per call"

@@ -14,9 +14,9 @@ from tests.python.synthetic_run import REST, World, failing, trials, users, writ
 from tests.python.test_report_terminal import printed
 from wirelab.cli import main
 from wirelab.report import tables, tail
+from wirelab.report.export import to_csv, to_json
 from wirelab.report.page import write_page
 from wirelab.report.source import Source
-from wirelab.run.export import to_csv, to_json
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import GOOD_P99, RESPONSE_P50, RESPONSE_P99
 from wirelab.trial.record import Trial

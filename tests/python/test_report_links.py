@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.python.synthetic_run import REST, World, point, trial
-from wirelab.format.labels import Names
 from wirelab.report import links
 from wirelab.report.source import Source
 from wirelab.report.terminal import terminal_table
+from wirelab.trial.labels import Names
 from wirelab.trial.record import Json, Trial
 
 

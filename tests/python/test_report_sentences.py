@@ -20,11 +20,11 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
-from wirelab.format.labels import Names, load
 from wirelab.report import panels
+from wirelab.report.export import to_json
 from wirelab.report.sentence import sentences
 from wirelab.report.source import Source
-from wirelab.run.export import to_json
+from wirelab.trial.labels import Names, load
 
 SMALL = World(sizes=(14,), loads=(users(32),))
 

@@ -14,10 +14,11 @@ import pytest
 
 from tests.strangers.driving import Engine
 from tests.strangers.hosting import Host
-from wirelab.process import libraries, manifests
+from wirelab.process import libraries
 from wirelab.process.libraries import OWN, Library
-from wirelab.process.manifests import Served
 from wirelab.process.scratch import Scratch
+from wirelab.stack import manifests
+from wirelab.stack.manifests import Served
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "contracts/process/service-ready.schema.json").read_text())

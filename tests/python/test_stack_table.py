@@ -11,7 +11,7 @@ from tools import stack_table
 from tools.stack_table import Offer, Report
 from wirelab.errors import BuildError
 from wirelab.process.libraries import OWN, Library
-from wirelab.process.manifests import Served
+from wirelab.stack.manifests import Served
 from wirelab.stack.reference import Stack
 
 BUILD_S_MAX = 900

@@ -18,7 +18,7 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment.scaling import scaled
 from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.levels import levels
-from wirelab.process import manifests
+from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
 from wirelab.study import loading as study_file
 from wirelab.study import manifest as study_manifest

@@ -8,9 +8,9 @@ import pytest
 
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.explain import seeded_worlds as worlds
-from wirelab.explain.seeded_worlds import WORLDS, World
-from wirelab.process import manifests
+from wirelab.selftest import worlds
+from wirelab.selftest.worlds import WORLDS, World
+from wirelab.stack import manifests
 
 SERVICES = Path(__file__).parents[2] / "services"
 

@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from wirelab import checkout
 from wirelab import wrap as wrapping
 from wirelab.loadtools.tool import GHZ, find
-from wirelab.process import checkout, manifests, namespaces
+from wirelab.process import namespaces
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.wrap import Order, process, session
 

@@ -15,12 +15,13 @@ import pytest
 
 from tests.strangers.golden import CONTRACTS
 from tests.strangers.hosting import engine
+from wirelab import checkout
 from wirelab.errors import BuildError
-from wirelab.process import builds, checkout
+from wirelab.process import builds
 from wirelab.process.children import Child
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
-from wirelab.process.manifests import Manifest
+from wirelab.stack.manifests import Manifest
 from wirelab.stack.reference import Stack
 
 Json = dict[str, Any]

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from wirelab.errors import BuildError, EngineMissing, StackError
-from wirelab.process import engine_binary, manifests, metrics
+from wirelab.process import engine_binary, metrics
 from wirelab.process.certificates import Certificates
 from wirelab.process.endpoint import Appointment
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
 Json = dict[str, Any]

@@ -95,8 +95,8 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
 
 
 def _summary(run: Run, page: Path, threshold: float) -> dict[str, Any]:
+    from wirelab.report.export import to_json
     from wirelab.run import adaptive as intervention
-    from wirelab.run.export import to_json
 
     outcome = intervention.read(run.folder)
     return {

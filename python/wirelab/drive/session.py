@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
-from wirelab.process import manifests, open_files
+from wirelab.experiment import placement
+from wirelab.process import open_files
 from wirelab.process.endpoint import Appointment, Contact
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
-from wirelab.stack import operations
+from wirelab.stack import manifests, operations
 from wirelab.stack import rules as legality
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.message import Message
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
-from wirelab.trial import placement
 
 Json = dict[str, Any]
 OnProgress = Callable[[Json], None]

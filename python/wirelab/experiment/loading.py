@@ -11,7 +11,7 @@ from wirelab.experiment import yaml_model as typed_documents
 from wirelab.experiment.model import Experiment
 from wirelab.experiment.yaml_source import Document, dotted
 from wirelab.experiment.yaml_source import Path as Place
-from wirelab.process import manifests
+from wirelab.stack import manifests
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "experiment.schema.json"
 """The committed JSON Schema, for editors; :func:`schema_text` makes it."""

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from wirelab.errors import ExperimentError, StackError
 from wirelab.experiment import link_profiles as profiles
+from wirelab.experiment import placement
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.model import (
@@ -32,11 +33,10 @@ from wirelab.experiment.model import (
     PlacementChoice,
 )
 from wirelab.format.units import format_bytes
-from wirelab.process.manifests import Catalogue, Manifest
 from wirelab.stack import operations
 from wirelab.stack import rules as legality
+from wirelab.stack.manifests import Catalogue, Manifest
 from wirelab.stack.reference import Stack
-from wirelab.trial import placement
 from wirelab.trial.record import Point
 
 OVERHEAD_S = 0.35

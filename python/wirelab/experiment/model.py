@@ -321,7 +321,7 @@ PlacementChoice = Annotated[
     Annotated[Literal["pinned", "unpinned"], Tag("a word")] | Annotated[Placement, Tag("cores")],
     Discriminator(lambda given: "a word" if isinstance(given, str) else "cores"),
 ]
-"""A rule of :mod:`wirelab.trial.placement` by name, or cores by number."""
+"""A rule of :mod:`wirelab.experiment.placement` by name, or cores by number."""
 
 
 def _as_list(given: object) -> object:

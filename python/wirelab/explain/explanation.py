@@ -2,7 +2,7 @@
 
 :func:`explain` is a pure function of trials and a ladder. Fed worlds in which
 different things are the cause, it must name different causes, and none where
-nothing is; :mod:`wirelab.explain.seeded_worlds` and the tests hold it to that.
+nothing is; :mod:`wirelab.selftest.worlds` and the tests hold it to that.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wirelab.explain import figures
 from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.findings_text import Conclusion, UnfoundedConclusion, conclude
 from wirelab.explain.ladders import Ladder
@@ -18,7 +19,6 @@ from wirelab.explain.rung_effects import Balance, Climbed, balance, climb, compa
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.interval import Interval
-from wirelab.study import figures
 from wirelab.trial.record import Trial
 
 __all__ = [

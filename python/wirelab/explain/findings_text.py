@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from wirelab.explain import figures
 from wirelab.explain.ladders import Ladder
 from wirelab.explain.rung_effects import Balance, Cells, Climbed
 from wirelab.format.numbers import digits, ranged
@@ -19,7 +20,6 @@ from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.errors import NoValues
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.mean import mean_interval
-from wirelab.study import figures
 
 Kind = Literal["gap", "cause", "against", "effect", "no effect", "unknown", "sum", "limit"]
 

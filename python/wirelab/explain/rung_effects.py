@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Literal
 
+from wirelab.explain import figures
 from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.ladders import Ladder, Rung, counted
 from wirelab.statistics import linear_contrasts as contrast
@@ -15,7 +16,6 @@ from wirelab.statistics.comparison import Comparison, family, ratio
 from wirelab.statistics.errors import StatisticsError
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval
-from wirelab.study import figures
 
 Outcome = Literal["cause", "against", "effect", "no effect", "undecided", "not measured"]
 """``cause``: moves the start towards the goal. ``against``: moves it away. ``effect``: an

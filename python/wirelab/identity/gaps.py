@@ -14,10 +14,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from wirelab import checkout
 from wirelab.errors import StackError
 from wirelab.experiment import yaml_model as typed_documents
 from wirelab.identity.examining import Finding
-from wirelab.process import checkout, manifests
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
 FILE = "services/gaps.yaml"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab.process.manifests import Catalogue, Served
 from wirelab.stack import axes as table
 from wirelab.stack import rules as legality
+from wirelab.stack.manifests import Catalogue, Served
 from wirelab.stack.reference import Stack
 
 IDENTITY_AXES = (

@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from wirelab import checkout
 from wirelab.identity.verdict import Verdict
-from wirelab.process import checkout
 from wirelab.process.services import Program
-from wirelab.run.directory import now
 from wirelab.stack.reference import Stack
+from wirelab.trial.record import now
 
 Json = dict[str, Any]
 

@@ -13,10 +13,11 @@ from wirelab.identity.gaps import Gaps
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.proofs import Proofs
 from wirelab.identity.verdict import Verdict, judge
-from wirelab.process import engine_binary, manifests
+from wirelab.process import engine_binary
 from wirelab.process.digests import binary_digest
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
 

@@ -18,11 +18,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from wirelab import checkout
 from wirelab.errors import TrialFailed
 from wirelab.loadtools import tool_run as outing
 from wirelab.loadtools.tool import Tool
 from wirelab.loadtools.tool_run import Outing
-from wirelab.process import checkout
 from wirelab.process.interruption import Interruption
 
 SERVICE = "wirelab.transfer.v1.Transfer"

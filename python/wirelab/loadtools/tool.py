@@ -11,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from wirelab import checkout
 from wirelab.errors import ToolMissing
-from wirelab.process import checkout
 from wirelab.process.children import Child, describe_exit, run_to_end
 from wirelab.process.digests import binary_digest
 from wirelab.process.interruption import Interruption

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
+from wirelab import checkout
 from wirelab.errors import BuildError
-from wirelab.process import checkout
 from wirelab.process.children import Child, describe_exit, run_to_end
 from wirelab.process.interruption import Interruption
-from wirelab.process.manifests import Manifest
+from wirelab.stack.manifests import Manifest
 
 BUILD_S_MAX = 1800.0
 """A build that takes longer is ended; dependencies may have to be fetched first."""

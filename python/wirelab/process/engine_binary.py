@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from wirelab import checkout
 from wirelab.errors import EngineMissing
-from wirelab.process import checkout
 
 NAME = "wirelab-engine"
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from wirelab.process import checkout
+from wirelab import checkout
 
 KERNEL_FILES = {
     "clocksource": "/sys/devices/system/clocksource/clocksource0/current_clocksource",

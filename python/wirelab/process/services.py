@@ -16,7 +16,7 @@ from wirelab.process.endpoint import ANY_PORT, Appointment, Contact
 from wirelab.process.interruption import Interruption
 from wirelab.process.libraries import Library
 from wirelab.process.managed import Attendant
-from wirelab.process.manifests import Catalogue, Manifest
+from wirelab.stack.manifests import Catalogue, Manifest
 from wirelab.stack.reference import Stack
 
 AT_ANY_PORT = Appointment()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from wirelab.checks import system_noise as disturbance
 from wirelab.report import costs, engine_tax, links, packets, panels, tables, tested, traffic
+from wirelab.report import system_noise as disturbance
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
 from wirelab.report.source import Source

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from wirelab.explain import figures
 from wirelab.statistics.cell import Cell, cells, setting_key
 from wirelab.statistics.comparison import Comparison, family, ratio
 from wirelab.statistics.errors import NoValues
@@ -19,7 +20,6 @@ from wirelab.statistics.figure import (
     SERVICE_CPU,
     Figure,
 )
-from wirelab.study import figures
 from wirelab.trial.record import Point, Trial
 
 NOT_RANKED = "not ranked: the client was the limit, so its figures are bounds"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from wirelab.format import labels as label
 from wirelab.format.numbers import NONE, estimate, over_limits
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU, Figure
 from wirelab.statistics.interval import Interval
+from wirelab.trial import labels as label
 from wirelab.trial.record import Trial
 
 _TOLD = (

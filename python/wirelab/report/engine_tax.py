@@ -13,11 +13,11 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from wirelab.format.labels import Names
 from wirelab.format.numbers import NONE, quantity
 from wirelab.report.section import Table
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.reference import Stack
+from wirelab.trial.labels import Names
 from wirelab.trial.record import Point
 
 _NO_COST = ("language", "work", "start", "close_delay", "end_of_message")

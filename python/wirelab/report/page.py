@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.errors import StorageError
-from wirelab.format import labels as label
 from wirelab.format.counting import plural
 from wirelab.format.numbers import plain
 from wirelab.format.units import format_seconds
@@ -17,6 +16,7 @@ from wirelab.report.sheet import Sheet
 from wirelab.report.source import Source
 from wirelab.run import completeness
 from wirelab.run.directory import write_whole
+from wirelab.trial import labels as label
 
 NAME = "report.html"
 

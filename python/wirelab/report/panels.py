@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wirelab.checks.load import client_bound
-from wirelab.format import labels as label
 from wirelab.format.numbers import step
 from wirelab.report.distribution import (
     Curve,
@@ -27,6 +26,7 @@ from wirelab.statistics.figure import (
     SERVICE_CPU,
     Figure,
 )
+from wirelab.trial import labels as label
 
 SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99)
 """Figures of the main picture."""

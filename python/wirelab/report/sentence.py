@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from wirelab.checks.load import client_bound
 from wirelab.format import failures
 from wirelab.format.counting import counted, of_all, plural
-from wirelab.format.labels import Names
 from wirelab.format.numbers import digits, plain, span
 from wirelab.report.contest import Contest, contests
 from wirelab.report.statement import EACH_MAX, Statements
 from wirelab.statistics.cell import cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
+from wirelab.trial.labels import Names
 from wirelab.trial.record import Trial
 
 MAIN_WEIGHT = 1.5

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirelab.format.labels import Names
 from wirelab.report.legend import Entry
 from wirelab.report.palette import look
 from wirelab.run import adaptive as intervention
@@ -16,6 +15,7 @@ from wirelab.run import completeness, journal
 from wirelab.run.directory import read_manifest
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.comparison import THRESHOLD
+from wirelab.trial.labels import Names
 from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from math import log
 
 from wirelab.checks.load import client_bound
 from wirelab.format.counting import counted, of_all
-from wirelab.format.labels import Names, listed
 from wirelab.format.numbers import quantity
 from wirelab.report.contest import Contest
 from wirelab.report.effect import effect, side, than, wording
@@ -20,6 +19,7 @@ from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import RATE, RESPONSE_P99, Figure
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.repeats import REPEATS_MAX, decided_by
+from wirelab.trial.labels import Names, listed
 from wirelab.trial.record import Point
 
 EACH_MAX = 3

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from wirelab.checks.load import client_bound, marked
-from wirelab.format import labels as label
 from wirelab.format.numbers import NONE, digits, over_limits, plain, span
 from wirelab.process import libraries
 from wirelab.report.contest import NO_VALUE, Contest, Pair, compared
@@ -27,6 +26,7 @@ from wirelab.statistics.figure import (
     Figure,
 )
 from wirelab.statistics.proportion import binomial_interval
+from wirelab.trial import labels as label
 from wirelab.trial.record import Check, Point, Trial
 
 _HEADS = {

@@ -8,10 +8,8 @@ from itertools import groupby
 from textwrap import fill, wrap
 
 from wirelab.checks.load import client_bound, marked
-from wirelab.format import labels as label
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
-from wirelab.format.labels import Names
 from wirelab.format.numbers import NONE, digits, estimate, resolution, step
 from wirelab.report import links, tail
 from wirelab.report.tail import CALLS_MIN, P50_OF, doubt
@@ -27,6 +25,8 @@ from wirelab.statistics.figure import (
     Figure,
 )
 from wirelab.statistics.interval import Interval
+from wirelab.trial import labels as label
+from wirelab.trial.labels import Names
 from wirelab.trial.record import Json, Trial
 
 WIDTH = 80

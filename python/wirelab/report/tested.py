@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from wirelab.format.counting import counted
-from wirelab.format.labels import Names
 from wirelab.format.numbers import NONE, digits, plain, quantity
 from wirelab.report.section import Section, Table
+from wirelab.trial.labels import Names
 
 if TYPE_CHECKING:
     from wirelab.report.source import Source

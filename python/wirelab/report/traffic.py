@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from wirelab.format import labels as label
 from wirelab.format.numbers import DASH, NONE
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT
 from wirelab.statistics.interval import Interval
+from wirelab.trial import labels as label
 
 _TOLD = (
     "What the engine's sockets sent and received within the window, over the calls of the "

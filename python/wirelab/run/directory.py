@@ -12,7 +12,6 @@ import contextlib
 import fcntl
 import json
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -41,11 +40,6 @@ _SHAPES: dict[str, type] = {
     **dict.fromkeys(("sessions", "skipped", "unavailable"), list),
 }
 """Of the manifest's entries."""
-
-
-def now() -> str:
-    """ISO 8601, UTC."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def read_manifest(folder: Path) -> Json:

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 from wirelab.errors import ExperimentError, Interrupted, LabError, ToolMissing
 from wirelab.experiment import matrix as planning
+from wirelab.experiment import placement
 from wirelab.experiment.matrix import PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
 from wirelab.identity import Admission
-from wirelab.process import engine_binary, manifests, open_files
+from wirelab.process import engine_binary, open_files
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs
@@ -23,8 +24,8 @@ from wirelab.run.finished import Run as Run
 from wirelab.run.finished import read as read
 from wirelab.run.journal import Journal
 from wirelab.run.progress import Progress, Silent
+from wirelab.stack import manifests
 from wirelab.stack.axes import ENGINE
-from wirelab.trial import placement
 from wirelab.trial.record import Trial
 from wirelab.trial.runner import Lab, measure, try_out
 

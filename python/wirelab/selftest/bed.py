@@ -13,14 +13,14 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
-from wirelab.process import manifests
+from wirelab.experiment import placement
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.selftest import witness
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial import placement
 from wirelab.trial.observer import Observer
 from wirelab.trial.runner import PROGRESS_MS
 

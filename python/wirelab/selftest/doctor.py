@@ -14,6 +14,7 @@ from typing import Any, Literal
 from wirelab.checks.link import driver_text
 from wirelab.drive.session import Amount, Call, drive_stack
 from wirelab.errors import WirelabError
+from wirelab.experiment import placement
 from wirelab.format.units import format_seconds
 from wirelab.process import engine_binary, machine, open_files
 from wirelab.process.interruption import Interruption
@@ -23,7 +24,6 @@ from wirelab.stack.link_names import Driver
 from wirelab.stack.reference import Stack
 from wirelab.trial import capture as captures
 from wirelab.trial import link as links
-from wirelab.trial import placement
 
 Ability = Literal["yes", "limited", "no"]
 FILES_ENOUGH = 22_000

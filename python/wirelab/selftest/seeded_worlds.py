@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from wirelab.explain import seeded_worlds as worlds
 from wirelab.process.scratch import Scratch
+from wirelab.selftest import worlds
 from wirelab.selftest.bed import Bed, Truth
 
 
 def seeded_worlds(_: Bed) -> Truth:
-    """Three worlds (:mod:`wirelab.explain.seeded_worlds`), each a run of its own."""
+    """Three worlds (:mod:`wirelab.selftest.worlds`), each a run of its own."""
     with Scratch() as scratch:
         concluded = worlds.run(scratch.folder)
     return Truth(

@@ -2,7 +2,7 @@
 
 Three kinds of rule: what protocols allow (data of ``crates/stack``), which operations a stack
 carries (:mod:`wirelab.stack.operations`), and what a service offers (its manifest,
-:mod:`wirelab.process.manifests`).
+:mod:`wirelab.stack.manifests`).
 """
 
 from __future__ import annotations

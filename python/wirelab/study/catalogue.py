@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wirelab import checkout
 from wirelab.errors import UsageError
-from wirelab.process import checkout
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.study import published
 from wirelab.study.published import Figure
@@ -62,9 +62,7 @@ def load(name: str, where: Path | None = None) -> Found:
     known = names(home)
     if name not in known:
         raise UsageError(f"there is no study {name!r}", did_you_mean(name, known))
-    from wirelab.study import (
-        loading as study_file,  # pydantic: a name that is no study is refused without it
-    )
+    from wirelab.study import loading as study_file
 
     study = study_file.load(home / name / FILE)
     if study.name != name:

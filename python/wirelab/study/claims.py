@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from wirelab.explain import figures
 from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.levels import Level, level_words
 from wirelab.format.numbers import ranged
@@ -22,7 +23,6 @@ from wirelab.statistics.errors import StatisticsError
 from wirelab.statistics.figure import Figure, Unit
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.repeats import decided_by, further_repeats
-from wirelab.study import figures
 from wirelab.study.expectations import Expectation, Outcome
 from wirelab.trial.record import Trial
 

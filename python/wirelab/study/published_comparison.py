@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wirelab.explain import figures
 from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.levels import Level
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.errors import StatisticsError
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval
-from wirelab.study import figures
 from wirelab.study.model import Arm, PublishedMap, ShownFigure
 from wirelab.study.published import Figure as Printed
 from wirelab.trial.record import Trial

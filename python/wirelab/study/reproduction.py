@@ -15,12 +15,9 @@ from typing import Any
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.scaling import scaled
-from wirelab.explain import crossover as crossings
-from wirelab.explain import winners
 from wirelab.explain.cell_selector import Wanted
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.explain.levels import level_words
-from wirelab.explain.winners import Contest, Square
 from wirelab.format.counting import of_all
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
@@ -30,11 +27,14 @@ from wirelab.run.progress import Progress, Silent
 from wirelab.run.runner import Run
 from wirelab.study import catalogue as studies
 from wirelab.study import claims as findings
+from wirelab.study import crossover as crossings
 from wirelab.study import manifest as study_manifest
 from wirelab.study import published_comparison as beside
+from wirelab.study import winners
 from wirelab.study.catalogue import Found
 from wirelab.study.claims import Judgement
 from wirelab.study.model import Claim, PairEntry, WinnersEntry
+from wirelab.study.winners import Contest, Square
 from wirelab.trial.record import Trial
 
 FINDINGS = "findings.json"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirelab.explain import winners
+from wirelab.explain import figures
 from wirelab.explain.explanation import Explanation
 from wirelab.explain.levels import Level, level_words
 from wirelab.explain.rung_effects import Climbed
-from wirelab.explain.winners import Score, Square
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, ranged
 from wirelab.report.palette import look
@@ -17,11 +16,12 @@ from wirelab.report.section import Section, Table
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import Unit
 from wirelab.statistics.interval import Interval
-from wirelab.study import figures
+from wirelab.study import winners
 from wirelab.study.claims import Judgement, Part
 from wirelab.study.model import WinnersEntry
 from wirelab.study.published_comparison import CONTENDERS_MAX, Line, Pair
 from wirelab.study.reproduction import Reproduction, WinnerTable
+from wirelab.study.winners import Score, Square
 
 SLOPES = {"slope of rate": (1.0, "1/s per user"), "slope of service time": (1e-3, "µs per user")}
 """Factor and unit in which differences of slopes are shown."""

@@ -209,9 +209,7 @@ def open_link(
         log=log,
         interruption=interruption,
     )
-    from wirelab.checks import (
-        link as link_checks,  # with all checks of trials, which loopback does not need
-    )
+    from wirelab.checks import link as link_checks
 
     reason = link_checks.dead(profile, link.said)
     if reason:

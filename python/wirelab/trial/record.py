@@ -8,11 +8,17 @@ rates per second, sizes in bytes, CPU in seconds.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 Json = dict[str, Any]
 Status = Literal["measured", "failed"]
 Outcome = Literal["ok", "marked", "not-measurable"]
+
+
+def now() -> str:
+    """The time as records have it: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 @dataclass(frozen=True)

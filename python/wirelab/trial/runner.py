@@ -12,9 +12,11 @@ from typing import Any
 from wirelab import loadtools as callers
 from wirelab.checks import load as verdicts
 from wirelab.errors import TrialFailed
+from wirelab.experiment import placement
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.model import NO_CAPTURE, Experiment
+from wirelab.experiment.placement import Table
 from wirelab.identity import Admission
 from wirelab.loadtools import Errand, Tools
 from wirelab.process import cgroups as quotas
@@ -23,18 +25,16 @@ from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
-from wirelab.run.directory import now
 from wirelab.stack.axes import ENGINE
 from wirelab.trial import capture as captures
-from wirelab.trial import dissection, histograms, placement, reconciliation
+from wirelab.trial import dissection, histograms, reconciliation
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, open_link
 from wirelab.trial.observer import Observer
-from wirelab.trial.placement import Table
 from wirelab.trial.reconciliation import CallLog
-from wirelab.trial.record import Trial
+from wirelab.trial.record import Trial, now
 
 PROGRESS_MS = 100
 

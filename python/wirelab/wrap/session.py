@@ -12,14 +12,17 @@ from typing import Any, BinaryIO
 
 import psutil
 
+from wirelab import checkout
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
-from wirelab.process import checkout, manifests, metrics
+from wirelab.experiment.placement import available_cores
+from wirelab.process import metrics
 from wirelab.process.endpoint import Appointment
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
 from wirelab.process.metrics import Sample
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
+from wirelab.stack import manifests
 from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.reference import Stack
 from wirelab.trial import dissection
@@ -27,7 +30,6 @@ from wirelab.trial import link as links
 from wirelab.trial.capture import Capture
 from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, End
-from wirelab.trial.placement import available_cores
 from wirelab.wrap import process, target
 from wirelab.wrap.process import Ran, Stopping
 from wirelab.wrap.target import Place

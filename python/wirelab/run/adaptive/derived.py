@@ -18,8 +18,8 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment.link_profiles import OwnProfile, Profile
 from wirelab.experiment.matrix import Cell
 from wirelab.experiment.model import CaptureChoice, Experiment, Place
-from wirelab.process.manifests import Catalogue
 from wirelab.run.adaptive.record import Interventions, Spot
+from wirelab.stack.manifests import Catalogue
 from wirelab.stack.reference import Stack
 
 NAME_MAX = 64

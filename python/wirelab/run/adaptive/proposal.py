@@ -9,11 +9,11 @@ from wirelab.errors import StackError, UsageError
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.matrix import Cell
 from wirelab.experiment.model import CaptureChoice, Experiment
-from wirelab.process.manifests import Catalogue
 from wirelab.run.adaptive.claims import captured, claims, switch
 from wirelab.run.adaptive.derived import Matrix, Setting
 from wirelab.run.adaptive.flips import FAULTS, LINK, CannotTest, Flip, flip, is_fault
 from wirelab.run.adaptive.record import Claim, Interventions, Planned, Together, Untested
+from wirelab.stack.manifests import Catalogue
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell as Measured
 from wirelab.statistics.cell import cells, point_key

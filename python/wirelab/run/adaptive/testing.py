@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import yaml_source as documents
-from wirelab.process import manifests
 from wirelab.run import directory as run_directory
 from wirelab.run import runner as running
 from wirelab.run.adaptive.proposal import propose
 from wirelab.run.adaptive.recorded import FOLDER, read
 from wirelab.run.progress import Progress
+from wirelab.stack import manifests
 from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:

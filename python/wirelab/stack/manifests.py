@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from wirelab import checkout
 from wirelab.errors import LabError, StackError
-from wirelab.process import checkout
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
 

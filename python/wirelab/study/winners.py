@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from wirelab.explain import figures
 from wirelab.explain.cell_selector import Wanted
 from wirelab.format.counting import counted
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.errors import StatisticsError
 from wirelab.statistics.interval import Interval
-from wirelab.study import figures
 from wirelab.study.claims import opened
 from wirelab.study.expectations import Expectation, Outcome
 from wirelab.trial.record import Trial
