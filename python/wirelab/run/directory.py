@@ -22,6 +22,7 @@ from wirelab.process import engine_binary
 from wirelab.process.digests import binary_digest
 from wirelab.run import journal
 from wirelab.run.journal import Journal
+from wirelab.trial.record import now
 
 if TYPE_CHECKING:
     from wirelab.experiment.model import Experiment
