@@ -321,7 +321,10 @@ fn plans_that_cannot_be_run_are_refused_by_option_and_remedy() {
             "client.h2_window",
         ),
         (
-            change("/groups/0/stack", rest(&[("client.tcp_window", json!(i32::MAX.to_string()))])),
+            change(
+                "/groups/0/stack",
+                rest(&[("client.tcp_window", json!(i32::MAX.to_string()))]),
+            ),
             "tcp_window",
         ),
         (pool_of_two_for_one_user_in_two_threads(), "threads = 2"),

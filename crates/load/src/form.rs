@@ -4,7 +4,6 @@ use wirelab_stack::{Binding, Compression, Stack};
 use wirelab_wire::codec::Form;
 use wirelab_wire::{ContentType, Encoding, soap};
 
-
 /// How messages are written.
 pub(crate) fn form(stack: &Stack) -> Form {
     Form::from(stack.codec)

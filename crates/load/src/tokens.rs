@@ -5,7 +5,6 @@ use wirelab_stack::{Codec, TokenSource};
 use wirelab_wire::codec::{Form, append_request_tokens, request_document};
 use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 
-
 /// The caches of one connection.
 #[derive(Debug)]
 pub(crate) struct Tokens {

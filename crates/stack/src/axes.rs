@@ -6,7 +6,10 @@
 use serde::Serialize;
 
 use crate::bindings::Codec;
-use crate::values::{ByteOrder, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind, TokenCache, TokenSource, Transport, Work, Writes};
+use crate::values::{
+    ByteOrder, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind, TokenCache,
+    TokenSource, Transport, Work, Writes,
+};
 
 /// One factor.
 #[derive(Debug, Clone, Serialize)]
@@ -140,9 +143,25 @@ impl Axis {
 
 /// All axes but binding and language, in the order of references.
 pub const TABLE: &[Axis] = &[
-    axis("codec", "how messages become bytes", Side::Both, Codec::NAMES).default("json"),
-    axis("soap", "version of SOAP, with binding soap", Side::Both, SoapVersion::NAMES),
-    axis("compression", "of message bodies", Side::Both, Compression::NAMES),
+    axis(
+        "codec",
+        "how messages become bytes",
+        Side::Both,
+        Codec::NAMES,
+    )
+    .default("json"),
+    axis(
+        "soap",
+        "version of SOAP, with binding soap",
+        Side::Both,
+        SoapVersion::NAMES,
+    ),
+    axis(
+        "compression",
+        "of message bodies",
+        Side::Both,
+        Compression::NAMES,
+    ),
     axis(
         "transport",
         "what carries them; tcp: a stream of bytes without HTTP",
@@ -167,8 +186,13 @@ pub const TABLE: &[Axis] = &[
     .default("keep")
     .counting(&["pool"])
     .meant(&["pool"]),
-    axis("in_flight", "calls under way per connection", Side::Caller, &["1"])
-        .counting(&["pipeline", "multiplex"]),
+    axis(
+        "in_flight",
+        "calls under way per connection",
+        Side::Caller,
+        &["1"],
+    )
+    .counting(&["pipeline", "multiplex"]),
     axis(
         "end_of_message",
         "how HTTP/1.x replies end; until-close: by the end of the connection",
@@ -190,19 +214,51 @@ pub const TABLE: &[Axis] = &[
         Reply::NAMES,
     )
     .meant(&["one-way"]),
-    axis("client.writes", "header and body in one send, or two", Side::Caller, Writes::NAMES)
-        .meant(&["writes"]),
-    axis("server.writes", "header and body in one send, or two", Side::Service, Writes::NAMES),
-    axis("client.nagle", "Nagle's algorithm (RFC 896)", Side::Caller, SWITCH),
-    axis("server.nagle", "Nagle's algorithm (RFC 896)", Side::Service, SWITCH),
+    axis(
+        "client.writes",
+        "header and body in one send, or two",
+        Side::Caller,
+        Writes::NAMES,
+    )
+    .meant(&["writes"]),
+    axis(
+        "server.writes",
+        "header and body in one send, or two",
+        Side::Service,
+        Writes::NAMES,
+    ),
+    axis(
+        "client.nagle",
+        "Nagle's algorithm (RFC 896)",
+        Side::Caller,
+        SWITCH,
+    ),
+    axis(
+        "server.nagle",
+        "Nagle's algorithm (RFC 896)",
+        Side::Service,
+        SWITCH,
+    ),
     axis(
         "client.quickack",
         "TCP_QUICKACK set again after every receive",
         Side::Caller,
         QUICKACK,
     ),
-    axis("client.tcp_window", "SO_RCVBUF in bytes", Side::Caller, &["kernel"]).with_number(WINDOW),
-    axis("server.tcp_window", "SO_RCVBUF in bytes", Side::Service, &["kernel"]).with_number(WINDOW),
+    axis(
+        "client.tcp_window",
+        "SO_RCVBUF in bytes",
+        Side::Caller,
+        &["kernel"],
+    )
+    .with_number(WINDOW),
+    axis(
+        "server.tcp_window",
+        "SO_RCVBUF in bytes",
+        Side::Service,
+        &["kernel"],
+    )
+    .with_number(WINDOW),
     axis(
         "client.h2_window",
         "HTTP/2 window offered for replies, bytes; engine: 2^30 - 1, never the limit",
@@ -255,7 +311,12 @@ pub const TABLE: &[Axis] = &[
         Side::Both,
         TokenCache::NAMES,
     ),
-    axis("byte_order", "of the client's GIOP messages", Side::Caller, ByteOrder::NAMES),
+    axis(
+        "byte_order",
+        "of the client's GIOP messages",
+        Side::Caller,
+        ByteOrder::NAMES,
+    ),
     axis(
         "work",
         "decode: every reply in full; frame: status, length and frame only",

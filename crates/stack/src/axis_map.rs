@@ -137,7 +137,10 @@ impl Axis {
 
 fn number(digits: &str, min: u32, max: u32) -> bool {
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    plain && digits.parse().is_ok_and(|number| (min..=max).contains(&number))
+    plain
+        && digits
+            .parse()
+            .is_ok_and(|number| (min..=max).contains(&number))
 }
 
 fn escaped(word: &str) -> String {

@@ -22,9 +22,9 @@ mod stack;
 pub mod values;
 
 pub use axis_map::{AxisError, AxisMap};
+pub use bindings::{Binding, Codec};
 pub use document::document;
 pub use stack::{Connection, Illegal, SocketAxes, Stack};
-pub use bindings::{Binding, Codec};
 pub use values::{
     ByteOrder, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind, TokenCache,
     TokenSource, Transport, Work, Writes,

@@ -48,9 +48,8 @@ impl Rule {
 }
 
 /// All rules, in the order in which they are checked.
-pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    [of_bindings(), of_connections(), of_sockets(), of_callers()].concat()
-});
+pub static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| [of_bindings(), of_connections(), of_sockets(), of_callers()].concat());
 
 /// The first rule that these axes break.
 #[must_use]
@@ -163,7 +162,10 @@ fn names<T: Copy>(values: &[T], name: impl Fn(T) -> &'static str) -> Vec<&'stati
 fn of_connections() -> Vec<Rule> {
     vec![
         rule(
-            [is("transport", &["http/1.0"]), not("connection", &["close"])],
+            [
+                is("transport", &["http/1.0"]),
+                not("connection", &["close"]),
+            ],
             "HTTP/1.0 ends every connection after its reply (RFC 1945 section 1.3)",
             ("connection", "close"),
         ),
@@ -173,7 +175,10 @@ fn of_connections() -> Vec<Rule> {
             ("connection", "keep"),
         ),
         rule(
-            [is("end_of_message", &["chunked"]), not("transport", &["http/1.1"])],
+            [
+                is("end_of_message", &["chunked"]),
+                not("transport", &["http/1.1"]),
+            ],
             "chunks exist in HTTP/1.1 only (RFC 9112 section 7.1)",
             ("end_of_message", "content-length"),
         ),
@@ -183,7 +188,10 @@ fn of_connections() -> Vec<Rule> {
             "only HTTP/1.x replies can end with their connection",
         ),
         rule(
-            [is("end_of_message", &["until-close"]), not("connection", &["close"])],
+            [
+                is("end_of_message", &["until-close"]),
+                not("connection", &["close"]),
+            ],
             "a reply that ends with its connection needs one per call",
             ("connection", "close"),
         ),
@@ -288,7 +296,7 @@ fn of_callers() -> Vec<Rule> {
     for (axis, because) in fixed.into_iter().chain(of_clients) {
         let only = find(axis).expect("an axis of the table").default;
         let reason = format!("{because}: with caller=ghz {axis} can only be {only}");
-        rules.push(belongs(axis, &[ghz.clone()], reason));
+        rules.push(belongs(axis, std::slice::from_ref(&ghz), reason));
     }
     rules
 }

@@ -7,9 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::axis_map::AxisMap;
-use crate::rules::first_broken;
 use crate::bindings::{Binding, Codec};
-use crate::values::{ByteOrder, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind, TokenCache, TokenSource, Transport, Work, Writes};
+use crate::rules::first_broken;
+use crate::values::{
+    ByteOrder, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind, TokenCache,
+    TokenSource, Transport, Work, Writes,
+};
 
 /// A legal point of the axis table; in JSON an [`AxisMap`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

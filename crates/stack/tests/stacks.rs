@@ -82,39 +82,98 @@ fn legal_stacks_are_taken() {
 #[test]
 fn impossible_stacks_are_refused_with_the_smallest_repair() {
     for (impossible, reason, repair) in [
-        (json!({"binding": "rest", "codec": "cdr"}), "rest serves", "codec=json"),
-        (json!({"binding": "soap", "codec": "json"}), "soap serves", "codec=soap-literal"),
-        (json!({"binding": "grpc", "codec": "xml"}), "grpc serves", "codec=protobuf"),
-        (json!({"binding": "iiop", "codec": "xml"}), "iiop serves", "codec=cdr"),
-        (json!({"binding": "raw", "codec": "soap-rpc"}), "raw serves", "codec=soap-literal"),
-        (json!({"binding": "iiop", "compression": "zstd"}), "compression", "compression=none"),
-        (json!({"binding": "grpc", "transport": "http/1.1"}), "HTTP/2 only", "transport=http/2"),
-        (json!({"binding": "soap", "transport": "tcp"}), "over HTTP", "transport=http/1.1"),
-        (json!({"binding": "raw", "transport": "http/2"}), "without HTTP", "transport=tcp"),
+        (
+            json!({"binding": "rest", "codec": "cdr"}),
+            "rest serves",
+            "codec=json",
+        ),
+        (
+            json!({"binding": "soap", "codec": "json"}),
+            "soap serves",
+            "codec=soap-literal",
+        ),
+        (
+            json!({"binding": "grpc", "codec": "xml"}),
+            "grpc serves",
+            "codec=protobuf",
+        ),
+        (
+            json!({"binding": "iiop", "codec": "xml"}),
+            "iiop serves",
+            "codec=cdr",
+        ),
+        (
+            json!({"binding": "raw", "codec": "soap-rpc"}),
+            "raw serves",
+            "codec=soap-literal",
+        ),
+        (
+            json!({"binding": "iiop", "compression": "zstd"}),
+            "compression",
+            "compression=none",
+        ),
+        (
+            json!({"binding": "grpc", "transport": "http/1.1"}),
+            "HTTP/2 only",
+            "transport=http/2",
+        ),
+        (
+            json!({"binding": "soap", "transport": "tcp"}),
+            "over HTTP",
+            "transport=http/1.1",
+        ),
+        (
+            json!({"binding": "raw", "transport": "http/2"}),
+            "without HTTP",
+            "transport=tcp",
+        ),
         (
             json!({"binding": "raw", "connection": "close", "in_flight": "pipeline=2"}),
             "carries one call",
             "in_flight=1",
         ),
-        (json!({"binding": "rest", "transport": "http/1.0"}), "RFC 1945", "connection=close"),
-        (json!({"binding": "rest", "reply": "one-way"}), "only raw", "reply=two-way"),
+        (
+            json!({"binding": "rest", "transport": "http/1.0"}),
+            "RFC 1945",
+            "connection=close",
+        ),
+        (
+            json!({"binding": "rest", "reply": "one-way"}),
+            "only raw",
+            "reply=two-way",
+        ),
         (
             json!({"binding": "raw", "reply": "one-way", "connection": "close"}),
             "must stay",
             "connection=keep",
         ),
-        (json!({"binding": "rest", "soap": "1.2"}), "versions of SOAP", "soap=1.1"),
+        (
+            json!({"binding": "rest", "soap": "1.2"}),
+            "versions of SOAP",
+            "soap=1.1",
+        ),
         (
             json!({"binding": "soap", "soap": "1.2", "codec": "soap-encoded"}),
             "SOAP 1.1 section 5",
             "soap=1.1",
         ),
-        (json!({"binding": "raw", "byte_order": "big"}), "byte order", "byte_order=little"),
-        (json!({"binding": "raw", "token_source": "text"}), "token-xml", "token_source=message"),
+        (
+            json!({"binding": "raw", "byte_order": "big"}),
+            "byte order",
+            "byte_order=little",
+        ),
+        (
+            json!({"binding": "raw", "token_source": "text"}),
+            "token-xml",
+            "token_source=message",
+        ),
     ] {
         let said = parsed(&impossible).expect_err("refused");
         assert!(said.contains(reason), "{impossible}: {said}");
-        assert!(said.contains(&format!("use {repair}")), "{impossible}: {said}");
+        assert!(
+            said.contains(&format!("use {repair}")),
+            "{impossible}: {said}"
+        );
     }
 }
 
@@ -126,9 +185,18 @@ fn what_the_table_lacks_is_refused_by_name() {
         (json!({"binding": "rest", "colour": "red"}), "colour"),
         (json!({"binding": "rest", "codec": "yaml"}), "yaml"),
         (json!({"binding": "rest", "connection": "pool=0"}), "pool=0"),
-        (json!({"binding": "rest", "connection": "pool=+1"}), "pool=+1"),
-        (json!({"binding": "grpc", "client.h2_window": "0"}), "client.h2_window"),
-        (json!({"binding": "grpc", "client.h2_window": "2147483648"}), "client.h2_window"),
+        (
+            json!({"binding": "rest", "connection": "pool=+1"}),
+            "pool=+1",
+        ),
+        (
+            json!({"binding": "grpc", "client.h2_window": "0"}),
+            "client.h2_window",
+        ),
+        (
+            json!({"binding": "grpc", "client.h2_window": "2147483648"}),
+            "client.h2_window",
+        ),
     ] {
         let found = parsed(&wrong).expect_err("refused");
         assert!(found.contains(said), "{wrong}: {found}");

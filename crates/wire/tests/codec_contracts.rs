@@ -27,7 +27,10 @@ use wirelab_wire::xml;
 
 /// Every way to write a unary operation's messages but text.
 fn forms() -> Vec<Form> {
-    let codecs = Codec::ALL.iter().copied().filter(|codec| *codec != Codec::Text);
+    let codecs = Codec::ALL
+        .iter()
+        .copied()
+        .filter(|codec| *codec != Codec::Text);
     let mut forms: Vec<Form> = codecs.map(Form::from).collect();
     forms.push(Form::from(Codec::Cdr).in_order(ByteOrder::Big));
     for codec in [Codec::SoapLiteral, Codec::SoapRpc] {

@@ -460,7 +460,10 @@ fn a_mismatch_names_the_field_and_the_place() {
 #[test]
 fn a_codec_refuses_what_it_has_no_form_for() {
     let call = Call::Download(DownloadRequest::default());
-    let message = Form::from(Codec::Json).encode(&call).unwrap_err().to_string();
+    let message = Form::from(Codec::Json)
+        .encode(&call)
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         message,
         "codec json has no form for Download; use codec=protobuf"

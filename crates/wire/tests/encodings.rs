@@ -95,7 +95,9 @@ impl TypeVisitor for ReadAll<'_> {
     fn visit<M: Message>(self) -> usize {
         let text = |name: &str| self.0[name].as_str().unwrap();
         let cdr = |order| Form::from(Codec::Cdr).in_order(order);
-        let value: M = Form::from(Codec::Protobuf).read(&unhex(text("protobuf"))).unwrap();
+        let value: M = Form::from(Codec::Protobuf)
+            .read(&unhex(text("protobuf")))
+            .unwrap();
         let mut all = vec![
             (Form::from(Codec::Json), text("json").as_bytes().to_vec()),
             (Form::from(Codec::Xml), text("xml").as_bytes().to_vec()),

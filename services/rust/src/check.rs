@@ -94,15 +94,28 @@ fn names<T: ToString>(values: &[T]) -> String {
 
 fn check_offer(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
     let binding = stack.binding;
-    let offer = MANIFEST.serves.iter().find(|offer| offer.binding == binding);
+    let offer = MANIFEST
+        .serves
+        .iter()
+        .find(|offer| offer.binding == binding);
     let offer = offer.ok_or_else(|| {
         let message = format!("the service in Rust does not serve {binding}");
         Refusal::new("stack.binding", message, "see service.json")
     })?;
     let contract = contract.to_string();
     offered("stack.codec", binding, &stack.codec, &offer.codecs)?;
-    offered("stack.transport", binding, &stack.transport, &offer.transports)?;
-    offered("stack.compression", binding, &stack.compression, &offer.compression)?;
+    offered(
+        "stack.transport",
+        binding,
+        &stack.transport,
+        &offer.transports,
+    )?;
+    offered(
+        "stack.compression",
+        binding,
+        &stack.compression,
+        &offer.compression,
+    )?;
     offered("stack.security", binding, &stack.security, &offer.security)?;
     offered("contract", binding, &contract, &offer.contracts)
 }
@@ -135,7 +148,11 @@ fn check_rules(config: &ServiceConfig) -> Result<(), Refusal> {
         None if axis == "close_delay" => "stack.close_delay_ms".to_owned(),
         None => format!("stack.{axis}"),
     };
-    Err(Refusal::new(option, rule.reason.clone(), format!("use {axis}={value}")))
+    Err(Refusal::new(
+        option,
+        rule.reason.clone(),
+        format!("use {axis}={value}"),
+    ))
 }
 
 /// The service's side of the stack; the client's is left at its defaults.
@@ -289,8 +306,16 @@ fn fault_of_a_reply(faults: &FaultSwitches) -> Option<&'static str> {
 /// Windows and delays that no axis has.
 fn check_windows(config: &ServiceConfig) -> Result<(), Refusal> {
     let windows = [
-        ("socket.tcp_window", "server.tcp_window", config.socket.tcp_window),
-        ("socket.h2_window", "server.h2_window", config.socket.h2_window),
+        (
+            "socket.tcp_window",
+            "server.tcp_window",
+            config.socket.tcp_window,
+        ),
+        (
+            "socket.h2_window",
+            "server.h2_window",
+            config.socket.h2_window,
+        ),
     ];
     for (option, axis, bytes) in windows {
         let Some(bytes) = bytes else { continue };
@@ -303,7 +328,11 @@ fn check_windows(config: &ServiceConfig) -> Result<(), Refusal> {
     let delay = config.stack.close_delay_ms;
     if !find("close_delay").is_some_and(|axis| axis.takes(&delay.to_string())) {
         let message = format!("{delay} ms are longer than anybody waits");
-        return Err(Refusal::new("stack.close_delay_ms", message, "use at most 60000"));
+        return Err(Refusal::new(
+            "stack.close_delay_ms",
+            message,
+            "use at most 60000",
+        ));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 
+use crate::compression::Compressor as _;
 use crate::compression::UnpackError;
 use crate::desk::Desk;
 use crate::http::BODY_LIMIT;

@@ -29,9 +29,29 @@ pub(crate) enum UnpackError {
     },
 }
 
-impl Compression {
+/// What a service does with the axis `compression`.
+pub(crate) trait Compressor {
     /// The name in content-encoding; none for none.
-    pub(crate) fn coding(self) -> Option<&'static str> {
+    fn coding(self) -> Option<&'static str>;
+
+    /// How hard the library tries; none for none.
+    fn level(self) -> Option<i64>;
+
+    /// Compresses a whole message.
+    ///
+    /// # Errors
+    /// When the library cannot go on.
+    fn pack(self, plain: &[u8]) -> io::Result<Vec<u8>>;
+
+    /// Decompresses a whole message, but not further than just beyond `limit` bytes.
+    ///
+    /// # Errors
+    /// When it is broken or too large.
+    fn unpack(self, packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError>;
+}
+
+impl Compressor for Compression {
+    fn coding(self) -> Option<&'static str> {
         match self {
             Compression::None => None,
             Compression::Gzip => Some("gzip"),
@@ -39,8 +59,7 @@ impl Compression {
         }
     }
 
-    /// How hard the library tries; none for none.
-    pub(crate) fn level(self) -> Option<i64> {
+    fn level(self) -> Option<i64> {
         match self {
             Compression::None => None,
             Compression::Gzip => Some(i64::from(GZIP_LEVEL)),
@@ -48,11 +67,7 @@ impl Compression {
         }
     }
 
-    /// Compresses a whole message.
-    ///
-    /// # Errors
-    /// When the library cannot go on.
-    pub(crate) fn pack(self, plain: &[u8]) -> io::Result<Vec<u8>> {
+    fn pack(self, plain: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             Compression::None => Ok(plain.to_vec()),
             Compression::Gzip => {
@@ -65,11 +80,7 @@ impl Compression {
         }
     }
 
-    /// Decompresses a whole message, but not further than just beyond `limit` bytes.
-    ///
-    /// # Errors
-    /// When it is broken or too large.
-    pub(crate) fn unpack(self, packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
+    fn unpack(self, packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
         let coding = self.coding().unwrap_or("none");
         let mut plain = Vec::new();
         let upto = limit as u64 + 1;

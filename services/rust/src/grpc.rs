@@ -28,8 +28,8 @@ use crate::desk::Desk;
 use crate::listener::Listener;
 use crate::protobuf::Protobuf;
 use crate::spoil::{Spoiler, spoil, spoil_text};
-use wirelab_stack::Compression;
 use crate::stop::Stop;
+use wirelab_stack::Compression;
 
 /// Largest message, in bytes: an upload of 64 MiB, and some room.
 const MESSAGE_LIMIT: usize = 128 << 20;

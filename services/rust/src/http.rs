@@ -23,8 +23,8 @@ use crate::listener::Listener;
 use crate::orders::Orders;
 use crate::reply_body::ReplyBody;
 use crate::stack::Stack;
-use wirelab_stack::{EndOfMessage, Transport};
 use crate::stop::Stop;
+use wirelab_stack::{EndOfMessage, Transport};
 
 /// Largest request body, in bytes: 64 MiB of data as base64, and some room.
 pub(crate) const BODY_LIMIT: usize = 128 << 20;

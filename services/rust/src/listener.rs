@@ -20,8 +20,8 @@ use crate::refusal::Refusal;
 use crate::socket::{PlainSocket, Socket};
 use crate::split::Splitter;
 use crate::stack::Stack;
-use wirelab_stack::{EndOfMessage, Transport};
 use crate::tls::{self, TlsSocket};
+use wirelab_stack::{EndOfMessage, Transport};
 
 /// Connections that may wait to be accepted: 10,000 that come at once must
 /// not be turned away while the kernel's own limit (somaxconn) allows it.

@@ -11,6 +11,7 @@ use wirelab_contract::Message;
 use crate::coding::content_coding;
 use crate::desk::Desk;
 use crate::problem::Problem;
+use crate::representation::Representation as _;
 use wirelab_stack::Compression;
 
 /// Proof that the request accepts what the service speaks.

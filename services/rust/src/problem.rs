@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::calls::ApplicationRefusal;
 use crate::desk::Desk;
+use crate::representation::Representation as _;
 use wirelab_stack::Codec;
 
 /// An answer that is no reply.

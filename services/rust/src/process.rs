@@ -14,6 +14,7 @@ use wirelab_contract::complain;
 
 use crate::calls::Calls;
 use crate::check::{H2_CONNECTION_WINDOW_MIN, check};
+use crate::compression::Compressor as _;
 use crate::config::ServiceConfig;
 use crate::desk::{Desk, FAULT_EXIT};
 use crate::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
@@ -22,9 +23,9 @@ use crate::refusal::{Refusal, Refused};
 use crate::reports::Reports;
 use crate::self_call::{self, SelfCallError};
 use crate::stack::Stack;
-use wirelab_stack::{Binding, Codec, Compression, Reply, Security, Transport};
 use crate::stop::Stop;
 use crate::{exposition, grpc, http, iiop, raw, rest, soap};
+use wirelab_stack::{Binding, Codec, Compression, Reply, Security, Transport};
 
 /// Exit code of a refused configuration.
 const REFUSED_EXIT: u8 = 2;

@@ -10,6 +10,7 @@ use wirelab_wire_own::raw::{self, CONTENT_BYTES_MAX, Deframer, Prefix};
 use wirelab_wire_own::soap::Fault;
 use wirelab_wire_own::token_xml::{Decoder, Encoder, TokenCache};
 
+use crate::compression::Compressor as _;
 use crate::config::{ServiceConfig, Writes};
 use crate::conversation::{self, Job, Protocol, Serving};
 use crate::desk::Desk;
@@ -19,8 +20,8 @@ use crate::listener::Listener;
 use crate::reports::{Progress, Reports};
 use crate::soap::envelopes::{Envelopes, Incoming, Refused, Written};
 use crate::spoil::Spoiler;
-use wirelab_stack::{Codec, Compression};
 use crate::stop::Stop;
+use wirelab_stack::{Codec, Compression};
 
 /// What the connections of one service share.
 struct Service {

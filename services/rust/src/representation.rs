@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use wirelab_contract::json::Object;
 use wirelab_contract::{Contract, Message, lists};
 
-use wirelab_stack::Codec;
 use crate::xml;
+use wirelab_stack::Codec;
 
 /// The field of [`ProblemMessage`], and of the other codecs' errors.
 #[derive(Serialize)]

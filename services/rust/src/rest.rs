@@ -17,6 +17,7 @@ use crate::desk::Desk;
 use crate::http::BODY_LIMIT;
 use crate::negotiation::{Acceptable, Sent};
 use crate::problem::Problem;
+use crate::representation::Representation as _;
 use crate::spoil::Spoiler;
 use wirelab_stack::Codec;
 

@@ -45,11 +45,6 @@ impl Stack {
         self.token_cache.unwrap_or_default()
     }
 
-    /// True when hyper carries this stack as HTTP/1.x.
-    pub(crate) fn http1(&self) -> bool {
-        matches!(self.transport, Transport::Http10 | Transport::Http11)
-    }
-
     /// True when the service closes each connection after one reply.
     pub(crate) fn closes(&self) -> bool {
         self.transport == Transport::Http10 || self.end_of_message == EndOfMessage::UntilClose

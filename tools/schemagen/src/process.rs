@@ -13,7 +13,6 @@ use wirelab_load::result::Event;
 use wirelab_services::{Ready, ServiceConfig};
 use wirelab_trace::dissection::Dissection;
 
-
 pub(crate) fn write(folder: &Path) -> ExitCode {
     let documents = [
         ("plan", schema_for!(Plan)),

@@ -8,7 +8,7 @@ use wirelab_trace::capture::{Options, Recorded};
 /// What is to be captured: one JSON line on standard input, which stays open.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub struct Config {
     /// An interface of the network namespace that the process is in.
     pub(crate) interface: String,
     /// The pcapng file; one that is there already is not overwritten.
@@ -41,7 +41,7 @@ impl Config {
 /// The lines that it prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line {
+pub enum Line {
     /// Packets are being captured from now on.
     Ready {
         /// Always true.
@@ -73,7 +73,7 @@ pub(crate) enum Line {
 
 /// What is in the file.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Captured {
+pub struct Captured {
     /// Packets in the file.
     packets: u64,
     /// Their bytes on the wire.
@@ -100,7 +100,7 @@ impl Captured {
 
 /// What failed, what to do, and what was saved.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// What happened.
     pub(crate) message: String,
     /// What to do about it.

@@ -19,7 +19,7 @@ use wirelab_trace::wording::counted;
 
 use crate::interrupt;
 use document::{Captured, Failure};
-pub(crate) use document::{Config, Line};
+pub use document::{Config, Line};
 use waiting::{Stop, wait};
 
 /// One write of the file takes so much of a block of the ring.

@@ -101,13 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn json_is_searched_to_its_depth() {
+    fn objects_are_searched_to_their_depth() {
         let ours = br#"{"a":0,"b":[{"c":""},{"c":"x"}]}"#;
-        assert_eq!(
-            json(ours, br#"{"b":[{"c":""},{"c":"x","d":1}],"a":0}"#),
-            Ok(())
-        );
-        let theirs = br#"{"a":0,"b":[{},{"c":"x"}]}"#;
-        assert!(json(ours, theirs).unwrap_err().starts_with("c is missing"));
+        let json = |theirs: &[u8]| objects(Codec::Json, ours, theirs);
+        assert_eq!(json(br#"{"b":[{"c":""},{"c":"x","d":1}],"a":0}"#), Ok(()));
+        let missing = json(br#"{"a":0,"b":[{},{"c":"x"}]}"#);
+        assert!(missing.unwrap_err().starts_with("c is missing"));
     }
 }

@@ -14,7 +14,7 @@ const TIMEOUT_S: f64 = 60.0;
 /// One service to be examined, just started and called by nobody else.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Document {
+pub struct Document {
     /// Its address, as in a plan.
     target: String,
     /// Its object, with iiop: the `ior` of its ready line.

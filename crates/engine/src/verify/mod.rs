@@ -16,7 +16,7 @@ use wirelab_verify::{Exam, examine};
 
 use crate::interrupt;
 use connection::Service;
-pub(crate) use document::Document;
+pub use document::Document;
 
 /// A document is small; a larger one is a mistake or an attack.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 20;

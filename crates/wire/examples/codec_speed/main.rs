@@ -97,7 +97,10 @@ impl Case {
 /// Every codec at one message, in turns.
 fn raced(message: &'static str, call: &Call, rounds: usize) -> Vec<Value> {
     // Text carries Hello only.
-    let codecs = Codec::ALL.iter().copied().filter(|&codec| codec != Codec::Text);
+    let codecs = Codec::ALL
+        .iter()
+        .copied()
+        .filter(|&codec| codec != Codec::Text);
     let mut cases: Vec<Case> = codecs
         .map(|codec| {
             let (ours, peer) = (ours::single(codec, call), peers::of(codec, call));

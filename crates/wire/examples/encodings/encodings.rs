@@ -67,7 +67,8 @@ impl TypeVisitor for Encode {
 
     fn visit<M: Message>(self) -> Accepted {
         let message: M = serde_json::from_value(self.value).expect("values are messages");
-        let text = |codec: Codec| String::from_utf8(Form::from(codec).write(&message)).expect("UTF-8");
+        let text =
+            |codec: Codec| String::from_utf8(Form::from(codec).write(&message)).expect("UTF-8");
         let cdr = |order| hex(&Form::from(Codec::Cdr).in_order(order).write(&message));
         let xml = text(Codec::Xml);
         Accepted {

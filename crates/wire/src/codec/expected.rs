@@ -8,8 +8,8 @@ use wirelab_contract::{
 };
 
 use super::rules::Rule;
-use super::views::{HelloView, SubmitView, UploadView};
 use super::support::require;
+use super::views::{HelloView, SubmitView, UploadView};
 use super::{Codec, Form, Mismatch, Unsupported, compare, protobuf, tokens};
 use crate::cdr::ByteOrder;
 use crate::token_xml::{Decoder, Document};
@@ -153,7 +153,9 @@ impl Expected {
         match (&self.answer, self.form.codec) {
             (Answer::Error(_), _) => self.check_error(order, body),
             (Answer::Exact(reply), Codec::Protobuf) => self.check_protobuf(reply, body),
-            (Answer::Exact(_), Codec::Cbor | Codec::Msgpack | Codec::Cdr | Codec::TokenXml) => self.read(order, body).map(drop),
+            (Answer::Exact(_), Codec::Cbor | Codec::Msgpack | Codec::Cdr | Codec::TokenXml) => {
+                self.read(order, body).map(drop)
+            }
             (Answer::Exact(reply), _) => self.check_view(reply, body),
             (Answer::Download { data, chunk_bytes }, _) => {
                 let rest = &data[index * chunk_bytes..];

@@ -6,8 +6,8 @@ use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserial
 use wirelab_contract::transfer::UploadChunk;
 use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary, lists};
 
-use super::views::ErrorView;
 use super::support::require;
+use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, json, objects, protobuf, tokens};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, Answer, EnvelopeError, Style, UsernameToken, Version};
@@ -288,9 +288,7 @@ impl Form {
         match self.codec {
             Codec::Text => Ok(text(body)?.to_owned()),
             Codec::Json => Ok(json::parse::<ErrorView>(body)?.error.into_owned()),
-            Codec::Cbor | Codec::Msgpack => {
-                Ok(objects::parse::<ErrorView>(self.codec, body)?.error.into_owned())
-            }
+            Codec::Cbor | Codec::Msgpack => objects::error(self.codec, body),
             // A message with the error's text as field 1.
             Codec::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
             Codec::Cdr => self.read_exception(contract, body),

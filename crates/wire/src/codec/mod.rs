@@ -20,9 +20,9 @@ mod support;
 mod tokens;
 mod views;
 
+pub use ciborium::Value as Object;
 pub use expected::Expected;
 pub use form::Form;
-pub use ciborium::Value as Object;
 pub use mismatch::Mismatch;
 pub use objects::object;
 pub use wirelab_stack::Codec;

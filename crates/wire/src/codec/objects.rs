@@ -4,7 +4,8 @@
 use std::io::Cursor;
 
 use ciborium::Value;
-use serde::de::Deserialize;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use wirelab_contract::Message;
 use wirelab_contract::json::Object;
 
@@ -37,6 +38,20 @@ pub fn object(codec: Codec, bytes: &[u8]) -> Result<Value, Mismatch> {
     }
 }
 
+/// The text of an application error: the map `{"error": text}`.
+///
+/// # Errors
+/// [`Mismatch::Malformed`] when the bytes are anything else.
+pub(super) fn error(codec: Codec, bytes: &[u8]) -> Result<String, Mismatch> {
+    parse::<ErrorText>(codec, bytes).map(|body| body.error)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ErrorText {
+    error: String,
+}
+
 /// Reads a map that fills `bytes`.
 ///
 /// # Errors
@@ -44,10 +59,7 @@ pub fn object(codec: Codec, bytes: &[u8]) -> Result<Value, Mismatch> {
 ///
 /// # Panics
 /// With another codec than these two.
-pub(super) fn parse<M>(codec: Codec, bytes: &[u8]) -> Result<M, Mismatch>
-where
-    M: for<'de> Deserialize<'de>,
-{
+pub(super) fn parse<M: DeserializeOwned>(codec: Codec, bytes: &[u8]) -> Result<M, Mismatch> {
     let malformed = |offset, why: &str| Mismatch::malformed(codec, offset, why);
     let mut input = Cursor::new(bytes);
     let parsed: Result<Object<M>, String> = match codec {

@@ -22,8 +22,8 @@ use wirelab_wire_own::soap::Fault;
 
 use crate::refusal::Refusal;
 use crate::stack::Stack;
-use wirelab_stack::{Binding, Codec};
 use memory::Memory;
+use wirelab_stack::{Binding, Codec};
 
 /// A line of the table.
 #[derive(Debug)]

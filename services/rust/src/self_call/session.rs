@@ -12,6 +12,7 @@ use wirelab_wire_own::token_xml::{Document, Encoder};
 use wirelab_wire_own::{CallId, End, Failure, Head, Replies, Request, Session};
 
 use super::{SelfCallError, WithRequest, with_request};
+use crate::compression::Compressor as _;
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::iiop;

@@ -11,6 +11,7 @@ use wirelab_contract::{Call, Message, Operation};
 use super::{SelfCallError, WithRequest, with_request};
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
+use crate::representation::Representation as _;
 use crate::soap::envelopes::Envelopes;
 use crate::soap::{self, writer};
 use wirelab_stack::{Binding, Transport};

@@ -1,7 +1,7 @@
 //! Operations as SOAP envelopes, whatever carries them.
 
 use wirelab_contract::{Message, Operation, Unary, UnaryVisitor};
-use wirelab_wire_own::soap::{self, Fault, FaultCode, Form, Style, UsernameToken, Version};
+use wirelab_wire_own::soap::{self, Fault, FaultCode, Form, Style, UsernameToken};
 use wirelab_wire_own::token_xml::{Cursor, Document};
 
 use super::head::Head;
@@ -9,7 +9,7 @@ use super::{text, writer};
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::spoil::Spoiler;
-use wirelab_stack::{Codec, SoapVersion};
+use wirelab_stack::Codec;
 
 /// How a service writes envelopes, and whom it serves.
 #[derive(Debug, Clone)]

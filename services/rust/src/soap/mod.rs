@@ -27,8 +27,8 @@ use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::http::BODY_LIMIT;
 use crate::spoil::Spoiler;
-use wirelab_stack::{Compression, Security};
 use crate::wsdl;
+use wirelab_stack::{Compression, Security};
 
 use envelopes::{Envelopes, Incoming, Refused, Written};
 
