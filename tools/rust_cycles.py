@@ -28,7 +28,7 @@ Modules = Mapping[tuple[str, ...], Path]
 
 def modules(source: Path) -> dict[tuple[str, ...], Path]:
     """The modules of a crate by their path; the root is the empty one."""
-    found = {}
+    found: dict[tuple[str, ...], Path] = {}
     for file in sorted(source.rglob("*.rs")):
         inside = file.relative_to(source)
         if _TESTS.search(str(inside)):

@@ -8,21 +8,6 @@ use std::process::Command;
 /// The repository, seen from this crate.
 const ROOT: &str = "../..";
 
-/// Libraries that the services are made of.
-const LIBRARIES: [&str; 11] = [
-    "axum",
-    "flate2",
-    "h2",
-    "hyper",
-    "prost",
-    "quick-xml",
-    "rustls",
-    "serde_json",
-    "tokio",
-    "tonic",
-    "zstd",
-];
-
 /// The contracts, by the names of their sources.
 const CONTRACTS: [&str; 3] = ["transfer", "charging", "calendar"];
 
@@ -31,13 +16,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lock = Path::new(ROOT).join("Cargo.lock");
     println!("cargo:rerun-if-changed={}", lock.display());
     let lock = std::fs::read_to_string(lock)?;
-    let versions: Vec<String> = LIBRARIES
-        .iter()
+    let manifest = std::fs::read_to_string("Cargo.toml")?;
+    let versions: Vec<String> = libraries(&manifest)
         .map(|library| Ok(format!("{library}={}", locked_version(&lock, library)?)))
         .collect::<Result<_, String>>()?;
     println!("cargo:rustc-env=WIRELAB_LIBRARIES={}", versions.join(","));
     println!("cargo:rustc-env=WIRELAB_RUSTC={}", compiler_version()?);
     Ok(())
+}
+
+/// What the services depend on, and h2, which they use through hyper and tonic.
+fn libraries(manifest: &str) -> impl Iterator<Item = &str> {
+    let (_, from) = manifest.split_once("[dependencies]\n").unwrap_or_default();
+    let lines = from.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| line.split(['.', ' ', '=']).next());
+    names
+        .filter(|name| !name.is_empty() && !name.starts_with("wirelab-"))
+        .chain(["h2"])
 }
 
 fn generate_clients() -> Result<(), Box<dyn Error>> {

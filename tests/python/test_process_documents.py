@@ -22,7 +22,7 @@ from wirelab.process.endpoint import Appointment, Contact
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Attendant, Refused
 from wirelab.stack import manifests
-from wirelab.stack.axes import SEGMENTS_MAX
+from wirelab.stack.axes import number_max
 from wirelab.stack.reference import Stack
 from wirelab.trial import link as links
 from wirelab.trial.runner import plan, settings
@@ -198,7 +198,7 @@ def test_bounds_of_profiles_are_the_engines() -> None:
         assert all(told["minimum"] is not None for told in ours.values())
     window = json.loads((SCHEMAS / "link.schema.json").read_text(encoding="utf-8"))
     bounds = window["properties"]["initcwnd"]
-    assert (bounds["minimum"], bounds["maximum"]) == (1, SEGMENTS_MAX)
+    assert (bounds["minimum"], bounds["maximum"]) == (1, number_max("initial_window"))
 
 
 @pytest.mark.parametrize(

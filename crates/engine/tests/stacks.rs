@@ -13,10 +13,12 @@ use service::Service;
 use support::{group, plan};
 
 /// Binding, codec and transport of every form in which contracts are spoken.
-const STACKS: [(&str, &str, &str); 17] = [
+const STACKS: [(&str, &str, &str); 19] = [
     ("rest", "json", "http/1.1"),
     ("rest", "json", "http/2"),
     ("rest", "xml", "http/1.1"),
+    ("rest", "cbor", "http/1.1"),
+    ("rest", "msgpack", "http/2"),
     ("rest", "xml", "http/1.0"),
     ("rest", "protobuf", "http/1.1"),
     ("rest", "protobuf", "http/2"),
@@ -48,10 +50,11 @@ fn with(mut base: Value, more: &Value) -> Value {
 fn run(service: &Service, stack: Value, workload: Value, more: &Value) -> Value {
     let mut plan = plan(service.address());
     let group_plan = &mut plan["groups"][0];
-    if stack["transport"] == "http/1.0" {
+    let closes = stack["transport"] == "http/1.0";
+    group_plan["stack"] = stack;
+    if closes {
         group_plan["stack"]["connection"] = json!("close");
     }
-    group_plan["stack"] = with(stack, &json!({}));
     group_plan["workload"] = workload;
     group_plan["load"]["users"] = json!(3);
     group_plan["window"] = json!({"calls": {"calls": 30, "max_s": 30.0}});
@@ -293,6 +296,8 @@ fn unix_sockets_under_every_binding() {
     let folder = std::env::temp_dir();
     for (number, of) in [
         ("rest", "xml", "http/1.1"),
+        ("rest", "cbor", "http/1.1"),
+        ("rest", "msgpack", "http/2"),
         ("soap", "soap-rpc", "http/1.1"),
         ("grpc", "protobuf", "http/2"),
         ("iiop", "cdr", "tcp"),

@@ -296,6 +296,26 @@ fn entries_out_of_order_are_refused() {
     }
 }
 
+/// RFC 8949 section 3: major type 3 with its length in one byte where it is above 23.
+fn cbor_text(text: &str) -> Vec<u8> {
+    let length = u8::try_from(text.len()).unwrap();
+    let head = match length {
+        0..=23 => vec![0x60 | length],
+        _ => vec![0x78, length],
+    };
+    [&head, text.as_bytes()].concat()
+}
+
+/// fixstr and str 8 of the MessagePack specification.
+fn msgpack_text(text: &str) -> Vec<u8> {
+    let length = u8::try_from(text.len()).unwrap();
+    let head = match length {
+        0..=31 => vec![0xa0 | length],
+        _ => vec![0xd9, length],
+    };
+    [&head, text.as_bytes()].concat()
+}
+
 /// An application error as a service writes it.
 fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
     if form.codec == Codec::TokenXml {
@@ -312,6 +332,8 @@ fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
     let contract = operation.contract();
     match form.codec {
         Codec::Json => format!("{{\"error\":\"{text}\"}}").into_bytes(),
+        Codec::Cbor => [b"\xa1\x65error".as_slice(), &cbor_text(text)].concat(),
+        Codec::Msgpack => [b"\x81\xa5error".as_slice(), &msgpack_text(text)].concat(),
         Codec::Xml => xml::error_element(contract, text),
         Codec::Protobuf => {
             let text = text.to_owned();

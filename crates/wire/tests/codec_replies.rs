@@ -9,7 +9,7 @@ use wirelab_contract::transfer::{
     SubmitRequest, UploadReply, UploadRequest,
 };
 use wirelab_contract::{ApplicationError, Call, MessageVisitor, Operation, Reply, model, workload};
-use wirelab_wire::codec::{Codec, Expected, Mismatch};
+use wirelab_wire::codec::{Codec, Expected, Form, Mismatch, supports};
 
 fn submit_call() -> Call {
     let mut request = workload::submit_request(300, 5).unwrap();

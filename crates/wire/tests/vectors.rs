@@ -7,7 +7,7 @@ use wirelab_contract::transfer::{
     UploadRequest,
 };
 use wirelab_contract::{Call, Operation, Reply, texts};
-use wirelab_wire::codec::{Codec, Expected, Mismatch};
+use wirelab_wire::codec::{Codec, Expected, Mismatch, supports};
 
 fn messages() -> Value {
     serde_json::from_str(include_str!("../../../contracts/vectors/messages.json")).unwrap()

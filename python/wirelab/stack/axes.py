@@ -171,3 +171,10 @@ def axis(name: str) -> Axis:
         remedy = f"Did you mean {guess!r}?" if guess else did_you_mean(name, BY_NAME)
         raise StackError(f"there is no axis {name!r}", remedy)
     return found
+
+
+def number_max(name: str) -> int:
+    """The largest number that is a value of the axis."""
+    number = BY_NAME[name].number
+    assert number is not None, f"{name} takes no number"
+    return number.max

@@ -145,6 +145,7 @@ fn check_rules(config: &ServiceConfig) -> Result<(), Refusal> {
     let (axis, value) = rule.repair;
     let option = match axis.strip_prefix("server.") {
         Some(name) => format!("socket.{name}"),
+        None if axis == "socket" => "listen".to_owned(),
         None if axis == "close_delay" => "stack.close_delay_ms".to_owned(),
         None => format!("stack.{axis}"),
     };

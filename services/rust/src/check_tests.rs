@@ -234,10 +234,7 @@ fn other_keys_are_refused_where_the_stack_has_no_use_for_them() {
             with("raw", &one_way, "faults", r#"{"garbage": {"every": 9}}"#),
             "faults.garbage",
         ),
-        (
-            with("raw", &one_way, "listen", "\"unix:/tmp/x\""),
-            "stack.reply",
-        ),
+        (with("raw", &one_way, "listen", "\"unix:/tmp/x\""), "listen"),
         (
             with("rest", &text, "contract", "\"charging\""),
             "stack.codec",

@@ -23,7 +23,9 @@ impl UnaryVisitor for Answer<'_> {
     type Output = Result<Vec<u8>, ApplicationError>;
 
     fn visit<O: Unary>(self) -> Self::Output {
-        let request = Form::from(Codec::Json).read::<O::Request>(self.body).expect("JSON");
+        let request = Form::from(Codec::Json)
+            .read::<O::Request>(self.body)
+            .expect("JSON");
         O::answer(self.state, request).map(|reply| Form::from(Codec::Json).write(&reply))
     }
 }

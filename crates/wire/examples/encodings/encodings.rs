@@ -14,6 +14,8 @@ struct Encodings {
     accepted: Vec<Accepted>,
     refused_xml: Vec<Refused>,
     refused_cdr_big: Vec<Refused>,
+    refused_cbor: Vec<Refused>,
+    refused_msgpack: Vec<Refused>,
 }
 
 /// One value and its encodings.
@@ -23,6 +25,10 @@ struct Accepted {
     message: &'static str,
     name: String,
     json: String,
+    /// Hexadecimal.
+    cbor: String,
+    /// Hexadecimal.
+    msgpack: String,
     /// Hexadecimal.
     protobuf: String,
     xml: String,
@@ -53,6 +59,8 @@ pub fn written() -> String {
         accepted: accepted.collect(),
         refused_xml: refused_xml(),
         refused_cdr_big: refused_cdr(),
+        refused_cbor: refused_cbor(),
+        refused_msgpack: refused_msgpack(),
     };
     serde_json::to_string_pretty(&encodings).expect("vectors have string keys") + "\n"
 }
@@ -76,6 +84,8 @@ impl TypeVisitor for Encode {
             message: M::NAME,
             name: self.name,
             json: text(Codec::Json),
+            cbor: hex(&Form::from(Codec::Cbor).write(&message)),
+            msgpack: hex(&Form::from(Codec::Msgpack).write(&message)),
             protobuf: hex(&Form::from(Codec::Protobuf).write(&message)),
             xml_variants: xml_variants::of(&xml),
             xml,
@@ -152,5 +162,45 @@ fn refused_cdr() -> Vec<Refused> {
         refused("UploadRequest", "bytes longer than the message", "00000005ab"),
         refused("SubmitRequest", "2^32 - 1 records", "0000000100000000ffffffff"),
         refused("Entry", "a boolean of 2", "000000000000000100020000000000000000000000000000"),
+    ]
+}
+
+/// Bytes by RFC 8949: `a1` a map of one entry, `6x` a text, `4x` bytes, `8x` an array.
+#[rustfmt::skip]
+fn refused_cbor() -> Vec<Refused> {
+    let refused = |message, why, input: &str| Refused { message, why, input: input.to_owned() };
+    vec![
+        refused("CreditRequest", "nothing", ""),
+        refused("HelloReply", "cut off", "a1647465787461"),
+        refused("HelloReply", "more behind it", "a16474657874616100"),
+        refused("HelloReply", "an array", "816161"),
+        refused("HelloReply", "a text that is not UTF-8", "a1647465787462c328"),
+        refused("HelloReply", "bytes for a text", "a164746578744161"),
+        refused("HelloReply", "a number for a text", "a1647465787401"),
+        refused("HelloReply", "a text longer than the message", "a16474657874781061"),
+        refused("HelloReply", "a length of 2^63", "a164746578747b8000000000000000"),
+        refused("CreditRequest", "a text for a number", "a162616d6131"),
+        refused("CreditRequest", "a fraction", "a162616df93e00"),
+        refused("CreditRequest", "more than int32", "a162616d1a80000000"),
+        refused("SubmitRequest", "2^32 - 1 records", "a1677265636f7264739affffffff"),
+    ]
+}
+
+/// Bytes by the MessagePack specification: `81` a map of one entry, `ax` a text, `c4` bytes.
+#[rustfmt::skip]
+fn refused_msgpack() -> Vec<Refused> {
+    let refused = |message, why, input: &str| Refused { message, why, input: input.to_owned() };
+    vec![
+        refused("CreditRequest", "nothing", ""),
+        refused("HelloReply", "cut off", "81a474657874a2"),
+        refused("HelloReply", "more behind it", "81a474657874a16100"),
+        refused("HelloReply", "an array", "91a161"),
+        refused("HelloReply", "a text that is not UTF-8", "81a474657874a2c328"),
+        refused("HelloReply", "a number for a text", "81a47465787401"),
+        refused("HelloReply", "a text longer than the message", "81a474657874d91061"),
+        refused("HelloReply", "a text of 4 GiB", "81a474657874dbffffffff61"),
+        refused("CreditRequest", "a text for a number", "81a2616da131"),
+        refused("CreditRequest", "more than int32", "81a2616dce80000000"),
+        refused("SubmitRequest", "2^32 - 1 records", "81a77265636f726473ddffffffff"),
     ]
 }

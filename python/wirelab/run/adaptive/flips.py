@@ -39,7 +39,7 @@ _LOSS_KEYS = ("loss", "syn_loss_percent")
 
 _SWITCHES: Mapping[str, Switch] = MappingProxyType(
     {
-        "slow-start": ("initial_window", str(axes.SEGMENTS_MAX)),
+        "slow-start": ("initial_window", str(axes.number_max("initial_window"))),
         "idle-restart": ("after_idle", "keep"),
     }
 )

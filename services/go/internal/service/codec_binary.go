@@ -3,12 +3,14 @@ package service
 import (
 	"bytes"
 	"errors"
+	"math"
 	"unicode/utf8"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/vmihailenco/msgpack/v5"
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"wirelab/services/go/internal/contract"
 )
@@ -66,7 +68,7 @@ func (msgpackCodec) contentType() string { return "application/vnd.msgpack" }
 func (msgpackCodec) serves(operation *contract.Operation) bool { return operation.Stream == nil }
 
 func (msgpackCodec) decode(text []byte, into proto.Message) error {
-	if err := checkMsgpack(text); err != nil {
+	if err := checkMsgpack(text, into.ProtoReflect().Descriptor()); err != nil {
 		return err
 	}
 	reader := msgpack.NewDecoder(bytes.NewReader(text))
@@ -78,8 +80,9 @@ func (msgpackCodec) decode(text []byte, into proto.Message) error {
 const msgpackDepthMax = 64
 
 // checkMsgpack sees what the library would let pass: something else than one map,
-// a text that is not UTF-8, and a list of more items than a message holds.
-func checkMsgpack(text []byte) error {
+// a text that is not UTF-8, a number that its field cannot hold, and a list of
+// more items than a message holds.
+func checkMsgpack(text []byte, of protoreflect.MessageDescriptor) error {
 	reader := msgpack.NewDecoder(bytes.NewReader(text))
 	code, err := reader.PeekCode()
 	if err != nil {
@@ -88,7 +91,7 @@ func checkMsgpack(text []byte) error {
 	if !isMap(code) {
 		return errors.New("the body is not a map of MessagePack")
 	}
-	if err := checkValue(reader, 0); err != nil {
+	if err := checkMap(reader, of, 0); err != nil {
 		return err
 	}
 	if _, err := reader.PeekCode(); err == nil {
@@ -97,7 +100,27 @@ func checkMsgpack(text []byte) error {
 	return nil
 }
 
-func checkValue(reader *msgpack.Decoder, depth int) error {
+// checkMap goes through a map; of is nil where no message is known.
+func checkMap(reader *msgpack.Decoder, of protoreflect.MessageDescriptor, depth int) error {
+	entries, err := reader.DecodeMapLen()
+	for range entries {
+		if err != nil {
+			return err
+		}
+		var name string
+		if name, err = reader.DecodeString(); err != nil {
+			return err
+		}
+		var field protoreflect.FieldDescriptor
+		if of != nil {
+			field = of.Fields().ByName(protoreflect.Name(name))
+		}
+		err = checkValue(reader, field, depth+1)
+	}
+	return err
+}
+
+func checkValue(reader *msgpack.Decoder, of protoreflect.FieldDescriptor, depth int) error {
 	code, err := reader.PeekCode()
 	if err != nil {
 		return err
@@ -113,24 +136,37 @@ func checkValue(reader *msgpack.Decoder, depth int) error {
 		}
 		return err
 	case isArray(code):
-		items, err := reader.DecodeArrayLen()
-		if items > contract.ItemsMax {
-			return contract.ErrItems
-		}
-		return checkValues(reader, items, depth, err)
+		return checkList(reader, of, depth)
+	case isMap(code) && of != nil:
+		return checkMap(reader, of.Message(), depth)
 	case isMap(code):
-		fields, err := reader.DecodeMapLen()
-		return checkValues(reader, 2*fields, depth, err)
+		return checkMap(reader, nil, depth)
+	case of != nil && of.Kind() == protoreflect.Int32Kind:
+		number, err := reader.DecodeInt64()
+		if err == nil && (code == msgpcode.Uint64 || number != int64(int32(number))) {
+			return errors.New("a number is beyond 32 bits")
+		}
+		return err
+	case code == msgpcode.Uint64:
+		number, err := reader.DecodeUint64()
+		if err == nil && number > math.MaxInt64 {
+			return errors.New("a number is beyond 64 bits")
+		}
+		return err
 	}
 	return reader.Skip()
 }
 
-func checkValues(reader *msgpack.Decoder, count, depth int, err error) error {
-	for range count {
+func checkList(reader *msgpack.Decoder, of protoreflect.FieldDescriptor, depth int) error {
+	items, err := reader.DecodeArrayLen()
+	if items > contract.ItemsMax {
+		return contract.ErrItems
+	}
+	for range items {
 		if err != nil {
 			return err
 		}
-		err = checkValue(reader, depth+1)
+		err = checkValue(reader, of, depth+1)
 	}
 	return err
 }

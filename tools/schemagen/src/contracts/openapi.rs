@@ -2,6 +2,7 @@
 
 use super::json::Json;
 use super::profile::{Contract, Enumeration, Field, Kind, Label, Message, Operation};
+use wirelab_stack::{Binding, Codec};
 
 /// The contract's OpenAPI document, with one member a line.
 ///
@@ -104,7 +105,7 @@ fn responses(reply: &Message, is_read: bool) -> Json {
     Json::Object(all)
 }
 
-/// The three media types in which every message travels.
+/// The media types in which every message travels: those of REST's codecs but text.
 fn media(message: &str) -> Vec<(String, Json)> {
     let reference = Json::text(&format!("#/components/schemas/{message}"));
     let schema = Json::object([("schema", Json::object([("$ref", reference)]))]);
@@ -113,11 +114,15 @@ fn media(message: &str) -> Vec<(String, Json)> {
         ("format", Json::text("binary")),
     ];
     let protobuf = Json::object([("schema", Json::object(bytes))]);
-    vec![
-        ("application/json".into(), schema.clone()),
-        ("application/x-protobuf".into(), protobuf),
-        ("application/xml".into(), schema),
-    ]
+    let codecs = Binding::Rest.row().codecs.iter();
+    let carrying = codecs.filter(|codec| **codec != Codec::Text);
+    let of = |codec: &Codec| match codec {
+        Codec::Protobuf => protobuf.clone(),
+        _ => schema.clone(),
+    };
+    carrying
+        .map(|codec| (codec.media_type().to_owned(), of(codec)))
+        .collect()
 }
 
 fn components(contract: &Contract) -> Json {
