@@ -105,7 +105,6 @@ fn times(service: &Service, request: &str, end: &str) -> (Duration, Duration) {
 fn the_service_waits_before_it_closes() {
     const DELAY_MS: u64 = 700;
     let get = "GET /transfer/hello HTTP/1.1\r\nhost: x\r\n\r\n";
-    let close = "GET /transfer/hello HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     for (stack, request) in [
         (old(rest("text")), get),
         (with(rest("text"), "end_of_message", "until-close"), get),
@@ -113,7 +112,6 @@ fn the_service_waits_before_it_closes() {
             with(old(rest("text")), "end_of_message", "until-close"),
             get,
         ),
-        (rest("text"), close),
     ] {
         let stack = with(stack, "close_delay_ms", DELAY_MS);
         let service = Service::start(&stack, json!({}));
