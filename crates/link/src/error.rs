@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::refusal::Refusal;
+use wirelab_contract::refusal::Refusal;
 
 /// Why a link could not be made, or could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum LinkError {
 
 impl LinkError {
     /// Makes an [`io::Error`] one of the machine, met while `doing` something.
-    pub(crate) fn while_(doing: impl Into<String>) -> impl FnOnce(io::Error) -> LinkError {
+    pub(crate) fn during(doing: impl Into<String>) -> impl FnOnce(io::Error) -> LinkError {
         let doing = doing.into();
         move |error| LinkError::Machine { doing, error }
     }
