@@ -18,6 +18,7 @@
 //! Readers refuse what a writer never writes, and allocate nothing for a
 //! length before the bytes that it speaks of are there.
 
+mod byte_order;
 mod deserializer;
 mod error;
 mod reader;
@@ -27,42 +28,12 @@ mod writer;
 use serde::de::DeserializeOwned;
 use serde::ser::Serialize;
 
+pub use byte_order::ByteOrder;
 use deserializer::Deserializer;
 pub use error::{Error, StringFault};
 pub use reader::{Break, Reader};
 use serializer::Serializer;
 pub use writer::Writer;
-
-/// Which byte of a number comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ByteOrder {
-    /// The most significant; flag 0.
-    Big,
-    /// The least significant; flag 1.
-    #[default]
-    Little,
-}
-
-impl ByteOrder {
-    /// The order that the lowest bit of a flag octet tells.
-    #[must_use]
-    pub fn from_flag(flag: u8) -> ByteOrder {
-        if flag & 1 == 0 {
-            ByteOrder::Big
-        } else {
-            ByteOrder::Little
-        }
-    }
-
-    /// The octet that tells this order.
-    #[must_use]
-    pub fn flag(self) -> u8 {
-        match self {
-            ByteOrder::Big => 0,
-            ByteOrder::Little => 1,
-        }
-    }
-}
 
 /// A message by itself, aligned from its first byte on.
 ///
