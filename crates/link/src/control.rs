@@ -23,7 +23,6 @@ pub(crate) enum Event {
     Broken,
 }
 
-/// Standard input and the signals, read by one thread.
 #[derive(Debug)]
 pub(crate) struct Control {
     input: File,
@@ -47,7 +46,6 @@ impl Control {
         })
     }
 
-    /// Waits for the next event.
     pub(crate) fn next(&mut self, failure: Option<&EventFd>) -> io::Result<Event> {
         loop {
             if let Some(line) = self.line() {

@@ -1,4 +1,4 @@
-//! The driver at work, one interface for all three.
+//! The running driver: veth, netem or the emulator behind one interface.
 
 use std::sync::Arc;
 
@@ -15,7 +15,6 @@ use crate::model::ready;
 use crate::model::summary::Ended;
 use crate::model::way::Ways;
 
-/// What lies between the two namespaces.
 #[derive(Debug)]
 pub(crate) enum RunningDriver {
     Veth,
@@ -24,7 +23,7 @@ pub(crate) enum RunningDriver {
 }
 
 impl RunningDriver {
-    /// Makes the interfaces, joined, with no profile on them yet.
+    /// Makes and joins the interfaces, without a profile.
     pub(crate) fn join(
         driver: Driver,
         pair: &Pair,
@@ -47,7 +46,7 @@ impl RunningDriver {
             .map_err(failed())
     }
 
-    /// Finishes the interfaces once they have their addresses.
+    /// To be called when the interfaces have their addresses.
     pub(crate) fn set_neighbours(&self, pair: &Pair) -> Result<(), LinkError> {
         match self {
             RunningDriver::Veth | RunningDriver::Netem => veth::set_neighbours(pair),
@@ -55,7 +54,6 @@ impl RunningDriver {
         }
     }
 
-    /// Applies a profile for the first time.
     pub(crate) fn apply_profile(
         &self,
         pair: &Pair,
@@ -136,7 +134,7 @@ fn begin(
         .map_err(LinkError::during("shaping the link"))
 }
 
-/// Where the interfaces stand: what each sent.
+/// The counters of both interfaces.
 pub(crate) fn traffic(pair: &Pair) -> Result<Ways<Traffic>, LinkError> {
     Ok(Ways {
         forward: InterfaceStatus::of(&pair.client)?.traffic(),

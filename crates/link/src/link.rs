@@ -1,4 +1,4 @@
-//! A link from its first command to its last.
+//! A link from its first command to its removal.
 
 use std::io;
 use std::time::Instant;
@@ -31,10 +31,9 @@ pub struct Link {
 }
 
 impl Link {
-    /// Removes what dead links left, builds this one, verifies and measures it.
+    /// Removes the namespaces of links that ended without cleaning up, builds this one, verifies and measures it.
     ///
-    /// A process can have one link at a time: its namespaces carry the
-    /// process's number.
+    /// A process can have one link at a time: its namespaces carry the process id.
     ///
     /// # Errors
     /// [`LinkError::Refused`] when the configuration, the privileges or the
@@ -43,8 +42,8 @@ impl Link {
         Link::start_unless(config, &|| false)
     }
 
-    /// The same, given up as soon as `stop` says so: measuring a slow link
-    /// takes its time.
+    /// The same, abandoned as soon as `stop` returns true: measuring a slow link can
+    /// take minutes.
     ///
     /// # Errors
     /// As [`Link::start`], and [`LinkError::Stopped`].
@@ -135,7 +134,8 @@ impl Link {
     }
 }
 
-/// Addresses, route, settings of TCP, offloads; read back and tried.
+/// Sets addresses, route, TCP settings and offloads; reads them back and verifies them
+/// by a connection.
 fn prepare(
     driver: &RunningDriver,
     pair: &Pair,

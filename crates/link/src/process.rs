@@ -14,10 +14,8 @@ use crate::link::Link;
 use crate::model::config::{LinkConfig, ProfileChoice};
 use crate::model::summary::LinkEnded;
 
-/// Exit code of a refused configuration.
 const REFUSED_EXIT: u8 = 2;
 
-/// Exit code when the machine failed.
 const BROKEN_EXIT: u8 = 3;
 
 /// The line on standard input that asks for the counts.
@@ -27,7 +25,7 @@ const STATS: &str = "stats";
 /// docs/reference/process.md describes it. Call it first thing in `main`: it blocks signals
 /// in the calling thread.
 ///
-/// With the name of a `profile` nothing is read first: a link for use by hand.
+/// With the name of a `profile` no configuration is read: for interactive use.
 ///
 /// Returns exit code 0 when it was stopped, 2 when the configuration was
 /// refused, 3 when the machine failed.

@@ -1,6 +1,6 @@
-//! A bottleneck: bytes leave at a rate, and wait in a queue that has an end.
+//! A bottleneck: bytes leave at a rate, from a bounded queue that drops at its tail.
 
-/// Billionths of a bit: what the remainder of a division is counted in.
+/// The remainder of a division is counted in billionths of a bit.
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// When packets leave a sender of a fixed rate, and which of them find its
@@ -26,8 +26,8 @@ impl Bottleneck {
 
     /// The time at which the last bit of a packet has left, or nothing when
     /// it finds the queue full. It was seen at `now_ns` and may have waited
-    /// since `since_ns`: who was late to look must not slow the rate, so a
-    /// sender that was free in between began with it then.
+    /// since `since_ns`: a late reader must not slow the rate, so a sender
+    /// that was free in between began with it then.
     pub(crate) fn leaves_ns(&mut self, since_ns: u64, now_ns: u64, bytes: usize) -> Option<u64> {
         let full = self
             .queue_bytes
@@ -44,7 +44,6 @@ impl Bottleneck {
         Some(self.free_at_ns)
     }
 
-    /// Bytes that have not left yet, rounded up.
     fn waiting_bytes(&self, now_ns: u64) -> u64 {
         let busy_ns = self.free_at_ns.saturating_sub(now_ns);
         let bits = u128::from(busy_ns) * u128::from(self.bits_per_s);
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_late_loses_no_time_of_the_sender() {
+    fn a_late_reader_loses_no_time_of_the_sender() {
         let mut neck = Bottleneck::new(8_000.0, Some(3_000));
         // Seen at 5 ms, there since 1 ms at the earliest.
         let left: Vec<_> = (0..8)

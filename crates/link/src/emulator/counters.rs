@@ -5,7 +5,6 @@ use hdrhistogram::Histogram;
 use crate::model::summary::{Dropped, Ended, Lateness, Syns};
 use crate::model::way::{Way, Ways};
 
-/// What happened in a direction since it began.
 #[derive(Debug, Clone)]
 pub(crate) struct Counters {
     pub(crate) packets: u64,
@@ -37,7 +36,7 @@ impl Counters {
     }
 }
 
-/// Longest lateness that is told apart: a minute.
+/// Upper bound of the histogram: a minute.
 const NS_MAX: u64 = 60_000_000_000;
 
 /// A histogram of nanoseconds, to three significant digits.

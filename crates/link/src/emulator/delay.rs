@@ -1,4 +1,4 @@
-//! How long a packet is delayed.
+//! The delay of each packet, with its jitter.
 
 use crate::emulator::rng::Rng;
 use crate::kernel::clock::ms_to_ns;
@@ -31,7 +31,6 @@ fn normal(rng: &mut Rng) -> f64 {
     }
 }
 
-/// Draws the delays of one direction.
 #[derive(Debug)]
 pub(crate) struct Delay {
     base_ns: u64,

@@ -1,9 +1,9 @@
-//! Packets that wait for their time.
+//! Packets that wait for their deadlines.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Things in the order of their deadlines, and among equal ones in the order
+/// Items in the order of their deadlines, and among equal ones in the order
 /// in which they came. A link keeps its packets in order, so nearly all of
 /// them join the end of a line; only one that overtakes goes to the heap.
 #[derive(Debug)]
@@ -73,13 +73,11 @@ impl<T> DelayQueue<T> {
         }
     }
 
-    /// The earliest deadline.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         let (line, heap) = self.fronts();
         line.into_iter().chain(heap).min()
     }
 
-    /// The earliest item whose time has come, with its deadline.
     pub(crate) fn pop(&mut self, now_ns: u64) -> Option<(u64, T)> {
         let (line, heap) = self.fronts();
         match (line, heap) {

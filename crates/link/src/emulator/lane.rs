@@ -14,7 +14,7 @@ use crate::model::config::ScriptedDrop;
 use crate::model::summary::{Dropped, TcpFields};
 use crate::model::way::Way;
 
-/// Packets that are taken in or let out before the other lane has its turn.
+/// Packets that are read or sent before the other lane is served.
 const BATCH: usize = 32;
 
 /// Packets that one direction holds at most, 256 MiB of memory; more are
@@ -22,10 +22,9 @@ const BATCH: usize = 32;
 const HELD_MAX: usize = 131_072;
 
 /// Bytes of a packet's buffer: a full packet of the link and a little more, so that a
-/// longer one is seen to be too long.
+/// longer one is recognized.
 const BUFFER_BYTES: usize = 2_048;
 
-/// A packet under way.
 #[derive(Debug, Clone)]
 struct Packet {
     buffer: Box<[u8; BUFFER_BYTES]>,
@@ -46,7 +45,6 @@ struct BufferPool {
 }
 
 impl BufferPool {
-    /// One with arbitrary contents.
     fn take(&mut self) -> Packet {
         self.free.pop().unwrap_or_else(|| Packet {
             buffer: Box::new([0; BUFFER_BYTES]),
@@ -59,7 +57,6 @@ impl BufferPool {
     }
 }
 
-/// One direction at work.
 #[derive(Debug)]
 pub(crate) struct Lane {
     way: Way,
@@ -109,7 +106,6 @@ impl Lane {
         self.counters = Counters::new();
     }
 
-    /// The time at which the next packet is due.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         self.waiting.next_ns()
     }

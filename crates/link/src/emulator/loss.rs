@@ -1,9 +1,8 @@
-//! Which packets are lost.
+//! Packet loss: independent, or in bursts by a Gilbert-Elliott chain.
 
 use crate::emulator::rng::Rng;
 use crate::model::profile::LossModel;
 
-/// A loss model and its state.
 #[derive(Debug)]
 pub(crate) struct Loss {
     model: Option<LossModel>,
@@ -20,7 +19,6 @@ impl Loss {
         }
     }
 
-    /// Whether the next packet is lost.
     pub(crate) fn next(&mut self) -> bool {
         match self.model {
             None => false,

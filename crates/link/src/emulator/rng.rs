@@ -5,7 +5,6 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-/// A stream of random numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Rng {
     state: [u64; 4],
@@ -13,7 +12,7 @@ pub(crate) struct Rng {
 
 impl Rng {
     /// The stream `number` of a seed. Every purpose takes a stream of its own,
-    /// so that one fault's dice never shift another's.
+    /// so that one fault never shifts the numbers of another.
     pub(crate) fn new(seed: u64, number: u64) -> Self {
         let mut mix = seed ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03);
         Rng {

@@ -5,7 +5,6 @@ use crate::emulator::segment::Segment;
 use crate::model::config::{Match, ScriptedDrop};
 use crate::model::way::Way;
 
-/// The scripted drops of one direction, and how far it has come.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptedDrops {
     drops: Vec<ScriptedDrop>,

@@ -25,7 +25,6 @@ const TCP_OFFSET: usize = 12;
 const TCP_FLAGS: usize = 13;
 const FLAG_SYN: u8 = 0x02;
 
-/// A TCP segment in an IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) source_port: u16,

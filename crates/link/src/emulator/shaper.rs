@@ -17,14 +17,13 @@ const STREAMS: u64 = 8;
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It comes out at this time, nanoseconds; and once more when `copy_ns`
-    /// says so.
+    /// It comes out at this time, nanoseconds; and once more at `copy_ns`.
     Passes {
         /// When it is due.
         due_ns: u64,
         /// When its copy is due, if it was duplicated.
         copy_ns: Option<u64>,
-        /// Whether a bit of it was turned.
+        /// Whether a bit of it was flipped.
         corrupted: bool,
     },
     /// Lost by chance.
@@ -52,7 +51,7 @@ pub struct Shaper {
     last_due_ns: u64,
 }
 
-/// The random numbers of what needs no state of its own.
+/// The random numbers of faults without a state of their own.
 #[derive(Debug)]
 struct Streams {
     syn: Rng,
@@ -89,14 +88,14 @@ impl Shaper {
         }
     }
 
-    /// What `syn_loss_percent` has met and taken so far.
+    /// SYNs that `syn_loss_percent` applied to, and those that it dropped.
     #[must_use]
     pub fn syns(&self) -> Syns {
         self.syns
     }
 
     /// Decides on a packet that begins with its IP header and came in at
-    /// `now_ns`, which never goes back. Turns a bit of it when it is to be
+    /// `now_ns`, which never goes back. Flips a bit of it when it is to be
     /// corrupted.
     pub fn admit(&mut self, now_ns: u64, packet: &mut [u8]) -> Fate {
         self.admit_since(now_ns, now_ns, packet)

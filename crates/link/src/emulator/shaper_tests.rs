@@ -110,7 +110,7 @@ fn jitter_varies_the_delay_but_never_the_order() {
 }
 
 #[test]
-fn what_is_reordered_skips_the_delay_and_nobody_else_is_moved() {
+fn a_reordered_packet_skips_the_delay_and_no_other_is_moved() {
     let direction = Direction {
         delay_ms: 10.0,
         reorder_percent: 10.0,
@@ -242,7 +242,7 @@ fn a_seed_repeats_its_losses_whatever_else_happens() {
 }
 
 #[test]
-fn the_two_directions_roll_other_dice() {
+fn the_two_directions_draw_different_numbers() {
     let direction = Direction {
         loss: Some(LossModel::Random { percent: 50.0 }),
         ..Direction::default()

@@ -22,10 +22,8 @@ use crate::model::ready;
 use crate::model::summary::Ended;
 use crate::model::way::Way;
 
-/// Time in which a thread that lives answers.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What shapes packets from now on.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) profile: Profile,
@@ -36,7 +34,6 @@ pub(crate) struct Shape {
 enum Command {
     /// Shape by this from now on, and count from zero.
     Begin(Arc<Shape>),
-    /// Send what was counted.
     Report(Sender<Report>),
 }
 
@@ -61,7 +58,7 @@ struct Thread {
 }
 
 impl Emulator {
-    /// Joins two TUN devices by lanes that do nothing to packets yet.
+    /// Joins two TUN devices by lanes that pass packets on unchanged.
     ///
     /// `failure` is notified when a thread fails.
     pub(crate) fn start(
@@ -105,12 +102,10 @@ impl Emulator {
         })
     }
 
-    /// Its cores and scheduling.
     pub(crate) fn description(&self) -> &ready::Emulator {
         &self.description
     }
 
-    /// Notified when a thread has failed.
     pub(crate) fn failure(&self) -> &EventFd {
         &self.failure
     }
@@ -123,7 +118,7 @@ impl Emulator {
             .try_for_each(|thread| thread.send(Command::Begin(Arc::clone(&shape))))
     }
 
-    /// What was done since the beginning, without what the devices know.
+    /// What was counted since the beginning, without the counters of the devices.
     pub(crate) fn report(&self, seconds: f64) -> io::Result<Ended> {
         let (answer, answers) = channel();
         for thread in &self.threads {
@@ -160,7 +155,7 @@ impl Thread {
                 scheduling::set_timer_slack();
                 let ready = scheduled.map(|()| scheduling::set_fifo());
                 let go_on = ready.is_ok();
-                // Nobody waits for the answer only when the start was given up.
+                // The receiver is gone only when the start was abandoned.
                 if start_result.send(ready).is_err() || !go_on {
                     return;
                 }
@@ -202,7 +197,7 @@ impl Drop for Thread {
     }
 }
 
-/// Carries packets until nobody is left who could send a command.
+/// Carries packets until the sending end of `commands` is dropped.
 fn run(mut lanes: Vec<Lane>, commands: &Receiver<Command>, wakeup: &EventFd) -> io::Result<()> {
     let sources: Vec<Arc<File>> = lanes.iter().map(Lane::source).collect();
     let mut polled: Vec<PollFd> = sources.iter().map(readable).collect();

@@ -1,4 +1,4 @@
-//! What a process must be allowed before it can make a link.
+//! The capabilities(7) that a process needs to make a link.
 
 use std::fs;
 
@@ -10,7 +10,6 @@ const CAP_SYS_ADMIN: u32 = 21;
 
 pub(crate) const REMEDY: &str = "run as root, or use link loopback";
 
-/// Refuses, by name, what is missing for namespaces.
 pub(crate) fn check_namespaces() -> Result<(), Refusal> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     check_capabilities(effective(&status))

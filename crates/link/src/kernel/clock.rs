@@ -2,7 +2,6 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds of CLOCK_MONOTONIC.
 #[inline]
 pub(crate) fn now_ns() -> u64 {
     read(ClockId::Monotonic)
@@ -18,7 +17,6 @@ pub(crate) fn thread_cpu_ns() -> u64 {
     read(ClockId::ThreadCPUTime)
 }
 
-/// Milliseconds to whole nanoseconds.
 pub(crate) fn ms_to_ns(ms: f64) -> u64 {
     (ms * 1e6).round() as u64
 }

@@ -36,7 +36,6 @@ impl AsFd for EventFd {
     }
 }
 
-/// A descriptor that [`wait`] waits for.
 pub(crate) fn readable<Fd: AsFd>(fd: &Fd) -> PollFd<'_> {
     PollFd::new(fd, PollFlags::IN)
 }

@@ -12,7 +12,6 @@ use crate::kernel::namespace::Namespace;
 use crate::model::config::LinkConfig;
 use crate::model::profile::MTU;
 
-/// The interface's name in both namespaces.
 pub(crate) const INTERFACE: &str = "wl0";
 
 /// Addresses of 198.18.0.0/15, which are for measuring and never routed
@@ -109,9 +108,7 @@ struct Counters {
 /// Cumulative figures of an interface.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Traffic {
-    /// Packets sent into the link.
     pub(crate) packets: u64,
-    /// Their bytes.
     pub(crate) bytes: u64,
     /// Packets that the device did not send.
     pub(crate) unsent: u64,

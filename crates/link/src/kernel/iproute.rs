@@ -8,28 +8,23 @@ use wirelab_contract::refusal::Refusal;
 
 use crate::error::LinkError;
 
-/// Runs `ip WORDS`.
 pub(crate) fn ip(words: &[&str]) -> Result<(), LinkError> {
     run("ip", words).map(drop)
 }
 
-/// Runs `ip -n NAMESPACE WORDS`.
 pub(crate) fn ip_in(namespace: &str, words: &[&str]) -> Result<(), LinkError> {
     ip_output(namespace, words).map(drop)
 }
 
-/// Runs `ip -n NAMESPACE WORDS` and gives what it printed.
 pub(crate) fn ip_output(namespace: &str, words: &[&str]) -> Result<String, LinkError> {
     run("ip", &[&["-n", namespace], words].concat())
 }
 
-/// Runs `tc -n NAMESPACE WORDS` and gives what it printed.
 pub(crate) fn tc_in(namespace: &str, words: &[&str]) -> Result<String, LinkError> {
     run("tc", &[&["-n", namespace], words].concat())
 }
 
-/// In a process group of its own: a Ctrl-C for us must not end a command that
-/// cleans up.
+/// In a process group of its own: Ctrl-C must not end a command that cleans up.
 fn run(program: &str, words: &[&str]) -> Result<String, LinkError> {
     let doing = || format!("{program} {}", words.join(" "));
     let output = Command::new(program).args(words).process_group(0).output();

@@ -68,7 +68,6 @@ impl Drop for Namespace {
     }
 }
 
-/// The two namespaces of a link.
 #[derive(Debug)]
 pub(crate) struct Pair {
     pub(crate) client: Namespace,
@@ -76,7 +75,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Named after this process, so that a later start knows whose they were.
+    /// Named after this process, so that a later start can tell whether their owner still runs.
     pub(crate) fn create() -> Result<Self, LinkError> {
         let pid = std::process::id();
         Ok(Pair {
@@ -86,7 +85,7 @@ impl Pair {
     }
 }
 
-/// Removes the namespaces that dead links left behind, and names them.
+/// Removes the namespaces of processes that have ended, and returns their names.
 pub(crate) fn remove_stale() -> Result<Vec<String>, LinkError> {
     let stale = stale().map_err(LinkError::during(FOLDER))?;
     let mut removed = Vec::new();
@@ -117,7 +116,7 @@ fn stale() -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The process that made the namespace of this name, if a link did.
+/// The process id in the name of a link's namespace.
 fn owner(name: &str) -> Option<u32> {
     let (pid, side) = name.strip_prefix("wl-")?.split_once('-')?;
     matches!(side, "c" | "s")

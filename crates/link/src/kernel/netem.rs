@@ -23,7 +23,7 @@ const RATE_THAT_KEEPS_ORDER: &str = "32gbit";
 const BURST: &str = "1600";
 
 /// Whether the kernel has netem: found by trying, on the loopback interface of
-/// a namespace of ours.
+/// a namespace made for the link.
 pub(crate) fn works_in(namespace: &Namespace) -> bool {
     let qdisc = |verb: &str| {
         ["qdisc", verb, "dev", "lo", "root", "netem", "delay", "1ms"].map(str::to_owned)
@@ -47,7 +47,7 @@ pub(crate) fn apply_profile(pair: &Pair, profile: &Profile) -> Result<(), LinkEr
 }
 
 /// The `tc` commands of a direction. A rate with a queue in bytes is a tbf
-/// behind netem, for netem's own limit counts packets and the delayed ones, too.
+/// behind netem, because netem's own limit counts packets, the delayed ones included.
 fn qdiscs(direction: &Direction) -> Vec<String> {
     let mut root = format!("qdisc add dev {INTERFACE} root handle 1: netem limit {LIMIT}");
     root.push_str(&delay(direction));

@@ -18,7 +18,6 @@ const OFFLOADS: [(&str, u32, u32); 3] = [
     ("gro", 0x2b, 0x2c),
 ];
 
-/// struct ethtool_value
 #[repr(C)]
 struct Value {
     command: u32,

@@ -26,7 +26,6 @@ pub(crate) fn set_fifo() -> bool {
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
 }
 
-/// Refuses cores on which this process may not run.
 pub(crate) fn check_cores(cores: &[usize]) -> Result<(), Refusal> {
     let allowed = allowed_cores();
     match cores.iter().find(|core| !allowed.contains(core)) {
@@ -46,7 +45,6 @@ fn allowed_cores() -> Vec<usize> {
         .collect()
 }
 
-/// Binds the calling thread to one core.
 pub(crate) fn pin(core: usize) -> io::Result<()> {
     if core >= CpuSet::MAX_CPU {
         return Err(Errno::INVAL.into());

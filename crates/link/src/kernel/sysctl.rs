@@ -11,7 +11,6 @@ use crate::kernel::namespace::Namespace;
 use crate::model::config::{AfterIdle, LinkConfig};
 use crate::model::profile::MTU;
 
-/// Where they are.
 const FOLDER: &str = "/proc/sys/net/ipv4";
 
 /// ip-sysctl(7): whether the congestion window begins anew after a pause.
@@ -54,7 +53,6 @@ pub(crate) fn set(namespace: &Namespace, config: &LinkConfig) -> Result<(), Link
         .map_err(|error| refused("initcwnd", error).into())
 }
 
-/// What a pause does to congestion windows in the namespace.
 pub(crate) fn after_idle(namespace: &Namespace) -> io::Result<AfterIdle> {
     let text = namespace.enter(|| fs::read_to_string(Path::new(FOLDER).join(AFTER_IDLE)))?;
     match text.trim() {

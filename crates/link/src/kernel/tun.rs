@@ -15,7 +15,6 @@ use crate::kernel::namespace::Namespace;
 /// Its pseudo-device (Documentation/networking/tuntap.rst of Linux).
 const DEVICE: &str = "/dev/net/tun";
 
-/// Refuses when no TUN device can be opened.
 pub(crate) fn check() -> Result<(), Refusal> {
     let opened = OpenOptions::new().read(true).write(true).open(DEVICE);
     opened

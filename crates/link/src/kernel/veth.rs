@@ -9,7 +9,6 @@ use crate::kernel::namespace::{Namespace, Pair};
 const CLIENT_MAC: &str = "02:00:c6:12:00:01";
 const SERVER_MAC: &str = "02:00:c6:12:00:02";
 
-/// Joins the namespaces by a pair of veth.
 pub(crate) fn join(pair: &Pair) -> Result<(), LinkError> {
     let words = format!(
         "link add {INTERFACE} netns {} address {CLIENT_MAC} type veth \
@@ -19,7 +18,7 @@ pub(crate) fn join(pair: &Pair) -> Result<(), LinkError> {
     iproute::ip(&words.split(' ').collect::<Vec<_>>())
 }
 
-/// Gives both ends the other's address for good: no ARP that would cross a
+/// Gives both ends the other's address for good: ARP would cross the
 /// slow link, and be lost or captured there.
 pub(crate) fn set_neighbours(pair: &Pair) -> Result<(), LinkError> {
     let neighbour = |namespace: &Namespace, address: &str, mac: &str| {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where netem's tables end, in units of the jitter; ours end there, too.
+/// Where netem's tables end, in units of the jitter; those here end there, too.
 pub(crate) const CUT: f64 = 4.0;
 
 /// Shape of the Pareto distribution, and what moves it to a mean of zero and

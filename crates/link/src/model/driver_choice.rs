@@ -1,4 +1,4 @@
-//! Who carries a profile out.
+//! The choice of the driver that carries a profile out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub(crate) fn choose(
     }
 }
 
-/// Refuses, by name, what only the emulator can do.
+/// Refuses what only the emulator can do, by the name of the option.
 fn netem_can(config: &LinkConfig, profile: &Profile) -> Result<(), Refusal> {
     let refuse = |what: &str| Err(Refusal::new("driver", what, "use driver emulator"));
     if !config.drops.is_empty() {

@@ -1,4 +1,4 @@
-//! The profiles that have a name, and where their figures come from.
+//! The named profiles, and where their figures come from.
 //!
 //! docs/reference/links.md prints the same table with the reasoning.
 

@@ -1,4 +1,4 @@
-//! What a link really does, measured by packets of our own.
+//! The measurements of a link before it is ready: round trips, loss, rates.
 
 use std::io;
 
@@ -11,7 +11,6 @@ use crate::probe::ping::Pings;
 use crate::probe::rate;
 use crate::probe::stop::Stop;
 
-/// Pings before a profile is laid on the link.
 const BASE_PINGS: usize = 40;
 
 /// Shortest time between two pings, and between two probes of loss, milliseconds.
@@ -21,7 +20,6 @@ const LOSS_EVERY_MS: f64 = 0.1;
 /// Time that the machine itself may take for an answer, milliseconds.
 const GRACE_MS: f64 = 500.0;
 
-/// What the profile says of an echo.
 pub(crate) fn nominal(profile: &Profile) -> Nominal {
     let ways = [Way::Forward, Way::Backward].map(|way| profile.direction(way));
     // A corrupted packet fails its checksum, and so is lost.
@@ -47,7 +45,6 @@ pub(crate) fn base_rtt_ms(pair: &Pair, stop: Stop) -> io::Result<f64> {
     Ok(rtt(&echoes.rtt_ms).p50)
 }
 
-/// Measures what was asked for.
 pub(crate) fn measure(
     pair: &Pair,
     profile: &Profile,
@@ -78,8 +75,8 @@ pub(crate) fn measure(
     })
 }
 
-/// Pings so far apart that none waits for another: at a bottleneck, or behind
-/// one that jitter held back.
+/// Pings so far apart that none waits for another at a bottleneck or behind a delayed
+/// one.
 fn pings(profile: &Profile, count: u32, least_ms: f64) -> Pings {
     let ways = [&profile.forward, &profile.backward];
     let most = |of: fn(&Direction) -> f64| ways.iter().map(|way| of(way)).fold(0.0, f64::max);
@@ -187,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_of_syns_is_told_beside_that_of_echoes() {
+    fn the_loss_of_syns_is_reported_next_to_that_of_echoes() {
         let nominal = nominal(&named("routed-wlan").unwrap());
         let syns = nominal.syn_loss_percent;
         assert_eq!((syns.forward, syns.backward), (0.0, 2.9));

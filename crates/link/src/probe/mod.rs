@@ -1,4 +1,4 @@
-//! What a link really does, measured by packets of its own before it is ready.
+//! What a link really does, measured by packets sent over it before it is ready.
 
 pub(crate) mod measure;
 mod ping;

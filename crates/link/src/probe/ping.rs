@@ -26,7 +26,6 @@ pub(super) struct Pings {
     pub(super) wait_ms: f64,
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(super) struct Echoes {
     /// Round trip of each, milliseconds; nothing where none came back.
@@ -75,7 +74,6 @@ impl Pings {
     }
 }
 
-/// Probes under way and back.
 struct InFlight {
     sent_ns: Vec<u64>,
     rtt_ms: Vec<Option<f64>>,
@@ -169,7 +167,6 @@ fn echo(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<usize> {
     Ok(seen.len())
 }
 
-/// The number that a probe begins with.
 fn number(probe: &[u8]) -> Option<u64> {
     probe.first_chunk().map(|bytes| u64::from_be_bytes(*bytes))
 }

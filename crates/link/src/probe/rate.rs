@@ -1,4 +1,4 @@
-//! How many bits per second a direction really lets through.
+//! The rate of each direction, measured by a train of packets.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,24 +18,22 @@ use crate::probe::stop::Stop;
 const TRAIN_MS: f64 = 1_000.0;
 const UNLIMITED_TRAIN_MS: f64 = 300.0;
 
-/// Packets that a train has at least, so that one of them matters little.
+/// Fewest packets of a train, so that a single one matters little.
 const PACKETS_MIN: f64 = 60.0;
 
 /// How much faster than the rate packets are sent.
 const OVERLOAD: f64 = 1.15;
 
 /// Shortest sleep of a sender, nanoseconds: at ten thousand packets a second
-/// and more it sends several at once, for waking up for each would cost more
+/// and more it sends several at once, because a wakeup for each would cost more
 /// than sending it.
 const SLEEP_NS_MIN: u64 = 100_000;
 
-/// Time between two checks whether to stop.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 
 /// Silence that ends a train, in addition to the direction's own delay.
 const SILENCE_MS: f64 = 400.0;
 
-/// Measures both directions, one after the other, kbit/s of IP packets.
 pub(super) fn both(pair: &Pair, profile: &Profile, stop: Stop) -> io::Result<Ways<f64>> {
     let Ends { client, server } = Ends::open(pair)?;
     Ok(Ways {

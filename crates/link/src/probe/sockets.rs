@@ -8,13 +8,11 @@ use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use crate::kernel::interface::{CLIENT, SERVER};
 use crate::kernel::namespace::{Namespace, Pair};
 
-/// Headers of IPv4 and UDP, bytes.
 pub(crate) const HEADER_BYTES: usize = 28;
 
-/// What a socket may hold, bytes: bursts must not be lost at our own ends.
+/// What a socket may hold, bytes: bursts must not be lost in the sockets.
 const BUFFER_BYTES: usize = 8 << 20;
 
-/// A pair of sockets that talk to each other alone.
 #[derive(Debug)]
 pub(crate) struct Ends {
     pub(crate) client: UdpSocket,

@@ -1,4 +1,4 @@
-//! Giving up a measurement that takes long.
+//! Stopping a measurement that takes long.
 
 use std::io;
 

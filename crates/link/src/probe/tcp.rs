@@ -18,14 +18,12 @@ use crate::model::ready::{CongestionSeen, TcpEnd, TcpSeen};
 /// Bounds a connection over a link that has no profile yet.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the two sockets of a connection report.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TcpState {
     pub(crate) congestion: CongestionSeen,
     pub(crate) tcp: TcpSeen,
 }
 
-/// Connects over the link and asks both sockets.
 pub(crate) fn verify(pair: &Pair, config: &LinkConfig) -> Result<TcpState, LinkError> {
     let doing = || LinkError::during("verifying congestion control by a connection");
     let seen = connect(pair).map_err(doing())?;
@@ -35,7 +33,6 @@ pub(crate) fn verify(pair: &Pair, config: &LinkConfig) -> Result<TcpState, LinkE
     }
 }
 
-/// What is not as it was asked for.
 fn mismatch(seen: &TcpState, config: &LinkConfig) -> Option<String> {
     let (name, ends) = (config.congestion.name(), &seen.tcp);
     let CongestionSeen { client, server } = &seen.congestion;
