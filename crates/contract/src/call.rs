@@ -8,11 +8,9 @@ use crate::charging::{
     CreditReply, CreditRequest, DebitReservationReply, DebitReservationRequest, DirectDebitReply,
     DirectDebitRequest, ReleaseResReply, ReleaseResRequest, ReserveReply, ReserveRequest,
 };
-use crate::error::ApplicationError;
 use crate::message::MessageVisitor;
 use crate::model::Chunks;
 use crate::operation::Operation;
-use crate::state::{State, Store};
 use crate::transfer::{
     DownloadRequest, HelloBytesReply, HelloReply, HelloRequest, SubmitReply, SubmitRequest,
     UploadReply, UploadRequest,
@@ -76,21 +74,6 @@ impl Call {
             Call::Book(_) => Operation::Book,
             Call::Entries(_) => Operation::Entries,
         }
-    }
-
-    /// What a service must answer that has just started: with the text that
-    /// the call speaks of, else with the default store. For a
-    /// [pure](Operation::pure) operation every service must answer that at all
-    /// times; charging's numbers are only one possibility.
-    ///
-    /// # Errors
-    /// The application error that the contract demands.
-    pub fn answer(&self) -> Result<Reply, ApplicationError> {
-        let mut store = Store::default();
-        if let Call::Hello { hello_bytes } | Call::HelloBytes { hello_bytes } = self {
-            store.hello_bytes = *hello_bytes;
-        }
-        State::new(&store).answer(self)
     }
 
     /// Lets `visitor` see the request message; `None` for UploadStream, whose

@@ -107,3 +107,20 @@ impl State {
         }
     }
 }
+
+impl Call {
+    /// What a service must answer that has just started: with the text that
+    /// the call speaks of, else with the default store. For a
+    /// [pure](Operation::pure) operation every service must answer that at all
+    /// times; charging's numbers are only one possibility.
+    ///
+    /// # Errors
+    /// The application error that the contract demands.
+    pub fn answer(&self) -> Result<Reply, ApplicationError> {
+        let mut store = Store::default();
+        if let Call::Hello { hello_bytes } | Call::HelloBytes { hello_bytes } = self {
+            store.hello_bytes = *hello_bytes;
+        }
+        State::new(&store).answer(self)
+    }
+}

@@ -1,136 +1,183 @@
-//! Who carries a profile out.
+//! The running driver: veth, netem or the emulator behind one interface.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-use crate::config::{DriverChoice, LinkConfig};
-use crate::netem;
-use crate::profile::Profile;
-use crate::refusal::Refusal;
+use crate::emulator::threads::{Emulator, Shape};
+use crate::error::LinkError;
+use crate::kernel::eventfd::EventFd;
+use crate::kernel::interface::{InterfaceStatus, Traffic};
+use crate::kernel::namespace::Pair;
+use crate::kernel::{netem, scheduling, tun, veth};
+use crate::model::config::{LinkConfig, ScriptedDrop};
+use crate::model::driver_choice::Driver;
+use crate::model::profile::Profile;
+use crate::model::ready;
+use crate::model::summary::Ended;
+use crate::model::way::Ways;
 
-/// The driver that runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Driver {
-    /// Bare veth.
+#[derive(Debug)]
+pub(crate) enum RunningDriver {
     Veth,
-    /// The kernel's netem on veth: not verified.
     Netem,
-    /// The emulator between two TUN devices.
-    Emulator,
+    Emulator(Emulator),
 }
 
-impl Driver {
-    /// Whether this project has measured what the driver does to packets. No
-    /// kernel at hand has netem.
-    #[must_use]
-    pub fn verified(self) -> bool {
+impl RunningDriver {
+    /// Makes and joins the interfaces, without a profile.
+    pub(crate) fn join(
+        driver: Driver,
+        pair: &Pair,
+        config: &LinkConfig,
+    ) -> Result<Self, LinkError> {
+        if driver != Driver::Emulator {
+            veth::join(pair)?;
+            return Ok(match driver {
+                Driver::Netem => RunningDriver::Netem,
+                _ => RunningDriver::Veth,
+            });
+        }
+        tun::check()?;
+        scheduling::check_cores(&config.cores)?;
+        let (client, server) = (tun::create(&pair.client)?, tun::create(&pair.server)?);
+        let failed = || LinkError::during("starting the emulator");
+        let failure = Arc::new(EventFd::new().map_err(failed())?);
+        Emulator::start(client, server, &config.cores, failure)
+            .map(RunningDriver::Emulator)
+            .map_err(failed())
+    }
+
+    /// To be called when the interfaces have their addresses.
+    pub(crate) fn set_neighbours(&self, pair: &Pair) -> Result<(), LinkError> {
         match self {
-            Driver::Veth | Driver::Emulator => true,
-            Driver::Netem => false,
+            RunningDriver::Veth | RunningDriver::Netem => veth::set_neighbours(pair),
+            RunningDriver::Emulator(_) => Ok(()),
         }
     }
-}
 
-/// The driver for what was asked. `kernel_has_netem` is called only where netem
-/// is named, because it changes the kernel's state to find out.
-pub(crate) fn choose(
-    config: &LinkConfig,
-    profile: &Profile,
-    kernel_has_netem: impl FnOnce() -> bool,
-) -> Result<Driver, Refusal> {
-    let veth = bare(config, profile);
-    match config.driver {
-        DriverChoice::Emulator => Ok(Driver::Emulator),
-        DriverChoice::Veth => veth.map(|()| Driver::Veth),
-        DriverChoice::Netem => {
-            netem::can_say(config, profile)?;
-            match kernel_has_netem() {
-                true => Ok(Driver::Netem),
-                false => Err(Refusal::new(
-                    "driver",
-                    "this kernel has no netem",
-                    "use driver emulator, or load sch_netem",
-                )),
+    pub(crate) fn apply_profile(
+        &self,
+        pair: &Pair,
+        profile: &Profile,
+        seed: u64,
+    ) -> Result<(), LinkError> {
+        match self {
+            RunningDriver::Veth => Ok(()),
+            RunningDriver::Netem => netem::apply_profile(pair, profile),
+            RunningDriver::Emulator(emulator) => begin(emulator, profile, seed, &[]),
+        }
+    }
+
+    /// Begins anew for the trial: the first of the seed's random numbers, the
+    /// script's first packet, counts of zero.
+    pub(crate) fn start_trial(
+        &self,
+        profile: &Profile,
+        seed: u64,
+        config: &LinkConfig,
+    ) -> Result<(), LinkError> {
+        match self {
+            RunningDriver::Veth | RunningDriver::Netem => Ok(()),
+            RunningDriver::Emulator(emulator) => begin(emulator, profile, seed, &config.drops),
+        }
+    }
+
+    /// What was counted since the start of the trial, when the interfaces stood at `from`.
+    pub(crate) fn report(
+        &self,
+        pair: &Pair,
+        from: &Ways<Traffic>,
+        seconds: f64,
+    ) -> Result<Ended, LinkError> {
+        let traffic = traffic(pair)?;
+        let device_drops = device_drops(from, &traffic);
+        let mut ended = match self {
+            RunningDriver::Veth | RunningDriver::Netem => {
+                counted_by_devices(from, &traffic, seconds)
             }
+            RunningDriver::Emulator(emulator) => emulator
+                .report(seconds)
+                .map_err(LinkError::during("asking the emulator"))?,
+        };
+        ended.device_drops = device_drops;
+        Ok(ended)
+    }
+
+    pub(crate) fn description(&self) -> Option<ready::Emulator> {
+        match self {
+            RunningDriver::Emulator(emulator) => Some(emulator.description().clone()),
+            _ => None,
         }
-        DriverChoice::Auto if veth.is_ok() => Ok(Driver::Veth),
-        DriverChoice::Auto => Ok(Driver::Emulator),
+    }
+
+    /// Notified when the link is broken.
+    pub(crate) fn failure(&self) -> Option<&EventFd> {
+        match self {
+            RunningDriver::Emulator(emulator) => Some(emulator.failure()),
+            _ => None,
+        }
     }
 }
 
-fn bare(config: &LinkConfig, profile: &Profile) -> Result<(), Refusal> {
-    let refuse = |what: &str| Err(Refusal::new("driver", what, "use driver emulator"));
-    if !profile.is_bare() {
-        return refuse("veth alone changes no packet, and the profile asks for that");
-    }
-    match config.drops.is_empty() {
-        true => Ok(()),
-        false => refuse("veth drops no packet, and drops asks for that"),
+fn begin(
+    emulator: &Emulator,
+    profile: &Profile,
+    seed: u64,
+    drops: &[ScriptedDrop],
+) -> Result<(), LinkError> {
+    let shape = Shape {
+        profile: profile.clone(),
+        seed,
+        drops: drops.to_vec(),
+    };
+    emulator
+        .begin(shape)
+        .map_err(LinkError::during("shaping the link"))
+}
+
+/// The counters of both interfaces.
+pub(crate) fn traffic(pair: &Pair) -> Result<Ways<Traffic>, LinkError> {
+    Ok(Ways {
+        forward: InterfaceStatus::of(&pair.client)?.traffic(),
+        backward: InterfaceStatus::of(&pair.server)?.traffic(),
+    })
+}
+
+/// Forward packets are unsent at the client's end or undelivered at the server's.
+fn device_drops(from: &Ways<Traffic>, to: &Ways<Traffic>) -> Ways<u64> {
+    let (client, server) = (
+        to.forward.since(&from.forward),
+        to.backward.since(&from.backward),
+    );
+    Ways {
+        forward: client.unsent + server.undelivered,
+        backward: server.unsent + client.undelivered,
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::ProfileChoice;
-    use crate::profile::Way;
-    use crate::script::{Match, ScriptedDrop};
-
-    fn chosen(name: &str, driver: DriverChoice, netem: bool) -> Result<Driver, Refusal> {
-        let mut config = LinkConfig::new(ProfileChoice::Named(name.into()));
-        config.driver = driver;
-        choose(&config, &config.check()?, || netem)
-    }
-
-    #[test]
-    fn auto_takes_the_emulator_for_more_than_a_bare_veth_on_any_kernel() {
-        for kernel_has_netem in [true, false] {
-            let auto = |name| chosen(name, DriverChoice::Auto, kernel_has_netem);
-            assert_eq!(auto("lan"), Ok(Driver::Veth));
-            assert_eq!(auto("wlan"), Ok(Driver::Emulator));
-            assert_eq!(auto("routed-wlan"), Ok(Driver::Emulator));
-        }
-    }
-
-    #[test]
-    fn netem_is_taken_where_it_is_named_and_is_not_verified() {
-        let driver = chosen("wlan", DriverChoice::Netem, true).unwrap();
-        assert_eq!((driver, driver.verified()), (Driver::Netem, false));
-        assert!(Driver::Veth.verified() && Driver::Emulator.verified());
-    }
-
-    #[test]
-    fn what_a_named_driver_cannot_do_is_refused() {
-        let rows = [
-            ("wlan", DriverChoice::Veth, true),
-            ("wlan", DriverChoice::Netem, false),
-            ("routed-wlan", DriverChoice::Netem, true),
-        ];
-        for (name, driver, netem) in rows {
-            assert!(chosen(name, driver, netem).is_err(), "{name} {driver:?}");
-        }
-    }
-
-    #[test]
-    fn a_script_and_a_seed_go_to_the_emulator() {
-        let mut config = LinkConfig::new(ProfileChoice::Named("lan".into()));
-        config.drops.push(ScriptedDrop {
-            direction: Way::Forward,
-            kind: Match::Any,
-            nth: 1,
-        });
-        let profile = config.check().unwrap();
-        assert_eq!(choose(&config, &profile, || true), Ok(Driver::Emulator));
-        config.driver = DriverChoice::Veth;
-        assert_eq!(
-            choose(&config, &profile, || true).unwrap_err().option,
-            "driver"
-        );
-
-        let mut config = LinkConfig::new(ProfileChoice::Named("wlan".into()));
-        config.seed = Some(1);
-        let profile = config.check().unwrap();
-        assert_eq!(choose(&config, &profile, || true), Ok(Driver::Emulator));
+fn counted_by_devices(from: &Ways<Traffic>, to: &Ways<Traffic>, seconds: f64) -> Ended {
+    let (forward, backward) = (
+        to.forward.since(&from.forward),
+        to.backward.since(&from.backward),
+    );
+    Ended {
+        packets: Ways {
+            forward: forward.packets,
+            backward: backward.packets,
+        },
+        bytes: Ways {
+            forward: forward.bytes,
+            backward: backward.bytes,
+        },
+        lost: None,
+        syns: None,
+        queue_drops: None,
+        duplicated: None,
+        corrupted: None,
+        reordered: None,
+        device_drops: Ways::default(),
+        lateness_us: None,
+        cpu_s: None,
+        seconds,
+        dropped: Vec::new(),
     }
 }

@@ -1,31 +1,31 @@
-//! Why a link does not exist.
+//! Errors of links.
 
 use std::io;
 
-use crate::refusal::Refusal;
+use wirelab_contract::refusal::Refusal;
 
 /// Why a link could not be made, or could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// What was asked for cannot be had here.
+    /// The configuration cannot be honoured on this machine.
     #[error("refused: {0}")]
     Refused(#[from] Refusal),
-    /// It was told to stop before it was ready.
+    /// The start was stopped before the link was ready.
     #[error("stopped before it was ready")]
     Stopped,
-    /// The machine did something else than it was told.
+    /// A system call or a command failed.
     #[error("{doing}: {error}")]
     Machine {
-        /// What was being done.
+        /// What was attempted.
         doing: String,
-        /// What the kernel said.
+        /// The kernel's or the command's error.
         error: io::Error,
     },
 }
 
 impl LinkError {
-    /// Makes an [`io::Error`] one of the machine, met while `doing` something.
-    pub(crate) fn while_(doing: impl Into<String>) -> impl FnOnce(io::Error) -> LinkError {
+    /// For `map_err`: an [`io::Error`] met while `doing` something.
+    pub(crate) fn during(doing: impl Into<String>) -> impl FnOnce(io::Error) -> LinkError {
         let doing = doing.into();
         move |error| LinkError::Machine { doing, error }
     }

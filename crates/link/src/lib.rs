@@ -1,68 +1,44 @@
 //! The network between a caller and a service: two network namespaces, fresh
 //! for every start, and what lies between them.
 //!
-//! Shape: what happens to a packet is decided by [`Shaper`], which does no
-//! I/O: a packet goes in at a time, a fate comes out. Three drivers carry it
-//! out: bare veth, the kernel's netem on veth, and an emulator of our own
-//! between two TUN devices, which runs everywhere. [`Link`] builds one of them,
-//! verifies what it set, measures it, and removes all of it again; the process
-//! around it is [`link_from_stdin`] (docs/reference/process.md, "A link is a
-//! process").
+//! - `model`: what a link is asked to be and what it reports, without I/O: profiles,
+//!   configuration, scripted drops, the documents of docs/reference/process.md.
+//! - `kernel`: namespaces, veth, netem, TUN devices, sysctl, offloads, and the few
+//!   system calls.
+//! - `emulator`: the emulator between two TUN devices, which runs on every kernel.
+//!   [`Shaper`] decides what happens to a packet and does no I/O.
+//! - `probe`: what the link really does, measured before it is ready.
+//! - `driver`: veth, netem or the emulator at work. [`Link`] builds one of them,
+//!   verifies what it set, measures it, and removes all of it again.
+//! - `process`, `control`: the process around a link, [`link_from_stdin`].
 
 #![deny(missing_docs)]
 
-mod bell;
-mod bottleneck;
-mod capabilities;
-mod carrier;
-mod catalogue;
-mod chance;
-mod clock;
-mod command;
-mod config;
-mod congestion;
-mod deadlines;
-mod delay;
+mod control;
 mod driver;
 mod emulator;
-mod ended;
 mod error;
-mod interface;
-mod lane;
-mod lateness;
+mod kernel;
 mod link;
-mod loss;
-mod measuring;
-mod namespace;
-mod netem;
-mod offloads;
-mod orders;
+mod model;
+mod probe;
 mod process;
-mod profile;
-mod ready;
-mod scheduling;
-mod script;
-mod segment;
-mod shaper;
-mod slots;
-mod sysctl;
-mod tun;
-mod veth;
 
-use wirelab_contract::refusal;
-
-pub use catalogue::{NAMES, named};
-pub use config::{AfterIdle, Congestion, DriverChoice, LinkConfig, Measure, ProfileChoice};
-pub use driver::Driver;
-pub use ended::{Dropped, Ended, Lateness, LinkEnded, Syns, TcpFields, Ways};
+pub use emulator::shaper::{Fate, Shaper};
 pub use error::LinkError;
 pub use link::Link;
-pub use process::link_from_stdin;
-pub use profile::{Direction, Distribution, LossModel, Profile, ProfileDocument, Way};
-pub use ready::{
+pub use model::config::{
+    AfterIdle, Congestion, DriverChoice, LinkConfig, Match, Measure, ProfileChoice, ScriptedDrop,
+};
+pub use model::distribution::Distribution;
+pub use model::driver_choice::Driver;
+pub use model::profile::{Direction, LossModel, Profile, ProfileDocument};
+pub use model::profiles::{NAMES, named};
+pub use model::ready::{
     CongestionSeen, Emulator, End, LossMeasured, Measured, Nominal, Proportion, Ready, Rtt, TcpEnd,
     TcpSeen,
 };
-pub use refusal::{Refusal, Refused};
-pub use script::{Match, ScriptedDrop};
-pub use shaper::{Fate, Shaper};
+pub use model::summary::{Dropped, Ended, Lateness, LinkEnded, Syns, TcpFields};
+pub use model::way::{Way, Ways};
+pub use process::link_from_stdin;
+pub use wirelab_contract::refusal::{Refusal, Refused};

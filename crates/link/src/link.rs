@@ -1,21 +1,23 @@
-//! A link from its first command to its last.
+//! A link from its first command to its removal.
 
 use std::io;
 use std::time::Instant;
 
-use crate::bell::Bell;
-use crate::carrier::{self, Carrier};
-use crate::chance;
-use crate::config::LinkConfig;
-use crate::driver::choose;
-use crate::ended::{Ended, Ways};
+use crate::driver::{self, RunningDriver};
+use crate::emulator::rng::fresh_seed;
 use crate::error::LinkError;
-use crate::interface::{self, CLIENT, INTERFACE, MTU, SERVER, Shown, Traffic};
-use crate::measuring::{self, Stop};
-use crate::namespace::{self, Namespace, Pair};
-use crate::profile::{Profile, ProfileDocument};
-use crate::ready::{End, Measured, Ready};
-use crate::{capabilities, congestion, netem, offloads, sysctl};
+use crate::kernel::eventfd::EventFd;
+use crate::kernel::interface::{self, CLIENT, INTERFACE, InterfaceStatus, SERVER, Traffic};
+use crate::kernel::namespace::{self, Namespace, Pair};
+use crate::kernel::{capabilities, netem, offloads, sysctl};
+use crate::model::config::LinkConfig;
+use crate::model::driver_choice::choose;
+use crate::model::profile::{MTU, Profile, ProfileDocument};
+use crate::model::ready::{End, Measured, Ready};
+use crate::model::summary::Ended;
+use crate::model::way::Ways;
+use crate::probe::stop::Stop;
+use crate::probe::{measure, tcp};
 
 /// A link that packets can cross. Dropping it removes all that it made.
 #[derive(Debug)]
@@ -24,15 +26,14 @@ pub struct Link {
     from: Ways<Traffic>,
     since: Instant,
     // In this order: the devices end before the namespaces they are in.
-    carrier: Carrier,
+    driver: RunningDriver,
     pair: Pair,
 }
 
 impl Link {
-    /// Removes what dead links left, builds this one, verifies and measures it.
+    /// Removes the namespaces of links that ended without cleaning up, builds this one, verifies and measures it.
     ///
-    /// A process can have one link at a time: its namespaces carry the
-    /// process's number.
+    /// A process can have one link at a time: its namespaces carry the process id.
     ///
     /// # Errors
     /// [`LinkError::Refused`] when the configuration, the privileges or the
@@ -41,26 +42,26 @@ impl Link {
         Link::start_unless(config, &|| false)
     }
 
-    /// The same, given up as soon as `stop` says so: measuring a slow link
-    /// takes its time.
+    /// The same, abandoned as soon as `stop` returns true: measuring a slow link can
+    /// take minutes.
     ///
     /// # Errors
     /// As [`Link::start`], and [`LinkError::Stopped`].
     pub fn start_unless(config: &LinkConfig, stop: &dyn Fn() -> bool) -> Result<Self, LinkError> {
         let profile = config.check()?;
         capabilities::check_namespaces()?;
-        let swept = namespace::sweep()?;
+        let swept = namespace::remove_stale()?;
         let seed = match config.seed {
             Some(seed) => seed,
-            None => chance::fresh_seed().map_err(LinkError::while_("/dev/urandom"))?,
+            None => fresh_seed().map_err(LinkError::during("/dev/urandom"))?,
         };
         let pair = Pair::create()?;
         let driver = choose(config, &profile, || netem::works_in(&pair.client))?;
-        let carrier = Carrier::join(driver, &pair, config)?;
-        let seen = prepare(&carrier, &pair, config)?;
-        let measured = measure(&carrier, &pair, config, &profile, seed, Stop(stop))?;
-        carrier.arm(&profile, seed, config)?;
-        let from = carrier::traffic(&pair)?;
+        let running = RunningDriver::join(driver, &pair, config)?;
+        let seen = prepare(&running, &pair, config)?;
+        let measured = apply_and_measure(&running, &pair, config, &profile, seed, Stop(stop))?;
+        running.start_trial(&profile, seed, config)?;
+        let from = driver::traffic(&pair)?;
         let ready = Ready {
             ready: true,
             pid: std::process::id(),
@@ -69,22 +70,22 @@ impl Link {
             verified: driver.verified(),
             client: end(&pair.client, CLIENT.to_string()),
             server: end(&pair.server, SERVER.to_string()),
-            nominal: measuring::nominal(&profile),
-            profile: written_out(profile),
+            nominal: measure::nominal(&profile),
+            profile: document(profile),
             measured,
             congestion: seen.congestion,
             tcp: seen.tcp,
             offloads: "off".into(),
             mtu: MTU,
             seed,
-            emulator: carrier.how(),
+            emulator: running.description(),
             swept,
         };
         Ok(Link {
             ready,
             from,
             since: Instant::now(),
-            carrier,
+            driver: running,
             pair,
         })
     }
@@ -101,7 +102,7 @@ impl Link {
     /// When the emulator has ended, or the interfaces cannot be read.
     pub fn report(&self) -> Result<Ended, LinkError> {
         let seconds = self.since.elapsed().as_secs_f64();
-        self.carrier.report(&self.pair, &self.from, seconds)
+        self.driver.report(&self.pair, &self.from, seconds)
     }
 
     /// Runs `inside` on a thread in the client's namespace. Sockets that it
@@ -127,35 +128,36 @@ impl Link {
         self.pair.server.enter(inside)
     }
 
-    /// Rings when it is broken.
-    pub(crate) fn alarm(&self) -> Option<&Bell> {
-        self.carrier.alarm()
+    /// Notified when the link is broken.
+    pub(crate) fn failure(&self) -> Option<&EventFd> {
+        self.driver.failure()
     }
 }
 
-/// Addresses, route, settings of TCP, offloads; read back and tried.
+/// Sets addresses, route, TCP settings and offloads; reads them back and verifies them
+/// by a connection.
 fn prepare(
-    carrier: &Carrier,
+    driver: &RunningDriver,
     pair: &Pair,
     config: &LinkConfig,
-) -> Result<congestion::Seen, LinkError> {
+) -> Result<tcp::TcpState, LinkError> {
     for (namespace, address) in [(&pair.client, CLIENT), (&pair.server, SERVER)] {
         interface::configure(namespace, address, config)?;
         sysctl::set(namespace, config)?;
         offloads::switch_off(namespace)?;
-        let shown = Shown::of(namespace)?;
-        if shown.mtu != MTU {
-            let error = io::Error::other(format!("{} instead of {MTU}", shown.mtu));
-            return Err(LinkError::while_(format!("MTU in {namespace}"))(error));
+        let status = InterfaceStatus::of(namespace)?;
+        if status.mtu != MTU {
+            let error = io::Error::other(format!("{} instead of {MTU}", status.mtu));
+            return Err(LinkError::during(format!("MTU in {namespace}"))(error));
         }
     }
-    carrier.settle(pair)?;
-    congestion::verify(pair, config)
+    driver.set_neighbours(pair)?;
+    tcp::verify(pair, config)
 }
 
-/// Measures the bare link, lays the profile on it, and measures again.
-fn measure(
-    carrier: &Carrier,
+/// Measures the bare link, applies the profile, and measures again.
+fn apply_and_measure(
+    driver: &RunningDriver,
     pair: &Pair,
     config: &LinkConfig,
     profile: &Profile,
@@ -164,11 +166,11 @@ fn measure(
 ) -> Result<Measured, LinkError> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::Interrupted => LinkError::Stopped,
-        _ => LinkError::while_("measuring the link")(error),
+        _ => LinkError::during("measuring the link")(error),
     };
-    let base_rtt_ms = measuring::base_rtt_ms(pair, stop).map_err(failed)?;
-    carrier.lay(pair, profile, seed)?;
-    measuring::measure(pair, profile, base_rtt_ms, config.measure, stop).map_err(failed)
+    let base_rtt_ms = measure::base_rtt_ms(pair, stop).map_err(failed)?;
+    driver.apply_profile(pair, profile, seed)?;
+    measure::measure(pair, profile, base_rtt_ms, config.measure, stop).map_err(failed)
 }
 
 fn end(namespace: &Namespace, address: String) -> End {
@@ -179,7 +181,7 @@ fn end(namespace: &Namespace, address: String) -> End {
     }
 }
 
-fn written_out(profile: Profile) -> ProfileDocument {
+fn document(profile: Profile) -> ProfileDocument {
     ProfileDocument {
         name: profile.name,
         both: None,

@@ -1,4 +1,4 @@
-//! One link alone, by the process contract.
+//! A link without the engine around it, by the process contract.
 
 use std::process::ExitCode;
 

@@ -5,32 +5,29 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
-
 use wirelab_contract::complain;
+use wirelab_contract::refusal::Refused;
 
-use crate::config::{LinkConfig, ProfileChoice};
-use crate::ended::LinkEnded;
+use crate::control::{Control, Event};
 use crate::error::LinkError;
 use crate::link::Link;
-use crate::orders::{Order, Orders};
-use crate::refusal::Refused;
+use crate::model::config::{LinkConfig, ProfileChoice};
+use crate::model::summary::LinkEnded;
 
-/// Exit code of a refused configuration.
 const REFUSED_EXIT: u8 = 2;
 
-/// Exit code when the machine failed.
 const BROKEN_EXIT: u8 = 3;
 
 /// The line on standard input that asks for the counts.
 const STATS: &str = "stats";
 
-/// Is a link's process from its configuration to its end, by
-/// docs/reference/process.md. Call it first thing in `main`: it blocks signals
+/// Runs a link's process from its configuration to its end, as
+/// docs/reference/process.md describes it. Call it first thing in `main`: it blocks signals
 /// in the calling thread.
 ///
-/// With the name of a `profile` nothing is read first: a link for use by hand.
+/// With the name of a `profile` no configuration is read: for interactive use.
 ///
-/// Returns exit code 0 after an order to stop, 2 when the configuration was
+/// Returns exit code 0 when it was stopped, 2 when the configuration was
 /// refused, 3 when the machine failed.
 #[must_use]
 pub fn link_from_stdin(profile: Option<String>) -> ExitCode {
@@ -53,53 +50,53 @@ fn broken(error: &dyn std::error::Error) -> ExitCode {
 }
 
 fn run(profile: Option<String>) -> Result<(), LinkError> {
-    let mut orders = Orders::new().map_err(LinkError::while_("preparing for signals"))?;
+    let mut control = Control::new().map_err(LinkError::during("preparing for signals"))?;
     let config = match profile {
         Some(name) => LinkConfig::new(ProfileChoice::Named(name)),
-        None => match orders.next(None).map_err(heard())? {
-            Order::Line(line) => LinkConfig::parse(&line)?,
+        None => match control.next(None).map_err(input_error())? {
+            Event::Line(line) => LinkConfig::parse(&line)?,
             _ => LinkConfig::parse("")?,
         },
     };
-    let listening = RefCell::new(&mut orders);
-    // Standard input that cannot be read is an order to stop, too.
-    let stopped = || listening.borrow_mut().stopped().unwrap_or(true);
+    let polled = RefCell::new(&mut control);
+    // Standard input that cannot be read means the same as its end.
+    let stopped = || polled.borrow_mut().stopped().unwrap_or(true);
     let link = Link::start_unless(&config, &stopped)?;
     print(link.ready())?;
-    serve(&link, &mut orders)?;
-    let ended = link.report();
+    serve(&link, &mut control)?;
+    let summary = link.report();
     drop(link);
-    print(&LinkEnded { link: ended? })
+    print(&LinkEnded { link: summary? })
 }
 
-/// Answers until the order to stop.
-fn serve(link: &Link, orders: &mut Orders) -> Result<(), LinkError> {
+/// Prints the counts on request until it is to stop.
+fn serve(link: &Link, control: &mut Control) -> Result<(), LinkError> {
     loop {
-        match orders.next(link.alarm()).map_err(heard())? {
-            Order::Stop => return Ok(()),
-            Order::Tell => tell(link)?,
-            Order::Line(line) if line.trim() == STATS => tell(link)?,
-            Order::Line(line) => complain!("wirelab: {line:?} is no order; stats is"),
-            Order::Broken => {
+        match control.next(link.failure()).map_err(input_error())? {
+            Event::Stop => return Ok(()),
+            Event::Report => report(link)?,
+            Event::Line(line) if line.trim() == STATS => report(link)?,
+            Event::Line(line) => complain!("wirelab: {line:?} is no order; stats is"),
+            Event::Broken => {
                 let error = io::Error::other("the emulator has ended");
-                return Err(LinkError::while_("carrying packets")(error));
+                return Err(LinkError::during("carrying packets")(error));
             }
         }
     }
 }
 
-fn heard() -> impl FnOnce(io::Error) -> LinkError {
-    LinkError::while_("standard input")
+fn input_error() -> impl FnOnce(io::Error) -> LinkError {
+    LinkError::during("standard input")
 }
 
-fn tell(link: &Link) -> Result<(), LinkError> {
+fn report(link: &Link) -> Result<(), LinkError> {
     print(&LinkEnded {
         link: link.report()?,
     })
 }
 
 fn print(document: &impl Serialize) -> Result<(), LinkError> {
-    write(document).map_err(LinkError::while_("standard output"))
+    write(document).map_err(LinkError::during("standard output"))
 }
 
 fn write(document: &impl Serialize) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! The process of a link, from its first line to its last trace. As root; else
+//! The process of a link, from its configuration to the removal of its namespaces. As root; else
 //! skipped with a printed reason.
 
 mod privileges;
@@ -9,10 +9,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-/// Bounds hanging alone: everything here takes far less.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Only a hang takes as long; everything here takes far less.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn binary() -> Command {
     Command::new(env!("CARGO_BIN_EXE_wirelab-link"))
@@ -52,14 +53,14 @@ impl Process {
         self.child.id()
     }
 
-    fn signal(&self, signal: i32) {
-        // SAFETY: the child has not been waited for, so its number is its own.
-        assert_eq!(unsafe { libc::kill(self.pid() as i32, signal) }, 0);
+    fn signal(&self, signal: Signal) {
+        // The child has not been waited for, so its process id is still its own.
+        kill_process(Pid::from_child(&self.child), signal).expect("the signal is sent");
     }
 
     /// Waits for the end: its exit code.
     fn ended(&mut self) -> Option<i32> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 return status.code();
@@ -91,7 +92,7 @@ fn quick(profile: &str) -> Value {
 }
 
 #[test]
-fn a_ready_line_tells_what_was_asked_and_what_was_measured() {
+fn a_ready_line_has_the_configuration_and_the_measurement() {
     if privileges::missing() {
         return;
     }
@@ -134,7 +135,7 @@ fn a_ready_line_tells_what_was_asked_and_what_was_measured() {
 }
 
 #[test]
-fn a_dead_link_says_that_nothing_came_back() {
+fn a_dead_link_reports_that_nothing_came_back() {
     if privileges::missing() {
         return;
     }
@@ -161,8 +162,8 @@ fn nothing_is_left_however_it_is_stopped() {
     type Stopping = fn(&mut Process);
     let ways: [(&str, Stopping); 3] = [
         ("end of input", |link| drop(link.input.take())),
-        ("SIGTERM", |link| link.signal(libc::SIGTERM)),
-        ("SIGINT", |link| link.signal(libc::SIGINT)),
+        ("SIGTERM", |link| link.signal(Signal::TERM)),
+        ("SIGINT", |link| link.signal(Signal::INT)),
     ];
     for (profile, driver) in [("lan", "veth"), ("wlan", "emulator")] {
         for (name, stop) in ways {
@@ -187,35 +188,35 @@ fn it_can_be_stopped_while_it_still_measures() {
     }
     let hours = json!({"profile": "gprs", "measure": {"loss_packets": 1_000_000}});
     let mut link = Process::spawn(&hours);
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while namespaces(link.pid()) != [true, true] {
         assert!(Instant::now() < deadline, "it makes no namespaces");
         std::thread::sleep(Duration::from_millis(10));
     }
-    link.signal(libc::SIGTERM);
+    link.signal(Signal::TERM);
     assert_eq!(link.ended(), Some(0));
     assert_eq!(namespaces(link.pid()), [false, false]);
 }
 
 #[test]
-fn what_a_killed_one_leaves_the_next_start_sweeps() {
+fn the_next_start_removes_what_a_killed_link_left() {
     if privileges::missing() {
         return;
     }
     let mut killed = Process::spawn(&quick("wlan"));
     killed.line();
     let pid = killed.pid();
-    killed.signal(libc::SIGKILL);
+    killed.signal(Signal::KILL);
     assert_eq!(killed.ended(), None);
     let mut next = Process::spawn(&quick("lan"));
     next.line();
-    // This start or that of a test beside it was the first.
+    // This start removed them, or one of a test that runs at the same time.
     assert_eq!(namespaces(pid), [false, false]);
     assert_eq!(namespaces(next.pid()), [true, true]);
 }
 
 #[test]
-fn counts_are_told_whenever_they_are_asked_for() {
+fn counts_are_printed_on_request() {
     if privileges::missing() {
         return;
     }
@@ -223,10 +224,10 @@ fn counts_are_told_whenever_they_are_asked_for() {
     link.line();
     writeln!(link.input.as_mut().expect("open"), "stats").expect("taken");
     let by_line = link.line();
-    link.signal(libc::SIGUSR1);
+    link.signal(Signal::USR1);
     let by_signal = link.line();
-    for told in [&by_line, &by_signal] {
-        assert!(told["link"]["lateness_us"]["p99"].is_f64(), "{told}");
+    for counts in [&by_line, &by_signal] {
+        assert!(counts["link"]["lateness_us"]["p99"].is_f64(), "{counts}");
     }
     assert!(by_signal["link"]["seconds"].as_f64() >= by_line["link"]["seconds"].as_f64());
 }

@@ -1,6 +1,6 @@
 //! Traffic over links of this process. As root; else skipped with a printed reason.
 
-#![allow(clippy::disallowed_macros, reason = "words for whoever runs the tests")]
+#![allow(clippy::disallowed_macros, reason = "the reasons of skipped tests")]
 
 mod privileges;
 
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use wirelab_link::{AfterIdle, Driver, Link, LinkConfig, LinkError, Match, Way};
 
-/// Bounds hanging alone.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Only a hang takes as long.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A process has one link at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -40,12 +40,12 @@ fn connect(link: &Link) -> (TcpStream, TcpStream, Duration) {
     let address = listener.local_addr().expect("an address");
     let before = Instant::now();
     let client = link
-        .in_client(|| TcpStream::connect_timeout(&address, PATIENCE))
+        .in_client(|| TcpStream::connect_timeout(&address, TIMEOUT))
         .expect("a connection");
     let took = before.elapsed();
     let (accepted, _) = listener.accept().expect("accepted");
     for socket in [&client, &accepted] {
-        socket.set_read_timeout(Some(PATIENCE)).expect("set");
+        socket.set_read_timeout(Some(TIMEOUT)).expect("set");
         socket.set_nodelay(true).expect("set");
     }
     (client, accepted, took)
@@ -133,9 +133,9 @@ fn a_dropped_syn_costs_the_timer_and_is_logged() {
     assert!(took >= Duration::from_millis(900), "{took:?}");
     for letter in [b'a', b'b', b'c'] {
         server.write_all(&[letter]).expect("sent");
-        let mut heard = [0];
-        client.read_exact(&mut heard).expect("heard");
-        assert_eq!(heard, [letter]);
+        let mut received = [0];
+        client.read_exact(&mut received).expect("received");
+        assert_eq!(received, [letter]);
     }
     let done = link.report().expect("a report");
     let [syn, data] = &done.dropped[..] else {
@@ -282,11 +282,14 @@ fn a_pause_does_to_windows_what_was_asked_for() {
         return;
     }
     let _alone = alone();
-    for (asked, told) in [("restart", AfterIdle::Restart), ("keep", AfterIdle::Keep)] {
+    for (asked, expected) in [("restart", AfterIdle::Restart), ("keep", AfterIdle::Keep)] {
         let config = json!({"profile": "lan", "measure": {"pings": 5}, "after_idle": asked});
         let link = start(&config);
         let tcp = &link.ready().tcp;
-        assert_eq!((tcp.client.after_idle, tcp.server.after_idle), (told, told));
+        assert_eq!(
+            (tcp.client.after_idle, tcp.server.after_idle),
+            (expected, expected)
+        );
         let file = "/proc/sys/net/ipv4/tcp_slow_start_after_idle";
         let setting = link.in_server(|| std::fs::read_to_string(file));
         let wanted = if asked == "keep" { "0" } else { "1" };
@@ -336,7 +339,7 @@ fn packets_are_at_most_1500_bytes() {
     let socket = link.in_client(|| UdpSocket::bind(from)).expect("a socket");
     for (payload, packets) in [(1_472, 1), (1_473, 3)] {
         socket.send_to(&vec![0; payload], to).expect("sent");
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while link.report().expect("a report").packets.forward < packets {
             assert!(Instant::now() < deadline, "{packets} packets do not come");
             thread::sleep(Duration::from_millis(5));

@@ -6,7 +6,7 @@ use wirelab_contract::{
     Call, DAYS, DOCUMENT_BYTES_MAX, OWNERS_MAX, SLOTS, TEXT_BYTES_MAX, workload,
 };
 
-use crate::exam::only_deep;
+use crate::finding::only_deep;
 use crate::transfer::TEXTS;
 use crate::walk::Walk;
 

@@ -8,7 +8,7 @@ use wirelab_contract::texts::SplitMix64;
 use wirelab_contract::workload::{Carried, Function};
 use wirelab_contract::{ACTIONS_MAX, Call, Reply, Store};
 
-use crate::exam::only_deep;
+use crate::finding::only_deep;
 use crate::walk::Walk;
 
 /// Calls of the generated sequence.

@@ -14,11 +14,13 @@
 mod calendar;
 mod charging;
 mod exam;
+mod finding;
 mod money;
 mod numbers;
 mod subject;
 mod transfer;
 mod walk;
 
-pub use exam::{Exam, Finding, Section, examine};
+pub use exam::examine;
+pub use finding::{Exam, Finding, Section};
 pub use subject::{Said, Subject, Subjects};

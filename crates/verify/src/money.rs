@@ -8,7 +8,7 @@ use wirelab_contract::workload::{
 use wirelab_contract::{Reply, State};
 
 use crate::charging::control;
-use crate::exam::{Exam, Finding, Section};
+use crate::finding::{Exam, Finding, Section};
 use crate::subject::{Said, Subject, Subjects};
 
 /// Connections at the same time.

@@ -4,7 +4,7 @@ use wirelab_contract::lists::ITEMS_MAX;
 use wirelab_contract::transfer::{DownloadRequest, Record, SubmitRequest, UploadRequest};
 use wirelab_contract::{Call, Store, texts, workload};
 
-use crate::exam::only_deep;
+use crate::finding::only_deep;
 use crate::walk::Walk;
 
 /// Texts that codecs get wrong: markup, white space, quotes, scripts, planes.

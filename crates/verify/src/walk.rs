@@ -2,7 +2,7 @@
 
 use wirelab_contract::{ApplicationError, Call, Reply, State};
 
-use crate::exam::Finding;
+use crate::finding::Finding;
 use crate::numbers::Numbers;
 use crate::subject::{Said, Subject};
 

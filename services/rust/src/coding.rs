@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 
@@ -14,7 +14,7 @@ use crate::compression::Compressor as _;
 use crate::compression::UnpackError;
 use crate::desk::Desk;
 use crate::http::BODY_LIMIT;
-use crate::negotiation::accepts_coding;
+use crate::negotiation::{accepts_coding, content_coding};
 use wirelab_stack::Compression;
 
 /// Makes an answer that is no reply, in the form of the binding.
@@ -50,13 +50,6 @@ async fn apply(
         Some(coding) if compress => compressed(&desk, coding, reply).await,
         _ => reply,
     }
-}
-
-/// The content coding of a message, if it has one.
-pub(crate) fn content_coding(headers: &HeaderMap) -> Option<&HeaderValue> {
-    headers
-        .get(header::CONTENT_ENCODING)
-        .filter(|coding| *coding != "identity")
 }
 
 /// The request with its body decompressed.

@@ -38,6 +38,7 @@ mod mutants;
 mod negotiation;
 mod orders;
 mod own_process;
+mod plain_socket;
 mod problem;
 mod process;
 mod protobuf;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use wirelab_contract::Message;
 
-use crate::coding::content_coding;
 use crate::desk::Desk;
 use crate::problem::Problem;
 use crate::representation::Representation as _;
@@ -112,6 +111,13 @@ fn accepts(headers: &HeaderMap, served: &str) -> bool {
         .filter_map(|(range, allowed)| Some((specific(range)?, allowed)))
         .max()
         .is_some_and(|(_, allowed)| allowed)
+}
+
+/// The content coding of a message, if it has one.
+pub(crate) fn content_coding(headers: &HeaderMap) -> Option<&HeaderValue> {
+    headers
+        .get(header::CONTENT_ENCODING)
+        .filter(|coding| *coding != "identity")
 }
 
 /// Whether `Accept-Encoding` allows `coding` (RFC 9110 section 12.5.3).

@@ -19,8 +19,8 @@ use tokio_rustls::server::TlsStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 
 use crate::config::ServiceConfig;
+use crate::plain_socket::PlainSocket;
 use crate::refusal::Refusal;
-use crate::socket::PlainSocket;
 use wirelab_stack::{Security, Transport};
 
 /// Time that a client has for its handshake.

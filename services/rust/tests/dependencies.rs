@@ -32,6 +32,11 @@ fn services_are_built_on_public_libraries_and_not_on_the_codecs_of_the_engine() 
         .collect();
     ours.sort_unstable();
     ours.dedup();
-    let allowed = ["wirelab-contract", "wirelab-services", "wirelab-stack", "wirelab-wire-own"];
+    let allowed = [
+        "wirelab-contract",
+        "wirelab-services",
+        "wirelab-stack",
+        "wirelab-wire-own",
+    ];
     assert_eq!(ours, allowed);
 }

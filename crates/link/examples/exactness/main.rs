@@ -1,5 +1,5 @@
 //! How exact the emulator is on this machine: round trips, echoes under load,
-//! rates, losses, throughput, each beside what was asked, as JSON lines and a
+//! rates, losses, throughput, each next to the nominal value, as JSON lines and a
 //! table. Run it as root on an idle machine:
 //!
 //! `cargo run --release -p wirelab-link --example exactness [--tries N] [CORE…]`
@@ -11,7 +11,7 @@
 
 #![allow(
     clippy::disallowed_macros,
-    reason = "words for whoever runs it by hand"
+    reason = "messages of an interactive program"
 )]
 
 mod flood;

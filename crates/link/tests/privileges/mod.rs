@@ -10,8 +10,7 @@ pub use skipped::skipped;
 
 /// Whether this is root.
 pub fn root() -> bool {
-    // SAFETY: takes nothing, gives a number.
-    unsafe { libc::geteuid() == 0 }
+    rustix::process::geteuid().is_root()
 }
 
 /// True, with a printed reason, when the machine gives no links.

@@ -2,7 +2,8 @@
 
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 
-use super::{Error, Reader};
+use super::error::Error;
+use super::reader::Reader;
 
 /// Reads what serde asks for, in order.
 pub(super) struct Deserializer<'r, 'de> {

@@ -2,7 +2,8 @@
 
 use serde::ser::{self, Impossible, Serialize};
 
-use super::{Error, Writer};
+use super::error::Error;
+use super::writer::Writer;
 
 /// Writes what serde hands it, in order.
 pub(super) struct Serializer<'w, 'a> {

@@ -1,6 +1,7 @@
 //! Primitives on their way out, each in its place.
 
-use super::{ByteOrder, Error};
+use wirelab_stack::ByteOrder;
+use super::error::Error;
 
 /// Appends CDR primitives to a buffer.
 #[derive(Debug)]

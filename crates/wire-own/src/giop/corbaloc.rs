@@ -1,7 +1,5 @@
 //! `corbaloc:iiop:1.2@host:port/key` (CORBA 3.3 part 2, section 7.6.10.1).
 
-use super::ior::{IiopProfile, Ior, Profile};
-
 const SCHEME: &str = "corbaloc:";
 
 /// The port where none is given.
@@ -37,51 +35,61 @@ pub enum CorbalocError {
     Long,
 }
 
+/// What a `corbaloc:` names: one object at some addresses.
+pub(super) struct Corbaloc {
+    pub(super) addresses: Vec<Address>,
+    pub(super) object_key: Vec<u8>,
+}
+
+pub(super) struct Address {
+    /// Highest version that the server speaks, major and minor.
+    pub(super) version: (u8, u8),
+    pub(super) host: String,
+    pub(super) port: u16,
+}
+
 pub(super) fn has_scheme(text: &str) -> bool {
     text.get(..SCHEME.len())
         .is_some_and(|head| head.eq_ignore_ascii_case(SCHEME))
 }
 
 /// Reads what [`has_scheme`].
-pub(super) fn parse(text: &str) -> Result<Ior, CorbalocError> {
+pub(super) fn parse(text: &str) -> Result<Corbaloc, CorbalocError> {
     let rest = &text[SCHEME.len()..];
-    let (addresses, key) = rest.split_once('/').ok_or(CorbalocError::NoKey)?;
+    let (names, key) = rest.split_once('/').ok_or(CorbalocError::NoKey)?;
     let object_key = unescape(key).ok_or_else(|| CorbalocError::Escape(key.to_owned()))?;
     if object_key.is_empty() {
         return Err(CorbalocError::NoKey);
     }
-    let keys = addresses.split(',').count() * (object_key.len() + PROFILE_BYTES);
-    if addresses.len() + keys > BYTES_MAX {
+    let keys = names.split(',').count() * (object_key.len() + PROFILE_BYTES);
+    if names.len() + keys > BYTES_MAX {
         return Err(CorbalocError::Long);
     }
-    let mut profiles = Vec::new();
-    for address in addresses.split(',') {
-        if profiles.len() == ADDRESSES_MAX {
+    let mut addresses = Vec::new();
+    for name in names.split(',') {
+        if addresses.len() == ADDRESSES_MAX {
             return Err(CorbalocError::Addresses);
         }
-        let profile = self::address(address, &object_key)
-            .ok_or_else(|| CorbalocError::Address(address.to_owned()))?;
-        profiles.push(Profile::Iiop(profile));
+        let address = address(name).ok_or_else(|| CorbalocError::Address(name.to_owned()))?;
+        addresses.push(address);
     }
-    Ok(Ior {
-        type_id: String::new(),
-        profiles,
+    Ok(Corbaloc {
+        addresses,
+        object_key,
     })
 }
 
-fn address(text: &str, object_key: &[u8]) -> Option<IiopProfile> {
+fn address(text: &str) -> Option<Address> {
     let rest = text.strip_prefix("iiop:").or(text.strip_prefix(':'))?;
     let (version, rest) = match rest.split_once('@') {
         Some((version, rest)) => (numbers(version)?, rest),
         None => ((1, 0), rest),
     };
     let (host, port) = host_and_port(rest)?;
-    Some(IiopProfile {
+    Some(Address {
         version,
         host: host.to_owned(),
         port,
-        object_key: object_key.to_owned(),
-        components: Vec::new(),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::contexts::{CODE_SET_UTF8, CODE_SET_UTF16};
-use super::corbaloc::{self, CorbalocError};
+use super::corbaloc::{self, Corbaloc, CorbalocError};
 use crate::cdr::{ByteOrder, Error, Reader, Writer};
 
 /// Profile tag of IIOP.
@@ -184,7 +184,7 @@ impl Ior {
     pub fn parse(text: &str) -> Result<Ior, IorError> {
         let text = text.trim();
         if corbaloc::has_scheme(text) {
-            return Ok(corbaloc::parse(text)?);
+            return Ok(Ior::of_corbaloc(corbaloc::parse(text)?));
         }
         let digits = text
             .get(..4)
@@ -199,6 +199,23 @@ impl Ior {
         });
         let bytes = bytes.collect::<Result<Vec<u8>, IorError>>()?;
         Ok(Ior::read(&mut Reader::encapsulation(&bytes)?)?)
+    }
+
+    fn of_corbaloc(corbaloc: Corbaloc) -> Ior {
+        let object_key = corbaloc.object_key;
+        let profiles = corbaloc.addresses.into_iter().map(|address| {
+            Profile::Iiop(IiopProfile {
+                version: address.version,
+                host: address.host,
+                port: address.port,
+                object_key: object_key.clone(),
+                components: Vec::new(),
+            })
+        });
+        Ior {
+            type_id: String::new(),
+            profiles: profiles.collect(),
+        }
     }
 
     /// The first way over TCP.

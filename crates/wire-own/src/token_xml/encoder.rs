@@ -2,17 +2,11 @@
 
 use std::sync::LazyLock;
 
-use wirelab_contract::{Message, Operation};
-
-use crate::soap::Form;
-use crate::soap::writing;
-
 use super::atom::Atom;
 use super::cache::Index;
 use super::document::{Document, Item};
 use super::plan::{NAMES, TEXTS, TokenCache};
 use super::token;
-use super::token_sink::TokenSink;
 
 /// The sending end of one connection in one direction.
 ///
@@ -57,21 +51,6 @@ impl Encoder {
                 Item::Close => out.push(token::CLOSE),
             }
         }
-    }
-
-    /// Appends the tokens of a request's envelope: those of
-    /// [`Document::of_request`], without making the document.
-    ///
-    /// # Panics
-    /// When `message` is not of the profile in contracts/README.md.
-    pub fn encode_request<M: Message>(
-        &mut self,
-        operation: Operation,
-        message: &M,
-        out: &mut Vec<u8>,
-    ) {
-        let mut sink = TokenSink::new(self, out);
-        writing::request(Form::PLAIN, operation, message, &mut sink);
     }
 
     #[inline]

@@ -18,6 +18,7 @@ mod cursor;
 mod decoder;
 mod document;
 mod encoder;
+mod envelope;
 mod error;
 mod input;
 mod plan;

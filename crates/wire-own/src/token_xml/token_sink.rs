@@ -1,20 +1,40 @@
 //! Tokens from messages, without a document between.
 
+use wirelab_contract::{Message, Operation};
+
 use crate::infoset::value;
 use crate::infoset::writer::Sink;
+use crate::soap::{Form, writing};
 
 use super::atom::Atom;
 use super::encoder::{ATTRIBUTE, ELEMENT, Encoder, write_atom};
 use super::token;
 
+impl Encoder {
+    /// Appends the tokens of a request's envelope: those of
+    /// [`Document::of_request`](super::Document::of_request), without making the document.
+    ///
+    /// # Panics
+    /// When `message` is not of the profile in contracts/README.md.
+    pub fn encode_request<M: Message>(
+        &mut self,
+        operation: Operation,
+        message: &M,
+        out: &mut Vec<u8>,
+    ) {
+        let mut sink = TokenSink::new(self, out);
+        writing::request(Form::PLAIN, operation, message, &mut sink);
+    }
+}
+
 /// Appends the tokens of a document to bytes.
-pub(super) struct TokenSink<'e> {
+struct TokenSink<'e> {
     encoder: &'e mut Encoder,
     out: &'e mut Vec<u8>,
 }
 
 impl<'e> TokenSink<'e> {
-    pub(super) fn new(encoder: &'e mut Encoder, out: &'e mut Vec<u8>) -> Self {
+    fn new(encoder: &'e mut Encoder, out: &'e mut Vec<u8>) -> Self {
         TokenSink { encoder, out }
     }
 

@@ -4,20 +4,11 @@ use super::client::Client;
 use super::data::content_len;
 use super::fault::Fault;
 use super::frame::{FrameHead, flag};
+use super::reading::Continuing;
 use crate::Replies;
 
 /// CONTINUATION frames that one field block may take.
 const CONTINUATIONS_MAX: u32 = 256;
-
-/// A field block that goes on in CONTINUATION frames.
-#[derive(Debug)]
-pub(super) struct Continuing {
-    pub(super) stream: u32,
-    end_stream: bool,
-    /// CONTINUATION frames so far.
-    frames: u32,
-    block: Vec<u8>,
-}
 
 impl Client {
     /// The first HEADERS on a stream is the first sign of a reply.

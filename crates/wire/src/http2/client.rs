@@ -3,14 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::block::Continuing;
 use super::cancelled::Cancelled;
 use super::fault::Fault;
 use super::fields::Blocks;
 use super::flow::{ReceiveWindow, SendWindow};
 use super::frame::{STREAM_MAX, WINDOW_DEFAULT, code, kind, put, put_reset};
 use super::options::Options;
-use super::receive::Reading;
+use super::reading::{Continuing, Reading};
 use super::requests::Requests;
 use super::settings::PeerSettings;
 use super::streams::{Stream, Streams};

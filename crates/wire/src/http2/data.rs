@@ -3,26 +3,11 @@
 use super::client::Client;
 use super::fault::Fault;
 use super::frame::{FrameHead, code, flag};
-use super::receive::Reading;
-use crate::{CallId, Replies};
+use super::reading::{Data, Reading};
+use crate::Replies;
 
 /// DATA frames without content that may follow each other.
 const EMPTY_DATA_MAX: u32 = 1_000;
-
-/// A DATA frame in progress.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Data {
-    /// Slot and call; None where nobody waits for the content any more.
-    pub(super) target: Option<(u32, CallId)>,
-    /// The next byte is the length of the padding.
-    pad_due: bool,
-    /// Bytes of content to come.
-    left: u32,
-    /// Bytes of padding to come.
-    padding: u32,
-    /// It ends the stream.
-    end_stream: bool,
-}
 
 impl Client {
     /// Accounts for a DATA frame (RFC 9113 section 6.9: padding included) and

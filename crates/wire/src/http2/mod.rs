@@ -27,6 +27,7 @@ pub mod frame;
 pub mod hpack;
 mod index;
 mod options;
+mod reading;
 mod receive;
 mod replies;
 mod reply;

@@ -1,34 +1,10 @@
 //! Bytes in: frames are told apart, checked, and put together where they must be.
 
 use super::client::Client;
-use super::data::Data;
 use super::fault::Fault;
 use super::frame::{FrameHead, kind};
+use super::reading::Reading;
 use crate::Replies;
-
-/// Where the input stands.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Reading {
-    /// In a frame's head.
-    Head,
-    /// In a payload that is needed whole.
-    Payload(FrameHead),
-    /// In DATA, which is handed on as it comes.
-    Data(Data),
-    /// In so many bytes of no interest.
-    Skip(u32),
-}
-
-impl Reading {
-    /// Nobody waits any more for what comes for `slot`.
-    pub(super) fn forget(&mut self, slot: u32) {
-        if let Reading::Data(data) = self
-            && data.target.is_some_and(|(target, _)| target == slot)
-        {
-            data.target = None;
-        }
-    }
-}
 
 impl Client {
     /// Takes what arrived.

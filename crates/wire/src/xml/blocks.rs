@@ -1,7 +1,5 @@
 //! Sixteen bytes at a time: room for most names, and for most values.
 
-use super::bytes::others;
-
 /// Bytes that are looked at together.
 pub(super) const BLOCK: usize = 16;
 
@@ -90,6 +88,21 @@ fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 
 fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
     let same = |n: usize| others.iter().any(|other| other[n] == block[n]);
     (0..BLOCK).fold(0, |bits, n| bits | u32::from(same(n)) << n)
+}
+
+/// A word whose every byte is `byte`.
+const fn all(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The high bits of those bytes of a word that are no letters of ASCII.
+#[inline]
+pub(super) const fn others(word: u64) -> u64 {
+    let small = (word | all(0x20)) & all(0x7F);
+    // Bytes below 0x80: no sum reaches the byte above.
+    let from_a = small + all(0x80 - b'a');
+    let past_z = small + all(0x7F - b'z');
+    (!from_a | past_z | word) & all(0x80)
 }
 
 /// How many letters of ASCII stand behind the first byte.

@@ -1,12 +1,7 @@
 //! Searches over bytes, in blocks or eight at a time: most names and texts are
 //! short, so that a call of a search over many would cost more than the search.
 
-use super::blocks::{BLOCK, before, before_special, block, padded};
-
-/// A word whose every byte is `byte`.
-const fn all(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
-}
+use super::blocks::{BLOCK, before, before_special, block, others, padded};
 
 /// The eight bytes from `at` on, the first lowest, where there are as many.
 #[inline]
@@ -109,16 +104,6 @@ pub(super) fn letters_end(bytes: &[u8], at: usize) -> usize {
         at += 8;
     }
     at
-}
-
-/// The high bits of those bytes of a word that are no letters of ASCII.
-#[inline]
-pub(super) const fn others(word: u64) -> u64 {
-    let small = (word | all(0x20)) & all(0x7F);
-    // Bytes below 0x80: no sum reaches the byte above.
-    let from_a = small + all(0x80 - b'a');
-    let past_z = small + all(0x7F - b'z');
-    (!from_a | past_z | word) & all(0x80)
 }
 
 /// Whether `length` bytes are the same at two places.

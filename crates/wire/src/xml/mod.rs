@@ -17,6 +17,7 @@ mod name;
 mod pair;
 #[cfg(test)]
 mod peer_tests;
+mod position;
 mod reference;
 mod references;
 mod repeats;

@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 
 use wirelab_wire_own::infoset::scope::{Scope, short};
-use wirelab_wire_own::infoset::{DEPTH_MAX, Element, Error, ErrorKind, Source, Step};
+use wirelab_wire_own::infoset::{DEPTH_MAX, Error, ErrorKind};
 
-use super::scanner::{Position, Scanner};
+use super::position::Position;
 
 /// Bytes that may be read by way of references, for each byte of the document:
 /// room for a text that many records share, none for a bomb.
@@ -28,7 +28,8 @@ pub(super) struct References<'de> {
 }
 
 /// The elements with an `id`.
-struct Index<'de> {
+#[derive(Default)]
+pub(super) struct Index<'de> {
     elements: HashMap<String, Target>,
     /// The namespaces in scope where they stand.
     scope: Scope<'de>,
@@ -40,81 +41,66 @@ struct Target {
     bytes: usize,
 }
 
-/// See [`Source::follow`].
-pub(super) fn follow<'de>(scanner: &mut Scanner<'de>, id: &str) -> Result<Element<'de>, Error> {
-    let offset = scanner.offset();
-    let fail = |fault| {
-        let id = short(id);
-        Err(Error::new(offset, ErrorKind::Reference { id, fault }))
-    };
-    if scanner.references.index.is_none() {
-        scanner.references.index = Some(Index::of(scanner.document)?);
+impl<'de> References<'de> {
+    pub(super) fn is_indexed(&self) -> bool {
+        self.index.is_some()
     }
-    let Some(index) = &scanner.references.index else {
-        unreachable!("made just now");
-    };
-    let Some(target) = index.elements.get(id).copied() else {
-        return fail("leads nowhere");
-    };
-    if scanner
-        .references
-        .followed
-        .iter()
-        .any(|(open, _)| open == id)
-    {
-        return fail("leads back to itself");
-    }
-    if scanner.references.followed.len() >= DEPTH_MAX {
-        let what = "references within references";
-        return Err(Error::limit(offset, what, DEPTH_MAX));
-    }
-    scanner.references.read += target.bytes;
-    if scanner.references.read > scanner.document.len() * GROWTH_MAX {
-        return fail("makes the document grow beyond measure");
-    }
-    let mut there = Position::at(target.offset);
-    there.scope = index.scope.clone();
-    there.depth = scanner.position.depth;
-    let here = std::mem::replace(&mut scanner.position, there);
-    scanner.references.followed.push((id.to_owned(), here));
-    match scanner.step()? {
-        Step::Open(target) => Ok(target),
-        Step::Text(_) | Step::Close => unreachable!("an element begins at every target"),
-    }
-}
 
-/// See [`Source::back`].
-pub(super) fn back(scanner: &mut Scanner<'_>) {
-    if let Some((_, here)) = scanner.references.followed.pop() {
-        scanner.position = here;
+    pub(super) fn set_index(&mut self, index: Index<'de>) {
+        self.index = Some(index);
+    }
+
+    /// Moves `here` before the element with this `id`, in a document of so many bytes.
+    /// The index must have been set.
+    pub(super) fn follow(
+        &mut self,
+        id: &str,
+        document_bytes: usize,
+        here: &mut Position<'de>,
+    ) -> Result<(), Error> {
+        let fail = |fault| {
+            let id = short(id);
+            Err(Error::new(here.at, ErrorKind::Reference { id, fault }))
+        };
+        let index = self.index.as_ref().expect("the index is set first");
+        let Some(target) = index.elements.get(id).copied() else {
+            return fail("leads nowhere");
+        };
+        if self.followed.iter().any(|(open, _)| open == id) {
+            return fail("leads back to itself");
+        }
+        if self.followed.len() >= DEPTH_MAX {
+            let what = "references within references";
+            return Err(Error::limit(here.at, what, DEPTH_MAX));
+        }
+        self.read += target.bytes;
+        if self.read > document_bytes * GROWTH_MAX {
+            return fail("makes the document grow beyond measure");
+        }
+        let mut there = Position::at(target.offset);
+        there.scope = index.scope.clone();
+        there.depth = here.depth;
+        let from = std::mem::replace(here, there);
+        self.followed.push((id.to_owned(), from));
+        Ok(())
+    }
+
+    /// Moves `here` back to where the last reference was followed from.
+    pub(super) fn back(&mut self, here: &mut Position<'de>) {
+        if let Some((_, from)) = self.followed.pop() {
+            *here = from;
+        }
     }
 }
 
 impl<'de> Index<'de> {
-    /// Goes once through the document, to the children of the last child of
-    /// the root, which in an envelope is its body.
-    fn of(document: &'de str) -> Result<Self, Error> {
-        let mut scanner = Scanner::new(document.as_bytes())?;
-        let mut index = Index {
-            elements: HashMap::new(),
-            scope: Scope::default(),
-        };
-        scanner.child()?;
-        while scanner.child()?.is_some() {
-            index.elements.clear();
-            index.scope = scanner.position.scope.clone();
-            while let Some(child) = scanner.child()? {
-                let id = scanner.attribute("", "id")?;
-                scanner.skip()?;
-                if let Some(id) = id {
-                    index.add(id.into_owned(), child.offset, scanner.offset())?;
-                }
-            }
-        }
-        Ok(index)
+    /// Forgets all elements: those to come stand in this scope.
+    pub(super) fn begin(&mut self, scope: &Scope<'de>) {
+        self.elements.clear();
+        self.scope = scope.clone();
     }
 
-    fn add(&mut self, id: String, offset: usize, end: usize) -> Result<(), Error> {
+    pub(super) fn add(&mut self, id: String, offset: usize, end: usize) -> Result<(), Error> {
         let bytes = end - offset;
         match self.elements.insert(id, Target { offset, bytes }) {
             None => Ok(()),

@@ -9,69 +9,18 @@
 
 use std::borrow::Cow;
 
-use wirelab_wire_own::infoset::scope::Scope;
 use wirelab_wire_own::infoset::{Element, Error, ErrorKind, Source, Step, Text, chars};
 
-use super::attributes::AttributeList;
 use super::declaration;
+use super::position::{Leaf, Position};
 use super::reference;
-use super::references::References;
-use super::repeats::Repeats;
+use super::references::{Index, References};
 
 /// A document that is being read.
 pub struct Scanner<'de> {
     pub(crate) document: &'de str,
     pub(super) position: Position<'de>,
     pub(super) references: References<'de>,
-}
-
-/// Where a scanner is.
-#[derive(Clone)]
-pub(super) struct Position<'de> {
-    /// Bytes that have been read.
-    pub(super) at: usize,
-    /// Open elements, those included from which references were followed.
-    pub(super) depth: usize,
-    /// The open elements.
-    pub(super) open: Vec<Name>,
-    pub(super) scope: Scope<'de>,
-    /// Attributes of the element opened last.
-    pub(super) attributes: AttributeList<'de>,
-    /// Start tags that may come again.
-    pub(super) repeats: Repeats<'de>,
-    /// The element opened last, as long as nobody has stepped into it, where
-    /// it holds nothing but plain characters.
-    pub(super) leaf: Option<Leaf>,
-    /// The element opened last was `<a/>` and has not been closed yet.
-    pub(super) empty: bool,
-    /// The root element has begun.
-    pub(super) rooted: bool,
-}
-
-/// An element's name, as it is written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Name {
-    pub(super) offset: usize,
-    pub(super) length: usize,
-}
-
-impl Name {
-    /// That of the tag at `offset`.
-    #[inline]
-    pub(super) fn of(offset: usize, length: usize) -> Self {
-        let offset = offset + 1;
-        Name { offset, length }
-    }
-}
-
-/// An element whose start tag has been read, and whose end is known.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Leaf {
-    pub(super) name: Name,
-    /// Where its text ends.
-    pub(super) end: usize,
-    /// Behind its end tag.
-    pub(super) after: usize,
 }
 
 impl<'de> Scanner<'de> {
@@ -167,42 +116,6 @@ impl<'de> Scanner<'de> {
     }
 }
 
-/// Open elements that there is room for from the begin: those of a message.
-const ROOM: usize = 8;
-
-impl<'de> Position<'de> {
-    /// An element is open from now on.
-    #[inline]
-    pub(super) fn push(&mut self, name: Name) {
-        self.open.push(name);
-        self.depth += 1;
-    }
-
-    /// Takes the element opened last among the open ones, so that it can be
-    /// stepped through.
-    #[inline]
-    pub(super) fn settle(&mut self) {
-        if let Some(leaf) = self.leaf.take() {
-            self.push(leaf.name);
-        }
-    }
-
-    /// A place outside every element.
-    pub(super) fn at(offset: usize) -> Self {
-        Position {
-            at: offset,
-            depth: 0,
-            open: Vec::with_capacity(ROOM),
-            scope: Scope::default(),
-            attributes: AttributeList::default(),
-            repeats: Repeats::default(),
-            leaf: None,
-            empty: false,
-            rooted: false,
-        }
-    }
-}
-
 impl<'de> Source<'de> for Scanner<'de> {
     #[inline]
     fn step(&mut self) -> Result<Step<'de>, Error> {
@@ -252,11 +165,19 @@ impl<'de> Source<'de> for Scanner<'de> {
 
     fn follow(&mut self, id: &str) -> Result<Element<'de>, Error> {
         self.position.settle();
-        super::references::follow(self, id)
+        if !self.references.is_indexed() {
+            self.references.set_index(index(self.document)?);
+        }
+        let bytes = self.document.len();
+        self.references.follow(id, bytes, &mut self.position)?;
+        match self.step()? {
+            Step::Open(target) => Ok(target),
+            Step::Text(_) | Step::Close => unreachable!("an element begins at every target"),
+        }
     }
 
     fn back(&mut self) {
-        super::references::back(self);
+        self.references.back(&mut self.position);
     }
 
     fn finish(&mut self) -> Result<(), Error> {
@@ -274,6 +195,25 @@ impl<'de> Source<'de> for Scanner<'de> {
     fn offset(&self) -> usize {
         self.position.at
     }
+}
+
+/// The elements to which references may lead: the document is read once, to the
+/// children of the last child of the root, which in an envelope is its body.
+fn index(document: &str) -> Result<Index<'_>, Error> {
+    let mut scanner = Scanner::new(document.as_bytes())?;
+    let mut index = Index::default();
+    scanner.child()?;
+    while scanner.child()?.is_some() {
+        index.begin(&scanner.position.scope);
+        while let Some(child) = scanner.child()? {
+            let id = scanner.attribute("", "id")?;
+            scanner.skip()?;
+            if let Some(id) = id {
+                index.add(id.into_owned(), child.offset, scanner.offset())?;
+            }
+        }
+    }
+    Ok(index)
 }
 
 /// Proves once for a whole document that it is UTF-8 and holds only the

@@ -7,8 +7,9 @@ use super::attributes::{Met, TagEnd, type_alone};
 use super::blocks::{BLOCK, block, letters_behind_first, same_behind_first};
 use super::bytes::{same, special};
 use super::name::{QName, plain_name_end};
+use super::position::{Leaf, Name};
 use super::repeats::Tag;
-use super::scanner::{Leaf, Name, Scanner};
+use super::scanner::Scanner;
 
 impl<'de> Scanner<'de> {
     /// Opens the next child where it lies as most do: at once, with a short

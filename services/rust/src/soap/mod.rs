@@ -4,6 +4,7 @@
 mod encoded;
 pub(crate) mod envelopes;
 mod head;
+mod header_blocks;
 mod references;
 #[cfg(test)]
 mod tests;
@@ -22,10 +23,11 @@ use wirelab_contract::{Contract, Operation};
 use wirelab_wire_own::soap::{ContentType, Fault, Version, action_of_field};
 
 use crate::calls::{ApplicationRefusal, Asked};
-use crate::coding::{self, Refuse, content_coding};
+use crate::coding::{self, Refuse};
 use crate::config::ServiceConfig;
 use crate::desk::Desk;
 use crate::http::BODY_LIMIT;
+use crate::negotiation::content_coding;
 use crate::spoil::Spoiler;
 use crate::wsdl;
 use wirelab_stack::{Compression, Security};

@@ -10,7 +10,7 @@ use std::ops::Range;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{NsReader, Reader, Writer, XmlVersion};
 
-use super::text::open_body;
+use super::header_blocks::open_body;
 use crate::xml::{self, XmlError};
 use wirelab_wire_own::soap::Version;
 

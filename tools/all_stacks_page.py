@@ -1,0 +1,116 @@
+"""docs/reference/all-stacks.md from a run of experiments/all-stacks.yaml.
+
+``python -m tools.all_stacks_page RUN``: two tables, one per load, of every stack and message.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from wirelab import finished_run, run_directory
+from wirelab.statistics import (
+    CLIENT_CPU,
+    RATE,
+    RESPONSE_P50,
+    SERVICE_CPU,
+    Cell,
+    Figure,
+    cells,
+)
+
+PAGE = Path("docs/reference/all-stacks.md")
+BEGIN = "<!-- all stacks: made by tools/all_stacks_page.py -->"
+END = "<!-- end of all stacks -->"
+NOTHING = "–"
+
+
+def _number(value: float) -> str:
+    """Three significant digits."""
+    digits = max(0, 2 - math.floor(math.log10(value))) if value else 0
+    return f"{value:,.{digits}f}"
+
+
+def _shown(cell: Cell, figure: Figure, factor: float, with_interval: bool) -> str:
+    interval = cell.interval(figure)
+    if interval is None:
+        return NOTHING
+    middle = _number(interval.estimate * factor)
+    if not with_interval or interval.low is None or interval.high is None:
+        return middle
+    return f"{middle} [{_number(interval.low * factor)} … {_number(interval.high * factor)}]"
+
+
+def _message(cell: Cell) -> str:
+    point = cell.point
+    size = {200: " 200 B", 150_000: " 150 kB"}
+    return point.operation + (size.get(point.bytes, "") if point.operation == "Submit" else "")
+
+
+def _row(cell: Cell, columns: Iterable[tuple[Figure, float, bool]]) -> str:
+    figures = [_shown(cell, *column) for column in columns]
+    marked = sum(any(c.outcome == "marked" for c in trial.checks) for trial in cell.trials)
+    notes = [f"{len(cell.failed)} failed"] if cell.failed else []
+    notes += [f"{cell.errors} calls failed"] if cell.errors else []
+    notes += [f"{marked} of {len(cell.trials)} marked"] if marked else []
+    return f"| `{cell.point.stack}` | {' | '.join(figures)} | {', '.join(notes)} |"
+
+
+def _tables(found: list[Cell], users: int, lead: tuple[str, Figure, float]) -> list[str]:
+    title, figure, factor = lead
+    columns = [(figure, factor, True), (CLIENT_CPU, 1e6, False), (SERVICE_CPU, 1e6, False)]
+    lines = []
+    chosen = [cell for cell in found if cell.point.load.get("users") == users]
+    for message in dict.fromkeys(map(_message, chosen)):
+        rows = [cell for cell in chosen if _message(cell) == message]
+        rows.sort(key=_order(figure))
+        lines += [
+            "",
+            f"### {message}, {users} {'user' if users == 1 else 'users'}",
+            "",
+            f"| stack | {title} | client CPU, us | service CPU, us | trials |",
+            "|---|---|---|---|---|",
+            *(_row(cell, columns) for cell in rows),
+        ]
+    return lines
+
+
+def _order(figure: Figure) -> Callable[[Cell], float]:
+    sign = 1.0 if figure.better == "lower" else -1.0
+
+    def key(cell: Cell) -> float:
+        interval = cell.interval(figure)
+        return math.inf if interval is None else sign * interval.estimate
+
+    return key
+
+
+def page(text: str, folder: Path) -> str:
+    """The page with its tables made from a run. Raises :class:`ValueError` where it lacks a
+    marker."""
+    before, begun, rest = text.partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not begun or not ended:
+        raise ValueError(f"{PAGE} lacks {BEGIN} or {END}")
+    found = list(cells(finished_run.read(folder).trials))
+    machine = run_directory.read_manifest(folder)["machine"]
+    trials = sum(len(cell.trials) for cell in found)
+    days = sorted({trial.started[:10] for cell in found for trial in cell.trials})
+    taken = (
+        f"{trials:,} trials of {days[0]} to {days[-1]} on {machine['cpu']}, "
+        f"{machine['cores']} cores, Linux {machine['kernel']}."
+    )
+    lines = [
+        BEGIN,
+        taken,
+        *_tables(found, 1, ("response p50, us", RESPONSE_P50, 1e-3)),
+        *_tables(found, 50, ("calls per second", RATE, 1.0)),
+        END,
+    ]
+    return before + "\n".join(lines) + after
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), Path(sys.argv[1])), encoding="utf-8")
