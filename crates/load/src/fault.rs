@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::result::Fault;
+use crate::record::result::Fault;
 
 pub(crate) fn plan(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
     Fault {

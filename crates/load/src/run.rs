@@ -5,22 +5,23 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::arrivals::Arrivals;
-use crate::call_log::{CallLines, CallLog};
-use crate::clock::{now_ns, ns, seconds};
 use crate::fault;
 use crate::group::{Group, Spec};
-use crate::outcome::{self, During, Merged};
 use crate::plan::{self, Load, Plan, Window};
-use crate::process::{Usage, open_files_max, pin};
-use crate::quota::Quota;
-use crate::result::{Fault, Outcome, Process, Progress};
-use crate::shared::{Shared, Span, UNSET};
+use crate::reactor::clock::UNSET;
+use crate::reactor::clock::{now_ns, ns, seconds};
+use crate::reactor::worker;
+use crate::record::call_log::{CallLines, CallLog};
+use crate::record::outcome::{self, During, Merged};
+use crate::record::process::{Usage, open_files_max, pin};
+use crate::record::result::{Fault, Outcome, Process, Progress};
+use crate::request::workload::Prepared;
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::demand::{Numbers, Users};
+use crate::schedule::quota::Quota;
+use crate::schedule::warmup::{SAMPLE_NS, Warmup};
+use crate::shared::{Shared, Span};
 use crate::spec::{self, share};
-use crate::users::{Numbers, Users};
-use crate::warmup::{SAMPLE_NS, Warmup};
-use crate::worker;
-use crate::workload::Prepared;
 
 /// The window opens this long after it was decided, so that every thread
 /// knows before it does: longer than a thread is kept off its core.

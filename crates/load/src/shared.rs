@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::quota::Quota;
-
-/// Not yet decided.
-pub(crate) const UNSET: u64 = u64::MAX;
+use crate::reactor::clock::UNSET;
+use crate::schedule::quota::Quota;
 
 /// Decisions of the coordinator, and counters of the threads.
 pub(crate) struct Shared {

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use wirelab_stack::{Binding, Connection, Stack};
 use wirelab_wire::{Request, giop, http1, raw};
 
-use crate::clock::ns;
+use crate::connection::session_factory::Speaks;
+use crate::connection::socket::SocketOptions;
+use crate::connection::tls_files::Secure;
 use crate::fault;
 use crate::group::Spec;
-use crate::legality::{check_group, check_socket};
-use crate::object::Object;
+use crate::plan::legality::{check_group, check_socket};
 use crate::plan::{Group, Load, Plan, Warmup, Window};
-use crate::result::Fault;
-use crate::script::{Script, Varying};
-use crate::socket::SocketOptions;
-use crate::speaks::Speaks;
+use crate::reactor::clock::ns;
+use crate::record::result::Fault;
+use crate::request::object::Object;
+use crate::request::script::{Script, Varying};
+use crate::request::workload::Prepared;
 use crate::target::{Target, TargetError};
-use crate::tls_files::Secure;
-use crate::workload::Prepared;
 
 /// Threads that one engine process may have.
 const THREADS_MAX: u32 = 256;

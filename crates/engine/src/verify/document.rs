@@ -52,7 +52,7 @@ struct Held {
 impl Document {
     pub(crate) fn contract(&self) -> Result<Contract, Fault> {
         let contract = self.contract.parse::<Contract>();
-        contract.map_err(|error| super::refused(format!("contract: {error}")))
+        contract.map_err(|error| refused(format!("contract: {error}")))
     }
 
     pub(crate) fn store(&self) -> Store {
@@ -100,5 +100,14 @@ impl Document {
             timeout_s: TIMEOUT_S,
             drain_s: TIMEOUT_S,
         }
+    }
+}
+
+pub(crate) fn refused(message: String) -> Fault {
+    let remedy = "send one JSON document as contracts/process/verify.schema.json describes it";
+    Fault {
+        kind: "plan".into(),
+        message,
+        remedy: remedy.into(),
     }
 }

@@ -17,6 +17,7 @@ use wirelab_verify::{Exam, examine};
 use crate::interrupt;
 use connection::Service;
 pub use document::Document;
+use document::refused;
 
 /// A document is small; a larger one is a mistake or an attack.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
@@ -70,15 +71,6 @@ fn read() -> Result<Document, Fault> {
         .read_to_string(&mut text);
     read.map_err(|error| refused(format!("standard input: {error}")))?;
     serde_json::from_str(&text).map_err(|error| refused(format!("document: {error}")))
-}
-
-fn refused(message: String) -> Fault {
-    let remedy = "send one JSON document as contracts/process/verify.schema.json describes it";
-    Fault {
-        kind: "plan".into(),
-        message,
-        remedy: remedy.into(),
-    }
 }
 
 fn print(said: &Said) -> io::Result<()> {

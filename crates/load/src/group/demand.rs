@@ -3,8 +3,8 @@
 use std::io;
 
 use super::{Group, Turn};
-use crate::connection::Flushed;
-use crate::recorder::Time;
+use crate::connection::session_io::Flushed;
+use crate::record::recorder::Time;
 use crate::shared::Span;
 
 impl Group {

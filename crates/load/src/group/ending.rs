@@ -5,13 +5,13 @@ use std::io;
 use wirelab_wire::CallId;
 
 use super::{Group, Turn, events};
-use crate::call_log::Place;
-use crate::clock::{now_ns, seconds};
-use crate::judge::Rejection;
-use crate::recorder::ErrorKind;
-use crate::sequences::Next;
+use crate::reactor::clock::{now_ns, seconds};
+use crate::record::call_log::Place;
+use crate::record::recorder::ErrorKind;
+use crate::request::sequences::Next;
+use crate::schedule::demand::Waiting;
 use crate::shared::Span;
-use crate::users::Waiting;
+use crate::validate::Rejection;
 
 impl Group {
     /// Ended calls free their places, and their users go on.

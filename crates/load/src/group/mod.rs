@@ -13,25 +13,25 @@ use std::sync::Arc;
 
 use wirelab_wire::CallId;
 
-use crate::call_log::CallLines;
-use crate::calls::Calls;
-use crate::connections::Connections;
-use crate::events::Events;
-use crate::forward::Forward;
-use crate::poll::Poll;
-use crate::recorder::{ErrorKind, Recorder};
-use crate::report::Report;
-use crate::result::CallLogOutcome;
-use crate::script::Script;
-use crate::sequences::Sequences;
+use crate::connection::session_factory::Speaks;
+use crate::connection::connections::Connections;
+use crate::connection::socket::SocketOptions;
+use crate::connection::tls_files::Secure;
+use crate::reactor::poll::Poll;
+use crate::record::call_log::CallLines;
+use crate::record::events::Events;
+use crate::record::recorder::{ErrorKind, Recorder, Totals};
+use crate::record::report::Report;
+use crate::record::result::CallLogOutcome;
+use crate::record::stamps::Stamps;
+use crate::request::calls::Calls;
+use crate::request::forward::Forward;
+use crate::request::script::Script;
+use crate::request::sequences::Sequences;
+use crate::request::step::Step;
+use crate::schedule::demand::Users;
 use crate::shared::Span;
-use crate::socket::SocketOptions;
-use crate::speaks::Speaks;
-use crate::stamps::Stamps;
-use crate::step::Step;
 use crate::target::Target;
-use crate::tls_files::Secure;
-use crate::users::Users;
 
 /// What does not change while a group runs.
 #[derive(Clone)]
@@ -74,18 +74,6 @@ pub(crate) struct Turn<'a> {
     pub(crate) scratch: &'a mut Vec<u8>,
 }
 
-/// Counters of a whole run, warm-up and drain included.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Totals {
-    pub(crate) sent: u64,
-    pub(crate) ended: u64,
-    pub(crate) errors: u64,
-    pub(crate) warmup: u64,
-    pub(crate) opened: u64,
-    pub(crate) peak: usize,
-    pub(crate) last_done: u64,
-}
-
 /// One group in one thread.
 pub(crate) struct Group {
     spec: Spec,
@@ -112,7 +100,7 @@ pub(crate) struct Group {
 /// group while the connection is borrowed too.
 macro_rules! events {
     ($group:expr, $span:expr, $at:expr, $kind:expr, $cause:expr) => {
-        $crate::events::Events {
+        $crate::record::events::Events {
             calls: &mut $group.calls,
             steps: &$group.spec.steps,
             operations: &mut $group.operations,
@@ -191,6 +179,6 @@ impl Group {
 
     /// Events of calls that nothing was read for.
     fn events(&mut self, kind: ErrorKind, span: Span) -> Events<'_> {
-        events!(self, span, crate::clock::now_ns(), kind, None)
+        events!(self, span, crate::reactor::clock::now_ns(), kind, None)
     }
 }

@@ -3,12 +3,12 @@
 use std::io;
 
 use super::{Group, Turn};
-use crate::call_log::Place;
-use crate::clock::now_ns;
-use crate::connection::Connection;
-use crate::recorder::ErrorKind;
+use crate::connection::session_io::Connection;
+use crate::connection::socket::Socket;
+use crate::reactor::clock::now_ns;
+use crate::record::call_log::Place;
+use crate::record::recorder::ErrorKind;
 use crate::shared::Span;
-use crate::socket::Socket;
 use crate::target::Target;
 
 /// Every how many connections one shows the kernel's arrival stamps.

@@ -5,11 +5,11 @@ use std::io;
 use wirelab_wire::raw::report::Record;
 
 use super::{Group, Turn, events};
-use crate::any_session::AnySession;
-use crate::clock::now_ns;
-use crate::poll::Ready;
-use crate::recorder::ErrorKind;
-use crate::report::REPORT_SLOT;
+use crate::connection::any_session::AnySession;
+use crate::reactor::clock::now_ns;
+use crate::reactor::poll::Ready;
+use crate::record::recorder::ErrorKind;
+use crate::record::report::REPORT_SLOT;
 use crate::shared::Span;
 
 impl Group {

@@ -3,13 +3,13 @@
 use std::io;
 
 use super::{Group, Turn, events};
-use crate::clock::{now_ns, realtime_offset_ns};
-use crate::connection::Received;
-use crate::poll::Ready;
-use crate::recorder::{ErrorKind, Time};
-use crate::report::REPORT_SLOT;
+use crate::connection::session_io::Received;
+use crate::connection::socket::Read;
+use crate::reactor::clock::{now_ns, realtime_offset_ns};
+use crate::reactor::poll::Ready;
+use crate::record::recorder::{ErrorKind, Time};
+use crate::record::report::REPORT_SLOT;
 use crate::shared::Span;
-use crate::socket::Read;
 
 /// Reads of one connection before the others get their turn.
 const READS_MAX: usize = 16;

@@ -3,6 +3,7 @@
 //! The schema committed in `contracts/process/plan.schema.json` is made from
 //! these types; the front's plans are tested against it.
 
+pub(crate) mod legality;
 mod load;
 mod workload;
 

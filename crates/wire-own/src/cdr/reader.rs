@@ -1,7 +1,7 @@
 //! Primitives read where they lie.
 
-use wirelab_stack::ByteOrder;
 use super::error::{Error, StringFault};
+use wirelab_stack::ByteOrder;
 
 /// Where alignment starts anew: GIOP 1.1 aligns the content of a Fragment by
 /// its place in that Fragment (CORBA 3.3 part 2, section 9.4.9).

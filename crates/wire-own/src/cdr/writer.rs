@@ -1,7 +1,7 @@
 //! Primitives on their way out, each in its place.
 
-use wirelab_stack::ByteOrder;
 use super::error::Error;
+use wirelab_stack::ByteOrder;
 
 /// Appends CDR primitives to a buffer.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! Typed messages to bytes and back, whatever the codec.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserializer};
 use wirelab_contract::transfer::UploadChunk;
 use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary, lists};
@@ -282,7 +281,7 @@ impl Form {
             return tokens::error(&tokens::parse(self.cache, body)?, operation);
         }
         if self.envelope().is_some() {
-            return fault_text(self.view(operation, "", body));
+            return tokens::fault_text(self.view(operation, "", body));
         }
         let contract = operation.contract();
         match self.codec {
@@ -320,15 +319,6 @@ impl Form {
 
     fn misread(self, error: &xml::Error) -> Mismatch {
         Mismatch::malformed(self.codec, error.offset, &error.kind.to_string())
-    }
-}
-
-/// The text of a fault that blames the caller.
-pub(super) fn fault_text(read: Result<IgnoredAny, Mismatch>) -> Result<String, Mismatch> {
-    match read {
-        Err(Mismatch::Fault { text, client, .. }) if client => Ok(text),
-        Err(other) => Err(other),
-        Ok(_) => Err(Mismatch::differs("body", b"a fault", b"a reply")),
     }
 }
 

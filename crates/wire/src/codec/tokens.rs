@@ -7,7 +7,6 @@
 use serde::de::IgnoredAny;
 use wirelab_contract::{Call, Message, MessageVisitor, Operation};
 
-use super::form::fault_text;
 use super::support::require;
 use super::{Codec, Mismatch, Unsupported};
 use crate::soap::{self, Answer, EnvelopeError};
@@ -117,4 +116,13 @@ pub(super) fn unread(error: &ReadError) -> Mismatch {
 
 fn misread(error: &EnvelopeError) -> Mismatch {
     Mismatch::malformed(Codec::TokenXml, 0, &error.to_string())
+}
+
+/// The text of a fault that blames the caller.
+pub(super) fn fault_text(read: Result<IgnoredAny, Mismatch>) -> Result<String, Mismatch> {
+    match read {
+        Err(Mismatch::Fault { text, client, .. }) if client => Ok(text),
+        Err(other) => Err(other),
+        Ok(_) => Err(Mismatch::differs("body", b"a fault", b"a reply")),
+    }
 }

@@ -1,0 +1,10 @@
+//! Connections: sockets, TLS, and the session of the protocol that each carries.
+
+pub(crate) mod any_session;
+pub(crate) mod connections;
+pub(crate) mod session_factory;
+pub(crate) mod session_io;
+pub(crate) mod single;
+pub(crate) mod socket;
+pub(crate) mod tls;
+pub(crate) mod tls_files;

@@ -1,0 +1,112 @@
+//! What the connections of a group speak.
+
+use wirelab_stack::{Binding, Reply, Security, Stack, Transport, Writes};
+use wirelab_wire::{giop, http1, http2, raw};
+
+use crate::connection::any_session::AnySession;
+use crate::fault;
+use crate::record::result::Fault;
+
+/// The largest window of HTTP/2 that is never the limit.
+const WINDOW_BYTES: u32 = (1 << 30) - 1;
+
+/// How a group's sessions are made.
+#[derive(Debug, Clone)]
+pub(crate) enum Speaks {
+    Http1(http1::Options),
+    Http2(http2::Options),
+    Giop(giop::Options),
+    Raw(raw::Options),
+}
+
+impl Speaks {
+    /// What a stack that passed the checks speaks; with iiop to the object of that key.
+    pub(crate) fn of(stack: &Stack, object_key: Option<Vec<u8>>) -> Result<Speaks, Fault> {
+        match stack.transport {
+            Transport::Http10 => http1(stack, http1::Version::Http10),
+            Transport::Http11 => http1(stack, http1::Version::Http11),
+            Transport::Http2 => Ok(http2(stack)),
+            Transport::Tcp if stack.binding == Binding::Raw => raw(stack),
+            Transport::Tcp => giop(stack, object_key.unwrap_or_default()),
+        }
+    }
+
+    /// The same, but to another object.
+    pub(crate) fn to_object(&self, key: &[u8]) -> Speaks {
+        match self {
+            Speaks::Giop(options) => Speaks::Giop(giop::Options {
+                object_key: key.to_owned(),
+                ..options.clone()
+            }),
+            other => other.clone(),
+        }
+    }
+
+    /// A session for a new connection.
+    pub(crate) fn session(&self) -> AnySession {
+        const CHECKED: &str = "the options were tried when the plan was read";
+        match self {
+            Speaks::Http1(options) => {
+                AnySession::Http1(http1::Http1::new(*options).expect(CHECKED))
+            }
+            Speaks::Http2(options) => {
+                AnySession::Http2(Box::new(http2::Client::new(options.clone())))
+            }
+            Speaks::Giop(options) => {
+                AnySession::Giop(Box::new(giop::Giop::new(options.clone()).expect(CHECKED)))
+            }
+            Speaks::Raw(options) => {
+                AnySession::Raw(Box::new(raw::Raw::new(*options).expect(CHECKED)))
+            }
+        }
+    }
+}
+
+fn refused(error: &dyn ToString) -> Fault {
+    fault::plan(error.to_string(), "change the connection axis")
+}
+
+fn http1(stack: &Stack, version: http1::Version) -> Result<Speaks, Fault> {
+    let options = http1::Options {
+        version,
+        close: stack.closes(),
+        pipeline: stack.in_flight,
+        split_writes: stack.client.writes == Writes::Split,
+    };
+    http1::Http1::new(options).map_err(|error| refused(&error))?;
+    Ok(Speaks::Http1(options))
+}
+
+fn http2(stack: &Stack) -> Speaks {
+    Speaks::Http2(http2::Options {
+        stream_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
+        connection_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
+        split_writes: stack.client.writes == Writes::Split,
+        max_streams: stack.in_flight,
+        https: stack.security != Security::None,
+        ..http2::Options::default()
+    })
+}
+
+fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<Speaks, Fault> {
+    let options = giop::Options {
+        object_key,
+        byte_order: stack.byte_order,
+        in_flight: stack.in_flight,
+        split_writes: stack.client.writes == Writes::Split,
+        close: stack.closes(),
+    };
+    giop::Giop::new(options.clone()).map_err(|error| refused(&error))?;
+    Ok(Speaks::Giop(options))
+}
+
+fn raw(stack: &Stack) -> Result<Speaks, Fault> {
+    let options = raw::Options {
+        close: stack.closes(),
+        one_way: stack.reply == Reply::OneWay,
+        pipeline: stack.in_flight,
+        split_writes: stack.client.writes == Writes::Split,
+    };
+    raw::Raw::new(options).map_err(|error| refused(&error))?;
+    Ok(Speaks::Raw(options))
+}

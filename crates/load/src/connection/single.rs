@@ -1,0 +1,348 @@
+//! One connection that makes one call at a time and waits for it: for
+//! examinations, where what is said counts and not how fast.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wirelab_contract::{Call, Operation};
+use wirelab_stack::{Binding, Codec, Compression};
+use wirelab_wire::codec::{Form, Unsupported};
+use wirelab_wire::raw::CONTENT_BYTES_MAX;
+use wirelab_wire::token_xml;
+use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, gzip, zstd};
+
+use crate::connection::any_session::AnySession;
+use crate::connection::session_factory::Speaks;
+use crate::connection::socket::{Read, Socket, SocketOptions};
+use crate::connection::tls::{Opened, Tls};
+use crate::connection::tls_files::Secure;
+use crate::plan::Group;
+use crate::plan::legality::check_group;
+use crate::record::result::Fault;
+use crate::request::body::BodyWriter;
+use crate::request::head;
+use crate::request::message_format::form;
+use crate::request::object::Object;
+use crate::request::tokens::Tokens;
+use crate::spec::target;
+use crate::target::Target;
+
+/// Bytes of one read.
+const INPUT_BYTES: usize = 256 * 1024;
+
+/// What was heard of one call.
+#[derive(Debug, Clone, Default)]
+pub struct Heard {
+    /// Status and fields, as far as they came.
+    pub head: Option<Head>,
+    /// The body, without transfer framing: still compressed where a field says
+    /// so, gRPC frames and all. Contents of raw are plain, tokens are the text
+    /// that they stand for.
+    pub body: Vec<u8>,
+    /// How the reply ended, if it did.
+    pub end: Option<End>,
+    /// Why it did not.
+    pub failure: Option<Failure>,
+}
+
+impl Heard {
+    fn over(&self) -> bool {
+        self.end.is_some() || self.failure.is_some()
+    }
+}
+
+impl Replies for Heard {
+    fn first(&mut self, _: CallId) {}
+
+    fn head(&mut self, _: CallId, head: &Head) {
+        self.head = Some(*head);
+    }
+
+    fn body(&mut self, _: CallId, chunk: &[u8]) {
+        self.body.extend_from_slice(chunk);
+    }
+
+    fn end(&mut self, _: CallId, end: End) {
+        self.end = Some(end);
+    }
+
+    fn failed(&mut self, _: CallId, failure: Failure) {
+        self.failure = Some(failure);
+    }
+}
+
+/// A connection, opened when it is needed and again when it has ended.
+pub struct Single {
+    target: Target,
+    options: SocketOptions,
+    secure: Option<Secure>,
+    speaks: Speaks,
+    form: Form,
+    writer: BodyWriter,
+    group: Group,
+    authority: String,
+    timeout: Duration,
+    sent: u32,
+    open: Option<Open>,
+}
+
+struct Open {
+    socket: Socket,
+    tls: Option<Box<Tls>>,
+    session: AnySession,
+    tokens: Tokens,
+}
+
+impl Single {
+    /// Checks the group's target and stack; its workload, load and window do
+    /// not count. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// When the engine could not drive such a group.
+    pub fn new(group: &Group) -> Result<Single, Fault> {
+        check_group(group)?;
+        let object = group.object.as_deref().map(Object::parse).transpose()?;
+        let target = target(false, group, object.as_ref())?;
+        let authority = group
+            .authority
+            .clone()
+            .unwrap_or_else(|| target.authority());
+        // Tokens are made of the text: the envelopes of soap-literal.
+        let form = match group.stack.codec {
+            Codec::TokenXml => Form::from(wirelab_wire::codec::Codec::SoapLiteral)
+                .with_cache(form(&group.stack).cache),
+            _ => form(&group.stack),
+        };
+        Ok(Single {
+            options: SocketOptions::of(&group.stack),
+            secure: Secure::of(group, &authority)?,
+            speaks: Speaks::of(&group.stack, object.map(|object| object.key))?,
+            form,
+            writer: BodyWriter::new(&group.stack, form).called_by(group),
+            group: group.clone(),
+            timeout: Duration::from_secs_f64(group.timeout_s),
+            target,
+            authority,
+            sent: 0,
+            open: None,
+        })
+    }
+
+    /// How messages are written on it.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Makes a call and waits for the end of its reply.
+    ///
+    /// # Errors
+    /// In words: the operation has no form in the codec, no connection could
+    /// be made, or nothing whole came in time.
+    pub fn call(&mut self, call: &Call) -> Result<Heard, String> {
+        let messages = self.form.encode(call);
+        let messages = messages.map_err(|error: Unsupported| error.to_string())?;
+        self.exchange(call.operation(), &messages)
+    }
+
+    /// Sends a message of the codec as it is, uncompressed, as the request of
+    /// `operation`.
+    ///
+    /// # Errors
+    /// As [`Single::call`].
+    pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<Heard, String> {
+        self.exchange(operation, &[message.to_vec()])
+    }
+
+    fn exchange(&mut self, operation: Operation, messages: &[Vec<u8>]) -> Result<Heard, String> {
+        let deadline = Instant::now() + self.timeout;
+        let mut open = match self.open.take() {
+            Some(open) if open.session.capacity() > 0 && !open.session.finished() => open,
+            _ => self
+                .connect()
+                .map_err(|error| format!("connect: {error}"))?,
+        };
+        let request = self.request(operation, messages, &mut open.tokens)?;
+        let mut heard = open.exchange(&Arc::new(request), deadline)?;
+        if heard.end.is_some() {
+            self.unwrap(&mut heard, &mut open.tokens)?;
+            self.open = Some(open).filter(|_| !self.group.stack.closes());
+        }
+        Ok(heard)
+    }
+
+    fn request(
+        &mut self,
+        operation: Operation,
+        messages: &[Vec<u8>],
+        tokens: &mut Tokens,
+    ) -> Result<Request, String> {
+        let mut request = head::of_operation(&self.group.stack, operation)
+            .map_err(|fault| format!("{}; {}", fault.message, fault.remedy))?;
+        // Sessions remember heads by their id, and bodies differ in length.
+        self.sent += 1;
+        request.id = self.sent;
+        request.authority.clone_from(&self.authority);
+        if request.method == "GET" {
+            return Ok(request);
+        }
+        let mut body = Vec::new();
+        for message in messages {
+            match self.group.stack.codec {
+                Codec::TokenXml => {
+                    let document = token_xml::parse(message).map_err(|error| error.to_string())?;
+                    let mut content = Vec::new();
+                    tokens.encoder.encode(&document, &mut content);
+                    self.writer.wrap(&content, &mut body);
+                }
+                _ => self.writer.wrap(message, &mut body),
+            }
+        }
+        request.body = body.into();
+        Ok(request)
+    }
+
+    /// Contents of raw say nothing of their compression, and tokens need the
+    /// connection's caches.
+    fn unwrap(&self, heard: &mut Heard, tokens: &mut Tokens) -> Result<(), String> {
+        if self.group.stack.binding != Binding::Raw {
+            return Ok(());
+        }
+        heard.body = match self.group.stack.compression {
+            Compression::None => std::mem::take(&mut heard.body),
+            Compression::Gzip => {
+                gzip::decompress(&heard.body, CONTENT_BYTES_MAX).map_err(|e| e.to_string())?
+            }
+            Compression::Zstd => {
+                zstd::decompress(&heard.body, CONTENT_BYTES_MAX).map_err(|e| e.to_string())?
+            }
+        };
+        if self.group.stack.codec == Codec::TokenXml {
+            let document = tokens.decoder.decode(&heard.body);
+            heard.body = token_xml::to_xml(&document.map_err(|error| error.to_string())?);
+        }
+        Ok(())
+    }
+
+    fn connect(&self) -> io::Result<Open> {
+        let socket = Socket::connect(&self.target, self.options)?;
+        let tls = self.secure.as_ref().map(Secure::connect).transpose();
+        Ok(Open {
+            socket,
+            tls: tls.map_err(io::Error::other)?.map(Box::new),
+            session: self.speaks.session(),
+            tokens: Tokens::new(self.form.cache),
+        })
+    }
+}
+
+impl Open {
+    fn exchange(&mut self, request: &Arc<Request>, deadline: Instant) -> Result<Heard, String> {
+        let mut heard = Heard::default();
+        let mut input = vec![0; INPUT_BYTES];
+        let mut due = Vec::new();
+        self.session.send(0, request);
+        while !heard.over() {
+            if let Err(error) = self.write(&mut due) {
+                // The reply may have come before the service closed.
+                return self.last_words(heard, &mut input, &error);
+            }
+            wait(&self.socket, !due.is_empty(), deadline)?;
+            match self.socket.read(&mut input) {
+                Ok(Read::Empty) => {}
+                Ok(Read::Bytes(0)) => self.session.closed(&mut heard),
+                Ok(Read::Bytes(length)) => self.take(&input[..length], &mut heard)?,
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(heard)
+    }
+
+    /// Writes until there is nothing to write, or the socket takes no more.
+    fn write(&mut self, due: &mut Vec<u8>) -> io::Result<()> {
+        loop {
+            self.fill(due)?;
+            let length = self.socket.write(due)?;
+            due.drain(..length);
+            if length == 0 || !due.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What is to be written next, where nothing is left of the last.
+    fn fill(&mut self, due: &mut Vec<u8>) -> io::Result<()> {
+        if !due.is_empty() {
+            return Ok(());
+        }
+        match &mut self.tls {
+            None => drop(self.session.pump(due)),
+            Some(tls) => {
+                let mut plain = Vec::new();
+                if tls.ready() {
+                    self.session.pump(&mut plain);
+                }
+                tls.seal(&plain, due)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, input: &[u8], heard: &mut Heard) -> Result<(), String> {
+        let session = &mut self.session;
+        let Some(tls) = &mut self.tls else {
+            return session
+                .receive(input, heard)
+                .map_err(|error| error.to_string());
+        };
+        let mut broken = Ok(());
+        let opened = tls.open(input, |plain| {
+            broken = session.receive(plain, heard);
+            broken.is_ok()
+        });
+        broken.map_err(|error| error.to_string())?;
+        if opened.map_err(|error| error.to_string())? == Opened::Ended {
+            session.closed(heard);
+        }
+        Ok(())
+    }
+
+    /// Reads what there is after a write has failed.
+    fn last_words(
+        &mut self,
+        mut heard: Heard,
+        input: &mut [u8],
+        error: &io::Error,
+    ) -> Result<Heard, String> {
+        while let Ok(Read::Bytes(length @ 1..)) = self.socket.read(input) {
+            self.take(&input[..length], &mut heard)?;
+        }
+        match heard.over() {
+            true => Ok(heard),
+            false => Err(error.to_string()),
+        }
+    }
+}
+
+/// Waits until something can be read, or written where that is wanted.
+fn wait(socket: &Socket, write: bool, deadline: Instant) -> Result<(), String> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err("no complete reply in time".into());
+    }
+    let events = if write {
+        libc::POLLIN | libc::POLLOUT
+    } else {
+        libc::POLLIN
+    };
+    let mut watched = libc::pollfd {
+        fd: socket.raw(),
+        events,
+        revents: 0,
+    };
+    let ms = left.as_millis().clamp(1, 1_000) as i32;
+    // SAFETY: one pollfd, alive through the call.
+    unsafe { libc::poll(&mut watched, 1, ms) };
+    Ok(())
+}

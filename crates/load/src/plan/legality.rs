@@ -1,0 +1,112 @@
+//! What a stack needs of its group and of its target, and what they cannot give it.
+
+use wirelab_stack::{Binding, Reply, Security, Stack};
+
+use crate::fault;
+use crate::plan::Group;
+use crate::record::process::receive_buffer_max;
+use crate::record::result::Fault;
+use crate::target::Target;
+
+fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
+    Err(fault::plan(message, remedy))
+}
+
+/// Checks what belongs to a group beside its stack.
+pub(crate) fn check_group(group: &Group) -> Result<(), Fault> {
+    let stack = &group.stack;
+    let iiop = stack.binding == Binding::Iiop;
+    belongs(
+        "object",
+        group.object.is_some(),
+        iiop,
+        "binding iiop",
+        "give the IOR of the service's ready line, or a corbaloc",
+    )?;
+    belongs(
+        "report",
+        group.report.is_some(),
+        stack.reply == Reply::OneWay,
+        "reply=one-way",
+        "give the report address of the service's ready line",
+    )?;
+    check_tls(group)?;
+    if group.username.is_some() != group.password.is_some() {
+        return refuse(
+            "username and password: one of them is missing",
+            "give both, or none",
+        );
+    }
+    match group.username.is_some() && stack.binding != Binding::Soap {
+        false => Ok(()),
+        true => refuse(
+            "username: only soap carries a UsernameToken",
+            "leave username and password out, or use binding soap",
+        ),
+    }
+}
+
+fn check_tls(group: &Group) -> Result<(), Fault> {
+    let security = group.stack.security;
+    belongs(
+        "tls",
+        group.tls.is_some(),
+        security != Security::None,
+        "security tls or mtls",
+        "name the PEM file of the certificate authority as tls.ca",
+    )?;
+    let Some(tls) = &group.tls else { return Ok(()) };
+    for (name, given) in [
+        ("tls.certificate", tls.certificate.is_some()),
+        ("tls.key", tls.key.is_some()),
+    ] {
+        belongs(
+            name,
+            given,
+            security == Security::Mtls,
+            "security mtls",
+            "name the PEM files of the client's certificate and key",
+        )?;
+    }
+    Ok(())
+}
+
+/// An option that is wanted exactly where something else is.
+fn belongs(name: &str, given: bool, wanted: bool, to: &str, how: &str) -> Result<(), Fault> {
+    match (given, wanted) {
+        (true, false) => refuse(
+            format!("{name}: belongs to {to}"),
+            format!("leave {name} out, or use {to}"),
+        ),
+        (false, true) => refuse(format!("{name}: {to} needs it"), how),
+        _ => Ok(()),
+    }
+}
+
+/// Options that the client's sockets and HTTP/2 would not honour.
+pub(crate) fn check_socket(stack: &Stack, target: &Target) -> Result<(), Fault> {
+    let of_tcp = [
+        ("nagle", stack.client.nagle),
+        ("quickack", stack.client.quickack.is_some()),
+        ("tcp_window", stack.client.tcp_window.is_some()),
+        ("reply=one-way", stack.reply == Reply::OneWay),
+    ];
+    if let (Target::Unix(_), Some((name, _))) = (target, of_tcp.iter().find(|(_, set)| *set)) {
+        return refuse(
+            format!("{name}: a Unix socket has no such option"),
+            format!("leave {name} out, or use a TCP target"),
+        );
+    }
+    let kernel_max = receive_buffer_max();
+    if let Some(bytes) = stack.client.tcp_window.filter(|bytes| *bytes > kernel_max) {
+        return refuse(
+            format!("tcp_window = {bytes}: this kernel gives at most {kernel_max} bytes"),
+            "use less, or raise net.core.rmem_max",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "legality_tests.rs"]
+mod tests;

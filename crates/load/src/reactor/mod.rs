@@ -1,0 +1,8 @@
+//! The event loop of a load thread: epoll, how it waits, and the clock.
+
+pub(crate) mod clock;
+pub(crate) mod poll;
+pub(crate) mod poller;
+pub(crate) mod spin_policy;
+pub(crate) mod wakeup;
+pub(crate) mod worker;

@@ -1,0 +1,158 @@
+//! One load thread: a reactor over the groups' sockets and schedules.
+
+use std::io;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use crate::group::{Group, Turn};
+use crate::plan::Waiting;
+use crate::reactor::clock::now_ns;
+use crate::reactor::poll::Poll;
+use crate::reactor::poller::Waiter;
+use crate::record::process::{pin, sharpen_timers};
+use crate::shared::{Shared, Tally};
+
+/// Bytes of one read. Large replies cost a system call per so many bytes;
+/// more than the second-level cache holds does not pay.
+const INPUT_BYTES: usize = 256 * 1024;
+
+/// How often the coordinator's decisions are looked at when no socket is ready.
+const TICK_NS: u64 = 2_000_000;
+
+/// How often overdue calls are looked for.
+const EXPIRE_NS: u64 = 20_000_000;
+
+/// Runs the groups of one thread until every call of the window has ended.
+///
+/// # Errors
+/// When the machine fails the lab (no descriptors, no ports, no epoll).
+pub(crate) fn run(
+    mut groups: Vec<Group>,
+    thread: usize,
+    core: Option<usize>,
+    waiting: Waiting,
+    shared: &Shared,
+) -> io::Result<Vec<Group>> {
+    let mut leaving = Leaving {
+        shared,
+        thread,
+        done: false,
+    };
+    if let Some(core) = core {
+        pin(core)?;
+    }
+    sharpen_timers();
+    turn_until_done(&mut groups, thread, waiting, shared)?;
+    leaving.done = true;
+    Ok(groups)
+}
+
+/// Tells the others when a thread leaves, however it leaves: they must not
+/// measure on without it.
+struct Leaving<'a> {
+    shared: &'a Shared,
+    thread: usize,
+    done: bool,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            self.shared.broken.store(true, Relaxed);
+        }
+        self.shared.threads[self.thread]
+            .finished
+            .store(true, Release);
+    }
+}
+
+fn turn_until_done(
+    groups: &mut [Group],
+    thread: usize,
+    waiting: Waiting,
+    shared: &Shared,
+) -> io::Result<()> {
+    let mut poll = Poll::new()?;
+    let mut waiter = Waiter::new(waiting);
+    let mut input = vec![0u8; INPUT_BYTES].into_boxed_slice();
+    let mut scratch = Vec::with_capacity(16 * 1024);
+    let mut expire_at = now_ns() + EXPIRE_NS;
+    loop {
+        let (now, span) = (now_ns(), shared.window());
+        let mut turn = Turn {
+            poll: &poll,
+            span,
+            input: &mut input,
+            scratch: &mut scratch,
+        };
+        let mut due = now + TICK_NS;
+        let expiring = now >= expire_at;
+        for group in groups.iter_mut() {
+            turn.span = group.own(span);
+            group.advance(now, &mut turn)?;
+            due = due.min(group.next_due(turn.span));
+            if expiring {
+                group.expire(now, &mut turn)?;
+            }
+        }
+        if expiring {
+            expire_at = now + EXPIRE_NS;
+        }
+        publish(groups, &waiter, &shared.threads[thread]);
+        if groups.iter().all(|group| group.finished(now, span)) || shared.broken.load(Relaxed) {
+            return Ok(());
+        }
+        if now >= shared.drain_end.load(Relaxed) {
+            for group in groups.iter_mut() {
+                group.abandon(group.own(span));
+            }
+            return Ok(());
+        }
+        let found = waiter.wait(&mut poll, due)?;
+        for index in 0..found {
+            let ready = poll.ready(index);
+            let group = &mut groups[(ready.token >> 32) as usize];
+            // Large replies make a batch last longer than the window's notice.
+            let mut turn = Turn {
+                poll: &poll,
+                span: group.own(shared.window()),
+                input: &mut input,
+                scratch: &mut scratch,
+            };
+            group.on_ready(ready, &mut turn)?;
+        }
+    }
+}
+
+fn publish(groups: &[Group], waiter: &Waiter, tally: &Tally) {
+    tally
+        .calls
+        .store(groups.iter().map(|group| group.totals.ended).sum(), Relaxed);
+    tally.errors.store(
+        groups.iter().map(|group| group.totals.errors).sum(),
+        Relaxed,
+    );
+    tally.awake_ns.store(waiter.awake_ns, Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_panics_stops_the_others() {
+        let shared = Shared::new(2, Vec::new());
+        let panicked = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let _leaving = Leaving {
+                    shared: &shared,
+                    thread: 1,
+                    done: false,
+                };
+                panic!("as a defect would");
+            });
+            thread.join().is_err()
+        });
+        assert!(panicked && shared.broken.load(Relaxed));
+        assert!(shared.threads[1].finished.load(Relaxed));
+    }
+}

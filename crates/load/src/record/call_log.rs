@@ -1,0 +1,205 @@
+//! Every call as a line of a file, for whoever looks at the packets beside it.
+//!
+//! CSV with a head line. Times are nanoseconds of CLOCK_REALTIME, in which
+//! packets are stamped. Memory does not grow with the calls.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::fault;
+use crate::reactor::clock::realtime_offset_ns;
+use crate::record::result::{CallLogOutcome, Fault};
+use crate::request::calls::Call;
+
+const HEAD: &str = "group,thread,connection,port,ordinal,operation,\
+intended_ns,sent_ns,flushed_ns,first_byte_ns,done_ns,ok\n";
+
+/// A thread writes when it has so many bytes.
+const BLOCK_BYTES: usize = 64 * 1024;
+
+/// The file of one engine process, which all threads append to.
+#[derive(Debug)]
+pub(crate) struct CallLog {
+    file: File,
+}
+
+impl CallLog {
+    /// Makes the file, which must not exist: what was measured is never overwritten.
+    ///
+    /// # Errors
+    /// A fault of the plan that names the file.
+    pub(crate) fn create(path: &str) -> Result<Arc<CallLog>, Fault> {
+        let opened = File::options()
+            .append(true)
+            .create_new(true)
+            .open(Path::new(path));
+        let written = opened.and_then(|mut file| {
+            file.write_all(HEAD.as_bytes())?;
+            Ok(file)
+        });
+        written
+            .map(|file| Arc::new(CallLog { file }))
+            .map_err(|error| {
+                fault::plan(
+                    format!("call_log: {path}: {error}"),
+                    "name a new file in a folder that can be written",
+                )
+            })
+    }
+}
+
+/// One thread's lines of one group, on their way into the file.
+#[derive(Debug)]
+pub(crate) struct CallLines {
+    log: Arc<CallLog>,
+    group: u32,
+    thread: u32,
+    block: Vec<u8>,
+    said: CallLogOutcome,
+}
+
+/// Where a call was made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place {
+    /// Which connection of the group's thread, from 0.
+    pub(crate) connection: u64,
+    /// Its local TCP port; 0 on a Unix socket.
+    pub(crate) port: u16,
+}
+
+impl CallLines {
+    pub(crate) fn new(log: Arc<CallLog>, group: u32, thread: u32) -> CallLines {
+        CallLines {
+            log,
+            group,
+            thread,
+            block: Vec::with_capacity(BLOCK_BYTES + 512),
+            said: CallLogOutcome::default(),
+        }
+    }
+
+    /// Adds a call that has ended, if it was sent. Whatever the file does is told at the end.
+    pub(crate) fn add(&mut self, call: &Call, place: Place, operation: &str) {
+        if call.sent == 0 || self.said.error.is_some() {
+            return;
+        }
+        let offset = realtime_offset_ns();
+        let real = |stamp: u64| match stamp {
+            0 => 0,
+            stamp => stamp as i64 + offset,
+        };
+        let line = writeln!(
+            self.block,
+            "{},{},{},{},{},{operation},{},{},{},{},{},{}",
+            self.group,
+            self.thread,
+            place.connection,
+            place.port,
+            call.ordinal,
+            real(call.waiting.intended),
+            real(call.sent),
+            real(call.flushed),
+            real(call.first_byte),
+            real(call.done),
+            u8::from(!call.failed),
+        );
+        self.said.calls += 1;
+        if line.is_ok() && self.block.len() >= BLOCK_BYTES {
+            self.write();
+        }
+    }
+
+    fn write(&mut self) {
+        if let Err(error) = append(&self.log.file, &self.block) {
+            self.said.error = Some(error.to_string());
+        }
+        self.block.clear();
+    }
+
+    /// Writes what is left; what came of it all.
+    pub(crate) fn end(mut self) -> CallLogOutcome {
+        if self.said.error.is_none() {
+            self.write();
+        }
+        self.said
+    }
+}
+
+fn append(mut file: &File, block: &[u8]) -> io::Result<()> {
+    file.write_all(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::demand::Waiting;
+
+    fn call(ordinal: u64, sent: u64) -> Call {
+        let mut call = Call::default();
+        call.waiting = Waiting::arrival(0, 5);
+        (call.ordinal, call.sent, call.done) = (ordinal, sent, sent + 9);
+        call.failed = ordinal == 1;
+        call
+    }
+
+    fn scratch(name: &str) -> String {
+        let path = std::env::temp_dir().join(format!("wirelab-{name}-{}", std::process::id()));
+        path.to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn a_line_holds_the_place_and_the_stamps_and_calls_never_sent_have_none() {
+        let path = scratch("call-log");
+        let mut lines = CallLines::new(CallLog::create(&path).unwrap(), 0, 1);
+        let place = Place {
+            connection: 3,
+            port: 4711,
+        };
+        [call(0, 7), call(1, 8), call(2, 0)]
+            .iter()
+            .for_each(|call| lines.add(call, place, "Hello"));
+        assert_eq!(
+            lines.end(),
+            CallLogOutcome {
+                calls: 2,
+                error: None
+            }
+        );
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+        assert_eq!(rows.len(), 3);
+        assert!(rows.iter().all(|row| row.len() == 12), "{text}");
+        assert_eq!(rows[1][..6], ["0", "1", "3", "4711", "0", "Hello"]);
+        let ns = |place: usize| rows[1][place].parse::<i64>().unwrap();
+        assert_eq!((ns(10) - ns(7), ns(8), ns(6) - ns(7)), (9, 0, -2));
+        assert_eq!((rows[1][11], rows[2][11]), ("1", "0"));
+    }
+
+    #[test]
+    fn a_file_that_exists_is_refused_by_name() {
+        let path = scratch("call-log-twice");
+        let first = CallLog::create(&path);
+        let twice = CallLog::create(&path);
+        std::fs::remove_file(&path).unwrap();
+        assert!(first.is_ok());
+        let fault = twice.unwrap_err();
+        assert!(fault.message.contains(&path), "{}", fault.message);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_and_ends_the_log_not_the_calls() {
+        let full = CallLog {
+            file: File::options().append(true).open("/dev/full").unwrap(),
+        };
+        let mut lines = CallLines::new(Arc::new(full), 0, 0);
+        lines.add(&call(0, 7), Place::default(), "Hello");
+        let said = lines.end();
+        assert!(
+            said.error
+                .is_some_and(|words| words.contains("No space left"))
+        );
+    }
+}

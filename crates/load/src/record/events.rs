@@ -1,0 +1,169 @@
+//! What a session tells about its calls, turned into stamps, verdicts and records.
+
+use std::io;
+
+use wirelab_wire::{CallId, End, Failure, Head, Replies};
+
+use crate::reactor::clock::now_ns;
+use crate::record::recorder::{ErrorKind, Recorder, Time, Totals};
+use crate::request::calls::Calls;
+use crate::request::forward::Forward;
+use crate::request::step::Step;
+use crate::request::tokens::Tokens;
+use crate::shared::Span;
+use crate::validate::Rejection;
+
+/// Listens to one connection's session during one receive.
+pub(crate) struct Events<'a> {
+    pub(crate) calls: &'a mut Calls,
+    pub(crate) steps: &'a [Step],
+    /// One record per operation.
+    pub(crate) operations: &'a mut [Recorder],
+    /// Calls that ended, in order; their ids are still taken.
+    pub(crate) ended: &'a mut Vec<CallId>,
+    pub(crate) totals: &'a mut Totals,
+    pub(crate) forward: &'a mut Forward,
+    /// The connection's, with token-xml, while it is being read.
+    pub(crate) tokens: Option<Box<Tokens>>,
+    pub(crate) span: Span,
+    /// When the bytes were read.
+    pub(crate) read_at: u64,
+    /// The kind in which calls fail when the connection ends.
+    pub(crate) kind_of_closed: ErrorKind,
+    /// Why the connection ended, where the kernel said so.
+    pub(crate) cause: Option<&'a io::Error>,
+    /// A reply has come whole, right or wrong.
+    pub(crate) answered: bool,
+}
+
+impl Replies for Events<'_> {
+    #[inline]
+    fn first(&mut self, call: CallId) {
+        self.calls.get(call).first_byte = self.read_at;
+    }
+
+    #[inline]
+    fn head(&mut self, call: CallId, head: &Head) {
+        let call = self.calls.get(call);
+        self.steps[call.step].judge.head(&mut call.reply, head);
+    }
+
+    #[inline]
+    fn body(&mut self, call: CallId, chunk: &[u8]) {
+        let call = self.calls.get(call);
+        let step = &self.steps[call.step];
+        let messages = step
+            .judge
+            .body(&mut call.reply, chunk, self.tokens.as_deref_mut());
+        if messages > 0 && self.span.contains(call.waiting.arrival) {
+            let recorder = &mut self.operations[step.operation];
+            recorder.messages += messages;
+            let since_sent = self.read_at.saturating_sub(call.sent);
+            (0..messages).for_each(|_| recorder.time(Time::Message, since_sent));
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, call: CallId, end: End) {
+        // A reply that ends with its connection is complete only where that
+        // ended without an error (RFC 9112 section 8).
+        if self.cause.is_some() {
+            return self.failed(call, Failure::Truncated);
+        }
+        self.answered = true;
+        let state = self.calls.get(call);
+        if state.first_byte == 0 {
+            // A one-way call ends with the report, and nothing before.
+            state.first_byte = self.read_at;
+        }
+        let judge = &self.steps[state.step].judge;
+        let verdict = judge.end(&mut state.reply, end, self.tokens.as_deref_mut());
+        self.finish(call, verdict);
+    }
+
+    fn failed(&mut self, call: CallId, failure: Failure) {
+        if let Failure::Forwarded { ior, .. } = &failure {
+            return self.sent_elsewhere(call, ior);
+        }
+        let kind = match &failure {
+            Failure::Reset(_) => ErrorKind::Reset,
+            Failure::Protocol(_) | Failure::Forwarded { .. } | Failure::AddressingMode(_) => {
+                ErrorKind::Protocol
+            }
+            Failure::Unprocessed | Failure::Truncated | Failure::Closed => self.kind_of_closed,
+        };
+        let words = match (kind, self.cause) {
+            (ErrorKind::Timeout, None) => {
+                "no complete reply when the connection ended with a call that timed out".into()
+            }
+            (ErrorKind::Refused | ErrorKind::Protocol, Some(error)) => error.to_string(),
+            (ErrorKind::Reset | ErrorKind::Closed | ErrorKind::Timeout, Some(error)) => {
+                format!("{failure}: {error}")
+            }
+            _ => failure.to_string(),
+        };
+        self.finish(call, Err(Rejection { kind, words }));
+    }
+}
+
+impl Events<'_> {
+    /// The call goes on at another address, if it may.
+    fn sent_elsewhere(&mut self, id: CallId, ior: &str) {
+        self.answered = true;
+        let call = self.calls.get(id);
+        match self.forward.follow(ior, call.waiting.hops) {
+            Ok(()) => {
+                call.again = true;
+                self.ended.push(id);
+            }
+            Err(words) => self.finish(id, Err(Rejection::new(ErrorKind::Protocol, words))),
+        }
+    }
+
+    /// The call is over. Its times are recorded when it was intended within the
+    /// window; its end is counted when its user goes on.
+    #[inline]
+    pub(crate) fn finish(&mut self, id: CallId, verdict: Result<(), Rejection>) {
+        let done = now_ns();
+        self.totals.ended += 1;
+        self.totals.errors += u64::from(verdict.is_err());
+        self.totals.last_done = done;
+        self.ended.push(id);
+        let call = self.calls.get(id);
+        call.done = done;
+        call.failed = verdict.is_err();
+        self.totals.sent += u64::from(call.sent > 0);
+        let arrival = call.waiting.arrival;
+        if self.span.contains(arrival) {
+            self.record(id, done, verdict);
+        } else if arrival < self.span.start {
+            self.totals.warmup += 1;
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, id: CallId, done: u64, verdict: Result<(), Rejection>) {
+        let call = self.calls.get(id);
+        let intended = call.waiting.intended;
+        let recorder = &mut self.operations[self.steps[call.step].operation];
+        let sent = if call.sent == 0 { done } else { call.sent };
+        let response = done.saturating_sub(intended);
+        if let Err(rejection) = verdict {
+            return recorder.failure(rejection.kind, response, || rejection.words);
+        }
+        recorder.time(Time::Response, response);
+        // A reply may overtake the stamp of its own request's last byte.
+        let first = call.first_byte.max(sent);
+        let flushed = if call.flushed == 0 {
+            first
+        } else {
+            call.flushed.min(first)
+        };
+        recorder.time(Time::Service, done - sent);
+        recorder.time(Time::Queueing, sent.saturating_sub(intended));
+        recorder.time(Time::Write, flushed.saturating_sub(sent));
+        recorder.time(Time::Wait, first - flushed);
+        recorder.time(Time::Read, done.saturating_sub(first));
+        recorder.ok += 1;
+    }
+}

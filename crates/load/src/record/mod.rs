@@ -1,0 +1,10 @@
+//! What is recorded: stamps, histograms, the log of calls, results and the process.
+
+pub(crate) mod call_log;
+pub(crate) mod events;
+pub(crate) mod outcome;
+pub(crate) mod process;
+pub(crate) mod recorder;
+pub(crate) mod report;
+pub mod result;
+pub(crate) mod stamps;

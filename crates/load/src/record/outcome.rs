@@ -1,0 +1,163 @@
+//! What the threads recorded of one group, added up and told.
+
+use crate::group::Group;
+use crate::plan::{self, Load, Window};
+use crate::reactor::clock::UNSET;
+use crate::reactor::clock::seconds;
+use crate::record::recorder::Recorder;
+use crate::record::recorder::Totals;
+use crate::record::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
+use crate::shared::Span;
+
+/// What all groups have in common.
+pub(crate) struct During {
+    pub(crate) span: Span,
+    pub(crate) warmup_s: f64,
+    pub(crate) stationary: bool,
+    pub(crate) cpu_s: f64,
+}
+
+/// One group, summed over the threads.
+pub(crate) struct Merged {
+    recorder: Recorder,
+    operations: Vec<(String, Recorder)>,
+    totals: Totals,
+    queue_max: usize,
+    /// When the window closed, as the threads knew it.
+    end: u64,
+    call_log: Option<CallLogOutcome>,
+}
+
+impl Default for Merged {
+    fn default() -> Self {
+        Merged {
+            recorder: Recorder::new(),
+            operations: Vec::new(),
+            totals: Totals::default(),
+            queue_max: 0,
+            end: 0,
+            call_log: None,
+        }
+    }
+}
+
+impl Merged {
+    pub(crate) fn add(&mut self, mut group: Group, span: Span) {
+        self.call_log = both_logs(self.call_log.take(), group.end_lines());
+        self.queue_max += group.users.queue_max;
+        self.end = self.end.max(group.own(span).end);
+        self.totals.sent += group.totals.sent;
+        self.totals.ended += group.totals.ended;
+        self.totals.warmup += group.totals.warmup;
+        self.totals.opened += group.totals.opened;
+        self.totals.peak += group.totals.peak;
+        self.totals.last_done = self.totals.last_done.max(group.totals.last_done);
+        let (recorder, operations) = group.into_records();
+        self.recorder.merge(recorder);
+        for (at, (name, theirs)) in operations.into_iter().enumerate() {
+            match self.operations.get_mut(at) {
+                Some((_, mine)) => mine.merge(theirs),
+                None => self.operations.push((name, theirs)),
+            }
+        }
+    }
+
+    /// What came of the group.
+    pub(crate) fn outcome(mut self, group: &plan::Group, during: &During) -> GroupOutcome {
+        let operations = self.operations_apart();
+        for (_, recorder) in self.operations.drain(..) {
+            self.recorder.merge(recorder);
+        }
+        let Merged {
+            recorder, totals, ..
+        } = self;
+        let start = during.span.start;
+        let end = match self.end {
+            UNSET => totals.last_done.max(start),
+            end => end,
+        };
+        let window_s = seconds(end.saturating_sub(start));
+        let per_s = |amount: f64| match window_s > 0.0 {
+            true => amount / window_s,
+            false => 0.0,
+        };
+        let (load, rate_planned_per_s) = match group.load {
+            Load::Closed { .. } => ("closed", None),
+            Load::Constant { rate, .. } | Load::Poisson { rate, .. } => ("open", Some(rate)),
+        };
+        let errors = recorder.failures();
+        let calls_planned = match group.window {
+            Window::DurationS(_) => None,
+            Window::Calls { calls, .. } => Some(calls),
+        };
+        GroupOutcome {
+            name: group.name.clone(),
+            load: load.into(),
+            window_s,
+            window_start_ns: start,
+            calls_planned,
+            calls: recorder.ok + errors,
+            ok: recorder.ok,
+            errors,
+            ended: recorder.ended,
+            errors_by_kind: recorder.errors_by_kind(),
+            error_examples: recorder.examples.clone(),
+            rate_per_s: per_s(recorder.ended_ok as f64),
+            rate_planned_per_s,
+            concurrency: per_s(recorder.under_way_ns as f64 / 1e9),
+            queue_max: self.queue_max as u64,
+            connections_opened: totals.opened,
+            connections_peak: totals.peak as u64,
+            bytes_sent: recorder.bytes_sent,
+            bytes_received: recorder.bytes_received,
+            messages: recorder.messages,
+            calls_whole_run: totals.sent,
+            warmup: WarmupOutcome {
+                seconds: during.warmup_s,
+                calls: totals.warmup,
+                stationary: during.stationary,
+            },
+            times: recorder.times(),
+            series: recorder.series_of(end.saturating_sub(start)),
+            cpu_s: during.cpu_s,
+            operations,
+            sequences: recorder.sequences(),
+        }
+    }
+
+    /// Each operation by itself, where there are several.
+    fn operations_apart(&self) -> Vec<OperationOutcome> {
+        match self.operations.as_slice() {
+            [] | [_] => Vec::new(),
+            several => several.iter().map(operation_outcome).collect(),
+        }
+    }
+}
+
+/// What came of the log of calls, which all groups share.
+pub(crate) fn call_log(groups: &[Merged]) -> Option<CallLogOutcome> {
+    let logs = groups.iter().map(|group| group.call_log.clone());
+    logs.fold(None, both_logs)
+}
+
+fn both_logs(one: Option<CallLogOutcome>, other: Option<CallLogOutcome>) -> Option<CallLogOutcome> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(CallLogOutcome {
+            calls: one.calls + other.calls,
+            error: one.error.or(other.error),
+        }),
+        (one, other) => one.or(other),
+    }
+}
+
+fn operation_outcome((name, recorder): &(String, Recorder)) -> OperationOutcome {
+    let errors = recorder.failures();
+    OperationOutcome {
+        operation: name.clone(),
+        calls: recorder.ok + errors,
+        ok: recorder.ok,
+        errors,
+        errors_by_kind: recorder.errors_by_kind(),
+        times: recorder.times(),
+    }
+}

@@ -1,0 +1,121 @@
+//! Whose reads are timed from the moment when the kernel had received the bytes.
+//!
+//! As soon as one socket asks the kernel to stamp what it receives, every
+//! packet of the machine is stamped, those of the service too. So a group asks
+//! by turns: until it has some hundred stamps, and then not before the next
+//! turn. A load that is slow enough is stamped all the time.
+
+use std::io;
+
+use crate::connection::socket::Socket;
+
+/// From the beginning of one turn to that of the next; no round number, so as
+/// not to keep step with what is periodic.
+const TURN_NS: u64 = 127_000_000;
+
+/// Stamps that a turn may take.
+const STAMPS: u32 = 128;
+
+/// Asks for stamps on behalf of one group in one thread.
+#[derive(Default)]
+pub(crate) struct Stamps {
+    /// The one that asks. Connections show stamps, but do not ask for them.
+    asker: Option<Socket>,
+    asks: bool,
+    left: u32,
+    next_turn: u64,
+}
+
+impl Stamps {
+    /// There is a connection to be stamped.
+    pub(crate) fn need(&mut self) -> io::Result<()> {
+        if self.asker.is_none() {
+            self.asker = Some(Socket::unconnected()?);
+            self.ask(self.left > 0)?;
+        }
+        Ok(())
+    }
+
+    /// Begins a turn when it is time for one.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: u64) -> io::Result<()> {
+        match now < self.next_turn {
+            true => Ok(()),
+            false => self.begin(now),
+        }
+    }
+
+    #[cold]
+    fn begin(&mut self, now: u64) -> io::Result<()> {
+        self.next_turn = now + TURN_NS;
+        self.left = STAMPS;
+        self.ask(true)
+    }
+
+    /// Whether this stamp is one of the turn's.
+    #[inline]
+    pub(crate) fn take(&mut self) -> io::Result<bool> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.ask(false)?;
+        }
+        Ok(true)
+    }
+
+    fn ask(&mut self, wanted: bool) -> io::Result<()> {
+        let Some(asker) = self.asker.as_ref().filter(|_| self.asks != wanted) else {
+            return Ok(());
+        };
+        self.asks = wanted;
+        asker.ask_for_stamps(wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many of `offered` stamps a turn took.
+    fn taken(stamps: &mut Stamps, offered: u32) -> usize {
+        (0..offered).filter(|_| stamps.take().unwrap()).count()
+    }
+
+    #[test]
+    fn a_turn_takes_so_many_and_no_more() {
+        let mut stamps = Stamps::default();
+        stamps.need().expect("a socket");
+        for turn in 1..4 {
+            stamps.advance(turn * TURN_NS).unwrap();
+            assert!(stamps.asks);
+            assert_eq!(taken(&mut stamps, 10_000), STAMPS as usize);
+            assert!(!stamps.asks);
+            stamps.advance(turn * TURN_NS + TURN_NS - 1).unwrap();
+            assert_eq!(taken(&mut stamps, 10), 0);
+        }
+    }
+
+    #[test]
+    fn a_slow_load_is_stamped_all_the_time() {
+        let mut stamps = Stamps::default();
+        stamps.need().expect("a socket");
+        for turn in 1..100 {
+            stamps.advance(turn * TURN_NS).unwrap();
+            assert!(stamps.asks);
+            assert_eq!(taken(&mut stamps, 100), 100);
+            assert!(stamps.asks);
+        }
+    }
+
+    #[test]
+    fn without_a_connection_to_stamp_nobody_asks() {
+        let mut stamps = Stamps::default();
+        stamps.advance(TURN_NS).unwrap();
+        assert!(!stamps.asks);
+        // One comes in mid-turn.
+        stamps.need().expect("a socket");
+        assert!(stamps.asks);
+    }
+}

@@ -1,0 +1,135 @@
+//! Calls under way in one group of one thread.
+
+use wirelab_wire::CallId;
+
+use crate::schedule::demand::Waiting;
+use crate::validate::reply::ReplyState;
+
+/// One call and its stamps, nanoseconds of the one clock; 0: not yet.
+#[derive(Debug, Default)]
+pub(crate) struct Call {
+    pub(crate) connection: u32,
+    /// Who calls, since when, and in which sequence.
+    pub(crate) waiting: Waiting,
+    /// Which kind of call of the group it is.
+    pub(crate) step: usize,
+    /// Which call of its connection it is, from 0.
+    pub(crate) ordinal: u64,
+    pub(crate) sent: u64,
+    pub(crate) flushed: u64,
+    pub(crate) first_byte: u64,
+    pub(crate) done: u64,
+    pub(crate) live: bool,
+    /// It ended here, and must be made again elsewhere.
+    pub(crate) again: bool,
+    /// It ended, and not well.
+    pub(crate) failed: bool,
+    /// When it was first found begun and not sent.
+    held_since: u64,
+    pub(crate) reply: ReplyState,
+}
+
+/// A slab of calls.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    calls: Vec<Call>,
+    free: Vec<CallId>,
+}
+
+impl Calls {
+    pub(crate) fn begin(&mut self, connection: u32, waiting: Waiting) -> CallId {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.calls.push(Call::default());
+            self.calls.len() as CallId - 1
+        });
+        let call = &mut self.calls[id as usize];
+        call.connection = connection;
+        call.waiting = waiting;
+        call.step = 0;
+        call.ordinal = 0;
+        call.sent = 0;
+        call.flushed = 0;
+        call.first_byte = 0;
+        call.held_since = 0;
+        call.live = true;
+        call.again = false;
+        call.failed = false;
+        call.reply.reset();
+        id
+    }
+
+    #[inline]
+    pub(crate) fn get(&mut self, id: CallId) -> &mut Call {
+        &mut self.calls[id as usize]
+    }
+
+    pub(crate) fn release(&mut self, id: CallId) {
+        self.calls[id as usize].live = false;
+        self.free.push(id);
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.calls.len() - self.free.len()
+    }
+
+    /// The live calls.
+    pub(crate) fn all(&self) -> Vec<CallId> {
+        let live = self.calls.iter().enumerate().filter(|(_, call)| call.live);
+        live.map(|(id, _)| id as CallId).collect()
+    }
+
+    /// The live calls that were sent more than `limit_ns` ago, or have been
+    /// held back for so long. Time in the queue is no part of it.
+    pub(crate) fn overdue(&mut self, now: u64, limit_ns: u64) -> Vec<CallId> {
+        let live = self
+            .calls
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, call)| call.live);
+        let overdue = live.filter_map(|(id, call)| {
+            if call.sent == 0 && call.held_since == 0 {
+                call.held_since = now;
+            }
+            call.is_overdue(now, limit_ns).then_some(id as CallId)
+        });
+        overdue.collect()
+    }
+}
+
+impl Call {
+    pub(crate) fn is_overdue(&self, now: u64, limit_ns: u64) -> bool {
+        let since = self.sent.max(self.held_since);
+        self.live && since > 0 && now.saturating_sub(since) > limit_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(intended: u64) -> Waiting {
+        Waiting::arrival(0, intended)
+    }
+
+    #[test]
+    fn a_call_is_overdue_by_when_it_was_sent_not_by_how_long_it_waited_before() {
+        let mut calls = Calls::default();
+        let (sent, held) = (calls.begin(0, at(1)), calls.begin(0, at(1)));
+        calls.get(sent).sent = 1_000;
+        assert!(calls.overdue(1_100, 100).is_empty());
+        assert_eq!(calls.overdue(1_101, 100), [sent]);
+        assert_eq!(calls.overdue(1_201, 100), [sent, held]);
+    }
+
+    #[test]
+    fn a_new_call_in_an_overdue_place_is_not_overdue() {
+        let mut calls = Calls::default();
+        let old = calls.begin(0, at(1));
+        calls.get(old).sent = 1;
+        assert_eq!(calls.overdue(1_000, 100), [old]);
+        calls.release(old);
+        let new = calls.begin(0, at(999));
+        assert_eq!(new, old);
+        assert!(!calls.get(new).is_overdue(1_000, 100));
+    }
+}

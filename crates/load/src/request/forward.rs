@@ -1,0 +1,75 @@
+//! Objects that are elsewhere (CORBA 3.3 part 2, section 9.4.3.2, LOCATION_FORWARD).
+
+use crate::connection::session_factory::Speaks;
+use crate::request::object::Object;
+use crate::target::Target;
+
+/// How often one call may be sent elsewhere.
+const HOPS_MAX: u8 = 8;
+
+/// Where a group's calls are to go from now on.
+#[derive(Debug)]
+pub(crate) struct Forward {
+    /// Other machines are allowed.
+    any_target: bool,
+    /// Not yet heeded: the address, and the object's key there.
+    pub(crate) next: Option<(Target, Vec<u8>)>,
+    /// Where calls went before they were first sent elsewhere.
+    pub(crate) origin: Option<(Target, Speaks)>,
+}
+
+impl Forward {
+    pub(crate) fn new(any_target: bool) -> Forward {
+        Forward {
+            any_target,
+            next: None,
+            origin: None,
+        }
+    }
+
+    /// Notes where a service sent a call, which had been sent on `hops` times before.
+    ///
+    /// # Errors
+    /// In words, when the call must not be made there.
+    pub(crate) fn follow(&mut self, ior: &str, hops: u8) -> Result<(), String> {
+        if hops >= HOPS_MAX {
+            return Err(format!("sent elsewhere more than {HOPS_MAX} times"));
+        }
+        let object = Object::read(ior).map_err(|error| format!("sent elsewhere: {error}"))?;
+        let target = object.target(self.any_target);
+        let target = target.map_err(|error| format!("sent elsewhere: {error}"))?;
+        self.next = Some((target, object.key));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wirelab_wire::giop::Ior;
+
+    use super::*;
+
+    fn ior(host: &str) -> String {
+        Ior::new("", host, 9, b"key").to_text().unwrap()
+    }
+
+    #[test]
+    fn a_call_is_sent_on_a_bounded_number_of_times() {
+        let mut forward = Forward::new(false);
+        assert_eq!(forward.follow(&ior("::1"), HOPS_MAX - 1), Ok(()));
+        let expected = Target::parse("[::1]:9", false).unwrap();
+        assert_eq!(forward.next.take(), Some((expected, b"key".to_vec())));
+        let words = forward.follow(&ior("127.0.0.1"), HOPS_MAX).unwrap_err();
+        assert!(words.contains("more than 8 times"), "{words}");
+        assert_eq!(forward.next, None);
+    }
+
+    #[test]
+    fn no_service_sends_calls_to_other_machines() {
+        let mut forward = Forward::new(false);
+        let words = forward.follow(&ior("192.0.2.1"), 0).unwrap_err();
+        assert!(words.contains("192.0.2.1:9 is not a loopback"), "{words}");
+        assert!(forward.follow("IOR:nonsense", 0).is_err());
+        assert_eq!(Forward::new(true).follow(&ior("192.0.2.1"), 0), Ok(()));
+    }
+}

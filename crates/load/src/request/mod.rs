@@ -1,0 +1,14 @@
+//! What goes out for a call: workload, body, head, and the calls of a sequence.
+
+pub(crate) mod body;
+pub(crate) mod calls;
+pub(crate) mod forward;
+pub(crate) mod head;
+pub(crate) mod message_format;
+pub(crate) mod object;
+pub(crate) mod request_generator;
+pub(crate) mod script;
+pub(crate) mod sequences;
+pub(crate) mod step;
+pub(crate) mod tokens;
+pub(crate) mod workload;

@@ -1,0 +1,213 @@
+//! Which request goes out for a call: the same every time, or one made for it.
+
+use std::sync::Arc;
+
+use wirelab_contract::Call as Typed;
+use wirelab_wire::Request;
+use wirelab_wire::codec::{Expected, Form};
+
+use crate::request::body::BodyWriter;
+use crate::request::calls::Call;
+use crate::request::request_generator::Maker;
+use crate::request::sequences::{Next, Sequences};
+use crate::request::tokens::{DocumentSource, PreparedDocument, Tokens};
+use crate::schedule::demand::{Numbers, Waiting};
+use crate::validate::reply::Varied;
+
+/// What a group sends.
+#[derive(Debug, Clone)]
+pub(crate) enum Script {
+    /// The same request every time.
+    Same(Arc<Request>),
+    /// Requests that differ from call to call.
+    Varying(Box<Varying>),
+}
+
+/// How requests that differ from call to call come about.
+#[derive(Debug, Clone)]
+pub(crate) struct Making {
+    pub(crate) maker: Maker,
+    pub(crate) form: Form,
+    pub(crate) writer: BodyWriter,
+    /// With token-xml.
+    pub(crate) documents: Option<DocumentSource>,
+    /// The document of a maker that always makes the same call.
+    pub(crate) prepared: Option<PreparedDocument>,
+}
+
+/// Requests that differ from call to call.
+#[derive(Debug, Clone)]
+pub(crate) struct Varying {
+    making: Making,
+    /// By step, everything but the body.
+    templates: Vec<Arc<Request>>,
+    /// By step, requests that nobody holds any more.
+    free: Vec<Vec<Arc<Request>>>,
+    body: Vec<u8>,
+}
+
+impl Script {
+    /// The request of a call that begins, and in the call which step it is.
+    #[inline]
+    pub(crate) fn request<'a>(
+        &'a mut self,
+        call: &'a mut Call,
+        sequences: &mut Sequences,
+        tokens: Option<&mut Tokens>,
+    ) -> &'a Arc<Request> {
+        match self {
+            Script::Same(request) => request,
+            Script::Varying(varying) => varying.request(call, sequences, tokens),
+        }
+    }
+
+    /// The caches of a new connection, where there are such.
+    pub(crate) fn tokens(&self) -> Option<Box<Tokens>> {
+        match self {
+            Script::Same(_) => None,
+            Script::Varying(varying) => {
+                let documents = varying.making.documents?;
+                Some(Box::new(Tokens::new(documents.cache)))
+            }
+        }
+    }
+
+    /// What comes after a call that has ended.
+    #[inline]
+    pub(crate) fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
+        match self {
+            Script::Same(_) => Next::Arrival,
+            Script::Varying(varying) => varying.after(call, sequences),
+        }
+    }
+
+    /// A call must be made again: nothing comes of it but its memory.
+    pub(crate) fn take_back(&mut self, call: &mut Call) {
+        if let Script::Varying(varying) = self {
+            varying.recycle(call);
+        }
+    }
+
+    /// Takes the numbers of `users` users of a closed load; of an open load,
+    /// where every arrival is a new user, `users` is 0.
+    pub(crate) fn number(&mut self, users: usize, numbers: Numbers) {
+        if let Script::Varying(varying) = self {
+            varying.making.maker.number(users, numbers);
+        }
+    }
+
+    /// Whether its calls make up sequences that are recorded.
+    pub(crate) fn is_sequence(&self) -> bool {
+        match self {
+            Script::Same(_) => false,
+            Script::Varying(varying) => varying.making.maker.is_sequence(),
+        }
+    }
+}
+
+impl Making {
+    /// Appends the body of a call, or of the prepared one.
+    fn write(&self, typed: Option<&Typed>, tokens: Option<&mut Tokens>, out: &mut Vec<u8>) {
+        let (Some(source), Some(tokens)) = (self.documents, tokens) else {
+            let typed = typed.expect("only documents are prepared");
+            return self.writer.write(typed, out);
+        };
+        match (typed, &self.prepared) {
+            (Some(typed), _) => source.write(typed, tokens, out),
+            (None, Some(prepared)) => prepared.write(tokens, out),
+            (None, None) => unreachable!("a call is made or prepared"),
+        }
+        self.writer.squeeze(out);
+    }
+}
+
+impl Varying {
+    pub(crate) fn new(making: Making, templates: Vec<Arc<Request>>) -> Varying {
+        Varying {
+            making,
+            free: vec![Vec::new(); templates.len()],
+            templates,
+            body: Vec::new(),
+        }
+    }
+
+    fn request<'a>(
+        &mut self,
+        call: &'a mut Call,
+        sequences: &mut Sequences,
+        tokens: Option<&mut Tokens>,
+    ) -> &'a Arc<Request> {
+        let (step, typed) = self.making.maker.next(&mut call.waiting, sequences);
+        call.step = step;
+        self.body.clear();
+        self.making.write(typed.as_ref(), tokens, &mut self.body);
+        let request = self.with_body(step);
+        let expected = typed
+            .map(|typed| Expected::of(self.making.form, &typed).expect("the workload was checked"));
+        let varied = call.reply.varied.get_or_insert_default();
+        **varied = Varied {
+            request: None,
+            expected,
+            read: None,
+        };
+        varied.request.insert(request)
+    }
+
+    /// A request with the body that was written, in memory of one before
+    /// where there is any.
+    fn with_body(&mut self, step: usize) -> Arc<Request> {
+        let spare = self.free[step].pop();
+        let mut request = spare.unwrap_or_else(|| Arc::new(Request::clone(&self.templates[step])));
+        let own = Arc::get_mut(&mut request).expect("only requests without holders are kept");
+        match Arc::get_mut(&mut own.body) {
+            Some(body) if body.len() == self.body.len() => body.copy_from_slice(&self.body),
+            _ => own.body = Arc::from(self.body.as_slice()),
+        }
+        own.id = head_id(step, own.body.len());
+        request
+    }
+
+    fn recycle(&mut self, call: &mut Call) {
+        let varied = call.reply.varied.as_mut();
+        let request = varied.and_then(|varied| varied.request.take());
+        // A session may still hold the request of a call that was given up.
+        if let Some(request) = request.filter(|request| Arc::strong_count(request) == 1) {
+            self.free[call.step].push(request);
+        }
+    }
+
+    fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
+        self.recycle(call);
+        if !self.making.maker.is_sequence() {
+            return Next::Arrival;
+        }
+        let Waiting {
+            arrival, sequence, ..
+        } = call.waiting;
+        if call.failed || call.step + 1 == self.templates.len() {
+            sequences.end(sequence);
+            return Next::Over {
+                arrival,
+                failed: call.failed,
+            };
+        }
+        let state = sequences.of(&mut call.waiting.sequence);
+        state.step += 1;
+        let varied = call.reply.varied.as_mut();
+        if let Some(reply) = varied.and_then(|varied| varied.read.take()) {
+            state.carried.take(&reply);
+        }
+        Next::Another(Waiting {
+            intended: call.done,
+            hops: 0,
+            ..call.waiting
+        })
+    }
+}
+
+/// Sessions remember heads by the request's id: equal heads, equal ids. Heads
+/// differ by step, and by the body's length where they tell it.
+fn head_id(step: usize, length: usize) -> u32 {
+    const LENGTHS: u32 = 1 << 26;
+    (step as u32 * LENGTHS) | (length as u32 & (LENGTHS - 1))
+}

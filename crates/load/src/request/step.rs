@@ -1,0 +1,15 @@
+//! The kinds of calls that a group makes.
+
+use std::sync::Arc;
+
+use crate::validate::Judge;
+
+/// One kind of call.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    /// Under which operation it is recorded; an operation may have several steps.
+    pub(crate) operation: usize,
+    /// The operation's name.
+    pub(crate) name: String,
+    pub(crate) judge: Arc<Judge>,
+}

@@ -1,0 +1,361 @@
+//! A plan's workload, made ready to send.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use wirelab_contract::workload::{self, Function, WorkloadError};
+use wirelab_contract::{Call, Contract, Operation};
+use wirelab_stack::{Binding, Codec, Reply, Stack, Work};
+use wirelab_wire::codec::{Expected, Unsupported, supports};
+use wirelab_wire::{ContentType, Request};
+
+use crate::fault;
+use crate::plan::{Group, Workload};
+use crate::record::result::Fault;
+use crate::request::body::{BodyWriter, compress};
+use crate::request::head;
+use crate::request::message_format::{encoding, form, media_type};
+use crate::request::request_generator::Maker;
+use crate::request::script::Making;
+use crate::request::step::Step;
+use crate::request::tokens::DocumentSource;
+use crate::validate::{Framing, Judge, Wanted};
+
+/// Seed of the contents of requests.
+const SEED: u64 = 0;
+
+/// The requests of a workload, and what makes their replies right.
+pub struct Prepared {
+    /// By step; without an authority yet.
+    pub(crate) requests: Vec<Request>,
+    pub(crate) steps: Vec<Step>,
+    /// How bodies are made call by call; None: there is one request, and it is whole.
+    pub(crate) making: Option<Making>,
+}
+
+/// Makes the request of `group`. A gRPC message given as JSON must have been
+/// turned into bytes before.
+///
+/// # Errors
+/// When the workload and the stack do not go together, or a size cannot be had.
+pub fn prepare(group: &Group) -> Result<Prepared, Fault> {
+    match &group.workload {
+        Workload::Contract { .. } => of_contract(group),
+        Workload::Sequence {
+            contract,
+            function,
+            accounts,
+        } => of_sequence(group, contract, function, *accounts),
+        Workload::Http { .. } => of_http(&group.stack, &group.workload),
+        Workload::Grpc { .. } => of_grpc(&group.stack, &group.workload),
+    }
+}
+
+fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
+    Err(fault::plan(message, remedy))
+}
+
+fn contract_of(name: &str) -> Result<Contract, Fault> {
+    name.parse()
+        .map_err(|error| fault::plan(format!("contract: {error}"), "name one of these"))
+}
+
+fn check_accounts(accounts: u32) -> Result<(), Fault> {
+    match (1..=i32::MAX as u32).contains(&accounts) {
+        true => Ok(()),
+        false => refuse(
+            format!("accounts = {accounts}"),
+            "use as many accounts as the service holds, 1 or more",
+        ),
+    }
+}
+
+fn unsupported(error: Unsupported) -> Fault {
+    fault::plan(error.to_string(), "change the codec axis, or the operation")
+}
+
+fn of_contract(group: &Group) -> Result<Prepared, Fault> {
+    let Workload::Contract {
+        contract,
+        operation,
+        bytes,
+        chunk_bytes,
+        accounts,
+    } = &group.workload
+    else {
+        unreachable!("asked for workloads of contracts only")
+    };
+    let operation = Operation::of(contract_of(contract)?, operation)
+        .map_err(|error| fault::plan(format!("operation: {error}"), "name one of these"))?;
+    check_accounts(*accounts)?;
+    let call = workload::call(operation, *bytes, *chunk_bytes, SEED).map_err(|error| {
+        let remedy = match error {
+            WorkloadError::Sequence(_) => "use workload kind sequence",
+            _ => "change the message's size",
+        };
+        fault::plan(error.to_string(), remedy)
+    })?;
+    match maker_of(operation, *accounts) {
+        Some(maker) => varying(group, maker),
+        None => fixed(group, &call),
+    }
+}
+
+/// The same call every time.
+fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
+    let (stack, operation) = (&group.stack, call.operation());
+    let form = form(stack);
+    let mut request = head::of_operation(stack, operation)?;
+    let writer = BodyWriter::new(stack, form).called_by(group);
+    if request.method != "GET" {
+        request.body = writer.body(call).map_err(unsupported)?.into();
+    }
+    let expected = Expected::of(form, call).map_err(unsupported)?;
+    let wanted = Wanted::Same(Box::new(expected));
+    let making = documents(stack).map(|documents| Making {
+        maker: Maker::Same(operation),
+        form,
+        writer,
+        prepared: Some(documents.prepare(call)),
+        documents: Some(documents),
+    });
+    Ok(Prepared {
+        requests: vec![request],
+        steps: vec![step(group, operation, 0, wanted)],
+        making,
+    })
+}
+
+/// Tokens differ from call to call, and need documents to be made of.
+fn documents(stack: &Stack) -> Option<DocumentSource> {
+    (stack.codec == Codec::TokenXml).then(|| DocumentSource {
+        source: stack.token_source,
+        cache: form(stack).cache,
+    })
+}
+
+/// Operations whose requests differ from user to user.
+fn maker_of(operation: Operation, accounts: u32) -> Option<Maker> {
+    let function = match operation {
+        Operation::Credit => Function::Credit,
+        Operation::DirectDebit => Function::DirectDebit,
+        Operation::Reserve => Function::ReservationRelease,
+        Operation::CreditControl => Function::CreditControl,
+        Operation::Book => return Some(Maker::book()),
+        _ => return None,
+    };
+    Some(Maker::Function {
+        function,
+        accounts,
+        whole: false,
+    })
+}
+
+fn of_sequence(
+    group: &Group,
+    contract: &str,
+    function: &str,
+    accounts: u32,
+) -> Result<Prepared, Fault> {
+    if contract_of(contract)? != Contract::Charging {
+        return refuse(
+            format!("contract {contract}: sequences exist in charging only"),
+            "use contract charging, or workload kind contract",
+        );
+    }
+    if group.stack.reply == Reply::OneWay {
+        return refuse(
+            "reply=one-way: a sequence carries numbers of replies into requests",
+            "use reply=two-way, or workload kind contract",
+        );
+    }
+    check_accounts(accounts)?;
+    let function: Function = function
+        .parse()
+        .map_err(|error| fault::plan(format!("function: {error}"), "name one of these"))?;
+    varying(
+        group,
+        Maker::Function {
+            function,
+            accounts,
+            whole: true,
+        },
+    )
+}
+
+/// Requests made call by call.
+fn varying(group: &Group, maker: Maker) -> Result<Prepared, Fault> {
+    let stack = &group.stack;
+    let form = form(stack);
+    let operations = maker.operations();
+    let last = operations.len() - 1;
+    // A fault of raw is told by nothing but its content.
+    let always = stack.binding == Binding::Raw;
+    let mut names: Vec<Operation> = Vec::new();
+    let (mut requests, mut steps) = (Vec::new(), Vec::new());
+    for (at, operation) in operations.iter().copied().enumerate() {
+        if !supports(form.codec, operation) {
+            return Err(unsupported(Unsupported {
+                codec: form.codec,
+                operation,
+            }));
+        }
+        requests.push(head::of_operation(stack, operation)?);
+        let place = names.iter().position(|name| *name == operation);
+        let place = place.unwrap_or_else(|| {
+            names.push(operation);
+            names.len() - 1
+        });
+        let always = always || at < last;
+        steps.push(step(group, operation, place, Wanted::EachCall { always }));
+    }
+    Ok(Prepared {
+        requests,
+        steps,
+        making: Some(Making {
+            maker,
+            form,
+            writer: BodyWriter::new(stack, form).called_by(group),
+            documents: documents(stack),
+            prepared: None,
+        }),
+    })
+}
+
+/// A kind of calls of a contract, with the judge of its replies.
+fn step(group: &Group, operation: Operation, place: usize, wanted: Wanted) -> Step {
+    let judge = match group.stack.reply {
+        Reply::TwoWay => judge(&group.stack, operation, wanted),
+        Reply::OneWay => Judge::new(Framing::Whole, Wanted::Anything, false),
+    };
+    Step {
+        operation: place,
+        name: operation.name().to_owned(),
+        judge: Arc::new(judge),
+    }
+}
+
+fn judge(stack: &Stack, operation: Operation, wanted: Wanted) -> Judge {
+    let framing = match stack.binding {
+        Binding::Grpc => Framing::Grpc,
+        _ => Framing::Whole,
+    };
+    // The caches of tokens must follow every reply.
+    let decode = stack.work == Work::Decode || stack.codec == Codec::TokenXml;
+    let mut judge = Judge::new(framing, wanted, decode);
+    judge.takes_repeats = stack.work == Work::Frame;
+    judge.status = Some(200);
+    judge.encoding = Some(encoding(stack.compression).0);
+    judge.errors = Some((form(stack), operation));
+    match stack.binding {
+        Binding::Raw => judge.imposed = judge.encoding,
+        Binding::Iiop => {}
+        _ => judge.content_type = Some(media_type(stack).1),
+    }
+    judge
+}
+
+/// One request to a stranger's service.
+fn of_stranger(request: Request, name: &str, judge: Judge) -> Prepared {
+    Prepared {
+        requests: vec![request],
+        steps: vec![Step {
+            operation: 0,
+            name: name.to_owned(),
+            judge: Arc::new(judge),
+        }],
+        making: None,
+    }
+}
+
+fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
+    let Workload::Http {
+        method,
+        path,
+        headers,
+        body_base64,
+        expect_status,
+        expect_length,
+    } = workload
+    else {
+        unreachable!("asked for HTTP workloads only")
+    };
+    if stack.binding != Binding::Rest {
+        return refuse(
+            "workload http goes with binding rest",
+            "use binding rest, or workload grpc",
+        );
+    }
+    let mut fields = lower_case(headers);
+    fields.extend(head::accepts(stack));
+    let mut judge = Judge::new(Framing::Whole, Wanted::Anything, stack.work == Work::Decode);
+    judge.status = *expect_status;
+    judge.length = *expect_length;
+    let mut body = decode_base64(body_base64)?;
+    if let (false, (_, Some(name))) = (body.is_empty(), encoding(stack.compression)) {
+        fields.push(("content-encoding".into(), name.into()));
+        body = compress(stack.compression, &body).unwrap_or(body);
+    }
+    let request = Request {
+        method: method.clone(),
+        path: path.clone(),
+        fields,
+        body: body.into(),
+        ..Request::default()
+    };
+    Ok(of_stranger(request, path, judge))
+}
+
+fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
+    let Workload::Grpc {
+        method,
+        body_base64,
+        metadata,
+        message,
+        ..
+    } = workload
+    else {
+        unreachable!("asked for gRPC workloads only")
+    };
+    if stack.binding != Binding::Grpc {
+        return refuse(
+            "workload grpc goes with binding grpc",
+            "use binding grpc, or workload http",
+        );
+    }
+    if message.is_some() {
+        return Err(fault::internal("a JSON message was not turned into bytes"));
+    }
+    let path = match method.starts_with('/') {
+        true => method.clone(),
+        false => format!("/{method}"),
+    };
+    let message = decode_base64(body_base64.as_deref().unwrap_or(""))?;
+    let mut body = Vec::new();
+    BodyWriter::new(stack, form(stack)).wrap(&message, &mut body);
+    let mut request = head::grpc(stack, &path);
+    request.body = body.into();
+    request.fields.extend(lower_case(metadata));
+    let mut judge = Judge::new(Framing::Grpc, Wanted::Anything, stack.work == Work::Decode);
+    judge.status = Some(200);
+    judge.content_type = Some(ContentType::Grpc);
+    Ok(of_stranger(request, &path, judge))
+}
+
+fn lower_case(fields: &[(String, String)]) -> Vec<(String, String)> {
+    let fields = fields.iter();
+    fields
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
+        .collect()
+}
+
+fn decode_base64(text: &str) -> Result<Vec<u8>, Fault> {
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .map_err(|error| {
+            fault::plan(
+                format!("body_base64: {error}"),
+                "write standard base64 with padding",
+            )
+        })
+}

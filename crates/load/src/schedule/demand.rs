@@ -1,0 +1,528 @@
+//! Who wants to call next: users of closed loads, arrivals of open ones.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use crate::reactor::clock::UNSET;
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::quota::Quota;
+use crate::shared::Span;
+
+/// In no sequence, or in one that has not begun.
+pub(crate) const NO_SEQUENCE: u32 = u32::MAX;
+
+/// A call that waits for room on a connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Users of closed loads are numbered, and so are arrivals of open ones,
+    /// each over all threads.
+    pub(crate) user: u32,
+    pub(crate) sequence: u32,
+    pub(crate) intended: u64,
+    /// How often it was sent elsewhere.
+    pub(crate) hops: u8,
+    /// When its arrival was intended: of the first call, where it is a later
+    /// one of a sequence. By it a call belongs to the window.
+    pub(crate) arrival: u64,
+}
+
+impl Waiting {
+    /// A call that is an arrival itself.
+    #[inline]
+    pub(crate) fn arrival(user: u32, intended: u64) -> Waiting {
+        Waiting {
+            user,
+            sequence: NO_SEQUENCE,
+            hops: 0,
+            intended,
+            arrival: intended,
+        }
+    }
+}
+
+/// The demand side of one group in one thread: an unbounded queue and what feeds it.
+pub(crate) struct Users {
+    queue: VecDeque<Waiting>,
+    pub(crate) queue_max: usize,
+    /// Calls whose arrival the window has admitted. They go first, or an
+    /// overload would begin sequences without end and finish none.
+    admitted: VecDeque<Waiting>,
+    /// Users in their pause, or before their first call: when it ends, and who.
+    thinking: BinaryHeap<Reverse<(u64, u32)>>,
+    think_ns: u64,
+    schedule: Option<Schedule>,
+    /// How many calls may still arrive in the window; None: it ends by time.
+    quota: Option<Arc<Quota>>,
+    /// When the last call arrived that the quota admitted.
+    admitted_at: u64,
+}
+
+struct Schedule {
+    arrivals: Arrivals,
+    origin: u64,
+    next: u64,
+    /// Number of the next arrival, and what lies between two of this thread.
+    number: u32,
+    step: u32,
+}
+
+/// Numbers of this thread's users or arrivals: the first, and the step to the next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) first: u32,
+    pub(crate) step: u32,
+}
+
+impl Users {
+    pub(crate) fn closed(
+        users: u32,
+        numbers: Numbers,
+        think_ns: u64,
+        quota: Option<Arc<Quota>>,
+        now: u64,
+    ) -> Users {
+        let number = |k: u32| numbers.first.wrapping_add(k.wrapping_mul(numbers.step));
+        Users {
+            queue: VecDeque::new(),
+            queue_max: 0,
+            admitted: VecDeque::new(),
+            thinking: (0..users).map(|k| Reverse((now, number(k)))).collect(),
+            think_ns,
+            schedule: None,
+            quota,
+            admitted_at: 0,
+        }
+    }
+
+    pub(crate) fn open(
+        mut arrivals: Arrivals,
+        numbers: Numbers,
+        quota: Option<Arc<Quota>>,
+        origin: u64,
+    ) -> Users {
+        let next = arrivals
+            .next()
+            .map_or(UNSET, |at| origin.saturating_add(at));
+        Users {
+            queue: VecDeque::new(),
+            queue_max: 0,
+            admitted: VecDeque::new(),
+            thinking: BinaryHeap::new(),
+            think_ns: 0,
+            schedule: Some(Schedule {
+                arrivals,
+                origin,
+                next,
+                number: numbers.first,
+                step: numbers.step,
+            }),
+            quota,
+            admitted_at: 0,
+        }
+    }
+
+    /// The user's call has ended: it calls again at once, or after its pause.
+    /// Users of open loads do not come back.
+    #[inline]
+    pub(crate) fn call_ended(&mut self, user: u32, done: u64, span: Span) {
+        if self.schedule.is_some() {
+            return;
+        }
+        if self.think_ns == 0 {
+            self.arrived(user, done, span);
+        } else {
+            self.thinking.push(Reverse((done + self.think_ns, user)));
+            self.note_full();
+        }
+    }
+
+    /// Queues an arrival, unless the window is over or holds its calls.
+    #[inline]
+    fn arrived(&mut self, user: u32, at: u64, span: Span) {
+        if at < span.end && self.admits(at, span) {
+            self.queue.push_back(Waiting::arrival(user, at));
+        }
+    }
+
+    #[inline]
+    fn admits(&mut self, at: u64, span: Span) -> bool {
+        let Some(quota) = &self.quota else {
+            return true;
+        };
+        if !span.is_open_or_past(at) {
+            return true;
+        }
+        let admitted = quota.admit(at);
+        if admitted {
+            self.admitted_at = at;
+        }
+        admitted
+    }
+
+    /// A call whose arrival has been admitted goes on: the next of a sequence,
+    /// or one that must be made again elsewhere.
+    #[inline]
+    pub(crate) fn go_on(&mut self, waiting: Waiting) {
+        self.admitted.push_back(waiting);
+    }
+
+    /// Whether any call waits for a connection.
+    #[inline]
+    pub(crate) fn waiting(&self) -> bool {
+        !self.queue.is_empty() || !self.admitted.is_empty()
+    }
+
+    /// Queues what is due at `now`; `late` gets how late each scheduled
+    /// arrival was taken, with its intended time.
+    pub(crate) fn arrive(&mut self, now: u64, span: Span, mut late: impl FnMut(u64, u64)) {
+        while let Some(Reverse((due, user))) = self.thinking.peek().copied() {
+            if due > now {
+                break;
+            }
+            self.thinking.pop();
+            self.arrived(user, due, span);
+        }
+        while let Some((at, number)) = self.scheduled()
+            && at <= now
+            && at < span.end
+            && self.admits(at, span)
+        {
+            late(at, now - at);
+            self.queue.push_back(Waiting::arrival(number, at));
+            self.take_scheduled();
+        }
+        self.note_full();
+    }
+
+    /// The next arrival of the schedule: when, and its number.
+    #[inline]
+    fn scheduled(&self) -> Option<(u64, u32)> {
+        let schedule = self.schedule.as_ref()?;
+        Some((schedule.next, schedule.number))
+    }
+
+    fn take_scheduled(&mut self) {
+        if let Some(schedule) = &mut self.schedule {
+            schedule.number = schedule.number.wrapping_add(schedule.step);
+            schedule.next = schedule
+                .arrivals
+                .next()
+                .map_or(UNSET, |at| schedule.origin.saturating_add(at));
+        }
+    }
+
+    /// Says when the next arrival comes, where that is known and one too many.
+    #[inline]
+    fn note_full(&self) {
+        if let Some(quota) = &self.quota
+            && quota.exhausted()
+        {
+            let scheduled = self.scheduled().map_or(UNSET, |(at, _)| at);
+            quota.one_too_many(scheduled.min(self.thinking_until()));
+        }
+    }
+
+    /// The window as this thread's arrivals know it: it closes when one more would come,
+    /// and holds all that were admitted.
+    #[inline]
+    pub(crate) fn own(&self, span: Span) -> Span {
+        match &self.quota {
+            Some(quota) if quota.exhausted() => Span {
+                end: span.end.min(quota.full_at()).max(self.admitted_at + 1),
+                ..span
+            },
+            _ => span,
+        }
+    }
+
+    /// Notes how many arrivals wait, once those that can begin have begun.
+    #[inline]
+    pub(crate) fn note_waiting(&mut self) {
+        if self.schedule.is_some() {
+            self.queue_max = self.queue_max.max(self.queue.len());
+        }
+    }
+
+    /// When the last arrival may be intended: before the window's end, and
+    /// not in the window once its calls have all been begun.
+    fn arrivals_end(&self, span: Span) -> u64 {
+        match self.exhausted() {
+            true => span.start,
+            false => span.end,
+        }
+    }
+
+    /// The next call to begin, if the window lets it begin.
+    #[inline]
+    pub(crate) fn next(&mut self, span: Span) -> Option<Waiting> {
+        if let Some(waiting) = self.admitted.pop_front() {
+            return Some(waiting);
+        }
+        let waiting = self.queue.pop_front()?;
+        // It may have closed early while the call waited.
+        if waiting.intended < span.end {
+            return Some(waiting);
+        }
+        self.queue.clear();
+        None
+    }
+
+    /// Forgets who waits to begin a call that the window does not hold.
+    pub(crate) fn send_home(&mut self, span: Span) {
+        let over = |waiting: &Waiting| waiting.intended >= span.end;
+        while self.queue.back().is_some_and(over) {
+            self.queue.pop_back();
+        }
+    }
+
+    /// When the next pause of a user ends.
+    fn thinking_until(&self) -> u64 {
+        self.thinking.peek().map_or(UNSET, |Reverse((due, _))| *due)
+    }
+
+    /// True when the quota of calls has been used up.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.quota.as_ref().is_some_and(|quota| quota.exhausted())
+    }
+
+    /// When [`Users::arrive`] next has something to do.
+    pub(crate) fn next_due(&self, span: Span) -> u64 {
+        let end = self.arrivals_end(span);
+        let scheduled = match &self.schedule {
+            Some(schedule) if schedule.next < end => schedule.next,
+            _ => UNSET,
+        };
+        scheduled.min(self.thinking_until())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Load;
+
+    const ALWAYS: Span = Span {
+        start: 0,
+        end: UNSET,
+    };
+
+    const NUMBERS: Numbers = Numbers { first: 0, step: 1 };
+
+    fn quota(calls: u64) -> Option<Arc<Quota>> {
+        Some(Arc::new(Quota::new(calls, true)))
+    }
+
+    /// All of them have arrived.
+    fn closed(users: u32, quota: Option<Arc<Quota>>, now: u64, span: Span) -> Users {
+        let mut closed = Users::closed(users, NUMBERS, 0, quota, now);
+        closed.arrive(now, span, |_, _| {});
+        closed
+    }
+
+    fn full_at(users: &Users) -> Option<u64> {
+        let at = users.quota.as_ref().unwrap().full_at();
+        (at != UNSET).then_some(at)
+    }
+
+    fn open(rate: f64, quota: Option<Arc<Quota>>) -> Users {
+        let load = Load::Constant {
+            rate,
+            in_flight_max: 1,
+        };
+        Users::open(Arrivals::of(&load, 0, 1).unwrap(), NUMBERS, quota, 1000)
+    }
+
+    #[test]
+    fn late_arrivals_keep_their_intended_time_and_none_is_dropped() {
+        let mut users = open(1e6, None);
+        let mut lags = Vec::new();
+        users.arrive(6000, ALWAYS, |at, lag| lags.push((at, lag)));
+        users.note_waiting();
+        assert_eq!(
+            lags,
+            (1..=6)
+                .map(|k| (k * 1000, 6000 - k * 1000))
+                .collect::<Vec<_>>()
+        );
+        let taken: Vec<u64> = std::iter::from_fn(|| users.next(ALWAYS))
+            .map(|w| w.intended)
+            .collect();
+        assert_eq!(taken, [1000, 2000, 3000, 4000, 5000, 6000]);
+        assert_eq!((users.next_due(ALWAYS), users.queue_max), (7000, 6));
+    }
+
+    #[test]
+    fn a_user_calls_again_when_the_last_call_ended() {
+        let mut users = closed(2, None, 5, ALWAYS);
+        assert_eq!(
+            users.next(ALWAYS).map(|w| (w.user, w.intended)),
+            Some((0, 5))
+        );
+        users.call_ended(0, 90, ALWAYS);
+        let rest: Vec<_> = std::iter::from_fn(|| users.next(ALWAYS))
+            .map(|w| (w.user, w.intended))
+            .collect();
+        assert_eq!(rest, [(1, 5), (0, 90)]);
+    }
+
+    #[test]
+    fn think_time_moves_the_intended_time() {
+        let mut users = Users::closed(1, NUMBERS, 50, None, 0);
+        users.arrive(0, ALWAYS, |_, _| {});
+        assert!(users.next(ALWAYS).is_some());
+        users.call_ended(0, 100, ALWAYS);
+        users.arrive(149, ALWAYS, |_, _| {});
+        assert!(users.next(ALWAYS).is_none());
+        assert_eq!(users.next_due(ALWAYS), 150);
+        users.arrive(170, ALWAYS, |_, _| {});
+        assert_eq!(users.next(ALWAYS).map(|w| w.intended), Some(150));
+    }
+
+    #[test]
+    fn nothing_begins_after_the_window() {
+        let span = Span {
+            start: 0,
+            end: 3000,
+        };
+        let mut users = open(1e6, None);
+        users.arrive(9000, span, |_, _| {});
+        assert_eq!(std::iter::from_fn(|| users.next(span)).count(), 2);
+        // Or the reactor would spin while the last calls are under way.
+        assert_eq!(users.next_due(span), UNSET);
+    }
+
+    #[test]
+    fn a_rate_so_low_that_no_clock_holds_its_gap_arrives_once() {
+        let mut users = open(1e-12, None);
+        users.arrive(u64::MAX - 1, ALWAYS, |_, _| {});
+        assert_eq!(users.next(ALWAYS).map(|w| w.intended), Some(1000));
+        assert_eq!((users.queue.len(), users.next_due(ALWAYS)), (0, UNSET));
+    }
+
+    #[test]
+    fn nothing_arrives_once_the_quota_is_used_up() {
+        let mut users = open(1e6, quota(1));
+        users.arrive(1000, ALWAYS, |_, _| {});
+        assert!(users.next(ALWAYS).is_some());
+        let mut lags = 0;
+        users.arrive(9000, ALWAYS, |_, _| lags += 1);
+        assert_eq!((lags, users.next_due(ALWAYS)), (0, UNSET));
+    }
+
+    #[test]
+    fn the_quota_counts_only_calls_of_the_window() {
+        let mut users = open(1e6, quota(2));
+        let span = Span {
+            start: 3000,
+            end: UNSET,
+        };
+        users.arrive(9000, span, |_, _| {});
+        let taken: Vec<u64> = std::iter::from_fn(|| users.next(span))
+            .map(|w| w.intended)
+            .collect();
+        assert_eq!(taken, [1000, 2000, 3000, 4000]);
+        assert!(users.exhausted());
+    }
+
+    const WARM: Span = Span {
+        start: 3000,
+        end: UNSET,
+    };
+
+    #[test]
+    fn the_window_of_a_schedule_is_full_when_its_next_arrival_comes() {
+        let mut arrivals = open(1e6, quota(2));
+        arrivals.arrive(4500, WARM, |_, _| {});
+        assert_eq!(full_at(&arrivals), Some(5000), "known ahead");
+        let mut behind = open(1e6, quota(2));
+        behind.arrive(9000, WARM, |_, _| {});
+        assert_eq!(full_at(&behind), Some(5000), "though all of them wait");
+        let own = behind.own(WARM);
+        behind.send_home(own);
+        assert_eq!(std::iter::from_fn(|| behind.next(own)).count(), 4);
+    }
+
+    #[test]
+    fn the_window_of_users_is_full_when_one_more_is_free() {
+        let mut users = closed(2, quota(3), 0, WARM);
+        let early = [users.next(WARM), users.next(WARM)];
+        assert!(early.iter().all(Option::is_some));
+        for done in [3100, 3200, 3300] {
+            assert_eq!(users.own(WARM).end, UNSET);
+            users.call_ended(0, done, WARM);
+            assert!(users.next(WARM).is_some());
+        }
+        assert_eq!(full_at(&users), None, "no user is free");
+        users.call_ended(1, 3700, WARM);
+        users.call_ended(0, 3800, WARM);
+        assert_eq!(users.next(WARM), None);
+        assert_eq!((full_at(&users), users.own(WARM).end), (Some(3700), 3700));
+
+        let mut thinking = Users::closed(1, NUMBERS, 500, quota(1), 3000);
+        thinking.arrive(3000, WARM, |_, _| {});
+        assert!(thinking.next(WARM).is_some());
+        thinking.call_ended(0, 3100, WARM);
+        assert_eq!(full_at(&thinking), Some(3600));
+    }
+
+    /// Users who outnumber the places: their calls wait, and belong to the window by when
+    /// they arrived.
+    #[test]
+    fn those_who_wait_do_not_close_the_window_before_it_is_full() {
+        let mut users = closed(50, quota(2), 2000, WARM);
+        for done in [3100, 3200] {
+            assert!(users.next(WARM).is_some());
+            users.call_ended(0, done, WARM);
+            assert_eq!(full_at(&users), None);
+        }
+        assert!(users.next(WARM).is_some());
+        users.call_ended(0, 3300, WARM);
+        assert_eq!(full_at(&users), Some(3300));
+        let own = users.own(WARM);
+        assert_eq!(std::iter::from_fn(|| users.next(own)).count(), 49);
+    }
+
+    #[test]
+    fn threads_share_a_quota_and_each_holds_what_it_admitted() {
+        let shared = quota(3);
+        let (mut one, mut other) = (
+            closed(1, shared.clone(), 3000, WARM),
+            closed(1, shared, 3001, WARM),
+        );
+        one.call_ended(0, 3010, WARM);
+        other.call_ended(0, 3005, WARM);
+        assert_eq!((one.own(WARM).end, other.own(WARM).end), (3011, 3005));
+    }
+
+    #[test]
+    fn users_who_begin_with_the_window_end_it_with_their_last_call() {
+        let cold = Some(Arc::new(Quota::new(1, false)));
+        let mut users = closed(2, cold, 3000, WARM);
+        assert!(users.exhausted() && users.next(WARM).is_some());
+        users.call_ended(0, 3100, WARM);
+        assert_eq!((users.own(WARM).end, users.waiting()), (UNSET, false));
+    }
+
+    #[test]
+    fn what_goes_on_goes_first_after_the_window_too() {
+        let mut users = Users::closed(2, Numbers { first: 1, step: 3 }, 0, quota(2), 5);
+        users.arrive(5, ALWAYS, |_, _| {});
+        let first = users.next(ALWAYS).unwrap();
+        assert_eq!(first, Waiting::arrival(1, 5));
+        let second = Waiting {
+            sequence: 0,
+            intended: 90,
+            ..first
+        };
+        users.go_on(second);
+        assert_eq!(users.next(ALWAYS), Some(second));
+        assert_eq!(users.next(ALWAYS), Some(Waiting::arrival(4, 5)));
+        users.go_on(second);
+        let over = Span { start: 0, end: 80 };
+        users.send_home(over);
+        assert!(users.exhausted() && users.waiting());
+        assert_eq!(users.next(over), Some(second));
+        assert_eq!(users.next(over), None);
+    }
+}

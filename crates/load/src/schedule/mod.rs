@@ -1,0 +1,6 @@
+//! When calls are made: arrivals, the demand of users, warm-up, and the quota of a window.
+
+pub mod arrivals;
+pub(crate) mod demand;
+pub(crate) mod quota;
+pub(crate) mod warmup;

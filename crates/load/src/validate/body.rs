@@ -1,0 +1,123 @@
+//! The bytes of a body, as they come.
+
+use wirelab_wire::Encoding;
+use wirelab_wire::grpc::Piece;
+
+use super::{Framing, Judge, Wanted};
+use crate::record::recorder::ErrorKind;
+use crate::request::tokens::Tokens;
+use crate::validate::reply::ReplyState;
+
+/// Bytes of an unwanted body that are kept, to be read or shown.
+const ERROR_BYTES_MAX: usize = 16 << 10;
+
+impl Judge {
+    /// Takes the next bytes of the body; returns how many messages they ended.
+    #[inline]
+    pub(crate) fn body(
+        &self,
+        state: &mut ReplyState,
+        chunk: &[u8],
+        tokens: Option<&mut Tokens>,
+    ) -> u64 {
+        if state.bad.is_some() {
+            let room = ERROR_BYTES_MAX.saturating_sub(state.kept.len());
+            state
+                .kept
+                .extend_from_slice(&chunk[..chunk.len().min(room)]);
+            return 0;
+        }
+        match self.framing {
+            Framing::Whole => {
+                self.whole(state, chunk, tokens);
+                0
+            }
+            Framing::Grpc => self.framed(state, chunk),
+        }
+    }
+
+    fn whole(&self, state: &mut ReplyState, chunk: &[u8], tokens: Option<&mut Tokens>) {
+        let offset = state.length as usize;
+        state.length += chunk.len() as u64;
+        if !self.looks_inside(state) {
+            return;
+        }
+        if let (Some(wanted), Encoding::Identity) = (self.verbatim(), state.head.encoding) {
+            return state.compare(wanted, offset, chunk);
+        }
+        let alone = state.kept.is_empty() && state.head.content_length == Some(chunk.len() as u64);
+        if alone && !state.checked {
+            state.checked = true;
+            self.check(state, 0, chunk, true, tokens);
+        } else {
+            state.keep(chunk);
+        }
+    }
+
+    /// The body of a right reply, where the codec leaves no choice.
+    fn verbatim(&self) -> Option<&[u8]> {
+        match &self.wanted {
+            Wanted::Same(expected) => expected.verbatim(),
+            _ => None,
+        }
+    }
+
+    fn framed(&self, state: &mut ReplyState, mut chunk: &[u8]) -> u64 {
+        let mut ended = 0;
+        loop {
+            match state.deframer.next(&mut chunk) {
+                Ok(Some(Piece::Start { length, compressed })) => {
+                    state.due = length;
+                    state.compressed = compressed;
+                    if compressed && state.head.encoding == Encoding::Identity {
+                        state.fail(
+                            ErrorKind::Protocol,
+                            "a compressed message without grpc-encoding (gRPC over HTTP/2, Compressed-Flag)",
+                        );
+                        return ended;
+                    }
+                }
+                Ok(Some(Piece::Data(data))) => self.data(state, data),
+                Ok(Some(Piece::End)) => {
+                    ended += 1;
+                    self.message_ended(state);
+                }
+                Ok(None) => return ended,
+                Err(error) => {
+                    state.fail(ErrorKind::Protocol, error.to_string());
+                    return ended;
+                }
+            }
+        }
+    }
+
+    fn data(&self, state: &mut ReplyState, data: &[u8]) {
+        state.length += data.len() as u64;
+        if !self.looks_inside(state) {
+            return;
+        }
+        if state.kept.is_empty() && data.len() == state.due as usize {
+            state.checked = true;
+            self.check(state, state.messages as usize, data, state.compressed, None);
+        } else {
+            state.keep(data);
+        }
+    }
+
+    fn message_ended(&self, state: &mut ReplyState) {
+        if self.looks_inside(state) && !state.checked {
+            let kept = std::mem::take(&mut state.kept);
+            self.check(
+                state,
+                state.messages as usize,
+                &kept,
+                state.compressed,
+                None,
+            );
+            state.kept = kept;
+        }
+        state.kept.clear();
+        state.checked = false;
+        state.messages += 1;
+    }
+}

@@ -1,0 +1,119 @@
+//! What is in a message: decompressed, decoded, compared.
+
+use std::borrow::Cow;
+
+use wirelab_contract::Reply;
+use wirelab_wire::cdr::ByteOrder;
+use wirelab_wire::codec::{Expected, Mismatch};
+use wirelab_wire::{Encoding, gzip, zstd};
+
+use super::{Judge, MESSAGE_BYTES_MAX, Rejection, Wanted};
+use crate::record::recorder::ErrorKind;
+use crate::request::tokens::Tokens;
+use crate::validate::reply::ReplyState;
+
+impl Judge {
+    /// Decodes a message in full and compares it.
+    pub(super) fn check(
+        &self,
+        state: &mut ReplyState,
+        index: usize,
+        message: &[u8],
+        compressed: bool,
+        tokens: Option<&mut Tokens>,
+    ) {
+        let encoding = match compressed {
+            true => state.head.encoding,
+            false => Encoding::Identity,
+        };
+        let verdict = plain(message, encoding)
+            .map_err(|words| Rejection::new(ErrorKind::Wrong, words))
+            .and_then(|message| self.check_plain(state, index, &message, tokens));
+        if let Err(rejection) = verdict {
+            state.reject(rejection);
+        }
+    }
+
+    fn check_plain(
+        &self,
+        state: &mut ReplyState,
+        index: usize,
+        message: &[u8],
+        tokens: Option<&mut Tokens>,
+    ) -> Result<(), Rejection> {
+        let order = state.head.byte_order;
+        match (&self.wanted, tokens) {
+            (Wanted::Anything, _) => Ok(()),
+            (Wanted::Same(expected), None) => expected
+                .check_ordered(order, index, message)
+                .map_err(rejected),
+            (Wanted::Same(expected), Some(tokens)) if self.takes_repeats => {
+                read_unless_repeated(expected, order, message, tokens)
+            }
+            (Wanted::Same(expected), tokens) => read(expected, order, message, tokens).map(drop),
+            (Wanted::EachCall { .. }, tokens) => {
+                let varied = state.varied.as_mut();
+                let varied = varied.expect("a call that differs from others was made");
+                let expected = varied.expected.as_ref();
+                let expected = expected.expect("with what its reply must say");
+                varied.read = Some(read(expected, order, message, tokens)?);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Reads the only message of a reply, of tokens by their connection's caches.
+fn read(
+    expected: &Expected,
+    order: Option<ByteOrder>,
+    message: &[u8],
+    tokens: Option<&mut Tokens>,
+) -> Result<Reply, Rejection> {
+    let Some(tokens) = tokens else {
+        return expected.read(order, message).map_err(rejected);
+    };
+    let read = expected.read_tokens(&mut tokens.decoder, message);
+    read.map_err(rejected)
+}
+
+/// Reads a reply of tokens, unless it is to the byte the last right one and the
+/// caches are as they were: then it says the same, and changes nothing in them.
+fn read_unless_repeated(
+    expected: &Expected,
+    order: Option<ByteOrder>,
+    message: &[u8],
+    tokens: &mut Tokens,
+) -> Result<(), Rejection> {
+    let before = tokens.decoder.entered();
+    if !tokens.decoder.out_of_step() && tokens.reply.at(before) == Some(message) {
+        return Ok(());
+    }
+    read(expected, order, message, Some(tokens))?;
+    let after = tokens.decoder.entered();
+    tokens.reply.keep(message, before, after);
+    Ok(())
+}
+
+/// A fault is the service's own word, everything else is our judgement of it.
+fn rejected(mismatch: Mismatch) -> Rejection {
+    match mismatch {
+        Mismatch::Fault { code, text, .. } => {
+            let words = format!("fault {code}: {}", text.escape_debug());
+            Rejection::new(ErrorKind::Application, words)
+        }
+        other => Rejection::new(ErrorKind::Wrong, other.to_string()),
+    }
+}
+
+/// The message without its compression, within the bound for messages.
+pub(super) fn plain(message: &[u8], encoding: Encoding) -> Result<Cow<'_, [u8]>, String> {
+    let limit = MESSAGE_BYTES_MAX as usize;
+    let plain = match encoding {
+        Encoding::Identity => return Ok(Cow::Borrowed(message)),
+        Encoding::Gzip => gzip::decompress(message, limit).map_err(|error| error.to_string()),
+        Encoding::Zstd => zstd::decompress(message, limit).map_err(|error| error.to_string()),
+        Encoding::Other => Err("an encoding that was not asked for".into()),
+    };
+    plain.map(Cow::Owned)
+}

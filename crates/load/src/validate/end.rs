@@ -1,0 +1,136 @@
+//! The verdict, once a reply is complete as far as the protocol goes.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use wirelab_wire::End;
+use wirelab_wire::codec::Mismatch;
+use wirelab_wire::giop::SystemException;
+
+use super::content::plain;
+use super::{Framing, Judge, Rejection, UNKNOWN, Wanted};
+use crate::record::recorder::ErrorKind;
+use crate::request::tokens::Tokens;
+use crate::validate::reply::ReplyState;
+
+/// Head status of a GIOP system exception ([`wirelab_wire::Head::status`]).
+pub(super) const SYSTEM_EXCEPTION: u16 = 503;
+
+impl Judge {
+    /// The reply is complete as far as the protocol goes.
+    #[inline]
+    pub(crate) fn end(
+        &self,
+        state: &mut ReplyState,
+        end: End,
+        tokens: Option<&mut Tokens>,
+    ) -> Result<(), Rejection> {
+        if self.framing == Framing::Grpc {
+            self.grpc_ended(state, end);
+        } else if state.bad.is_none() && self.looks_inside(state) && !state.checked {
+            let kept = std::mem::take(&mut state.kept);
+            self.check(state, 0, &kept, true, tokens);
+            state.kept = kept;
+        }
+        if state.bad.is_none() {
+            self.length(state);
+        }
+        match state.bad.take() {
+            None => Ok(()),
+            Some(rejection) => Err(self.explained(*rejection, state)),
+        }
+    }
+
+    /// An application error with its text, or with the start of the body.
+    #[cold]
+    fn explained(&self, rejection: Rejection, state: &ReplyState) -> Rejection {
+        if rejection.kind != ErrorKind::Application || state.kept.is_empty() {
+            return rejection;
+        }
+        match self.text_of_error(state) {
+            Some(text) => Rejection {
+                words: format!("{}: {}", rejection.words, text.escape_debug()),
+                ..rejection
+            },
+            None => rejection.with_body(&state.kept),
+        }
+    }
+
+    /// What the service says of its refusal, in the form of the contracts.
+    fn text_of_error(&self, state: &ReplyState) -> Option<String> {
+        let (form, operation) = self.errors?;
+        let body = plain(&state.kept, state.head.encoding).ok()?;
+        let order = state.head.byte_order.unwrap_or(form.order);
+        if state.head.byte_order.is_some() && state.head.status == SYSTEM_EXCEPTION {
+            let exception = SystemException::parse(order, &body).ok()?;
+            let (name, minor) = (exception.name(), exception.minor);
+            return Some(format!("{name}, minor code {minor:#x}"));
+        }
+        match form.in_order(order).read_error(operation, &body) {
+            Ok(text) | Err(Mismatch::Fault { text, .. }) => Some(text),
+            Err(_) => None,
+        }
+    }
+
+    /// Status first: without a message, a status other than 0 is the answer.
+    fn grpc_ended(&self, state: &mut ReplyState, end: End) {
+        match end.grpc_status {
+            Some(0) => {}
+            Some(status) => {
+                let message = end.grpc_message.as_deref().unwrap_or("");
+                // An error may come before or after messages; it outranks what they said.
+                state.bad = None;
+                state.kept.clear();
+                return state.fail(
+                    ErrorKind::Application,
+                    format!("grpc-status {status}: {message}"),
+                );
+            }
+            None => {
+                return state.fail(
+                    ErrorKind::Protocol,
+                    "trailers without grpc-status (gRPC over HTTP/2, Responses)",
+                );
+            }
+        }
+        if let Err(error) = state.deframer.finish() {
+            return state.fail(ErrorKind::Protocol, error.to_string());
+        }
+        let wanted = match &self.wanted {
+            Wanted::Anything => return,
+            Wanted::Same(expected) => expected.messages(),
+            Wanted::EachCall { .. } => 1,
+        };
+        if wanted != state.messages as usize {
+            let words = format!("{} messages, the contract says {wanted}", state.messages);
+            state.fail(ErrorKind::Wrong, words);
+        }
+    }
+
+    /// The length, where one was given, or learned from a reply that was right.
+    #[inline]
+    fn length(&self, state: &mut ReplyState) {
+        let learned = self.learned.load(Relaxed);
+        let wanted = match (self.length, learned) {
+            (Some(length), _) => length,
+            (None, UNKNOWN) => {
+                self.learned.store(state.length, Relaxed);
+                return;
+            }
+            (None, learned) => learned,
+        };
+        // A full decode has judged more than the length, and another length
+        // may be right (other white space); frame work has only the length.
+        // Of replies that differ from call to call no length can be learned.
+        let judged = match self.wanted {
+            Wanted::Anything => self.length.is_none(),
+            Wanted::Same(_) => self.decode,
+            Wanted::EachCall { .. } => true,
+        };
+        if state.length != wanted && !judged {
+            state.fail(
+                ErrorKind::Wrong,
+                format!("{} bytes instead of {wanted}", state.length),
+            );
+        }
+    }
+}

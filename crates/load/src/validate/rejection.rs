@@ -1,0 +1,34 @@
+//! Why a call is no success.
+
+use crate::record::recorder::ErrorKind;
+
+/// Largest message that is accepted, in bytes.
+pub(crate) const MESSAGE_BYTES_MAX: u32 = 256 << 20;
+
+/// Bytes of an unwanted body that are shown.
+const SHOWN_BYTES: usize = 160;
+
+/// Why a call is no success.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rejection {
+    pub(crate) kind: ErrorKind,
+    pub(crate) words: String,
+}
+
+impl Rejection {
+    pub(crate) fn new(kind: ErrorKind, words: impl Into<String>) -> Rejection {
+        Rejection {
+            kind,
+            words: words.into(),
+        }
+    }
+
+    /// With the start of the body that came with it, escaped.
+    pub(super) fn with_body(mut self, body: &[u8]) -> Rejection {
+        if !body.is_empty() {
+            let shown = &body[..body.len().min(SHOWN_BYTES)];
+            self.words = format!("{}: {}", self.words, shown.escape_ascii());
+        }
+        self
+    }
+}

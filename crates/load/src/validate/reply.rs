@@ -1,0 +1,119 @@
+//! What is known of one reply while it arrives.
+
+use std::sync::Arc;
+
+use wirelab_contract::Reply;
+use wirelab_wire::codec::Expected;
+use wirelab_wire::grpc::Deframer;
+use wirelab_wire::{Head, Request};
+
+use super::rejection::{MESSAGE_BYTES_MAX, Rejection};
+use crate::record::recorder::ErrorKind;
+
+/// What is known of one reply so far.
+#[derive(Debug)]
+pub(crate) struct ReplyState {
+    pub(crate) head: Head,
+    pub(crate) deframer: Deframer,
+    /// Body bytes (whole) or message bytes (gRPC) so far.
+    pub(crate) length: u64,
+    pub(crate) messages: u32,
+    pub(crate) compressed: bool,
+    /// Length of the message under way.
+    pub(crate) due: u32,
+    pub(crate) kept: Vec<u8>,
+    pub(crate) bad: Option<Box<Rejection>>,
+    pub(crate) checked: bool,
+    /// Where calls differ from each other; made once for each place of a call.
+    pub(crate) varied: Option<Box<Varied>>,
+}
+
+/// One call of those that differ from each other.
+#[derive(Debug, Default)]
+pub(crate) struct Varied {
+    pub(crate) request: Option<Arc<Request>>,
+    /// What the reply must say.
+    pub(crate) expected: Option<Expected>,
+    /// What it said, where that was read.
+    pub(crate) read: Option<Reply>,
+}
+
+impl Default for ReplyState {
+    fn default() -> Self {
+        ReplyState {
+            head: Head::default(),
+            deframer: Deframer::new(MESSAGE_BYTES_MAX),
+            length: 0,
+            messages: 0,
+            compressed: false,
+            due: 0,
+            kept: Vec::new(),
+            bad: None,
+            checked: false,
+            varied: None,
+        }
+    }
+}
+
+impl ReplyState {
+    /// Ready for the next call; keeps the memory for its body.
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        let (kept, varied) = (std::mem::take(&mut self.kept), self.varied.take());
+        *self = ReplyState {
+            kept,
+            varied,
+            ..ReplyState::default()
+        };
+        self.kept.clear();
+    }
+
+    pub(crate) fn fail(&mut self, kind: ErrorKind, words: impl Into<String>) {
+        if self.bad.is_none() {
+            self.bad = Some(Box::new(Rejection::new(kind, words)));
+        }
+    }
+
+    /// The first thing that was wrong stands.
+    pub(crate) fn reject(&mut self, rejection: Rejection) {
+        self.bad.get_or_insert_with(|| Box::new(rejection));
+    }
+
+    /// Judges a body of which every byte is known while it arrives, without
+    /// keeping it: as a whole at its last byte, in parts before.
+    pub(crate) fn compare(&mut self, wanted: &[u8], offset: usize, chunk: &[u8]) {
+        let end = offset + chunk.len();
+        match wanted.get(offset..end) {
+            Some(part) if part == chunk => self.checked = end == wanted.len(),
+            Some(_) => self.fail(
+                ErrorKind::Wrong,
+                format!("the text differs in bytes {offset} to {end}"),
+            ),
+            None => self.fail(
+                ErrorKind::Wrong,
+                format!("the text is longer than {} bytes", wanted.len()),
+            ),
+        }
+    }
+
+    /// Keeps the next bytes of a message until it is whole.
+    pub(crate) fn keep(&mut self, chunk: &[u8]) {
+        if self.kept.len() + chunk.len() > MESSAGE_BYTES_MAX as usize {
+            return self.fail(
+                ErrorKind::Wrong,
+                format!("more than {MESSAGE_BYTES_MAX} bytes"),
+            );
+        }
+        if self.kept.is_empty() {
+            // Once, instead of growing: large messages come in many chunks.
+            let due = self
+                .head
+                .content_length
+                .unwrap_or(0)
+                .max(u64::from(self.due));
+            self.kept
+                .reserve(due.min(u64::from(MESSAGE_BYTES_MAX)) as usize);
+        }
+        self.kept.extend_from_slice(chunk);
+    }
+}
