@@ -8,27 +8,20 @@
 
 pub mod account;
 pub mod capture;
-pub mod decode;
 pub mod diagnosis;
 pub mod dissection;
 pub mod exchange;
-mod field;
-pub mod file;
 pub mod flow;
 mod flow_map;
 pub mod fuzzing;
 mod ladder;
 pub mod layer;
-pub mod link_layer;
-mod network;
 pub mod packet;
 pub mod protocol;
 mod read;
 pub mod reconciliation;
-mod sack;
 pub mod stream;
 mod summary;
-pub mod tcp;
 pub mod wording;
 
 pub use read::{Analyzer, read, read_file, read_within};

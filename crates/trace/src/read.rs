@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::decode::{Decoded, decode};
-use crate::file::{Error, Reader, Record};
 use crate::flow::{Flows, Limits};
+use crate::packet::decode::{Decoded, decode};
+use crate::packet::file::{Error, Reader, Record};
 use crate::stream::Observer;
 use crate::summary::Summary;
 

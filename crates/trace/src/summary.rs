@@ -1,9 +1,9 @@
 //! What a capture holds, in numbers.
 
-use crate::decode::Other;
-use crate::file::{Damage, Record};
 use crate::flow::Counts;
-use crate::link_layer::LinkType;
+use crate::packet::decode::Other;
+use crate::packet::file::{Damage, Record};
+use crate::packet::link_layer::LinkType;
 
 /// Frames that are no TCP, by what they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

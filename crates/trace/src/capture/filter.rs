@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use crate::link_layer::LinkType;
+use crate::packet::link_layer::LinkType;
 
 /// Where a test leads; resolved when the program is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::CaptureError;
-use crate::link_layer::LinkType;
+use crate::packet::link_layer::LinkType;
 
 pub(super) struct Interface {
     index: libc::c_int,

@@ -19,8 +19,8 @@ use interface::Interface;
 pub use recording::{Recorded, Recording};
 use ring::Ring;
 
-use crate::file::Record;
-use crate::link_layer::LinkType;
+use crate::packet::file::Record;
+use crate::packet::link_layer::LinkType;
 
 /// What is to be captured.
 #[derive(Debug, Clone, PartialEq, Eq)]

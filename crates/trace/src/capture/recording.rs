@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Capture, KernelTotals};
-use crate::file::{InterfaceTotals, Writer};
-use crate::link_layer::LinkType;
+use crate::packet::file::{InterfaceTotals, Writer};
+use crate::packet::link_layer::LinkType;
 
 /// The kernel's counts are of 32 bits and begin again when read.
 const STATISTICS_EVERY: Duration = Duration::from_secs(1);

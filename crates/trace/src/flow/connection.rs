@@ -6,10 +6,10 @@ use super::key::{Key, Side};
 use super::numbers::Numbers;
 use super::queue::Links;
 use super::reassembly::{Memory, Out, Reassembly};
+use crate::packet::tcp::Announced;
+use crate::packet::tcp::reports_duplicate;
 use crate::packet::{Flags, Packet};
-use crate::sack::reports_duplicate;
 use crate::stream::{Closing, Direction, FlowId, Observer, Segment, SegmentKind};
-use crate::tcp::Announced;
 
 /// What is known of one direction.
 #[derive(Debug, Clone, Default)]

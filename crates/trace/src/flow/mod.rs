@@ -15,9 +15,9 @@ use std::collections::HashMap;
 
 pub use analysis::Verdict;
 
+use crate::packet::tcp::Announced;
 use crate::packet::{Flags, Packet};
 use crate::stream::{Closing, Direction, FlowId, Observer};
-use crate::tcp::Announced;
 use connection::Connection;
 use key::{BuildKeyHasher, Key, Side};
 use queue::Queue;

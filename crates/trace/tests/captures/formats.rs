@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 
-use wirelab_trace::file::{Error, InterfaceTotals, Reader, Writer};
-use wirelab_trace::link_layer::LinkType;
+use wirelab_trace::packet::file::{Error, InterfaceTotals, Reader, Writer};
+use wirelab_trace::packet::link_layer::LinkType;
 use wirelab_trace::stream::Direction;
 
 use crate::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, spaced};

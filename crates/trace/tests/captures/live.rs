@@ -133,7 +133,7 @@ fn an_interface_without_link_headers_is_raw_ip() {
     ip(&["-n", &name, "link", "set", "tun0", "up"]);
     let opened = namespace.run(|| Capture::open(&Options::of("tun0")).map(|c| c.link_type()));
     let link_type = opened.join().expect("no panic").expect("a capture");
-    assert_eq!(link_type, wirelab_trace::link_layer::LinkType::RAW);
+    assert_eq!(link_type, wirelab_trace::packet::link_layer::LinkType::RAW);
 }
 
 #[test]

@@ -2,20 +2,20 @@
 
 /// The byte order of a file's own numbers; headers of packets are big-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum ByteOrder {
     /// Most significant byte first.
     Big,
     /// Least significant byte first.
     Little,
 }
 
-impl Order {
+impl ByteOrder {
     #[inline]
     pub(crate) fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {
         let field = *bytes.get(at..)?.first_chunk()?;
         Some(match self {
-            Order::Big => u16::from_be_bytes(field),
-            Order::Little => u16::from_le_bytes(field),
+            ByteOrder::Big => u16::from_be_bytes(field),
+            ByteOrder::Little => u16::from_le_bytes(field),
         })
     }
 
@@ -23,8 +23,8 @@ impl Order {
     pub(crate) fn u32(self, bytes: &[u8], at: usize) -> Option<u32> {
         let field = *bytes.get(at..)?.first_chunk()?;
         Some(match self {
-            Order::Big => u32::from_be_bytes(field),
-            Order::Little => u32::from_le_bytes(field),
+            ByteOrder::Big => u32::from_be_bytes(field),
+            ByteOrder::Little => u32::from_le_bytes(field),
         })
     }
 
@@ -32,8 +32,8 @@ impl Order {
     pub(crate) fn u64(self, bytes: &[u8], at: usize) -> Option<u64> {
         let field = *bytes.get(at..)?.first_chunk()?;
         Some(match self {
-            Order::Big => u64::from_be_bytes(field),
-            Order::Little => u64::from_le_bytes(field),
+            ByteOrder::Big => u64::from_be_bytes(field),
+            ByteOrder::Little => u64::from_le_bytes(field),
         })
     }
 }
@@ -41,5 +41,5 @@ impl Order {
 /// A big-endian number of two bytes.
 #[inline]
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Order::Big.u16(bytes, at)
+    ByteOrder::Big.u16(bytes, at)
 }

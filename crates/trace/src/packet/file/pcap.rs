@@ -3,20 +3,19 @@
 
 use std::io::Read;
 
+use super::error::{Damage, Error};
+use super::record::{CAPTURED_MAX, Frame, Step};
 use super::source::Source;
-use super::{Damage, Error, Frame, Step};
-use crate::field::Order;
-use crate::link_layer::LinkType;
+use crate::packet::byte_order::ByteOrder;
+use crate::packet::link_layer::LinkType;
 
 pub(super) const HEADER_BYTES: usize = 24;
 const RECORD_HEADER_BYTES: usize = 16;
 /// The variant of Kuznetzov adds interface, protocol and packet type.
 const RECORD_HEADER_BYTES_MODIFIED: usize = 24;
-/// Larger records are taken as damage, whatever the file's snap length says.
-pub(super) const CAPTURED_MAX: u32 = 16 << 20;
 
 pub(super) struct Pcap {
-    order: Order,
+    order: ByteOrder,
     /// Nanoseconds of one unit of the second timestamp.
     unit_ns: u64,
     record_header_bytes: usize,
@@ -51,7 +50,7 @@ impl Pcap {
 
     /// Reads the file's header; None when it is none of this format.
     pub(super) fn parse(header: &[u8]) -> Option<Pcap> {
-        for order in [Order::Little, Order::Big] {
+        for order in [ByteOrder::Little, ByteOrder::Big] {
             let magic = order.u32(header, 0)?;
             let known = FORMATS.iter().find(|(known, ..)| *known == magic);
             let Some((_, unit_ns, record_header_bytes)) = known.copied() else {

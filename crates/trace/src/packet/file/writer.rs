@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use crate::link_layer::LinkType;
+use crate::packet::link_layer::LinkType;
 
 const SECTION: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;

@@ -1,113 +1,12 @@
-//! Capture files: pcap and pcapng are read, pcapng is written.
-//!
-//! Files are read front to back in a buffer of bounded size, so that a pipe
-//! serves as well as a file of any length. What is damaged ends the reading,
-//! and what was read until then is kept.
-//!
-//! Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
-
-mod damage;
-mod options;
-mod pcap;
-mod pcapng;
-mod resolution;
-mod source;
-mod writer;
+//! Reads a capture of either format, frame by frame.
 
 use std::io::Read;
 
-pub use damage::Damage;
-pub use writer::{InterfaceTotals, Writer};
-
-use crate::link_layer::LinkType;
-use pcap::Pcap;
-use pcapng::Pcapng;
-use source::Source;
-
-/// Why nothing of a capture can be read.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The file system or a pipe failed.
-    #[error("reading the capture at byte {offset}: {source}")]
-    Io {
-        /// Where in the file.
-        offset: u64,
-        /// What it said.
-        source: std::io::Error,
-    },
-    /// It is empty.
-    #[error("the capture is empty: it has not even a header")]
-    Empty,
-    /// It ends within what tells how to read it.
-    #[error("the capture is cut at byte {there}, within {header}")]
-    Cut {
-        /// Where the file ends.
-        there: u64,
-        /// What it begins with, how long that is, and what is missing of it.
-        header: String,
-    },
-    /// It begins like no capture.
-    #[error("no capture: it begins with {0:02x?}; pcap and pcapng are read")]
-    Foreign(Vec<u8>),
-    /// It is compressed.
-    #[error("the capture is compressed with {0}")]
-    Compressed(&'static str),
-}
-
-impl Error {
-    fn cut(there: usize, header: impl Into<String>) -> Error {
-        Error::Cut {
-            there: there as u64,
-            header: header.into(),
-        }
-    }
-
-    /// What to do about it.
-    pub fn remedy(&self) -> String {
-        match self {
-            Error::Io { .. } | Error::Foreign(_) => {
-                "name a pcap or pcapng file, or - for standard input".into()
-            }
-            Error::Empty | Error::Cut { .. } => {
-                "copy it again, or capture again and end the capturing program by SIGINT, so that \
-                 it writes what it holds back"
-                    .into()
-            }
-            Error::Compressed("gzip") => "decompress it first: gunzip FILE".into(),
-            Error::Compressed(tool) => format!("decompress it first: un{tool} FILE"),
-        }
-    }
-}
-
-/// One captured frame.
-#[derive(Debug, Clone, Copy)]
-pub struct Record<'a> {
-    /// Its number in the capture, from 1.
-    pub number: u64,
-    /// When it was captured, nanoseconds since the Unix epoch.
-    pub at_ns: u64,
-    /// Its length on the wire, bytes, as far as the link type has it.
-    pub wire_bytes: u32,
-    /// How it begins.
-    pub link_type: LinkType,
-    /// What was captured of it: a prefix.
-    pub data: &'a [u8],
-}
-
-/// A frame as a format gives it; the reader numbers it.
-struct Frame<'a> {
-    at_ns: u64,
-    wire_bytes: u32,
-    link_type: LinkType,
-    data: &'a [u8],
-}
-
-/// What comes next in a file.
-enum Step<'a> {
-    Frame(Frame<'a>),
-    End,
-    Damaged(Damage),
-}
+use super::error::{Damage, Error};
+use super::pcap::{self, Pcap};
+use super::pcapng::Pcapng;
+use super::record::{Record, Step};
+use super::source::Source;
 
 enum Format {
     Pcap(Pcap),

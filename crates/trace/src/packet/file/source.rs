@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use super::Error;
+use super::error::Error;
 
 /// One read asks for so much.
 const BUFFER_BYTES: usize = 1 << 20;

@@ -2,11 +2,55 @@
 
 use std::net::SocketAddr;
 
-use crate::file::Record;
-use crate::link_layer::{Carried, carried};
-use crate::network::{self, Ip, NoIp, protocol};
-use crate::packet::Packet;
-use crate::tcp;
+use super::file::Record;
+use super::link_layer::{Carried, carried};
+use super::network::{self, Ip, NoIp, protocol};
+use super::tcp::{self, Flags};
+
+/// One packet of a capture that carries TCP, as far as it was captured.
+#[derive(Debug, Clone, Copy)]
+pub struct Packet<'a> {
+    /// Its number in the capture, from 1.
+    pub number: u64,
+    /// When it was captured, nanoseconds since the Unix epoch.
+    pub at_ns: u64,
+    /// Its length on the wire, with the link's header, bytes.
+    pub wire_bytes: u32,
+    /// Of those the link's header.
+    pub link_header_bytes: u16,
+    /// Of those the IP header with options or extension headers.
+    pub ip_header_bytes: u16,
+    /// Of those the TCP header with options.
+    pub tcp_header_bytes: u16,
+    /// IPv4's identification (RFC 791): some systems count the packets of a
+    /// connection in it. None in IPv6.
+    pub identification: Option<u16>,
+    /// Who sent it.
+    pub source: SocketAddr,
+    /// Whom it is for.
+    pub destination: SocketAddr,
+    /// Sequence number of the first payload byte (of the SYN, where it is set).
+    pub sequence: u32,
+    /// Acknowledgment number; counts only with the flag.
+    pub acknowledgment: u32,
+    /// Its flags.
+    pub flags: Flags,
+    /// The window as in the header, not scaled.
+    pub window: u16,
+    /// The TCP options, raw, as far as captured.
+    pub options: &'a [u8],
+    /// Payload bytes on the wire, by the lengths in the headers.
+    pub payload_bytes: u32,
+    /// The payload as far as it was captured: a prefix.
+    pub payload: &'a [u8],
+}
+
+impl Packet<'_> {
+    /// The capture holds the TCP options in part only (its snap length).
+    pub fn options_cut(&self) -> bool {
+        tcp::HEADER_MIN + self.options.len() < usize::from(self.tcp_header_bytes)
+    }
+}
 
 /// What a frame is.
 #[derive(Debug, Clone, Copy)]
