@@ -12,7 +12,7 @@ use wirelab_trace::dissection::{Dissection, Dissector, Options};
 use wirelab_trace::exchange::Exchanges;
 use wirelab_trace::read_file;
 use wirelab_trace::reconciliation::{CallLog, LogError, Reconciler};
-use wirelab_trace::stream::Observer;
+use wirelab_trace::flow::event::Observer;
 
 /// What to read, and what to tell of it.
 #[derive(Args)]

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use wirelab_wire::giop::Kind as GiopKind;
 
 use crate::exchange::Unit;
+use crate::flow::event::{Segment, SegmentKind};
 use crate::layer::{Kind, Layer};
 use crate::packet::Flags;
-use crate::stream::{Segment, SegmentKind};
 
 /// Packets of one class, with all their headers.
 #[derive(

@@ -8,9 +8,9 @@ mod conversations;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
+use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::{Flows, Limits};
 use crate::packet::{Flags, Packet};
-use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::{read, read_within};
 
 pub use conversations::fuzz_conversations;

@@ -12,7 +12,6 @@ pub mod diagnosis;
 pub mod dissection;
 pub mod exchange;
 pub mod flow;
-mod flow_map;
 pub mod fuzzing;
 mod ladder;
 pub mod layer;
@@ -20,7 +19,6 @@ pub mod packet;
 pub mod protocol;
 mod read;
 pub mod reconciliation;
-pub mod stream;
 mod summary;
 pub mod wording;
 

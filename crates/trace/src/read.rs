@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use crate::flow::event::Observer;
 use crate::flow::{Flows, Limits};
 use crate::packet::decode::{Decoded, decode};
 use crate::packet::file::{Error, Reader, Record};
-use crate::stream::Observer;
 use crate::summary::Summary;
 
 /// Takes the frames of a capture, live or from a file, one after the other.

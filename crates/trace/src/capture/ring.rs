@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::set;
+use super::socket::set_option;
 
 /// A block that is not full is handed over after so long.
 pub(super) const RETIRE_MS: u32 = 20;
@@ -33,7 +33,7 @@ impl Ring {
     /// Has the kernel make a ring for a socket, and maps it.
     pub(super) fn map(socket: BorrowedFd<'_>, mib: u32) -> io::Result<Ring> {
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
-        set(socket, libc::PACKET_VERSION, &version)?;
+        set_option(socket, libc::PACKET_VERSION, &version)?;
         let block_bytes = BLOCK_BYTES as u32;
         let request = libc::tpacket_req3 {
             tp_block_size: block_bytes,
@@ -44,7 +44,7 @@ impl Ring {
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
-        set(socket, libc::PACKET_RX_RING, &request)?;
+        set_option(socket, libc::PACKET_RX_RING, &request)?;
         let blocks = mib as usize;
         // SAFETY: a fresh mapping of the ring that was just made, of its size.
         let memory = unsafe {

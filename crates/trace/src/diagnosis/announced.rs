@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::stream::{Segment, SegmentKind};
+use crate::flow::event::{Segment, SegmentKind};
 
 /// Announcements that are remembered: of a window of data, one in two segments is
 /// acknowledged, so this covers about 512 segments on their way.

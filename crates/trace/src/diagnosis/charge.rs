@@ -7,7 +7,7 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::diagnosis::{nagle, split, think, until_close};
 use crate::exchange::{Exchange, Extent, Protocol};
-use crate::stream::{Direction, FlowId};
+use crate::flow::event::{Direction, FlowId};
 
 /// Packets named per occurrence.
 const PACKETS: usize = 8;

@@ -1,7 +1,7 @@
 //! What is said of one cause, over a whole capture.
 
 use crate::diagnosis::cause::Cause;
-use crate::stream::FlowId;
+use crate::flow::event::FlowId;
 
 /// One cause, all its occurrences together.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -8,8 +8,8 @@ use crate::diagnosis::stall::{Stall, Stalls};
 use crate::diagnosis::think::Beginnings;
 use crate::diagnosis::unseen::Numbers;
 use crate::exchange::{Ending, Exchange, Protocol};
+use crate::flow::event::{Direction, Opening, Segment};
 use crate::packet::Flags;
-use crate::stream::{Direction, Opening, Segment};
 
 /// Later than any capture, ns since the Unix epoch.
 const TIME_MAX: u64 = 1 << 62;

@@ -6,7 +6,7 @@ use crate::diagnosis::cause::Cause;
 use crate::diagnosis::half::{Half, Sent};
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
-use crate::stream::Segment;
+use crate::flow::event::Segment;
 
 /// The initial window of streams and connections (RFC 9113 section 6.9.2), bytes.
 const INITIAL_BYTES: i64 = 65_535;

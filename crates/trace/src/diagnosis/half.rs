@@ -10,7 +10,7 @@ use crate::diagnosis::split::Joint;
 use crate::diagnosis::stall::Stalls;
 use crate::diagnosis::unseen::Numbers;
 use crate::diagnosis::{congestion, nagle, window};
-use crate::stream::{Direction, Segment, SegmentKind};
+use crate::flow::event::{Direction, Segment, SegmentKind};
 
 /// Segments on their way that are remembered.
 const ON_THEIR_WAY: usize = 1024;

@@ -3,8 +3,8 @@
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
+use crate::flow::event::{Direction, Segment};
 use crate::packet::Flags;
-use crate::stream::{Direction, Segment};
 
 /// A network may deliver a SYN twice; the sender repeats it after 1 s (RFC 6298
 /// section 2), some systems sooner. Nearer together than this is one SYN, ns.

@@ -4,7 +4,7 @@ use crate::diagnosis::cause::Cause;
 use crate::diagnosis::half::{Half, Sent};
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::stream::{Direction, Segment};
+use crate::flow::event::{Direction, Segment};
 
 /// Holes, and repetitions without an answer yet, that are remembered.
 const REMEMBERED: usize = 32;

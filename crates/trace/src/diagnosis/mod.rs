@@ -47,8 +47,8 @@ pub use finding::{Finding, Test, Where};
 pub use occurrence::Occurrence;
 
 use crate::exchange::{Exchange, Exchanges, Unit};
-use crate::flow_map::FlowMap;
-use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::map::FlowMap;
 use flow::Flow;
 use h2_window::Frame;
 use path::Path;

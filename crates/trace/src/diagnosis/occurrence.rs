@@ -1,7 +1,7 @@
 //! One exchange that one cause delayed.
 
 use crate::diagnosis::cause::Cause;
-use crate::stream::{Direction, FlowId};
+use crate::flow::event::{Direction, FlowId};
 
 /// One exchange, or opening of a connection, and one cause.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! How long a round trip takes, from where the capture stands.
 
-use crate::stream::Direction;
+use crate::flow::event::Direction;
 
 /// Round trips of each side that are remembered.
 const SAMPLES: usize = 16;

@@ -2,8 +2,8 @@
 
 use crate::diagnosis::{Diagnosis, Finding};
 use crate::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
+use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment, SegmentKind};
 
 /// A pure acknowledgment of the server.
 pub(crate) fn acknowledgment(at: u64, acknowledged: u64, window: u64) -> Segment {

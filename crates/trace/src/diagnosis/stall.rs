@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::diagnosis::cause::Cause;
-use crate::stream::Direction;
+use crate::flow::event::Direction;
 
 /// Stalls of a flow that wait for the exchange they belong to. A large message over
 /// a small window has thousands; further ones of the same kind are joined.

@@ -6,7 +6,7 @@ use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::{Finding, Where};
 use crate::diagnosis::occurrence::Occurrence;
 use crate::diagnosis::words;
-use crate::stream::Direction;
+use crate::flow::event::Direction;
 
 /// Nanoseconds per millisecond.
 const NS_PER_MS: f64 = 1e6;

@@ -6,7 +6,7 @@ use crate::diagnosis::occurrence::Occurrence;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::diagnosis::{charge, nagle};
-use crate::stream::FlowId;
+use crate::flow::event::FlowId;
 
 /// Each stall is one occurrence, without an exchange.
 pub(crate) fn occurrences<'a>(

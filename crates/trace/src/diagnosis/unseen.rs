@@ -7,8 +7,8 @@
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
+use crate::flow::event::Segment;
 use crate::packet::Flags;
-use crate::stream::Segment;
 
 /// No more packets than this are lost in one go; a larger step is no count.
 const MISSING_MAX: u16 = 1024;

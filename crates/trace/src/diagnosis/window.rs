@@ -5,7 +5,7 @@ use crate::diagnosis::cause::Cause;
 use crate::diagnosis::half::{Gap, Half};
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
-use crate::stream::{Direction, Segment};
+use crate::flow::event::{Direction, Segment};
 
 /// A receiver whose application reads opens an exhausted window as soon as that runs:
 /// on a busy machine within a few ticks of its scheduler, ns.

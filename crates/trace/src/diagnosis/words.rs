@@ -3,7 +3,7 @@
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Test;
 use crate::diagnosis::tally::Figures;
-use crate::stream::Direction;
+use crate::flow::event::Direction;
 use crate::wording::{counted, duration};
 
 /// Segments of an initial congestion window that holds nearly every message: the

@@ -2,9 +2,9 @@
 
 use super::document::{Connections, Flow, FlowSums, HowClosed, HowOpened, OneSided};
 use crate::exchange::{Exchange, Protocol};
-use crate::flow_map::FlowMap;
+use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment, SegmentKind};
+use crate::flow::map::FlowMap;
 use crate::packet::Flags;
-use crate::stream::{Closing, Direction, FlowId, Opening, Segment, SegmentKind};
 
 /// A connection that is open.
 #[derive(Debug)]

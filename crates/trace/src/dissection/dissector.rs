@@ -7,11 +7,11 @@ use super::load::Clerk;
 use super::one_sided;
 use crate::account::Account;
 use crate::exchange::{Exchange, Exchanges, Message, Unit};
-use crate::flow_map::FlowMap;
+use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::map::FlowMap;
 use crate::ladder::Ladders;
 use crate::layer::Layer;
 use crate::protocol::Protocols;
-use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::summary::Summary;
 
 /// What to look at.

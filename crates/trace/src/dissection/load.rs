@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use super::census::Latencies;
 use super::document::{Concurrency, Coupling, Gaps, Load, Pause};
-use crate::flow_map::FlowMap;
+use crate::flow::event::{Direction, FlowId, Segment};
+use crate::flow::map::FlowMap;
 use crate::packet::Flags;
-use crate::stream::{Direction, FlowId, Segment};
 
 /// Requests under way on one connection that are told apart.
 const UNDER_WAY_MAX: usize = 4096;

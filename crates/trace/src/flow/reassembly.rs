@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::stream::{Direction, FlowId, Observer, Segment};
+use super::event::{Direction, FlowId, Observer, Segment};
 
 /// Captures of several queues or cards swap neighbours: an acknowledgment may
-/// come before the bytes. So many more packets of the connection may pass.
-const PATIENCE: u8 = 3;
+/// come before the bytes. A hole waits for this number of further packets.
+const REORDERING_PACKETS: u8 = 3;
 
 /// What may wait, and does.
 pub(super) struct Memory<'a> {
@@ -124,7 +124,7 @@ impl Reassembly {
             return;
         }
         self.patience_used += 1;
-        if self.patience_used > PATIENCE {
+        if self.patience_used > REORDERING_PACKETS {
             self.patience_used = 0;
             self.give_up_below(self.acknowledged, held, out);
         }

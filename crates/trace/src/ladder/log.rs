@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use super::sample::Ladder;
 use crate::exchange::Protocol;
+use crate::flow::event::{Direction, FlowId, Segment, SegmentKind};
 use crate::layer::{Content, Kind, Layer};
 use crate::packet::Flags;
-use crate::stream::{Direction, FlowId, Segment, SegmentKind};
 
 /// Layers of one packet that are told apart; what is behind them counts to the last.
 pub(super) const LAYERS_MAX: usize = 10;

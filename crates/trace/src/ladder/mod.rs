@@ -20,9 +20,9 @@ use std::rc::Rc;
 
 use crate::dissection::{Chosen, InterarrivalOf, Position, Rung, TimelineOf};
 use crate::exchange::{Ending, Exchange};
-use crate::flow_map::FlowMap;
+use crate::flow::event::{FlowId, Segment};
+use crate::flow::map::FlowMap;
 use crate::layer::Layer;
-use crate::stream::{FlowId, Segment};
 use log::{Followed, Log, Step};
 use sample::{Ladder, Sample};
 use shapes::Shapes;

@@ -3,8 +3,8 @@
 use super::log::Step;
 use super::sample::Ladder;
 use crate::dissection::{LayerBytes, Phase, Rung, Way};
+use crate::flow::event::{Direction, SegmentKind};
 use crate::packet::Flags;
-use crate::stream::{Direction, SegmentKind};
 use crate::wording::duration;
 
 /// An acknowledgment that comes this much later than a round trip after what it

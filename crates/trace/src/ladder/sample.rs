@@ -1,7 +1,7 @@
 //! Ladders that are kept: a uniform sample of all.
 
 use super::log::{Followed, Step};
-use crate::stream::FlowId;
+use crate::flow::event::FlowId;
 
 /// Ladders in the sample. The one nearest to the median of all lies, nineteen
 /// times of twenty, within the quantiles 0.49 to 0.51 of their latencies.

@@ -6,8 +6,8 @@ use super::log::Step;
 use super::rungs::{flag_words, way};
 use super::tally::Tally;
 use crate::dissection::{Bin, InterarrivalOf, Position, Spread};
+use crate::flow::event::Direction;
 use crate::packet::Flags;
-use crate::stream::Direction;
 
 /// Sequences that are told apart.
 const SHAPES_MAX: usize = 256;

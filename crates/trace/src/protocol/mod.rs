@@ -23,9 +23,9 @@ mod tls;
 mod turns;
 
 use crate::exchange::{Ending, Exchanges, Protocol};
-use crate::flow_map::FlowMap;
+use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
+use crate::flow::map::FlowMap;
 use crate::layer::Kind;
-use crate::stream::{Closing, Direction, FlowId, Opening, Segment};
 use calls::{Call, Calls};
 use cut::{Cut, Held};
 use giop::Giop;
@@ -98,7 +98,7 @@ impl Protocols {
             })
     }
 
-    /// As [`crate::stream::Observer::opened`].
+    /// As [`crate::flow::event::Observer::opened`].
     pub fn opened(&mut self, flow: FlowId, opening: &Opening) {
         self.flows.insert(
             flow,
@@ -116,7 +116,7 @@ impl Protocols {
         );
     }
 
-    /// As [`crate::stream::Observer::segment`].
+    /// As [`crate::flow::event::Observer::segment`].
     pub fn segment(&mut self, flow: FlowId, segment: &Segment, listener: &mut impl Exchanges) {
         use crate::packet::Flags;
         let Some(conversation) = self.flows.get_mut(flow) else {
@@ -134,7 +134,7 @@ impl Protocols {
         }
     }
 
-    /// As [`crate::stream::Observer::bytes`].
+    /// As [`crate::flow::event::Observer::bytes`].
     pub fn bytes(
         &mut self,
         flow: FlowId,
@@ -159,7 +159,7 @@ impl Protocols {
         }
     }
 
-    /// As [`crate::stream::Observer::gap`].
+    /// As [`crate::flow::event::Observer::gap`].
     pub fn gap(
         &mut self,
         flow: FlowId,
@@ -174,7 +174,7 @@ impl Protocols {
         }
     }
 
-    /// As [`crate::stream::Observer::closed`].
+    /// As [`crate::flow::event::Observer::closed`].
     pub fn closed(&mut self, flow: FlowId, closing: Closing, listener: &mut impl Exchanges) {
         if let Some(mut conversation) = self.flows.remove(flow) {
             self.weight -= conversation.weight;

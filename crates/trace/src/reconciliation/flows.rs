@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use super::log::{Call, Place};
 use super::sums::Times;
 use crate::dissection::Quantiles;
-use crate::flow_map::FlowMap;
+use crate::flow::event::{Direction, FlowId, Opening, Segment};
+use crate::flow::map::FlowMap;
 use crate::packet::Flags;
-use crate::stream::{Direction, FlowId, Opening, Segment};
 
 /// Closed connections that are remembered: calls may still come.
 const CLOSED_MAX: usize = 1 << 14;

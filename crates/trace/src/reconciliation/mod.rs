@@ -27,9 +27,9 @@ pub use phases::Phase;
 
 use crate::diagnosis::Diagnosis;
 use crate::exchange::{Exchange, Exchanges as Listener, Unit};
+use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::layer::Layer;
 use crate::packet::Packet;
-use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use pairs::Pairs;
 
 /// Listens to flows and exchanges on behalf of a diagnosis, and lays the calls of a

@@ -10,7 +10,7 @@ use super::sums::{Signed, Sums};
 use super::waiting::Waiting;
 use crate::diagnosis::{Cause, Charge};
 use crate::exchange::{Ending, Exchange, Extent};
-use crate::stream::{Direction, FlowId, Segment};
+use crate::flow::event::{Direction, FlowId, Segment};
 
 /// By so much the stamps of a call and of its packets may contradict each other and
 /// be of one exchange, ns: a stamp may be read late. Ports are not used again so soon.

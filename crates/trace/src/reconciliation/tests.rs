@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::exchange::{Ending, Extent, Protocol};
+use crate::flow::event::SegmentKind;
 use crate::packet::Flags;
-use crate::stream::SegmentKind;
 
 /// When the capture begins, ns.
 const BEGIN: u64 = 1_000_000_000_000;

@@ -2,7 +2,7 @@
 
 use wirelab_trace::Summary;
 use wirelab_trace::flow::Limits;
-use wirelab_trace::stream::{Closing, Direction, SegmentKind};
+use wirelab_trace::flow::event::{Closing, Direction, SegmentKind};
 
 use crate::frames::{
     ACK, Captured, FIN, RST, SYN, Segment, client, pcap, reply, request, server, spaced,

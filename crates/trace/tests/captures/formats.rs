@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
+use wirelab_trace::flow::event::Direction;
 use wirelab_trace::packet::file::{Error, InterfaceTotals, Reader, Writer};
 use wirelab_trace::packet::link_layer::LinkType;
-use wirelab_trace::stream::Direction;
 
 use crate::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, spaced};
 use crate::oracle::agree;

@@ -1,7 +1,7 @@
 //! Every link layer and what lies between it and TCP, beside Wireshark.
 
 use wirelab_trace::OtherPackets;
-use wirelab_trace::stream::{Direction, SegmentKind};
+use wirelab_trace::flow::event::{Direction, SegmentKind};
 
 use crate::frames::{ACK, Captured, PSH, SYN, Segment, ethernet, ipv4, ipv6, pcap, reply, request};
 use crate::oracle::agree;
@@ -129,7 +129,7 @@ fn one(frame: Vec<u8>) -> (OtherPackets, Vec<(u16, u32)>) {
     if has("tshark") {
         agree(&Folder::new().write("one.pcap", &bytes));
     }
-    let lengths = |(_, segment): &(u32, wirelab_trace::stream::Segment)| {
+    let lengths = |(_, segment): &(u32, wirelab_trace::flow::event::Segment)| {
         (segment.ip_header_bytes, segment.bytes)
     };
     (summary.other, told.segments.iter().map(lengths).collect())

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use wirelab_trace::Summary;
 use wirelab_trace::capture::{Capture, CaptureError, Options};
-use wirelab_trace::stream::{Closing, Direction};
+use wirelab_trace::flow::event::{Closing, Direction};
 
 use crate::oracle::agree;
 use crate::told::Told;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use wirelab_trace::Summary;
-use wirelab_trace::stream::SegmentKind;
+use wirelab_trace::flow::event::SegmentKind;
 
 use crate::told::{Told, read};
 use crate::tshark::{Row, rows};

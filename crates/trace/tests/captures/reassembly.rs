@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wirelab_trace::flow::Limits;
-use wirelab_trace::stream::Direction;
+use wirelab_trace::flow::event::Direction;
 
 use crate::frames::{ACK, SYN, Segment, pcap, reply, request, spaced};
 use crate::told::{read, read_with};

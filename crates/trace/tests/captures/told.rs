@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use wirelab_trace::flow::Limits;
-use wirelab_trace::stream::{Closing, Direction, FlowId, Observer, Opening, Segment, SegmentKind};
+use wirelab_trace::flow::event::{
+    Closing, Direction, FlowId, Observer, Opening, Segment, SegmentKind,
+};
 use wirelab_trace::{Summary, read_within};
 
 /// One direction of a connection.

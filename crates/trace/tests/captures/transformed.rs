@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use wirelab_trace::capture::Options;
-use wirelab_trace::stream::Direction;
+use wirelab_trace::flow::event::Direction;
 
 use crate::oracle::agree;
 use crate::traffic::{Namespace, Tap, mix, serve};

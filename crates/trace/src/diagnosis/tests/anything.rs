@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use crate::diagnosis::Diagnosis;
 use crate::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
+use crate::flow::event::{Closing, Direction, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::stream::{Closing, Direction, Observer, Opening, Segment, SegmentKind};
 
 const FLOWS: u32 = 3;
 

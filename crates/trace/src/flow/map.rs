@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::stream::FlowId;
+use super::event::FlowId;
 
 /// 2^64 divided by the golden ratio (Knuth, TAOCP volume 3, section 6.4).
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -1,4 +1,4 @@
-//! What flows tell: connections, segments, and their bytes in order.
+//! The events of flows: connections, segments, and their bytes in order.
 
 use std::net::SocketAddr;
 

@@ -1,12 +1,51 @@
-//! The interface that is captured.
+//! The packet socket, and the interface it is bound to (packet(7)).
 
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use super::CaptureError;
+use super::error::CaptureError;
 use crate::packet::link_layer::LinkType;
 
+/// A packet socket that receives nothing yet: its protocol is 0 until it is bound.
+pub(super) fn packet_socket() -> Result<OwnedFd, CaptureError> {
+    // SAFETY: socket takes numbers.
+    let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+    if fd >= 0 {
+        // SAFETY: the kernel just gave this descriptor to nobody else.
+        return Ok(unsafe { OwnedFd::from_raw_fd(fd) });
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EPERM) => Err(CaptureError::NotPermitted),
+        _ => Err(CaptureError::system("AF_PACKET")(error)),
+    }
+}
+
+/// Sets an option of packet sockets.
+pub(super) fn set_option<T>(
+    socket: BorrowedFd<'_>,
+    option: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    // SAFETY: the kernel reads `size_of::<T>()` bytes of a T.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            option,
+            std::ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    if done == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// An interface of the network namespace of this process.
 pub(super) struct Interface {
     index: libc::c_int,
     pub(super) link_type: LinkType,

@@ -2,7 +2,7 @@
 
 /// The numbers of one direction.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Numbers {
+pub(super) struct SequenceNumbers {
     /// Of the SYN; the next one has offset 0.
     base: Option<u32>,
     /// Behind the highest byte seen or acknowledged: what wraps is near it.
@@ -11,7 +11,7 @@ pub(super) struct Numbers {
     fin: Option<u64>,
 }
 
-impl Numbers {
+impl SequenceNumbers {
     pub(super) fn base(&self) -> Option<u32> {
         self.base
     }
@@ -24,9 +24,9 @@ impl Numbers {
 
     /// Another number after all, of a stream of which nothing was seen.
     pub(super) fn rebase(&mut self, base: u32) {
-        *self = Numbers {
+        *self = SequenceNumbers {
             base: Some(base),
-            ..Numbers::default()
+            ..SequenceNumbers::default()
         };
     }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn offsets_go_on_where_sequence_numbers_wrap() {
-        let mut numbers = Numbers::default();
+        let mut numbers = SequenceNumbers::default();
         numbers.begin(u32::MAX - 10);
         let mut sequence = u32::MAX - 9;
         for expected in (0..20_000_000_000u64).step_by(1_000_000_000) {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn what_was_sent_before_the_first_byte_is_negative() {
-        let mut numbers = Numbers::default();
+        let mut numbers = SequenceNumbers::default();
         numbers.begin(99);
         assert_eq!(numbers.offset(99), -1);
         assert_eq!(numbers.offset(0), -100);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn an_acknowledged_fin_is_no_byte() {
-        let mut numbers = Numbers::default();
+        let mut numbers = SequenceNumbers::default();
         numbers.begin(0);
         numbers.end(7);
         assert_eq!(numbers.bytes_below(8), 7);
