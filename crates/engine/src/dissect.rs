@@ -9,7 +9,7 @@ use clap::Args;
 use wirelab_contract::complain;
 use wirelab_trace::diagnosis::{Diagnosis, EXAMPLES};
 use wirelab_trace::dissection::{Dissection, Dissector, Options};
-use wirelab_trace::exchange::Exchanges;
+use wirelab_trace::protocol::exchange::Exchanges;
 use wirelab_trace::read_file;
 use wirelab_trace::reconciliation::{CallLog, LogError, Reconciler};
 use wirelab_trace::flow::event::Observer;

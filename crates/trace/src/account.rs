@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wirelab_wire::giop::Kind as GiopKind;
 
-use crate::exchange::Unit;
 use crate::flow::event::{Segment, SegmentKind};
-use crate::layer::{Kind, Layer};
 use crate::packet::Flags;
+use crate::protocol::exchange::Unit;
+use crate::protocol::layer::{Kind, Layer};
 
 /// Packets of one class, with all their headers.
 #[derive(

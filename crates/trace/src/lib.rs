@@ -10,17 +10,15 @@ pub mod account;
 pub mod capture;
 pub mod diagnosis;
 pub mod dissection;
-pub mod exchange;
 pub mod flow;
 pub mod fuzzing;
 mod ladder;
-pub mod layer;
 pub mod packet;
 pub mod protocol;
 mod read;
 pub mod reconciliation;
 mod summary;
-pub mod wording;
+pub mod text;
 
 pub use read::{Analyzer, read, read_file, read_within};
 pub use summary::{OtherPackets, Summary};

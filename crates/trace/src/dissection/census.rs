@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 
 use super::document::Connections;
 use super::document::{ExchangeSums, Named, Quantiles, Unpaired, Writes};
-use crate::exchange::{Ending, Exchange, Extent, Message, Protocol};
+use crate::protocol::exchange::{Ending, Exchange, Extent, Message, Protocol};
 
 /// Names that are told apart.
 const NAMES_MAX: usize = 64;

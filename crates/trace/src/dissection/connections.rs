@@ -1,10 +1,10 @@
 //! Counts connections, and lists the first ones.
 
 use super::document::{Connections, Flow, FlowSums, HowClosed, HowOpened, OneSided};
-use crate::exchange::{Exchange, Protocol};
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment, SegmentKind};
 use crate::flow::map::FlowMap;
 use crate::packet::Flags;
+use crate::protocol::exchange::{Exchange, Protocol};
 
 /// A connection that is open.
 #[derive(Debug)]

@@ -6,12 +6,12 @@ use super::document::{Accounting, Capture, Dissection, PerExchange, VERSION};
 use super::load::Clerk;
 use super::one_sided;
 use crate::account::Account;
-use crate::exchange::{Exchange, Exchanges, Message, Unit};
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::ladder::Ladders;
-use crate::layer::Layer;
 use crate::protocol::Protocols;
+use crate::protocol::exchange::{Exchange, Exchanges, Message, Unit};
+use crate::protocol::layer::Layer;
 use crate::summary::Summary;
 
 /// What to look at.

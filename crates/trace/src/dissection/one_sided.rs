@@ -1,7 +1,7 @@
 //! Captures that hold one direction of their connections: what they cannot tell.
 
 use super::document::FlowSums;
-use crate::wording::counted;
+use crate::text::counted;
 
 /// What to say of it, where most connections show one side only.
 pub(super) fn words(flows: &FlowSums) -> Option<String> {

@@ -5,7 +5,7 @@ use super::event::{Closing, Direction, FlowId, Observer, Segment};
 use super::key::{Key, Side};
 use super::reassembly::{Memory, Out, Reassembly};
 use super::sequence::SequenceNumbers;
-use crate::packet::tcp::{Announced, reports_duplicate};
+use crate::packet::tcp::{SynOptions, reports_duplicate};
 use crate::packet::{Flags, Packet};
 
 /// What is known of one direction.
@@ -202,7 +202,7 @@ impl Connection {
     #[inline]
     fn learn_handshake(&mut self, packet: &Packet<'_>, direction: Direction) {
         if packet.flags.has(Flags::SYN) {
-            let announced = Announced::parse(packet.options);
+            let announced = SynOptions::parse(packet.options);
             self.directions[direction as usize].window_shift = announced.window_shift;
             if !packet.flags.has(Flags::ACK) {
                 self.syn_at_ns = Some(packet.at_ns);

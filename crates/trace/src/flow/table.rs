@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::event::{Closing, Direction, FlowId, Observer, Opening};
 use super::key::{BuildKeyHasher, Key, Side};
 use super::reassembly;
-use crate::packet::tcp::Announced;
+use crate::packet::tcp::SynOptions;
 use crate::packet::{Flags, Packet};
 
 /// How much is kept in memory at most.
@@ -243,7 +243,7 @@ fn opening(packet: &Packet<'_>, direction: Direction) -> Opening {
     };
     let from_syn = packet.flags.has(Flags::SYN);
     let mss = from_syn
-        .then(|| Announced::parse(packet.options).mss)
+        .then(|| SynOptions::parse(packet.options).mss)
         .flatten();
     Opening {
         client,

@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use crate::Summary;
 use crate::diagnosis::Diagnosis;
 use crate::dissection::{Dissector, Options};
-use crate::exchange::{Exchange, Exchanges, Unit};
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::{Flows, Limits};
-use crate::layer::Layer;
 use crate::packet::{Flags, Packet};
+use crate::protocol::exchange::{Exchange, Exchanges, Unit};
+use crate::protocol::layer::Layer;
 
 /// What both sides say: every piece is an action, a length and that many bytes.
 /// Every byte has one layer, every call ends, and the findings can be printed.

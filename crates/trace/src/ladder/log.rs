@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use super::sample::Ladder;
-use crate::exchange::Protocol;
 use crate::flow::event::{Direction, FlowId, Segment, SegmentKind};
-use crate::layer::{Content, Kind, Layer};
 use crate::packet::Flags;
+use crate::protocol::exchange::Protocol;
+use crate::protocol::layer::{Content, Kind, Layer};
 
 /// Layers of one packet that are told apart; what is behind them counts to the last.
 pub(super) const LAYERS_MAX: usize = 10;

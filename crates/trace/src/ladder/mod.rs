@@ -19,10 +19,10 @@ mod tally;
 use std::rc::Rc;
 
 use crate::dissection::{Chosen, InterarrivalOf, Position, Rung, TimelineOf};
-use crate::exchange::{Ending, Exchange};
 use crate::flow::event::{FlowId, Segment};
 use crate::flow::map::FlowMap;
-use crate::layer::Layer;
+use crate::protocol::exchange::{Ending, Exchange};
+use crate::protocol::layer::Layer;
 use log::{Followed, Log, Step};
 use sample::{Ladder, Sample};
 use shapes::Shapes;

@@ -5,7 +5,7 @@ use super::sample::Ladder;
 use crate::dissection::{LayerBytes, Phase, Rung, Way};
 use crate::flow::event::{Direction, SegmentKind};
 use crate::packet::Flags;
-use crate::wording::duration;
+use crate::text::duration;
 
 /// An acknowledgment that comes this much later than a round trip after what it
 /// acknowledges was delayed on purpose: a receiver that is quick takes much
@@ -48,7 +48,7 @@ fn micros(at_ns: u64, since_ns: u64) -> f64 {
     ns as f64 / 1e3
 }
 
-fn layer_bytes((layer, bytes): (crate::layer::Layer, u32)) -> LayerBytes {
+fn layer_bytes((layer, bytes): (crate::protocol::layer::Layer, u32)) -> LayerBytes {
     LayerBytes {
         layer: layer.words().to_owned(),
         bytes,

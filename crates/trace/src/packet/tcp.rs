@@ -85,20 +85,20 @@ pub(crate) fn parse(captured: &[u8], wire_bytes: u32) -> Result<Header<'_>, NoHe
 
 /// What the options of a SYN announce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Announced {
+pub struct SynOptions {
     /// The largest segment that the sender takes, bytes (RFC 9293 section 3.7.1).
     pub mss: Option<u16>,
     /// By how many bits its windows are to be shifted (RFC 7323 section 2).
     pub window_shift: Option<u8>,
 }
 
-impl Announced {
+impl SynOptions {
     /// RFC 7323 section 2.3: larger shifts count as this.
     const SHIFT_MAX: u8 = 14;
 
     /// Reads the options of a SYN, as far as they were captured.
-    pub fn parse(mut options: &[u8]) -> Announced {
-        let mut announced = Announced::default();
+    pub fn parse(mut options: &[u8]) -> SynOptions {
+        let mut announced = SynOptions::default();
         while let Some((kind, rest)) = options.split_first() {
             match *kind {
                 option::END => break,
@@ -111,7 +111,7 @@ impl Announced {
                     match (kind, length) {
                         (option::MSS, 4) => announced.mss = u16_at(value, 2),
                         (option::WINDOW_SCALE, 3) => {
-                            announced.window_shift = Some(value[2].min(Announced::SHIFT_MAX));
+                            announced.window_shift = Some(value[2].min(SynOptions::SHIFT_MAX));
                         }
                         _ => {}
                     }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use wirelab_wire::grpc;
 
 use super::cut::Cut;
-use crate::exchange::{Ending, Exchange, Exchanges, Extent, Message, Protocol};
 use crate::flow::event::{Direction, FlowId, Segment};
-use crate::layer::Content;
+use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Message, Protocol};
+use crate::protocol::layer::Content;
 
 /// Calls under way on one connection at most; of more, the oldest is given up.
 pub(super) const OPEN_MAX: usize = 1_024;

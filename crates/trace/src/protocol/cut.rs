@@ -1,8 +1,8 @@
 //! Where the knife is: one direction of one connection.
 
-use crate::exchange::{Exchanges, Extent, Unit};
 use crate::flow::event::{FlowId, Segment};
-use crate::layer::{Kind, Layer};
+use crate::protocol::exchange::{Exchanges, Extent, Unit};
+use crate::protocol::layer::{Kind, Layer};
 
 /// Runs of bytes that wait for their layer at most. A head that arrives in more
 /// pieces is given up.

@@ -6,8 +6,8 @@ use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Versi
 
 use super::calls::{Calls, name};
 use super::cut::Cut;
-use crate::exchange::{Exchanges, Message, Unit};
-use crate::layer::{Content, Kind};
+use crate::protocol::exchange::{Exchanges, Message, Unit};
+use crate::protocol::layer::{Content, Kind};
 
 /// Bytes of a request's or reply's own header that are waited for.
 const CALL_HEAD_MAX: usize = 16 << 10;

@@ -9,8 +9,8 @@ use super::calls::{Call, Calls, name};
 use super::cut::Cut;
 use super::pairing::Pairing;
 use super::sniff::{Role, Verdict, sniff};
-use crate::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
-use crate::layer::{Content, Kind, Layer};
+use crate::protocol::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
+use crate::protocol::layer::{Content, Kind, Layer};
 
 /// What comes next in a direction.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use super::calls::{Call, Calls};
 use super::cut::Cut;
 use super::fields::{Block, FieldReader};
 use super::sniff::is_frame;
-use crate::exchange::{Ending, Exchanges, Message, Unit};
-use crate::layer::{Kind, Layer};
+use crate::protocol::exchange::{Ending, Exchanges, Message, Unit};
+use crate::protocol::layer::{Kind, Layer};
 
 /// Payload of SETTINGS, WINDOW_UPDATE and padding lengths that is kept, bytes.
 const SMALL_MAX: usize = 240;

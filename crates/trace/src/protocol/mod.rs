@@ -12,20 +12,22 @@
 
 mod calls;
 mod cut;
+pub mod exchange;
 mod fields;
 mod giop;
 mod http1;
 mod http2;
+pub mod layer;
 mod pairing;
 mod raw;
 mod sniff;
 mod tls;
 mod turns;
 
-use crate::exchange::{Ending, Exchanges, Protocol};
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;
-use crate::layer::Kind;
+use crate::protocol::exchange::{Ending, Exchanges, Protocol};
+use crate::protocol::layer::Kind;
 use calls::{Call, Calls};
 use cut::{Cut, Held};
 use giop::Giop;

@@ -11,7 +11,7 @@
 
 use super::calls::{Call, Calls};
 use super::cut::Cut;
-use crate::exchange::{Ending, Exchanges, Extent, Message};
+use crate::protocol::exchange::{Ending, Exchanges, Extent, Message};
 
 /// What is known of one connection. Side 0 asks, 1 answers.
 #[derive(Debug, Default)]

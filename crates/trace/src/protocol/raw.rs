@@ -6,8 +6,8 @@ use super::calls::Calls;
 use super::cut::Cut;
 use super::pairing::Pairing;
 use super::sniff::{Verdict, sniff};
-use crate::exchange::{Ending, Exchanges, Protocol, Unit};
-use crate::layer::{Content, Kind, Layer};
+use crate::protocol::exchange::{Ending, Exchanges, Protocol, Unit};
+use crate::protocol::layer::{Content, Kind, Layer};
 
 #[derive(Debug, Default)]
 struct Side {

@@ -4,7 +4,7 @@ use wirelab_wire::giop::MessageHeader;
 use wirelab_wire::http2::frame::PREFACE;
 use wirelab_wire::http2::frame::{FRAME_MAX_LEAST, FrameHead, flag, kind};
 
-use crate::exchange::Protocol;
+use crate::protocol::exchange::Protocol;
 
 /// Bytes that are enough to decide.
 pub(super) const ENOUGH: usize = 24;

@@ -1,8 +1,8 @@
 //! TLS: records are told apart, what they hold is not (RFC 8446 section 5.1).
 
 use super::cut::Cut;
-use crate::exchange::{Exchanges, Unit};
-use crate::layer::Kind;
+use crate::protocol::exchange::{Exchanges, Unit};
+use crate::protocol::layer::Kind;
 
 /// Bytes of a record's head.
 const HEAD_BYTES: usize = 5;

@@ -3,8 +3,8 @@
 
 use super::calls::Calls;
 use super::cut::Cut;
-use crate::exchange::{Ending, Exchanges};
-use crate::layer::Kind;
+use crate::protocol::exchange::{Ending, Exchanges};
+use crate::protocol::layer::Kind;
 
 /// Whose turn it is; the client asks.
 #[derive(Debug, Default)]

@@ -26,10 +26,10 @@ pub use log::{CallLog, HEAD, LogError};
 pub use phases::Phase;
 
 use crate::diagnosis::Diagnosis;
-use crate::exchange::{Exchange, Exchanges as Listener, Unit};
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
-use crate::layer::Layer;
 use crate::packet::Packet;
+use crate::protocol::exchange::{Exchange, Exchanges as Listener, Unit};
+use crate::protocol::layer::Layer;
 use pairs::Pairs;
 
 /// Listens to flows and exchanges on behalf of a diagnosis, and lays the calls of a
@@ -115,7 +115,7 @@ impl<R: Read> Observer for Reconciler<R> {
 impl<R: Read> Listener for Reconciler<R> {
     fn exchange(&mut self, exchange: &Exchange) {
         self.diagnosis.exchange(exchange);
-        self.pairs.exchange(exchange, self.diagnosis.charged());
+        self.pairs.exchange(exchange, self.diagnosis.attributed());
     }
 
     fn begun(&mut self, flow: FlowId, carrier: &Segment) {

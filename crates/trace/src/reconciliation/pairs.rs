@@ -8,9 +8,9 @@ use super::log::{Call, TIME_MAX};
 use super::phases::{Parts, Seen, is_stall, within};
 use super::sums::{Signed, Sums};
 use super::waiting::Waiting;
-use crate::diagnosis::{Cause, Charge};
-use crate::exchange::{Ending, Exchange, Extent};
+use crate::diagnosis::{Attribution, Cause};
 use crate::flow::event::{Direction, FlowId, Segment};
+use crate::protocol::exchange::{Ending, Exchange, Extent};
 
 /// By so much the stamps of a call and of its packets may contradict each other and
 /// be of one exchange, ns: a stamp may be read late. Ports are not used again so soon.
@@ -26,7 +26,7 @@ struct Packets {
     reply: Option<Seen>,
     /// It is over as it should be; or, where its call is well too, it was a one-way call.
     is_whole: bool,
-    charges: Box<[Charge]>,
+    attributions: Box<[Attribution]>,
 }
 
 impl Packets {
@@ -138,13 +138,13 @@ impl Pairs {
     }
 
     /// The next exchange of the capture, and what it is charged for.
-    pub(super) fn exchange(&mut self, exchange: &Exchange, charges: &[Charge]) {
+    pub(super) fn exchange(&mut self, exchange: &Exchange, attributions: &[Attribution]) {
         self.counts.1.seen += 1;
         let Some(known) = self.flows.get(exchange.flow) else {
             self.counts.1.unmatched += 1;
             return;
         };
-        let packets = packets(exchange, known, charges);
+        let packets = packets(exchange, known, attributions);
         if is_numbered(&packets, Some(known))
             && let Some(place) = self.place_of(&packets)
         {
@@ -190,14 +190,14 @@ impl Pairs {
         }
         self.counts.0.matched += 1;
         self.counts.1.matched += 1;
-        let parts = Parts::new(call, packets.request, packets.reply, &packets.charges);
+        let parts = Parts::new(call, packets.request, packets.reply, &packets.attributions);
         self.all.add(&parts);
         self.operations
             .entry(call.operation)
             .or_default()
             .add(&parts);
         self.compare_clocks(call, packets);
-        self.count_stalls(call, &packets.charges);
+        self.count_stalls(call, &packets.attributions);
     }
 
     fn compare_clocks(&mut self, call: &Call, packets: &Packets) {
@@ -208,11 +208,11 @@ impl Pairs {
         }
     }
 
-    fn count_stalls(&mut self, call: &Call, charges: &[Charge]) {
+    fn count_stalls(&mut self, call: &Call, attributions: &[Attribution]) {
         let mut met: BTreeMap<Cause, u64> = BTreeMap::new();
-        for charge in charges {
-            if let Some((from, to)) = within(call, charge) {
-                *met.entry(charge.cause).or_default() += to - from;
+        for attribution in attributions {
+            if let Some((from, to)) = within(call, attribution) {
+                *met.entry(attribution.cause).or_default() += to - from;
             }
         }
         for (cause, ns) in met {
@@ -290,7 +290,7 @@ fn suits(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
     place.is_none_or(|place| place == call.place) && contradiction(call, packets) <= allowed
 }
 
-fn packets(exchange: &Exchange, known: &Known, charges: &[Charge]) -> Packets {
+fn packets(exchange: &Exchange, known: &Known, attributions: &[Attribution]) -> Packets {
     let times = |extent: &Extent| {
         let [first, last] = [extent.first_at_ns, extent.last_at_ns];
         (first.min(TIME_MAX), last.min(TIME_MAX))
@@ -304,9 +304,9 @@ fn packets(exchange: &Exchange, known: &Known, charges: &[Charge]) -> Packets {
         request: times(&exchange.request),
         reply: exchange.reply.as_ref().map(times),
         is_whole: ended || is_silent,
-        charges: charges
+        attributions: attributions
             .iter()
-            .filter(|charge| is_stall(charge.cause))
+            .filter(|attribution| is_stall(attribution.cause))
             .copied()
             .collect(),
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::log::Call;
-use crate::diagnosis::{Cause, Charge};
+use crate::diagnosis::{Attribution, Cause};
 
 /// The parts of a call's response time. Each is measured by its own two stamps;
 /// none is what the others leave.
@@ -24,7 +24,7 @@ pub enum Phase {
     /// From the request's last packet to the reply's first, less stalls. Where the
     /// capture is not at the server's end, the way there and back is in it.
     Server,
-    /// What the diagnosis charges to the exchange within the call: waits of the
+    /// What the diagnosis attributions to the exchange within the call: waits of the
     /// transport and for the end of the connection, neither the server's time nor patterns of writing.
     Stalls,
     /// From the reply's first packet to its last, less stalls.
@@ -79,10 +79,10 @@ pub(super) fn is_stall(cause: Cause) -> bool {
     }
 }
 
-/// What of a charge lies within a call.
-pub(super) fn within(call: &Call, charge: &Charge) -> Option<Seen> {
-    let from = charge.from_ns.max(call.intended);
-    let to = charge.to_ns.min(call.done);
+/// What of a attribution lies within a call.
+pub(super) fn within(call: &Call, attribution: &Attribution) -> Option<Seen> {
+    let from = attribution.from_ns.max(call.intended);
+    let to = attribution.to_ns.min(call.done);
     (from < to).then_some((from, to))
 }
 
@@ -92,12 +92,12 @@ impl Parts {
         call: &Call,
         request: Seen,
         reply: Option<Seen>,
-        charges: &[Charge],
+        attributions: &[Attribution],
     ) -> Parts {
-        let within: Vec<Seen> = charges
+        let within: Vec<Seen> = attributions
             .iter()
-            .filter(|charge| is_stall(charge.cause))
-            .filter_map(|charge| within(call, charge))
+            .filter(|attribution| is_stall(attribution.cause))
+            .filter_map(|attribution| within(call, attribution))
             .collect();
         let mut ns = [None; PHASES];
         let mut behind = 0;
@@ -166,8 +166,8 @@ mod tests {
         }
     }
 
-    fn charge(cause: Cause, from_ns: u64, to_ns: u64) -> Charge {
-        Charge {
+    fn attribution(cause: Cause, from_ns: u64, to_ns: u64) -> Attribution {
+        Attribution {
             cause,
             from_ns,
             to_ns,
@@ -202,28 +202,43 @@ mod tests {
 
     #[test]
     fn stalls_are_taken_from_the_phases_they_lie_in() {
-        let charges = [
-            charge(Cause::NagleDelayedAck, 112, 150),
-            charge(Cause::TcpWindowExhausted, 165, 175),
-            charge(Cause::ServerThinkTime, 150, 160),
-            charge(Cause::SplitWrites, 110, 112),
+        let attributions = [
+            attribution(Cause::NagleDelayedAck, 112, 150),
+            attribution(Cause::TcpWindowExhausted, 165, 175),
+            attribution(Cause::ServerThinkTime, 150, 160),
+            attribution(Cause::SplitWrites, 110, 112),
         ];
-        let parts = Parts::new(&call(100, 107, 200), (110, 115), Some((160, 180)), &charges);
+        let parts = Parts::new(
+            &call(100, 107, 200),
+            (110, 115),
+            Some((160, 180)),
+            &attributions,
+        );
         assert_eq!(parts.ns, some([7, 3, 2, 10, 48, 10, 20]));
         assert_eq!(parts.residual_ns, 0);
     }
 
     #[test]
     fn the_wait_for_the_end_of_the_connection_is_behind_the_reply() {
-        let charges = [charge(Cause::ReadUntilClose, 180, 195)];
-        let parts = Parts::new(&call(100, 107, 200), (110, 115), Some((160, 180)), &charges);
+        let attributions = [attribution(Cause::ReadUntilClose, 180, 195)];
+        let parts = Parts::new(
+            &call(100, 107, 200),
+            (110, 115),
+            Some((160, 180)),
+            &attributions,
+        );
         assert_eq!(parts.ns, some([7, 3, 5, 45, 15, 20, 5]));
     }
 
     #[test]
     fn what_was_before_the_call_is_not_its_stall() {
-        let charges = [charge(Cause::SynRetransmission, 10, 104)];
-        let parts = Parts::new(&call(100, 107, 200), (110, 115), Some((160, 180)), &charges);
+        let attributions = [attribution(Cause::SynRetransmission, 10, 104)];
+        let parts = Parts::new(
+            &call(100, 107, 200),
+            (110, 115),
+            Some((160, 180)),
+            &attributions,
+        );
         assert_eq!(parts.ns, some([3, 3, 5, 45, 4, 20, 20]));
     }
 
@@ -258,13 +273,13 @@ mod tests {
                 [stamps[0], stamps[1], stamps[6]] = own;
             }
             let edges: Vec<u64> = edges.into_iter().collect();
-            let charges: Vec<Charge> = edges
+            let attributions: Vec<Attribution> = edges
                 .chunks_exact(2)
-                .map(|pair| charge(Cause::SlowStart, pair[0], pair[1]))
+                .map(|pair| attribution(Cause::SlowStart, pair[0], pair[1]))
                 .collect();
             let [intended, sent, p1, p2, q1, q2, done] = stamps;
             let reply = has_reply.then_some((q1, q2));
-            let parts = Parts::new(&call(intended, sent, done), (p1, p2), reply, &charges);
+            let parts = Parts::new(&call(intended, sent, done), (p1, p2), reply, &attributions);
             let sum: u64 = parts.ns.iter().flatten().sum();
             prop_assert_eq!(parts.response_ns, done - intended);
             prop_assert_eq!(sum as i64 + parts.residual_ns, parts.response_ns as i64);

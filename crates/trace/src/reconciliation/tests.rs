@@ -5,9 +5,9 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::exchange::{Ending, Extent, Protocol};
 use crate::flow::event::SegmentKind;
 use crate::packet::Flags;
+use crate::protocol::exchange::{Ending, Extent, Protocol};
 
 /// When the capture begins, ns.
 const BEGIN: u64 = 1_000_000_000_000;

@@ -1,8 +1,8 @@
 //! HTTP/1.
 
-use wirelab_trace::exchange::{Ending, Protocol, Unit};
 use wirelab_trace::flow::event::Direction;
-use wirelab_trace::layer::{Content, Kind};
+use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::layer::{Content, Kind};
 
 use crate::tape::{C, S, Tape};
 

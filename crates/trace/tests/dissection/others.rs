@@ -1,7 +1,7 @@
 //! Raw messages, TLS, and protocols that nobody knows.
 
-use wirelab_trace::exchange::{Ending, Protocol, Unit};
-use wirelab_trace::layer::{Content, Kind};
+use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::layer::{Content, Kind};
 
 use crate::tape::{C, S, Tape};
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use wirelab_trace::Summary;
 use wirelab_trace::dissection::{Dissection, Dissector, Options};
-use wirelab_trace::exchange::{Exchange, Exchanges, Unit};
 use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use wirelab_trace::flow::{Flows, Limits};
-use wirelab_trace::layer::{Kind, Layer};
 use wirelab_trace::packet::{Flags, Packet};
+use wirelab_trace::protocol::exchange::{Exchange, Exchanges, Unit};
+use wirelab_trace::protocol::layer::{Kind, Layer};
 
 pub const C: Direction = Direction::Request;
 pub const S: Direction = Direction::Reply;

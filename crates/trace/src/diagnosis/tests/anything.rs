@@ -4,9 +4,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::diagnosis::Diagnosis;
-use crate::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
 use crate::flow::event::{Closing, Direction, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
+use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
 
 const FLOWS: u32 = 3;
 

@@ -1,8 +1,9 @@
-//! Conversations told by hand, and what is found in them.
+//! Conversations written by hand, and what is found in them.
 
 mod anything;
 mod openings;
 mod repetitions;
+pub(super) mod timeline;
 mod waits;
 mod windows;
 mod writes;

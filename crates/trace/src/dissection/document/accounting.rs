@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Classes, Packets};
-use crate::layer::Kind;
+use crate::protocol::layer::Kind;
 
 /// Packets and bytes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

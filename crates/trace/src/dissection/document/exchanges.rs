@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::exchange::{Ending, Protocol};
+use crate::protocol::exchange::{Ending, Protocol};
 
 /// Calls.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::exchange::Protocol;
+use crate::protocol::exchange::Protocol;
 
 /// Connections.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::exchange::Protocol;
+use crate::protocol::exchange::Protocol;
 
 /// The exchange of a ladder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

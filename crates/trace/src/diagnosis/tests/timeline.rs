@@ -1,9 +1,9 @@
 //! Hand-written events for tests: a conversation, packet by packet.
 
 use crate::diagnosis::{Diagnosis, Finding};
-use crate::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
+use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
 
 /// A pure acknowledgment of the server.
 pub(crate) fn acknowledgment(at: u64, acknowledged: u64, window: u64) -> Segment {
@@ -37,7 +37,7 @@ fn blank(at_ns: u64, direction: Direction) -> Segment {
 
 /// One flow being told to a diagnosis. Times are microseconds.
 #[derive(Debug)]
-pub(crate) struct Script {
+pub(crate) struct Timeline {
     pub(crate) diagnosis: Diagnosis,
     pub(crate) flow: FlowId,
     pub(crate) us: u64,
@@ -60,9 +60,9 @@ pub(crate) struct Script {
 pub(crate) const C: Direction = Direction::Request;
 pub(crate) const S: Direction = Direction::Reply;
 
-impl Script {
-    pub(crate) fn new() -> Script {
-        Script {
+impl Timeline {
+    pub(crate) fn new() -> Timeline {
+        Timeline {
             diagnosis: Diagnosis::new(1000),
             flow: 0,
             us: 1_000,

@@ -25,12 +25,12 @@ pub(crate) struct Announcement {
 
 /// The last announcements of one side, in order; both figures only grow.
 #[derive(Debug, Default)]
-pub(crate) struct Announced {
+pub(crate) struct Announcements {
     ring: VecDeque<Announcement>,
     forgotten: bool,
 }
 
-impl Announced {
+impl Announcements {
     /// Takes a packet of the receiver; false when it announces nothing new.
     pub(crate) fn take(&mut self, segment: &Segment) -> bool {
         let (acknowledged, limit) = self
@@ -104,14 +104,65 @@ impl Announced {
     }
 }
 
+/// The windows that a receiver offered.
+#[derive(Debug, Default)]
+pub(crate) struct OfferedWindows {
+    /// Both SYNs were seen with all their options, so that windows are scaled as they
+    /// should be (RFC 7323 section 2.2); otherwise they may be too small by a factor of up to 16,384.
+    pub(crate) is_scaled: bool,
+    largest: u64,
+    closed_at: Option<u64>,
+    /// When the window was closed last, and when it opened, ns.
+    closed: Option<(u64, u64)>,
+}
+
+impl OfferedWindows {
+    /// From here on windows are what they say.
+    pub(crate) fn scaled(&mut self) {
+        self.is_scaled = true;
+    }
+
+    /// The largest ever offered, bytes; 0 where it is not known.
+    pub(crate) fn largest(&self) -> u64 {
+        if self.is_scaled { self.largest } else { 0 }
+    }
+
+    /// A packet of the receiver; `full` is the payload of a full segment. A window is
+    /// closed when it holds neither a segment nor a quarter of what it held:
+    /// receivers that avoid silly windows say 0, others come near it.
+    pub(crate) fn take(&mut self, segment: &Segment, full: u64) {
+        self.largest = self.largest.max(segment.window);
+        let is_closed = segment.window < full.min(self.largest / 4).max(1);
+        match (is_closed, self.closed_at) {
+            (true, None) => self.closed_at = Some(segment.at_ns),
+            (false, Some(since)) => {
+                self.closed = Some((since, segment.at_ns));
+                self.closed_at = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// It is closed now, by what it says.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed_at.is_some()
+    }
+
+    /// How long it was closed, the last time that it was, if it opened after `since`, ns.
+    pub(crate) fn closed_ns(&self, since: u64) -> u64 {
+        let (from, to) = self.closed.unwrap_or((0, 0));
+        if to >= since { to - from } else { 0 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnosis::script::acknowledgment;
+    use crate::diagnosis::tests::timeline::acknowledgment;
 
     #[test]
     fn the_first_of_several_is_found() {
-        let mut announced = Announced::default();
+        let mut announced = Announcements::default();
         for (at, acknowledged, window) in
             [(10, 0, 100), (20, 50, 100), (30, 50, 100), (40, 100, 400)]
         {
@@ -126,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_window_that_is_drawn_back_allows_no_less() {
-        let mut announced = Announced::default();
+        let mut announced = Announcements::default();
         assert!(announced.take(&acknowledgment(10, 0, 1000)));
         assert!(!announced.take(&acknowledgment(20, 0, 10)));
         assert_eq!(announced.allowing(900).map(|one| one.at), Some(10));
@@ -134,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_held_at_a_time_outlives_what_came_before_it() {
-        let mut announced = Announced::default();
+        let mut announced = Announcements::default();
         for at in [10, 20, 30] {
             announced.take(&acknowledgment(at, at, 100));
         }
@@ -146,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_is_not_guessed() {
-        let mut announced = Announced::default();
+        let mut announced = Announcements::default();
         for at in 0..=REMEMBERED as u64 {
             announced.take(&acknowledgment(at, at * 10, 100));
         }

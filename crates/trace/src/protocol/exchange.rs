@@ -1,7 +1,7 @@
 //! One request and its reply, as the packets show them.
 
 use crate::flow::event::{Direction, FlowId, Segment};
-use crate::layer::Layer;
+use crate::protocol::layer::Layer;
 
 /// The protocols that are told apart.
 #[derive(

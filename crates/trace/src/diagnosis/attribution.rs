@@ -1,13 +1,13 @@
-//! Which stalls an exchange met, and what is charged to which cause.
+//! Which stalls an exchange met, and which of its time is attributed to which cause.
 
 use crate::diagnosis::cause::Cause;
+use crate::diagnosis::causes::{reply, small_segments};
+use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::flow::Flow;
-use crate::diagnosis::occurrence::Occurrence;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
-use crate::diagnosis::{nagle, split, think, until_close};
-use crate::exchange::{Exchange, Extent, Protocol};
 use crate::flow::event::{Direction, FlowId};
+use crate::protocol::exchange::{Exchange, Extent, Protocol};
 
 /// Packets named per occurrence.
 const PACKETS: usize = 8;
@@ -22,9 +22,9 @@ const MATTERS_RELATIVELY_NS: u64 = 100_000;
 /// One in so many parts.
 const LARGE_SHARE: u64 = 3;
 
-/// A time that is charged to one cause. The times of one exchange do not overlap.
+/// A time that is attributed to one cause. The times of one exchange do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Charge {
+pub struct Attribution {
     /// Why.
     pub cause: Cause,
     /// Nanoseconds since the Unix epoch.
@@ -38,13 +38,13 @@ pub(crate) fn occurrences(
     id: FlowId,
     flow: &mut Flow,
     exchange: &Exchange,
-    charges: &mut Vec<Charge>,
+    attributions: &mut Vec<Attribution>,
 ) -> Vec<Occurrence> {
     let length = taken_ns(flow, exchange);
-    share_out(met(flow, exchange))
+    attribute(stalls_met(flow, exchange))
         .into_iter()
         .filter(|share| matters(share, length))
-        .inspect(|share| charges.extend(share.charges()))
+        .inspect(|share| attributions.extend(share.attributions()))
         .map(|share| Occurrence {
             cause: share.cause,
             flow: id,
@@ -65,7 +65,7 @@ pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
         .unwrap_or(&exchange.request)
         .last_at_ns;
     let end = flow.ends[exchange.caller.opposite() as usize];
-    let until = until_close::stall(exchange, end).map_or(last, |stall| last.max(stall.to));
+    let until = reply::until_close(exchange, end).map_or(last, |stall| last.max(stall.to));
     let opening = if exchange.ordinal == 0 {
         flow.handshake.taken_ns()
     } else {
@@ -77,7 +77,7 @@ pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
 }
 
 /// All stalls that held up bytes of the exchange, and those of the exchange as such.
-fn met(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
+fn stalls_met(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     let mut stalls: Vec<Stall> = flow
         .stalls()
         .filter(|stall| is_judged(flow, stall) && concerns(stall, exchange, &flow.path))
@@ -87,10 +87,15 @@ fn met(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
         stalls.extend(flow.handshake.repeated());
     }
     let reply_way = exchange.caller.opposite();
-    stalls.extend(until_close::stall(exchange, flow.ends[reply_way as usize]));
+    stalls.extend(reply::until_close(exchange, flow.ends[reply_way as usize]));
     let asked = asked_at(flow, exchange, &stalls);
     let path = flow.path;
-    stalls.extend(think::stall(exchange, asked, &mut flow.beginnings, &path));
+    stalls.extend(reply::think_time(
+        exchange,
+        asked,
+        &mut flow.reply_delays,
+        &path,
+    ));
     stalls.extend(splits(flow, exchange));
     stalls.sort_by_key(|stall| (stall.cause, stall.from));
     stalls
@@ -114,7 +119,7 @@ fn asked_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u64 {
 }
 
 fn is_judged(flow: &Flow, stall: &Stall) -> bool {
-    stall.cause != Cause::NagleDelayedAck || nagle::is_delayed(stall, &flow.path)
+    stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(stall, &flow.path)
 }
 
 fn extent(exchange: &Exchange, direction: Direction) -> Option<&Extent> {
@@ -134,7 +139,7 @@ fn concerns(stall: &Stall, exchange: &Exchange, path: &Path) -> bool {
     let begins = stall.late.0 <= extent.start;
     let is_of_it = match stall.cause {
         Cause::SlowStart | Cause::IdleRestart => !begins,
-        Cause::NagleDelayedAck => !begins || nagle::is_at_once(stall, path),
+        Cause::NagleDelayedAck => !begins || small_segments::is_at_once(stall, path),
         _ => true,
     };
     is_of_it
@@ -160,9 +165,10 @@ fn splits(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
     [exchange.caller, exchange.caller.opposite()]
         .into_iter()
         .filter_map(|direction| {
-            let half = &flow.halves[direction as usize];
             let extent = extent(exchange, direction)?;
-            let joint = split::joint(half, extent, &flow.path)?;
+            let joint = flow.directions[direction as usize]
+                .joints
+                .split(direction, extent, &flow.path)?;
             // A sender that may not send does not split.
             let has_to = flow.stalls().any(|stall| {
                 stall.direction == direction
@@ -186,7 +192,7 @@ fn splits(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
         })
 }
 
-/// What one cause is charged for one exchange.
+/// What one cause is attributed of one exchange.
 #[derive(Debug, PartialEq, Eq)]
 struct Share {
     cause: Cause,
@@ -198,9 +204,9 @@ struct Share {
 }
 
 impl Share {
-    fn charges(&self) -> impl Iterator<Item = Charge> {
+    fn attributions(&self) -> impl Iterator<Item = Attribution> {
         let times = self.times.iter().filter(|(from, to)| from < to);
-        times.map(|&(from_ns, to_ns)| Charge {
+        times.map(|&(from_ns, to_ns)| Attribution {
             cause: self.cause,
             from_ns,
             to_ns,
@@ -208,8 +214,8 @@ impl Share {
     }
 }
 
-/// Charges every moment once: to the first cause in order whose stall covers it.
-fn share_out(stalls: Vec<Stall>) -> Vec<Share> {
+/// Attributes every moment once: to the first cause in order whose stall covers it.
+fn attribute(stalls: Vec<Stall>) -> Vec<Share> {
     let mut covered: Vec<(u64, u64)> = Vec::new();
     let mut shares: Vec<Share> = Vec::new();
     for stall in stalls {
@@ -302,11 +308,34 @@ fn matters(share: &Share, length: u64) -> bool {
 }
 
 /// The same without an exchange to compare with.
-pub(crate) fn matters_alone(stall: &Stall) -> bool {
+fn matters_alone(stall: &Stall) -> bool {
     match stall.cause {
         Cause::SynRetransmission | Cause::DataRetransmission => stall.ns > 0,
         _ => stall.ns >= MATTERS_NS,
     }
+}
+
+/// What segments alone show, where messages cannot be read: they are encrypted, of an
+/// unknown protocol, or cut off by the capture. Each stall is one occurrence, without an exchange.
+pub(crate) fn unread_occurrences<'a>(
+    flow: FlowId,
+    stalls: impl Iterator<Item = &'a Stall>,
+    path: &Path,
+) -> Vec<Occurrence> {
+    stalls
+        .filter(|stall| stall.cause.needs_no_message() && matters_alone(stall))
+        .filter(|stall| {
+            stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(stall, path)
+        })
+        .map(|stall| Occurrence {
+            cause: stall.cause,
+            flow,
+            exchange: None,
+            direction: stall.direction,
+            packets: stall.named_packets().collect(),
+            ns: stall.ns,
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -314,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_charged_before_is_not_charged_again() {
+    fn what_is_attributed_before_is_not_attributed_again() {
         let covered = [(20, 30), (0, 5), (90, 200)];
         let free = uncovered(&covered, 3, 100);
         assert_eq!(free, [(5, 20), (30, 90)]);
@@ -324,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_longer_time_the_end_is_charged() {
+    fn of_a_longer_time_the_end_is_attributed() {
         let times = vec![(5, 20), (30, 90)];
         assert_eq!(last_of(times.clone(), 70), [(10, 20), (30, 90)]);
         assert_eq!(last_of(times.clone(), 10), [(20, 20), (80, 90)]);

@@ -2,8 +2,8 @@
 //! congestion window was full.
 
 use crate::diagnosis::cause::Cause;
-use crate::diagnosis::half::{Gap, Half};
 use crate::diagnosis::path::Path;
+use crate::diagnosis::sender::{Gap, Sender};
 use crate::diagnosis::stall::Stall;
 
 /// Linux never sets its retransmission timer shorter than this and a round trip
@@ -46,7 +46,7 @@ impl Congestion {
     }
 
     /// The cause of a silence after a flight of that many bytes.
-    fn blame(&mut self, flight: u64, full: u64) -> Option<Cause> {
+    fn cause(&mut self, flight: u64, full: u64) -> Option<Cause> {
         let grew = flight * 20 >= self.last * 23;
         let cause = if self.reduced && flight * 10 < self.largest * 9 {
             Some(Cause::IdleRestart)
@@ -64,43 +64,43 @@ impl Congestion {
         self.last = flight;
         cause
     }
-}
 
-/// The gap, if the sender was silent from the end of a flight until the first
-/// acknowledgment that it could not have known before.
-pub(crate) fn stall(half: &mut Half, gap: &Gap, path: &Path) -> Option<Stall> {
-    let round_trip = path.round_trip();
-    if gap.ns() < (round_trip * 2 / 5).max(SHORTEST_NS) {
-        return None;
+    /// The gap, if the sender was silent from the end of a flight until the first
+    /// acknowledgment that it could not have known before.
+    pub(crate) fn stall(&mut self, sender: &Sender, gap: &Gap, path: &Path) -> Option<Stall> {
+        let round_trip = path.round_trip();
+        if gap.ns() < (round_trip * 2 / 5).max(SHORTEST_NS) {
+            return None;
+        }
+        let flight = sender.in_flight(gap.before.end, gap.before.at, path)?;
+        let full = sender.full();
+        if flight == 0 || gap.ns() >= TIMEOUT_MIN_NS + round_trip && gap.ns() > 2 * round_trip {
+            self.paused(flight);
+            return None;
+        }
+        let near = path.near(sender.direction);
+        let release = sender
+            .announcements
+            .progress_after(gap.before.at.saturating_sub(near))?;
+        let answer = gap.after.at.checked_sub(release.at)?;
+        let is_prompt = answer.abs_diff(near) <= path.slack(sender.direction)
+            && gap.ns() <= 2 * round_trip + ACKNOWLEDGED_WITHIN_NS;
+        // Nagle's algorithm, too, holds back what is small behind what is small.
+        let is_small = gap.before.is_small || gap.after.is_small;
+        let least = if is_small { INITIAL_SEGMENTS - 2 } else { 2 };
+        if flight < least * full || !is_prompt {
+            return None;
+        }
+        Some(Stall {
+            cause: self.cause(flight, full)?,
+            direction: sender.direction,
+            from: gap.before.at,
+            released: release.at,
+            to: gap.after.at,
+            ns: gap.ns(),
+            late: (gap.after.offset, gap.after.end),
+            stream: None,
+            packets: [gap.before.packet, release.packet, gap.after.packet],
+        })
     }
-    let flight = half.in_flight(gap.before.end, gap.before.at, path)?;
-    let full = half.full();
-    if flight == 0 || gap.ns() >= TIMEOUT_MIN_NS + round_trip && gap.ns() > 2 * round_trip {
-        half.congestion.paused(flight);
-        return None;
-    }
-    let near = path.near(half.direction);
-    let release = half
-        .announced
-        .progress_after(gap.before.at.saturating_sub(near))?;
-    let answer = gap.after.at.checked_sub(release.at)?;
-    let is_prompt = answer.abs_diff(near) <= path.slack(half.direction)
-        && gap.ns() <= 2 * round_trip + ACKNOWLEDGED_WITHIN_NS;
-    // Nagle's algorithm, too, holds back what is small behind what is small.
-    let is_small = gap.before.is_small || gap.after.is_small;
-    let least = if is_small { INITIAL_SEGMENTS - 2 } else { 2 };
-    if flight < least * full || !is_prompt {
-        return None;
-    }
-    Some(Stall {
-        cause: half.congestion.blame(flight, full)?,
-        direction: half.direction,
-        from: gap.before.at,
-        released: release.at,
-        to: gap.after.at,
-        ns: gap.ns(),
-        late: (gap.after.offset, gap.after.end),
-        stream: None,
-        packets: [gap.before.packet, release.packet, gap.after.packet],
-    })
 }

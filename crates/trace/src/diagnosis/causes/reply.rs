@@ -1,11 +1,12 @@
-//! server-think-time: the server had the request and sent nothing.
+//! Replies that begin or end late: server-think-time and read-until-close.
 
 use std::collections::VecDeque;
 
 use crate::diagnosis::cause::Cause;
+use crate::diagnosis::causes::connection_setup::At;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
-use crate::exchange::Exchange;
+use crate::protocol::exchange::{Ending, Exchange};
 
 /// Less is not told from a machine that was busy, ns.
 const LEAST_NS: u64 = 3_500_000;
@@ -26,11 +27,11 @@ const REACH: u64 = 6;
 /// How long the last replies of one flow took to begin. A server that thinks is late, and
 /// so is a link; but only a link is as often early.
 #[derive(Debug, Default)]
-pub(crate) struct Beginnings {
+pub(crate) struct ReplyDelays {
     ring: VecDeque<u64>,
 }
 
-impl Beginnings {
+impl ReplyDelays {
     fn take(&mut self, ns: u64) {
         if self.ring.len() == REMEMBERED {
             self.ring.pop_front();
@@ -67,18 +68,18 @@ impl Beginnings {
 
 /// From `asked` on to the first byte of the reply, less the way to the server and back.
 /// None where it is too short to be told from the delay of the link.
-pub(crate) fn stall(
+pub(crate) fn think_time(
     exchange: &Exchange,
     asked: u64,
-    beginnings: &mut Beginnings,
+    delays: &mut ReplyDelays,
     path: &Path,
 ) -> Option<Stall> {
     let reply = exchange.reply.as_ref()?;
     let direction = exchange.caller.opposite();
     let near = path.near(direction);
     let taken = reply.first_at_ns.checked_sub(asked)?;
-    let least = beginnings.least_ns(near, path.spread(direction));
-    beginnings.take(taken);
+    let least = delays.least_ns(near, path.spread(direction));
+    delays.take(taken);
     let ns = taken.checked_sub(near).filter(|ns| *ns >= least)?;
     Some(Stall {
         cause: Cause::ServerThinkTime,
@@ -90,5 +91,22 @@ pub(crate) fn stall(
         late: (reply.start, reply.end),
         stream: None,
         packets: [exchange.request.last_packet, 0, reply.first_packet],
+    })
+}
+
+/// From the last byte of the reply to the FIN behind it (RFC 9112 section 6.3).
+pub(crate) fn until_close(exchange: &Exchange, end: Option<At>) -> Option<Stall> {
+    let reply = exchange.reply.as_ref()?;
+    let (at, packet) = end.filter(|_| exchange.ending == Ending::UntilClose)?;
+    Some(Stall {
+        cause: Cause::ReadUntilClose,
+        direction: exchange.caller.opposite(),
+        from: reply.last_at_ns.min(at),
+        released: at,
+        to: at,
+        ns: at.saturating_sub(reply.last_at_ns),
+        late: (reply.start, reply.end),
+        stream: None,
+        packets: [reply.last_packet, 0, packet],
     })
 }

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::diagnosis::cause::Cause;
-use crate::diagnosis::half::{Half, Sent};
 use crate::diagnosis::path::Path;
+use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::Stall;
 use crate::flow::event::Segment;
 
@@ -156,19 +156,19 @@ impl FlowControl {
         }
     }
 
-    /// One frame; `half` is that of its sender. Returns the wait that its DATA had.
+    /// One frame. Returns the wait that its DATA had.
     pub(crate) fn take(
         &mut self,
         frame: Frame,
         carrier: &Segment,
-        half: &Half,
+        sender: &Sender,
         path: &Path,
     ) -> Option<Stall> {
         let direction = carrier.direction;
-        let before = half
+        let before = sender
             .last
             .filter(|last| last.packet != carrier.packet)
-            .or(half.before_last);
+            .or(sender.before_last);
         self.windows[direction as usize].close(carrier, before);
         let granted = &mut self.windows[direction.opposite() as usize];
         match frame.kind {

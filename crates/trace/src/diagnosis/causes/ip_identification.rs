@@ -16,7 +16,7 @@ const MISSING_MAX: u16 = 1024;
 /// TCP_RTO_MIN; RFC 6298 has 1 s), ns.
 const TIMEOUT_MIN_NS: u64 = 190_000_000;
 /// Steps by one before a missing number is believed, per step of another kind.
-const BELIEVED_AFTER: u32 = 2;
+const COUNTER_AFTER: u32 = 2;
 
 /// When a packet passed, and its number.
 type At = (u64, u64);
@@ -33,7 +33,7 @@ struct Missing {
 
 /// The identifications of one sender.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Numbers {
+pub(crate) struct Identifications {
     last: Option<u16>,
     /// How many the last packet took: one that a card will segment takes several.
     step: u16,
@@ -43,7 +43,7 @@ pub(crate) struct Numbers {
     newest: Option<At>,
 }
 
-impl Numbers {
+impl Identifications {
     /// A packet; `full` is the payload of a full segment. Answers to SYNs have 0 on Linux.
     pub(crate) fn take(&mut self, segment: &Segment, full: u64) {
         let before = self.newest.replace((segment.at_ns, segment.packet));
@@ -68,37 +68,37 @@ impl Numbers {
         self.step = u64::from(segment.bytes).div_ceil(full.max(1)).clamp(1, 64) as u16;
     }
 
-    /// What another connection between the same hosts has shown of their manners.
-    pub(crate) fn learn(&mut self, other: &Numbers) {
+    /// What another connection between the same hosts has shown.
+    pub(crate) fn learn(&mut self, other: &Identifications) {
         self.counted = self.counted.saturating_add(other.counted);
         self.uncounted = self.uncounted.saturating_add(other.uncounted);
     }
 
     /// Without what only concerns one connection.
-    pub(crate) fn manners(&self) -> Numbers {
-        Numbers {
+    pub(crate) fn shared(&self) -> Identifications {
+        Identifications {
             counted: self.counted,
             uncounted: self.uncounted,
-            ..Numbers::default()
+            ..Identifications::default()
         }
     }
 
-    fn are_believed(&self) -> bool {
+    fn is_counter(&self) -> bool {
         let others = self.uncounted.saturating_sub(1); // the one in question aside
-        self.counted > others.saturating_mul(BELIEVED_AFTER)
+        self.counted > others.saturating_mul(COUNTER_AFTER)
     }
 
     /// The newest packet shows that one before it is missing.
-    pub(crate) fn lack_now(&self) -> bool {
+    pub(crate) fn shows_loss_now(&self) -> bool {
         let newest = self.newest.map(|(at, _)| at);
-        self.are_believed()
+        self.is_counter()
             && self
                 .missing
                 .is_some_and(|missing| Some(missing.shown_at) == newest)
     }
 
     /// Payload came that says by itself what is missing.
-    pub(crate) fn explained(&mut self) {
+    pub(crate) fn clear_missing(&mut self) {
         self.missing = None;
     }
 
@@ -112,7 +112,7 @@ impl Numbers {
         asked: Option<At>,
         path: &Path,
     ) -> Option<Stall> {
-        let missing = self.missing.take().filter(|_| self.are_believed())?;
+        let missing = self.missing.take().filter(|_| self.is_counter())?;
         if segment.at_ns - missing.shown_at > path.round_trip() + path.slack(segment.direction) {
             return None;
         }

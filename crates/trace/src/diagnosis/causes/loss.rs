@@ -1,10 +1,10 @@
 //! data-retransmission: payload that had to be sent again.
 
 use crate::diagnosis::cause::Cause;
-use crate::diagnosis::half::{Half, Sent};
 use crate::diagnosis::path::Path;
+use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::flow::event::{Direction, Segment};
+use crate::flow::event::Segment;
 
 /// Holes, and repetitions without an answer yet, that are remembered.
 const REMEMBERED: usize = 32;
@@ -59,24 +59,23 @@ impl Losses {
         });
     }
 
-    /// Payload below what was sent already: it fills a hole, or was sent again.
-    pub(crate) fn repeated(half: &mut Half, segment: &Segment, path: &Path, stalls: &mut Stalls) {
-        if !half
-            .losses
-            .fill(segment, half.direction, half.next, path, stalls)
-        {
-            Losses::sent_again(half, segment, path);
-        } else {
-            half.congestion.lost();
-        }
+    /// Payload below what was sent already: it fills a hole, or was sent again. True
+    /// where that means a loss.
+    pub(crate) fn repeated(
+        &mut self,
+        sender: &mut Sender,
+        segment: &Segment,
+        path: &Path,
+        stalls: &mut Stalls,
+    ) -> bool {
+        self.fill(segment, sender, path, stalls) || self.sent_again(sender, segment, path)
     }
 
     /// True when the segment fills a hole, late or not.
     fn fill(
         &mut self,
         segment: &Segment,
-        direction: Direction,
-        next: u64,
+        sender: &Sender,
         path: &Path,
         stalls: &mut Stalls,
     ) -> bool {
@@ -97,12 +96,12 @@ impl Losses {
         if segment.at_ns.saturating_sub(hole.since) >= overtaking_ns(path) {
             stalls.push(Stall {
                 cause: Cause::DataRetransmission,
-                direction,
+                direction: sender.direction,
                 from: hole.since,
                 released: segment.at_ns,
                 to: segment.at_ns,
                 ns: segment.at_ns - hole.since,
-                late: (start, next),
+                late: (start, sender.next),
                 stream: None,
                 packets: [hole.packet, 0, segment.packet],
             });
@@ -114,27 +113,26 @@ impl Losses {
     /// not into a closed window (RFC 9293 section 3.8.6.1). Where bytes before it are
     /// not acknowledged either, it is a probe (RFC 8985 section 7): what was lost, if
     /// anything, comes next. Whether it was in vain shows with its acknowledgment.
-    fn sent_again(half: &mut Half, segment: &Segment, path: &Path) {
-        let next = half.next;
-        let place = half
-            .on_their_way
+    fn sent_again(&mut self, sender: &mut Sender, segment: &Segment, path: &Path) -> bool {
+        let next = sender.next;
+        let place = sender
+            .unacknowledged
             .partition_point(|sent| sent.end <= segment.offset);
-        let Some(first) = half.on_their_way.get_mut(place) else {
-            return; // acknowledged before
+        let Some(first) = sender.unacknowledged.get_mut(place) else {
+            return false; // acknowledged before
         };
         first.again = true;
         let (from, packet) = (first.at, first.packet);
         let waited = segment.at_ns.saturating_sub(from);
         let is_soon = waited < (path.round_trip() * 7 / 10).max(SOONEST_NS);
-        let is_full = half.losses.again.len() == REMEMBERED;
-        if is_soon || is_full || place > 0 || half.windows.is_closed() {
-            return;
+        let is_full = self.again.len() == REMEMBERED;
+        if is_soon || is_full || place > 0 || sender.windows.is_closed() {
+            return false;
         }
-        half.congestion.lost();
-        let into_full_window = half.announced.limit() < next + half.full();
+        let into_full_window = sender.announcements.limit() < next + sender.full();
         let stall = Stall {
             cause: Cause::DataRetransmission,
-            direction: half.direction,
+            direction: sender.direction,
             from,
             released: segment.at_ns,
             to: segment.at_ns,
@@ -143,10 +141,11 @@ impl Losses {
             stream: None,
             packets: [packet, 0, segment.packet],
         };
-        half.losses.again.push(Again {
+        self.again.push(Again {
             stall,
             into_full_window,
         });
+        true
     }
 
     /// A packet of the receiver. An answer that comes sooner than the second sending
