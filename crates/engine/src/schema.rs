@@ -10,7 +10,7 @@ use wirelab_link::{LinkConfig, LinkEnded};
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
 use wirelab_services::{Ready, ServiceConfig};
-use wirelab_trace::dissection::Dissection;
+use wirelab_trace::output::Dissection;
 
 use crate::capture::{Config, Line};
 use crate::verify::Document;

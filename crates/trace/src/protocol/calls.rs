@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use wirelab_wire::grpc;
 
-use super::cut::Cut;
+use super::cursor::Cursor;
 use crate::flow::event::{Direction, FlowId, Segment};
 use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Message, Protocol};
 use crate::protocol::layer::Content;
@@ -109,15 +109,19 @@ impl Calls {
     }
 
     /// A request begins with the first byte that waits, or with the next one.
-    pub(super) fn begin<E: Exchanges>(&mut self, stream: u32, cut: &mut Cut<'_, E>) -> &mut Call {
-        self.tell_finished(cut.listener);
+    pub(super) fn begin<E: Exchanges>(
+        &mut self,
+        stream: u32,
+        cursor: &mut Cursor<'_, E>,
+    ) -> &mut Call {
+        self.tell_finished(cursor.listener);
         if self.open.len() == OPEN_MAX {
-            self.conclude(0, Ending::Unseen, cut.listener);
+            self.conclude(0, Ending::Unseen, cursor.listener);
         }
-        let carrier = cut.first_carrier();
+        let carrier = cursor.first_carrier();
         let received = carrier.acknowledged;
         self.pipelines |= self.received.replace(received) == Some(received);
-        cut.listener.begun(self.flow, &carrier);
+        cursor.listener.begun(self.flow, &carrier);
         let exchange = Exchange {
             flow: self.flow,
             ordinal: self.next_ordinal,

@@ -5,7 +5,7 @@ use wirelab_wire::giop::onlooker::{self, ReplyHead, RequestHead};
 use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Version};
 
 use super::calls::{Calls, name};
-use super::cut::Cut;
+use super::cursor::Cursor;
 use crate::protocol::exchange::{Exchanges, Message, Unit};
 use crate::protocol::layer::{Content, Kind};
 
@@ -71,7 +71,7 @@ impl Giop {
         mut side: usize,
         input: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         if matches!(self.sides[side].reading, Reading::Lost) && begins_message(input) {
             self.sides[side].reading = Reading::Header;
@@ -79,20 +79,20 @@ impl Giop {
         let mut rest = input;
         while !rest.is_empty() {
             let used = match self.sides[side].reading {
-                Reading::Header => self.header(&mut side, rest, calls, cut),
-                Reading::CallHead(header) => self.call_head(side, header, rest, calls, cut),
+                Reading::Header => self.header(&mut side, rest, calls, cursor),
+                Reading::CallHead(header) => self.call_head(side, header, rest, calls, cursor),
                 Reading::Body(header, left, id) => {
                     let used = rest.len().min(left as usize);
                     let place = id.and_then(|id| calls.find(id));
                     let call = place.and_then(|place| calls.get(place));
                     let extent = call.map(|call| call.extent(side));
-                    cut.assign_to(Content::Cdr, used, extent);
-                    self.body_taken(side, header, left - used as u32, id, calls, cut);
+                    cursor.assign_to(Content::Cdr, used, extent);
+                    self.body_taken(side, header, left - used as u32, id, calls, cursor);
                     used
                 }
                 Reading::Control(left) => {
                     let used = rest.len().min(left as usize);
-                    cut.label(Kind::GiopControl, used);
+                    cursor.label(Kind::GiopControl, used);
                     self.sides[side].reading = match left - used as u32 {
                         0 => Reading::Header,
                         left => Reading::Control(left),
@@ -100,7 +100,7 @@ impl Giop {
                     used
                 }
                 Reading::Lost => {
-                    cut.label(Kind::Unknown, rest.len());
+                    cursor.label(Kind::Unknown, rest.len());
                     rest.len()
                 }
             };
@@ -113,22 +113,22 @@ impl Giop {
         side: &mut usize,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let own = &mut self.sides[*side];
         let taken = rest.len().min(HEADER_BYTES - own.partial.len());
         own.partial.extend_from_slice(&rest[..taken]);
-        cut.hold(taken);
+        cursor.hold(taken);
         let Some(raw) = own.partial.first_chunk() else {
             return taken;
         };
         let parsed = MessageHeader::parse(raw);
         own.partial.clear();
         let Ok(header) = parsed else {
-            self.lose(*side, calls, cut);
+            self.lose(*side, calls, cursor);
             return taken;
         };
-        cut.unit(Unit::Giop(header.kind));
+        cursor.unit(Unit::Giop(header.kind));
         self.turn_to(header.kind, side, calls);
         let own = &mut self.sides[*side];
         own.reading = match header.kind {
@@ -136,7 +136,7 @@ impl Giop {
                 Reading::CallHead(header)
             }
             _ => {
-                cut.release_all(Kind::GiopControl, None);
+                cursor.release_all(Kind::GiopControl, None);
                 match header.size {
                     0 => Reading::Header,
                     size => Reading::Control(size),
@@ -144,7 +144,7 @@ impl Giop {
             }
         };
         if header.size == 0 && matches!(own.reading, Reading::CallHead(_)) {
-            self.call_head(*side, header, &[], calls, cut);
+            self.call_head(*side, header, &[], calls, cursor);
         }
         taken
     }
@@ -172,7 +172,7 @@ impl Giop {
         header: MessageHeader,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let own = &mut self.sides[side];
         let missing = header.size as usize - own.partial.len();
@@ -187,7 +187,7 @@ impl Giop {
         // Behind a header that ends with what has come there may be padding.
         let mut said =
             Said::read(&header, content).filter(|said| whole || said.bytes() < content.len());
-        let mut room = cut.hold(input.len());
+        let mut room = cursor.hold(input.len());
         if said.is_none() {
             if own.partial.is_empty() {
                 own.partial.extend_from_slice(input);
@@ -201,7 +201,7 @@ impl Giop {
         let taken = own.partial.len().max(input.len());
         own.partial.clear();
         let said = said.unwrap_or(Said::Nothing(taken));
-        self.begin_body(side, header, said, taken, calls, cut);
+        self.begin_body(side, header, said, taken, calls, cursor);
         input.len()
     }
 
@@ -213,12 +213,12 @@ impl Giop {
         said: Said,
         taken: usize,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let head_bytes = said.bytes();
         let id = match said {
             Said::Request(head) if side == 0 => {
-                let call = calls.begin(head.id, cut);
+                let call = calls.begin(head.id, cursor);
                 call.exchange.name = name([&head.operation, ""]);
                 if !head.response_expected {
                     call.reply_done = true;
@@ -229,7 +229,7 @@ impl Giop {
                 let call = calls.find(head.id).and_then(|place| calls.get(place));
                 let call = call.filter(|call| !call.reply_done);
                 if call.is_none() {
-                    cut.listener.unpaired(cut.flow, Message::Reply);
+                    cursor.listener.unpaired(cursor.flow, Message::Reply);
                 }
                 let status = u16::try_from(head.status).unwrap_or(u16::MAX);
                 call.map(|call| {
@@ -246,10 +246,10 @@ impl Giop {
             .and_then(|at| calls.get(at));
         let mut extent = call.map(|call| call.extent(side));
         let head = HEADER_BYTES + head_bytes.min(taken);
-        cut.release(Kind::GiopHeaders, head, extent.as_deref_mut());
-        cut.release_all(Content::Cdr, extent);
+        cursor.release(Kind::GiopHeaders, head, extent.as_deref_mut());
+        cursor.release_all(Content::Cdr, extent);
         let left = header.size - (taken as u32).min(header.size);
-        self.body_taken(side, header, left, id, calls, cut);
+        self.body_taken(side, header, left, id, calls, cursor);
     }
 
     /// Of a message's content, `left` bytes are to come.
@@ -260,7 +260,7 @@ impl Giop {
         left: u32,
         id: Option<u32>,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
         if left > 0 {
@@ -273,7 +273,7 @@ impl Giop {
             return;
         }
         if let Some(id) = id {
-            calls.end(side, id, cut.listener);
+            calls.end(side, id, cursor.listener);
         }
     }
 
@@ -283,7 +283,7 @@ impl Giop {
         side: usize,
         bytes: u64,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         match self.sides[side].reading {
             Reading::Body(header, left, id) if u64::from(left) >= bytes => {
@@ -293,22 +293,22 @@ impl Giop {
                 if let Some(call) = call {
                     call.extent(side).miss(bytes);
                 }
-                self.body_taken(side, header, left - bytes as u32, id, calls, cut);
+                self.body_taken(side, header, left - bytes as u32, id, calls, cursor);
             }
             Reading::Control(left) if u64::from(left) > bytes => {
                 self.sides[side].reading = Reading::Control(left - bytes as u32);
             }
-            _ => self.lose(side, calls, cut),
+            _ => self.lose(side, calls, cursor),
         }
     }
 
-    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         let own = &mut self.sides[side];
         own.reading = Reading::Lost;
         own.partial.clear();
         own.continued = None;
-        cut.release_all(Kind::Unknown, None);
-        calls.abandon_all(cut.listener);
+        cursor.release_all(Kind::Unknown, None);
+        calls.abandon_all(cursor.listener);
         self.is_in_doubt = true;
     }
 }

@@ -4,9 +4,9 @@ use wirelab_wire::http2::frame::PREFACE;
 use wirelab_wire::http2::frame::{FrameHead, flag, kind, setting};
 
 use super::calls::{Call, Calls};
-use super::cut::Cut;
+use super::cursor::Cursor;
+use super::detect::is_frame;
 use super::fields::{Block, FieldReader};
-use super::sniff::is_frame;
 use crate::protocol::exchange::{Ending, Exchanges, Message, Unit};
 use crate::protocol::layer::{Kind, Layer};
 
@@ -98,17 +98,17 @@ impl Http2 {
         side: usize,
         input: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         self.find_thread(side, input);
         let mut rest = input;
         while !rest.is_empty() {
             let used = match self.sides[side].reading {
-                Reading::Preface(seen) => self.preface(side, seen, rest, cut),
-                Reading::Head => self.head(side, rest, calls, cut),
-                Reading::Payload(payload) => self.payload(side, payload, rest, calls, cut),
+                Reading::Preface(seen) => self.preface(side, seen, rest, cursor),
+                Reading::Head => self.head(side, rest, calls, cursor),
+                Reading::Payload(payload) => self.payload(side, payload, rest, calls, cursor),
                 Reading::Lost => {
-                    cut.label(Kind::Unknown, rest.len());
+                    cursor.label(Kind::Unknown, rest.len());
                     rest.len()
                 }
             };
@@ -133,20 +133,20 @@ impl Http2 {
         side: usize,
         seen: usize,
         rest: &[u8],
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let used = rest.len().min(PREFACE.len() - seen);
         let own = &mut self.sides[side];
         if PREFACE[seen..][..used] != rest[..used] {
             own.reading = Reading::Lost;
-            cut.label(Kind::Unknown, rest.len());
+            cursor.label(Kind::Unknown, rest.len());
             return rest.len();
         }
         own.reading = match seen + used {
             seen if seen == PREFACE.len() => Reading::Head,
             seen => Reading::Preface(seen),
         };
-        cut.label(Kind::H2Preface, used);
+        cursor.label(Kind::H2Preface, used);
         used
     }
 
@@ -155,19 +155,19 @@ impl Http2 {
         side: usize,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let own = &mut self.sides[side];
         let taken = rest.len().min(FrameHead::LEN - own.filled);
         own.raw[own.filled..][..taken].copy_from_slice(&rest[..taken]);
         own.filled += taken;
-        cut.hold(taken);
+        cursor.hold(taken);
         if own.filled < FrameHead::LEN {
             return taken;
         }
         own.filled = 0;
         let head = FrameHead::parse(&own.raw);
-        self.begin(side, head, calls, cut);
+        self.begin(side, head, calls, cursor);
         taken
     }
 
@@ -177,10 +177,10 @@ impl Http2 {
         side: usize,
         head: FrameHead,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         if !matches!(head.kind, kind::SETTINGS | kind::WINDOW_UPDATE) {
-            cut.unit(unit(head, None));
+            cursor.unit(unit(head, None));
         }
         let mut place = calls.find(head.stream).filter(|_| head.stream > 0);
         let own = &mut self.sides[side];
@@ -189,7 +189,7 @@ impl Http2 {
             kind::HEADERS => {
                 own.fields.begin(head);
                 if place.is_none() && side == 0 && head.stream > calls.last_stream {
-                    calls.begin(head.stream, cut);
+                    calls.begin(head.stream, cursor);
                     place = calls.find(head.stream);
                 }
             }
@@ -209,7 +209,7 @@ impl Http2 {
                 extent.between_bytes = extent.between_bytes.saturating_add(more);
             }
         }
-        cut.release_all(layer_of(head.kind), call.map(|call| call.extent(side)));
+        cursor.release_all(layer_of(head.kind), call.map(|call| call.extent(side)));
         let payload = Payload {
             head,
             left: head.length,
@@ -218,7 +218,7 @@ impl Http2 {
         };
         own.reading = Reading::Payload(payload);
         if head.length == 0 {
-            self.end(side, head, calls, cut);
+            self.end(side, head, calls, cursor);
         }
     }
 
@@ -228,7 +228,7 @@ impl Http2 {
         mut payload: Payload,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let head = payload.head;
         let used = rest.len().min(payload.left as usize);
@@ -237,22 +237,22 @@ impl Http2 {
         let place = calls.find(head.stream).filter(|_| head.stream > 0);
         let call = place.and_then(|place| calls.get(place));
         match head.kind {
-            kind::DATA => data(&mut payload, input, side, call, cut),
+            kind::DATA => data(&mut payload, input, side, call, cursor),
             kind::HEADERS | kind::CONTINUATION => {
                 own.fields.take(input);
                 let extent = call.map(|call| call.extent(side));
-                cut.assign_to(Kind::H2Headers, used, extent);
+                cursor.assign_to(Kind::H2Headers, used, extent);
             }
             _ => {
                 let room = SMALL_MAX.saturating_sub(own.small.len()).min(used);
                 own.small.extend_from_slice(&input[..room]);
-                cut.label(layer_of(head.kind), used);
+                cursor.label(layer_of(head.kind), used);
             }
         }
         payload.left -= used as u32;
         own.reading = Reading::Payload(payload);
         if payload.left == 0 {
-            self.end(side, head, calls, cut);
+            self.end(side, head, calls, cursor);
         }
         used
     }
@@ -263,20 +263,22 @@ impl Http2 {
         side: usize,
         head: FrameHead,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
         own.reading = Reading::Head;
         match head.kind {
-            kind::SETTINGS | kind::WINDOW_UPDATE => cut.unit(unit(head, window(head, &own.small))),
-            kind::RST_STREAM => self.reset(head.stream, calls, cut),
+            kind::SETTINGS | kind::WINDOW_UPDATE => {
+                cursor.unit(unit(head, window(head, &own.small)))
+            }
+            kind::RST_STREAM => self.reset(head.stream, calls, cursor),
             kind::HEADERS | kind::CONTINUATION => {
                 if let Some(block) = own.fields.end(head) {
-                    self.section(side, block, calls, cut);
+                    self.section(side, block, calls, cursor);
                 }
             }
             kind::DATA if head.has(flag::END_STREAM) => {
-                calls.end(side, head.stream, cut.listener);
+                calls.end(side, head.stream, cursor.listener);
             }
             _ => {}
         }
@@ -288,7 +290,7 @@ impl Http2 {
         side: usize,
         block: Block,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let fields = self.sides[side].fields.decode();
         let place = calls.find(block.stream);
@@ -297,7 +299,7 @@ impl Http2 {
             let turned = [fields.status.is_some(), !fields.method.is_empty()][side];
             self.may_turn = fields.status.is_none() && fields.method.is_empty();
             if turned {
-                self.turn(place, calls, cut.listener);
+                self.turn(place, calls, cursor.listener);
                 return;
             }
         }
@@ -308,10 +310,10 @@ impl Http2 {
             && (self.is_in_doubt || block.stream > calls.last_stream)
         {
             // Not the late reply to a call that was reset.
-            cut.listener.unpaired(cut.flow, Message::Reply);
+            cursor.listener.unpaired(cursor.flow, Message::Reply);
         }
         if block.end_stream {
-            calls.end(side, block.stream, cut.listener);
+            calls.end(side, block.stream, cursor.listener);
         }
     }
 
@@ -324,7 +326,7 @@ impl Http2 {
         calls.caller = calls.caller.opposite();
     }
 
-    fn reset<E: Exchanges>(&mut self, stream: u32, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+    fn reset<E: Exchanges>(&mut self, stream: u32, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         let Some(place) = calls.find(stream) else {
             return;
         };
@@ -334,7 +336,7 @@ impl Http2 {
         } else {
             Ending::Broken
         };
-        calls.conclude(place, ending, cut.listener);
+        calls.conclude(place, ending, cursor.listener);
     }
 
     /// Bytes are missing. Inside a payload the thread is kept; what it held is not known.
@@ -343,16 +345,16 @@ impl Http2 {
         side: usize,
         bytes: u64,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
         own.fields.miss();
         let Reading::Payload(mut payload) = own.reading else {
-            return self.lose(side, calls, cut);
+            return self.lose(side, calls, cursor);
         };
         let head = payload.head;
         if bytes > u64::from(payload.left) || payload.pad_due {
-            return self.lose(side, calls, cut);
+            return self.lose(side, calls, cursor);
         }
         payload.left -= bytes as u32;
         own.reading = Reading::Payload(payload);
@@ -363,16 +365,16 @@ impl Http2 {
             call.extent(side).miss(bytes);
         }
         if payload.left == 0 {
-            self.end(side, head, calls, cut);
+            self.end(side, head, calls, cursor);
         }
     }
 
-    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         let own = &mut self.sides[side];
         own.reading = Reading::Lost;
         own.filled = 0;
-        cut.release_all(Kind::Unknown, None);
-        calls.abandon_all(cut.listener);
+        cursor.release_all(Kind::Unknown, None);
+        calls.abandon_all(cursor.listener);
         self.is_in_doubt = true;
     }
 }
@@ -383,7 +385,7 @@ fn data<E: Exchanges>(
     mut input: &[u8],
     side: usize,
     mut call: Option<&mut Call>,
-    cut: &mut Cut<'_, E>,
+    cursor: &mut Cursor<'_, E>,
 ) {
     let mut left = payload.left;
     if payload.pad_due
@@ -394,43 +396,48 @@ fn data<E: Exchanges>(
         left -= 1;
         payload.padding = u32::from(padding).min(left);
         let extent = call.as_deref_mut().map(|call| call.extent(side));
-        cut.assign_to(Kind::H2Data, 1, extent);
+        cursor.assign_to(Kind::H2Data, 1, extent);
     }
     let content = input.len().min((left - payload.padding) as usize);
     let (content, padding) = input.split_at(content);
     match call.as_deref_mut() {
-        Some(call) => message(content, side, call, cut),
-        None => cut.label(Kind::Message, content.len()),
+        Some(call) => message(content, side, call, cursor),
+        None => cursor.label(Kind::Message, content.len()),
     }
     let extent = call.map(|call| call.extent(side));
-    cut.assign_to(Kind::H2Data, padding.len(), extent);
+    cursor.assign_to(Kind::H2Data, padding.len(), extent);
     // What is left of the padding stays behind the content.
     payload.padding -= padding.len() as u32;
 }
 
 /// Takes content, and of gRPC the prefixes in it.
-fn message<E: Exchanges>(mut content: &[u8], side: usize, call: &mut Call, cut: &mut Cut<'_, E>) {
+fn message<E: Exchanges>(
+    mut content: &[u8],
+    side: usize,
+    call: &mut Call,
+    cursor: &mut Cursor<'_, E>,
+) {
     let layer = Layer::from(call.content[side]);
     if let Some(mut deframer) = call.grpc[side].take() {
         loop {
             let before = content.len();
             let Ok(piece) = deframer.next(&mut content) else {
                 // Whatever it is, it is not gRPC.
-                cut.assign(Kind::Message, before - content.len(), call.extent(side));
+                cursor.assign(Kind::Message, before - content.len(), call.extent(side));
                 break;
             };
             let kind = match piece {
                 Some(wirelab_wire::grpc::Piece::Data(_)) => layer,
                 _ => Kind::GrpcPrefixes.into(),
             };
-            cut.assign(kind, before - content.len(), call.extent(side));
+            cursor.assign(kind, before - content.len(), call.extent(side));
             if piece.is_none() {
                 call.grpc[side] = Some(deframer);
                 return;
             }
         }
     }
-    cut.assign(layer, content.len(), call.extent(side));
+    cursor.assign(layer, content.len(), call.extent(side));
 }
 
 fn unit(head: FrameHead, window: Option<u32>) -> Unit {

@@ -10,7 +10,7 @@
 //! paired. What is left over is counted ([`Exchanges::unpaired`]).
 
 use super::calls::{Call, Calls};
-use super::cut::Cut;
+use super::cursor::Cursor;
 use crate::protocol::exchange::{Ending, Exchanges, Extent, Message};
 
 /// What is known of one connection. Side 0 asks, 1 answers.
@@ -29,8 +29,8 @@ impl Pairing {
 
     /// A reply begins with the next byte. Whoever had not received a request does
     /// not answer it.
-    pub(super) fn answer<E: Exchanges>(&mut self, calls: &mut Calls, cut: &mut Cut<'_, E>) {
-        let (start, acknowledged) = (cut.offset, cut.carrier.acknowledged);
+    pub(super) fn answer<E: Exchanges>(&mut self, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
+        let (start, acknowledged) = (cursor.offset, cursor.carrier.acknowledged);
         let heard = |call: &Call| acknowledged > call.exchange.request.start;
         if self.is_in_doubt {
             let could = |call: &Call| {
@@ -44,7 +44,7 @@ impl Pairing {
             let answered = youngest.filter(|_| !calls.pipelines);
             let others = youngest.map_or(0, |place| place + usize::from(calls.pipelines));
             for _ in 0..others {
-                calls.abandon(0, cut.listener);
+                calls.abandon(0, cursor.listener);
             }
             let asked = answered.and_then(|_| calls.get(0));
             // Nothing lies between what the client had received and this reply.
@@ -65,9 +65,9 @@ impl Pairing {
     }
 
     /// A reply has come whose request was not seen.
-    pub(super) fn orphan<E: Exchanges>(&mut self, cut: &mut Cut<'_, E>) {
+    pub(super) fn orphan<E: Exchanges>(&mut self, cursor: &mut Cursor<'_, E>) {
         self.is_in_doubt = true;
-        cut.listener.unpaired(cut.flow, Message::Reply);
+        cursor.listener.unpaired(cursor.flow, Message::Reply);
     }
 
     /// The extent of the side's message under way.

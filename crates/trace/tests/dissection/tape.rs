@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use wirelab_trace::Summary;
-use wirelab_trace::dissection::{Dissection, Dissector, Options};
 use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use wirelab_trace::flow::{Flows, Limits};
+use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::packet::{Flags, Packet};
 use wirelab_trace::protocol::exchange::{Exchange, Exchanges, Unit};
 use wirelab_trace::protocol::layer::{Kind, Layer};

@@ -1,4 +1,4 @@
-//! Where each call's time went: the engine's stamps beside the packets'.
+//! Where each call's time went: the engine's timestamps compared with the packets'.
 //!
 //! The engine logs when each call was intended, sent and done; the capture shows
 //! when its packets passed. [`Reconciler`] reads both at once, each in its own
@@ -9,7 +9,7 @@
 //!
 //! Memory is bounded: so many wait for their counterparts, and no more.
 
-mod document;
+pub(super) mod document;
 mod flows;
 mod log;
 mod pairs;

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use super::log::{Call, Place};
 use super::sums::Times;
-use crate::dissection::Quantiles;
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;
+use crate::output::document::traffic::Quantiles;
 use crate::packet::Flags;
 
 /// Closed connections that are remembered: calls may still come.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use super::document::Connections;
-use super::document::{ExchangeSums, Named, Quantiles, Unpaired, Writes};
+use super::document::traffic::{Connections, ExchangeSums, Named, Quantiles, Unpaired, Writes};
 use crate::protocol::exchange::{Ending, Exchange, Extent, Message, Protocol};
 
 /// Names that are told apart.
@@ -100,7 +99,7 @@ impl Group {
 
 /// What is known of all exchanges.
 #[derive(Debug, Default)]
-pub(super) struct Census {
+pub(super) struct ExchangeCounts {
     count: u64,
     groups: Vec<Group>,
     /// Place of the group of the last exchange: the next one is often of the same.
@@ -111,7 +110,7 @@ pub(super) struct Census {
     writes: Writes,
 }
 
-impl Census {
+impl ExchangeCounts {
     pub(super) fn count(&self) -> u64 {
         self.count
     }

@@ -1,4 +1,4 @@
-//! Protocols by their first bytes.
+//! Recognises protocols by their first bytes.
 
 use wirelab_wire::giop::MessageHeader;
 use wirelab_wire::http2::frame::PREFACE;
@@ -14,7 +14,7 @@ const METHOD_BYTES_MAX: usize = 17;
 
 /// What some first bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Detection {
     /// That protocol; who spoke asks, answers, or may do either.
     Is(Protocol, Role),
     /// Too few to tell.
@@ -31,15 +31,15 @@ pub(super) enum Role {
     Either,
 }
 
-/// Judges the first bytes of a direction; `beginning` is false when there may
+/// The protocol of the first bytes of a direction; `beginning` is false when there may
 /// have been some before them.
-pub(super) fn sniff(bytes: &[u8], beginning: bool) -> Verdict {
-    let verdicts = [
-        prefixed(bytes, PREFACE, Verdict::Is(Protocol::Http2, Role::Asks)),
+pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
+    let detections = [
+        prefixed(bytes, PREFACE, Detection::Is(Protocol::Http2, Role::Asks)),
         prefixed(
             bytes,
             b"HTTP/1.",
-            Verdict::Is(Protocol::Http1, Role::Answers),
+            Detection::Is(Protocol::Http1, Role::Answers),
         ),
         request(bytes),
         giop(bytes),
@@ -47,81 +47,81 @@ pub(super) fn sniff(bytes: &[u8], beginning: bool) -> Verdict {
         raw(bytes),
         frame(bytes, beginning),
     ];
-    let known = verdicts.iter().find(|v| matches!(v, Verdict::Is(..)));
-    let more = verdicts.iter().find(|v| matches!(v, Verdict::More));
+    let known = detections.iter().find(|v| matches!(v, Detection::Is(..)));
+    let more = detections.iter().find(|v| matches!(v, Detection::More));
     match (known, more) {
         (Some(known), _) => *known,
-        (None, Some(_)) if bytes.len() < ENOUGH => Verdict::More,
-        _ => Verdict::None,
+        (None, Some(_)) if bytes.len() < ENOUGH => Detection::More,
+        _ => Detection::None,
     }
 }
 
-fn prefixed(bytes: &[u8], prefix: &[u8], verdict: Verdict) -> Verdict {
+fn prefixed(bytes: &[u8], prefix: &[u8], detection: Detection) -> Detection {
     if bytes.starts_with(prefix) {
-        verdict
+        detection
     } else if prefix.starts_with(bytes) {
-        Verdict::More
+        Detection::More
     } else {
-        Verdict::None
+        Detection::None
     }
 }
 
 /// A method in capitals, a blank, and what a target begins with (RFC 9112 section 3).
-fn request(bytes: &[u8]) -> Verdict {
+fn request(bytes: &[u8]) -> Detection {
     let is_letter = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'-';
     let letters = bytes.iter().take_while(|byte| is_letter(byte)).count();
     if letters > METHOD_BYTES_MAX || bytes.starts_with(&PREFACE[..4]) {
-        return Verdict::None;
+        return Detection::None;
     }
     match (letters, bytes.get(letters), bytes.get(letters + 1)) {
-        (_, None, _) | (3.., Some(b' '), None) => Verdict::More,
-        (3.., Some(b' '), Some(b'/' | b'*')) => Verdict::Is(Protocol::Http1, Role::Asks),
+        (_, None, _) | (3.., Some(b' '), None) => Detection::More,
+        (3.., Some(b' '), Some(b'/' | b'*')) => Detection::Is(Protocol::Http1, Role::Asks),
         (3.., Some(b' '), Some(byte)) if byte.is_ascii_alphanumeric() || *byte == b'[' => {
-            Verdict::Is(Protocol::Http1, Role::Asks)
+            Detection::Is(Protocol::Http1, Role::Asks)
         }
-        _ => Verdict::None,
+        _ => Detection::None,
     }
 }
 
-fn giop(bytes: &[u8]) -> Verdict {
+fn giop(bytes: &[u8]) -> Detection {
     match bytes.first_chunk() {
         Some(head) if MessageHeader::parse(head).is_ok() => {
-            Verdict::Is(Protocol::Giop, Role::Either)
+            Detection::Is(Protocol::Giop, Role::Either)
         }
-        Some(_) => Verdict::None,
-        None => prefixed(&bytes[..bytes.len().min(4)], b"GIOP", Verdict::More),
+        Some(_) => Detection::None,
+        None => prefixed(&bytes[..bytes.len().min(4)], b"GIOP", Detection::More),
     }
 }
 
 /// A record of handshakes, alerts, ciphers or data (RFC 8446 section 5.1).
-fn tls(bytes: &[u8]) -> Verdict {
+fn tls(bytes: &[u8]) -> Detection {
     match bytes {
         [20..=23, 3, 0..=4, high, _, ..] if *high <= 0x48 => {
-            Verdict::Is(Protocol::Tls, Role::Either)
+            Detection::Is(Protocol::Tls, Role::Either)
         }
         [] | [20..=23] | [20..=23, 3] | [20..=23, 3, 0..=4] | [20..=23, 3, 0..=4, _] => {
-            Verdict::More
+            Detection::More
         }
-        _ => Verdict::None,
+        _ => Detection::None,
     }
 }
 
 /// A length in decimal digits and a line feed (contracts/README.md, Raw).
-fn raw(bytes: &[u8]) -> Verdict {
+fn raw(bytes: &[u8]) -> Detection {
     let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
     match (digits, bytes.get(digits)) {
-        (2.., _) if bytes[0] == b'0' => Verdict::None,
-        (1..=9, Some(b'\n')) => Verdict::Is(Protocol::Raw, Role::Either),
-        (0..=9, None) => Verdict::More,
-        _ => Verdict::None,
+        (2.., _) if bytes[0] == b'0' => Detection::None,
+        (1..=9, Some(b'\n')) => Detection::Is(Protocol::Raw, Role::Either),
+        (0..=9, None) => Detection::More,
+        _ => Detection::None,
     }
 }
 
 /// A frame of HTTP/2: of a server that begins, its SETTINGS; in the middle of a
 /// connection any.
-fn frame(bytes: &[u8], beginning: bool) -> Verdict {
+fn frame(bytes: &[u8], beginning: bool) -> Detection {
     let Some(head) = bytes.first_chunk().map(FrameHead::parse) else {
-        return Verdict::More;
+        return Detection::More;
     };
     let first = head.kind == kind::SETTINGS && head.flags == 0 && head.length <= 240;
     if is_frame(bytes) && (first || !beginning) {
@@ -130,9 +130,9 @@ fn frame(bytes: &[u8], beginning: bool) -> Verdict {
         } else {
             Role::Either
         };
-        return Verdict::Is(Protocol::Http2, role);
+        return Detection::Is(Protocol::Http2, role);
     }
-    Verdict::None
+    Detection::None
 }
 
 /// Whether a frame may begin here: its head fulfils the rules of RFC 9113
@@ -184,11 +184,14 @@ mod tests {
 
     #[track_caller]
     fn is(bytes: &[u8], protocol: Protocol, role: Role) {
-        assert_eq!(sniff(bytes, true), Verdict::Is(protocol, role));
+        assert_eq!(detect(bytes, true), Detection::Is(protocol, role));
         for length in 0..bytes.len() {
-            let verdict = sniff(&bytes[..length], true);
-            let known = verdict == Verdict::Is(protocol, role);
-            assert!(known || verdict == Verdict::More, "{length}: {verdict:?}");
+            let detection = detect(&bytes[..length], true);
+            let known = detection == Detection::Is(protocol, role);
+            assert!(
+                known || detection == Detection::More,
+                "{length}: {detection:?}"
+            );
         }
     }
 
@@ -227,8 +230,8 @@ mod tests {
             &[0; 24],
         ] {
             assert_eq!(
-                sniff(bytes, true),
-                Verdict::None,
+                detect(bytes, true),
+                Detection::None,
                 "{}",
                 bytes.escape_ascii()
             );
@@ -238,10 +241,10 @@ mod tests {
     #[test]
     fn in_the_middle_a_frame_is_enough_and_at_the_beginning_it_is_not() {
         let data = b"\0\0\x03\0\x01\0\0\0\x05abc";
-        assert_eq!(sniff(data, true), Verdict::None);
+        assert_eq!(detect(data, true), Detection::None);
         assert_eq!(
-            sniff(data, false),
-            Verdict::Is(Protocol::Http2, Role::Either)
+            detect(data, false),
+            Detection::Is(Protocol::Http2, Role::Either)
         );
     }
 }

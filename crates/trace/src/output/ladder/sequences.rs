@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::log::Step;
 use super::rungs::{flag_words, way};
-use super::tally::Tally;
-use crate::dissection::{Bin, InterarrivalOf, Position, Spread};
+use super::steps::Step;
 use crate::flow::event::Direction;
+use crate::output::document::timeline::{Bin, InterarrivalOf, Position, Spread};
 use crate::packet::Flags;
 
 /// Sequences that are told apart.
-const SHAPES_MAX: usize = 256;
+const SEQUENCES_MAX: usize = 256;
 /// Packets of a sequence that is followed.
 const PACKETS_MAX: usize = 64;
 
@@ -20,9 +19,9 @@ struct Sums {
     n: u64,
     mean_us: f64,
     squares: f64,
-    sizes: Tally,
+    sizes: ValueCounts,
     /// In nanoseconds, to their first bits.
-    gaps: Tally,
+    gaps: ValueCounts,
 }
 
 /// A number without what lies below its first eight bits: less than 1/128 smaller.
@@ -71,7 +70,7 @@ fn add(sums: &mut [Sums], packets: &[(u64, u32)]) {
 
 /// All sequences, by what they look like: a byte per packet.
 #[derive(Debug, Default)]
-pub(super) struct Shapes {
+pub(super) struct Sequences {
     sums: HashMap<Box<[u8]>, Vec<Sums>>,
     counted: u64,
     /// Of the sequence under way: what it looks like, times and payload sizes.
@@ -94,7 +93,7 @@ fn look(step: &Step) -> u8 {
     told | payload | reply
 }
 
-impl Shapes {
+impl Sequences {
     /// Adds a sequence; false when it is not followed.
     pub(super) fn count<'a>(&mut self, steps: Option<impl Iterator<Item = &'a Step>>) -> bool {
         let Some(steps) = steps else { return false };
@@ -109,7 +108,7 @@ impl Shapes {
         }
         if let Some(sums) = self.sums.get_mut(&self.key[..]) {
             add(sums, &self.taken);
-        } else if self.sums.len() < SHAPES_MAX {
+        } else if self.sums.len() < SEQUENCES_MAX {
             let mut sums = vec![Sums::default(); self.taken.len()];
             add(&mut sums, &self.taken);
             self.sums.insert(self.key[..].into(), sums);
@@ -148,5 +147,74 @@ impl Shapes {
             })
         });
         (of, positions.collect())
+    }
+}
+
+/// Values that are told apart; others count to the nearest.
+const VALUES_MAX: usize = 128;
+
+/// How often each of a bounded number of values came.
+#[derive(Debug, Clone, Default)]
+struct ValueCounts(Vec<(u64, u64)>);
+
+impl ValueCounts {
+    fn add(&mut self, value: u64) {
+        let counts = &mut self.0;
+        match counts.binary_search_by_key(&value, |(value, _)| *value) {
+            Ok(place) => counts[place].1 += 1,
+            Err(place) if counts.len() < VALUES_MAX => counts.insert(place, (value, 1)),
+            Err(place) => {
+                let beside = place.saturating_sub(1)..counts.len().min(place + 1);
+                let nearest = beside.min_by_key(|place| counts[*place].0.abs_diff(value));
+                if let Some(place) = nearest {
+                    counts[place].1 += 1;
+                }
+            }
+        }
+    }
+
+    /// Each value and how often it came, in their order.
+    fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// The lower one of an even number; 0 of none.
+    fn median(&self) -> u64 {
+        let all: u64 = self.counts().map(|(_, count)| count).sum();
+        let mut below = 0;
+        let middle = self.counts().find(|(_, count)| {
+            below += count;
+            2 * below >= all
+        });
+        middle.map_or(0, |(value, _)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_in_their_order() {
+        let mut counted = ValueCounts::default();
+        [7, 3, 7, 9]
+            .into_iter()
+            .for_each(|value| counted.add(value));
+        assert!(counted.counts().eq([(3, 1), (7, 2), (9, 1)]));
+        assert_eq!(counted.median(), 7);
+        assert_eq!(ValueCounts::default().median(), 0);
+    }
+
+    #[test]
+    fn beyond_what_is_told_apart_the_nearest_counts() {
+        let mut counted = ValueCounts::default();
+        (0..VALUES_MAX as u64).for_each(|n| counted.add(10 * n));
+        [16, 14, 99_999, 10]
+            .into_iter()
+            .for_each(|value| counted.add(value));
+        let counts: Vec<_> = counted.counts().collect();
+        assert_eq!(counts.len(), VALUES_MAX);
+        assert_eq!(counts[1..3], [(10, 3), (20, 2)]);
+        assert_eq!(counts.last(), Some(&(10 * (VALUES_MAX as u64 - 1), 2)));
     }
 }

@@ -1,6 +1,6 @@
 //! Counts connections, and lists the first ones.
 
-use super::document::{Connections, Flow, FlowSums, HowClosed, HowOpened, OneSided};
+use super::document::traffic::{Connections, Flow, FlowSums, HowClosed, HowOpened, OneSided};
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment, SegmentKind};
 use crate::flow::map::FlowMap;
 use crate::packet::Flags;
@@ -25,16 +25,16 @@ struct Connection {
 
 /// All of a capture.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct ConnectionCounts {
     open: FlowMap<Connection>,
     sums: FlowSums,
     use_of: Connections,
     list_max: usize,
 }
 
-impl Ledger {
-    pub(super) fn new(list_max: usize) -> Ledger {
-        Ledger {
+impl ConnectionCounts {
+    pub(super) fn new(list_max: usize) -> ConnectionCounts {
+        ConnectionCounts {
             open: FlowMap::default(),
             sums: FlowSums {
                 count: 0,

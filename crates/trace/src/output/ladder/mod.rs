@@ -13,19 +13,20 @@
 mod log;
 mod rungs;
 mod sample;
-mod shapes;
-mod tally;
+mod sequences;
+mod steps;
 
 use std::rc::Rc;
 
-use crate::dissection::{Chosen, InterarrivalOf, Position, Rung, TimelineOf};
 use crate::flow::event::{FlowId, Segment};
 use crate::flow::map::FlowMap;
+use crate::output::document::timeline::{Chosen, InterarrivalOf, Position, Rung, TimelineOf};
 use crate::protocol::exchange::{Ending, Exchange};
 use crate::protocol::layer::Layer;
-use log::{Followed, Log, Step};
-use sample::{Ladder, Sample};
-use shapes::Shapes;
+use log::Log;
+use sample::Sample;
+use sequences::Sequences;
+use steps::{Followed, Ladder, Step};
 
 /// Steps of all connections at most; connections above that are not followed.
 const STEPS_MAX: usize = 1 << 19;
@@ -35,7 +36,7 @@ const STEPS_MAX: usize = 1 << 19;
 pub(crate) struct Ladders {
     logs: FlowMap<Log>,
     steps: usize,
-    shapes: Shapes,
+    sequences: Sequences,
     sample: Sample,
     not_followed: u64,
     /// The exchange that was asked for, from 1.
@@ -169,7 +170,7 @@ impl Ladders {
             return;
         };
         let is_shaped = followed.latency_ns.is_some()
-            && self.shapes.count(log.sequence(followed.ordinal, packet));
+            && self.sequences.count(log.sequence(followed.ordinal, packet));
         self.not_followed += u64::from(!is_shaped);
         let last = packet - 1;
         let ladder = || log.ladder(followed.clone(), 0..=last);
@@ -197,7 +198,7 @@ impl Ladders {
 
     /// Inter-arrival times of the commonest sequence.
     pub(crate) fn interarrival(&self) -> (InterarrivalOf, Vec<Position>) {
-        let (of, positions) = self.shapes.commonest();
+        let (of, positions) = self.sequences.commonest();
         let of = InterarrivalOf {
             not_followed: self.not_followed,
             ..of

@@ -1,9 +1,8 @@
 //! Ladders in words.
 
-use super::log::Step;
-use super::sample::Ladder;
-use crate::dissection::{LayerBytes, Phase, Rung, Way};
+use super::steps::{Ladder, Step};
 use crate::flow::event::{Direction, SegmentKind};
+use crate::output::document::timeline::{LayerBytes, Phase, Rung, Way};
 use crate::packet::Flags;
 use crate::text::duration;
 

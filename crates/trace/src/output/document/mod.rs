@@ -5,22 +5,18 @@
 //! those of the capture's link type.
 
 mod accounting;
-mod exchanges;
-mod flows;
-mod ladder;
-mod load;
+pub(super) mod timeline;
+pub(super) mod traffic;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use accounting::*;
-pub use exchanges::*;
-pub use flows::*;
-pub use ladder::*;
-pub use load::*;
+pub use timeline::*;
+pub use traffic::*;
 
 use crate::diagnosis::Finding;
-use crate::reconciliation::Reconciliation;
+use crate::output::reconciliation::document::Reconciliation;
 
 /// Its version.
 pub const VERSION: u32 = 1;

@@ -1,35 +1,11 @@
 //! Ladders that are kept: a uniform sample of all.
 
-use super::log::{Followed, Step};
+use super::steps::Ladder;
 use crate::flow::event::FlowId;
 
 /// Ladders in the sample. The one nearest to the median of all lies, nineteen
 /// times of twenty, within the quantiles 0.49 to 0.51 of their latencies.
 const SAMPLE: usize = 127;
-
-/// The packets of one exchange.
-#[derive(Debug, Clone)]
-pub(super) struct Ladder {
-    pub(super) of: Followed,
-    /// Before the connection's first exchange.
-    pub(super) set_up: Vec<Step>,
-    pub(super) exchange: Vec<Step>,
-    /// From the connection's first FIN or RST on.
-    pub(super) tear_down: Vec<Step>,
-    /// Packets left out of `exchange`, after its first 128.
-    pub(super) omitted: u64,
-}
-
-impl Ladder {
-    /// The connection ended so.
-    pub(super) fn end_with(&mut self, tear_down: &[Step]) {
-        if self.tear_down.is_empty() {
-            let last = self.exchange.last().map_or(0, |step| step.packet);
-            let later = tear_down.iter().filter(|step| step.packet > last);
-            self.tear_down = later.copied().collect();
-        }
-    }
-}
 
 /// A uniform sample (Vitter 1985, algorithm R), the same for the same capture.
 #[derive(Debug, Default)]

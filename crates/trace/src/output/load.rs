@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::census::Latencies;
-use super::document::{Concurrency, Coupling, Gaps, Load, Pause};
+use super::document::traffic::{Concurrency, Coupling, Gaps, Load, Pause};
+use super::exchange_counts::Latencies;
 use crate::flow::event::{Direction, FlowId, Segment};
 use crate::flow::map::FlowMap;
 use crate::packet::Flags;
@@ -101,7 +101,7 @@ impl Longest {
 
 /// All of a capture.
 #[derive(Debug, Default)]
-pub(super) struct Clerk {
+pub(super) struct LoadMeter {
     now_ns: u64,
     requests: u64,
     first_ns: u64,
@@ -126,7 +126,7 @@ pub(super) struct Clerk {
     open_max: u64,
 }
 
-impl Clerk {
+impl LoadMeter {
     /// What is told next happened then.
     pub(super) fn at(&mut self, at_ns: u64) {
         self.now_ns = self.now_ns.max(at_ns);

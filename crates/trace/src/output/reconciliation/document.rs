@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::phases::Phase;
 use crate::diagnosis::Cause;
-use crate::dissection::Quantiles;
+use crate::output::document::traffic::Quantiles;
 
 /// Where the response times of calls went.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

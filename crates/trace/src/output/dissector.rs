@@ -1,18 +1,18 @@
-//! One pass over a capture's flows, for everybody who wants to know.
+//! One pass over the flows of a capture, which counts and diagnoses.
 
-use super::census::Census;
-use super::connections::Ledger;
-use super::document::{Accounting, Capture, Dissection, PerExchange, VERSION};
-use super::load::Clerk;
-use super::one_sided;
-use crate::account::Account;
+use super::account::Account;
+use super::connection_counts::ConnectionCounts;
+use super::document::{Accounting, Capture, Dissection, FlowSums, PerExchange, VERSION};
+use super::exchange_counts::ExchangeCounts;
+use super::ladder::Ladders;
+use super::load::LoadMeter;
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
-use crate::ladder::Ladders;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{Exchange, Exchanges, Message, Unit};
 use crate::protocol::layer::Layer;
-use crate::summary::Summary;
+use crate::read::Summary;
+use crate::text::counted;
 
 /// What to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,15 +43,15 @@ pub struct Dissector<D> {
     found: Found<D>,
 }
 
-/// Those who listen to exchanges.
+/// The listeners to exchanges.
 struct Found<D> {
     /// Connections that are looked at; None for all.
     chosen: Option<FlowMap<()>>,
     accounts: [Account; 2],
-    census: Census,
-    ledger: Ledger,
+    exchange_counts: ExchangeCounts,
+    connection_counts: ConnectionCounts,
     ladders: Ladders,
-    clerk: Clerk,
+    load: LoadMeter,
     diagnosis: D,
 }
 
@@ -62,10 +62,10 @@ impl<D: Observer + Exchanges> Dissector<D> {
             found: Found {
                 chosen: options.port.map(|_| FlowMap::default()),
                 accounts: Default::default(),
-                census: Census::default(),
-                ledger: Ledger::new(options.flows),
+                exchange_counts: ExchangeCounts::default(),
+                connection_counts: ConnectionCounts::new(options.flows),
                 ladders: Ladders::new(options.timeline),
-                clerk: Clerk::default(),
+                load: LoadMeter::default(),
                 diagnosis,
             },
             protocols: Protocols::default(),
@@ -76,19 +76,19 @@ impl<D: Observer + Exchanges> Dissector<D> {
     /// All has been told: what was found, without findings, and who diagnosed.
     pub fn finish(self, file: &str, summary: &Summary) -> (Dissection, D) {
         let found = self.found;
-        let exchanges = found.census.count();
-        let (flows, connections) = found.ledger.document();
-        let median_ns = found.census.median_ns();
+        let exchanges = found.exchange_counts.count();
+        let (flows, connections) = found.connection_counts.document();
+        let median_ns = found.exchange_counts.median_ns();
         let (timeline_of, timeline) = found.ladders.timeline(median_ns).unzip();
         let (interarrival_of, interarrival) = found.ladders.interarrival();
         let dissection = Dissection {
             dissection: VERSION,
             file: file.to_owned(),
-            capture: capture(summary, one_sided::words(&flows)),
+            capture: capture(summary, one_sided_text(&flows)),
             flows,
             accounting: accounting(&found.accounts, exchanges),
-            exchanges: found.census.document(connections),
-            load: found.clerk.document(),
+            exchanges: found.exchange_counts.document(connections),
+            load: found.load.document(),
             findings: Vec::new(),
             timeline: timeline.unwrap_or_default(),
             timeline_of,
@@ -109,9 +109,9 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
         if let Some(chosen) = &mut self.found.chosen {
             chosen.insert(flow, ());
         }
-        self.found.ledger.opened(flow, opening);
+        self.found.connection_counts.opened(flow, opening);
         self.found.ladders.opened(flow);
-        self.found.clerk.opened(flow);
+        self.found.load.opened(flow);
         self.found.diagnosis.opened(flow, opening);
         self.protocols.opened(flow, opening);
     }
@@ -122,8 +122,8 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
             return;
         }
         found.accounts[segment.direction as usize].segment(segment);
-        found.ledger.segment(flow, segment);
-        found.clerk.segment(flow, segment);
+        found.connection_counts.segment(flow, segment);
+        found.load.segment(flow, segment);
         found.ladders.segment(flow, segment);
         found.diagnosis.segment(flow, segment);
         self.protocols.segment(flow, segment, found);
@@ -149,11 +149,11 @@ impl<D: Observer + Exchanges> Observer for Dissector<D> {
     fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing) {
         if self.found.is_chosen(flow) {
             let (protocol, _) = self.protocols.of(flow);
-            self.found.clerk.at(at_ns);
+            self.found.load.at(at_ns);
             self.protocols.closed(flow, closing, &mut self.found);
-            self.found.ledger.closed(flow, protocol, closing);
+            self.found.connection_counts.closed(flow, protocol, closing);
             self.found.ladders.closed(flow);
-            self.found.clerk.closed(flow);
+            self.found.load.closed(flow);
             self.found.diagnosis.closed(flow, at_ns, closing);
             if let Some(chosen) = &mut self.found.chosen {
                 chosen.remove(flow);
@@ -172,28 +172,28 @@ impl<D> Found<D> {
 
 impl<D: Exchanges> Exchanges for Found<D> {
     fn exchange(&mut self, exchange: &Exchange) {
-        self.census.exchange(exchange);
-        self.ledger.exchange(exchange);
+        self.exchange_counts.exchange(exchange);
+        self.connection_counts.exchange(exchange);
         self.ladders.exchange(exchange);
         self.diagnosis.exchange(exchange);
     }
 
     fn begun(&mut self, flow: FlowId, carrier: &Segment) {
-        self.ledger.begun(flow);
+        self.connection_counts.begun(flow);
         self.ladders.begun(flow, carrier);
-        self.clerk.begun(flow, carrier);
+        self.load.begun(flow, carrier);
         self.diagnosis.begun(flow, carrier);
     }
 
     fn concluded(&mut self, flow: FlowId, ordinal: u64) {
-        self.ledger.concluded(flow);
+        self.connection_counts.concluded(flow);
         self.ladders.concluded(flow);
-        self.clerk.concluded(flow, ordinal);
+        self.load.concluded(flow, ordinal);
         self.diagnosis.concluded(flow, ordinal);
     }
 
     fn unpaired(&mut self, flow: FlowId, message: Message) {
-        self.census.unpaired(message);
+        self.exchange_counts.unpaired(message);
         self.diagnosis.unpaired(flow, message);
     }
 
@@ -237,7 +237,28 @@ fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
     }
 }
 
-/// For who wants no diagnosis.
+/// What the capture cannot tell, where most connections show one side only.
+fn one_sided_text(flows: &FlowSums) -> Option<String> {
+    let sides = flows.one_sided;
+    let one_sided = sides.requests + sides.replies;
+    let whose = match (sides.requests, sides.replies) {
+        (_, 0) => "the client",
+        (0, _) => "the server",
+        _ => "either the client or the server",
+    };
+    (2 * one_sided > flows.count).then(|| {
+        format!(
+            "of {one_sided} of {} only the packets of {whose} were captured: latency, round-trip \
+             times, and all findings that need both a request and its reply cannot be told; packets, \
+             bytes and retransmissions are those of that side. To have both, capture at one of the \
+             two ends, or where both directions pass (a mirror port for both, or the captures of \
+             both ways joined by mergecap), without a filter on source or destination",
+            counted(flows.count, "connection")
+        )
+    })
+}
+
+/// For callers without a diagnosis.
 impl Observer for () {
     fn opened(&mut self, _: FlowId, _: &Opening) {}
     fn segment(&mut self, _: FlowId, _: &Segment) {}
@@ -246,7 +267,7 @@ impl Observer for () {
     fn closed(&mut self, _: FlowId, _: u64, _: Closing) {}
 }
 
-/// For who wants no diagnosis.
+/// For callers without a diagnosis.
 impl Exchanges for () {
     fn exchange(&mut self, _: &Exchange) {}
 }

@@ -1,4 +1,4 @@
-//! Where the knife is: one direction of one connection.
+//! The position in the bytes of one direction, and the bytes that wait for their layer.
 
 use crate::flow::event::{FlowId, Segment};
 use crate::protocol::exchange::{Exchanges, Extent, Unit};
@@ -6,13 +6,13 @@ use crate::protocol::layer::{Kind, Layer};
 
 /// Runs of bytes that wait for their layer at most. A head that arrives in more
 /// pieces is given up.
-const HELD_MAX: usize = 64;
+const PENDING_MAX: usize = 64;
 
 /// Bytes that have come but are not understood yet, by what carried them.
 #[derive(Debug, Default)]
-pub(super) struct Held(Vec<(Segment, u32)>);
+pub(super) struct Pending(Vec<(Segment, u32)>);
 
-impl Held {
+impl Pending {
     pub(super) fn weight(&self) -> usize {
         self.0.capacity() * size_of::<(Segment, u32)>()
     }
@@ -31,18 +31,18 @@ impl Held {
     }
 }
 
-/// What a protocol sees of the bytes that it is given.
-pub(super) struct Cut<'a, E> {
+/// What a parser sees of the bytes that it is given.
+pub(super) struct Cursor<'a, E> {
     pub(super) flow: FlowId,
     /// The bytes' carrier.
     pub(super) carrier: &'a Segment,
     /// Offset of the next byte in its stream.
     pub(super) offset: u64,
-    pub(super) held: &'a mut Held,
+    pub(super) pending: &'a mut Pending,
     pub(super) listener: &'a mut E,
 }
 
-impl<E: Exchanges> Cut<'_, E> {
+impl<E: Exchanges> Cursor<'_, E> {
     /// The next bytes are of that layer.
     #[inline]
     pub(super) fn label(&mut self, layer: impl Into<Layer>, bytes: usize) {
@@ -62,7 +62,7 @@ impl<E: Exchanges> Cut<'_, E> {
         self.label(layer, bytes);
     }
 
-    /// As [`Cut::assign`] where there is a message.
+    /// As [`Cursor::assign`] where there is a message.
     #[inline]
     pub(super) fn assign_to(
         &mut self,
@@ -82,13 +82,13 @@ impl<E: Exchanges> Cut<'_, E> {
             return true;
         }
         self.offset += bytes as u64;
-        self.held.0.push((*self.carrier, bytes as u32));
-        self.held.0.len() < HELD_MAX
+        self.pending.0.push((*self.carrier, bytes as u32));
+        self.pending.0.len() < PENDING_MAX
     }
 
     /// The carrier of the first byte that waits, or of the next one.
     pub(super) fn first_carrier(&self) -> Segment {
-        self.held
+        self.pending
             .0
             .first()
             .map_or(*self.carrier, |(carrier, _)| *carrier)
@@ -102,11 +102,11 @@ impl<E: Exchanges> Cut<'_, E> {
         mut extent: Option<&mut Extent>,
     ) {
         let layer = layer.into();
-        let waiting: u64 = self.held.0.iter().map(|(_, n)| u64::from(*n)).sum();
+        let waiting: u64 = self.pending.0.iter().map(|(_, n)| u64::from(*n)).sum();
         let mut offset = self.offset - waiting.min(self.offset);
         let mut left = bytes as u64;
         let mut used = 0;
-        for (carrier, waiting) in &mut self.held.0 {
+        for (carrier, waiting) in &mut self.pending.0 {
             let taken = left.min(u64::from(*waiting)) as u32;
             if taken > 0 {
                 if let Some(extent) = extent.as_deref_mut() {
@@ -122,13 +122,13 @@ impl<E: Exchanges> Cut<'_, E> {
             }
             used += 1;
         }
-        self.held.0.drain(..used);
+        self.pending.0.drain(..used);
     }
 
     /// All that wait are of that layer and belong to a message.
     #[inline]
     pub(super) fn release_all(&mut self, layer: impl Into<Layer>, extent: Option<&mut Extent>) {
-        if !self.held.0.is_empty() {
+        if !self.pending.0.is_empty() {
             self.release(layer, usize::MAX, extent);
         }
     }

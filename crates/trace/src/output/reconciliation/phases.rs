@@ -146,7 +146,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::reconciliation::log::Place;
+    use crate::output::reconciliation::log::Place;
 
     fn call(intended: u64, sent: u64, done: u64) -> Call {
         Call {

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 
 use super::document::{Operation, Part, Spent};
 use super::phases::{PHASES, Parts, Phase};
-use crate::dissection::Quantiles;
+use crate::output::document::traffic::Quantiles;
 
 /// Times of one kind.
 #[derive(Debug)]

@@ -394,7 +394,7 @@ fn handshakes_tell_where_the_capture_stands() {
         play.told.push(Told::Packet(0, direction, flags, at));
     }
     let found = play.run();
-    let us = |found: Option<crate::dissection::Quantiles>| found.expect("a handshake").p50;
+    let us = |found: Option<crate::output::Quantiles>| found.expect("a handshake").p50;
     assert!((us(found.handshake_us.to_server) - 13_800.0).abs() < 10.0);
     assert!((us(found.handshake_us.to_client) - 10.0).abs() < 0.1);
 }

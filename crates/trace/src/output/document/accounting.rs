@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Account, Classes, Packets};
+use crate::output::account::{Account, Classes, Packets};
 use crate::protocol::layer::Kind;
 
 /// Packets and bytes.
