@@ -126,7 +126,7 @@ impl FuzzedSegment {
     }
 }
 
-/// Holds what is told against what was promised.
+/// Compares the events with what [`Observer`] promises.
 #[derive(Debug, Default)]
 struct Checker {
     open: HashMap<FlowId, [u64; 2]>,

@@ -25,7 +25,7 @@ impl Analyzer {
         }
     }
 
-    /// Takes the next frame, and tells `observer` what it means.
+    /// Takes the next frame, and reports its events to `observer`.
     #[inline]
     pub fn record(&mut self, record: &Record<'_>, observer: &mut impl Observer) {
         self.summary.count(record);
@@ -38,7 +38,7 @@ impl Analyzer {
         }
     }
 
-    /// The capture is over: tells the rest.
+    /// The capture is over: reports the rest.
     pub fn finish(self, observer: &mut impl Observer) -> Summary {
         Summary {
             flows: self.flows.finish(observer),
@@ -149,7 +149,7 @@ pub struct Summary {
     pub last_at_ns: Option<u64>,
     /// In order of appearance, the first few.
     pub link_types: Vec<LinkType>,
-    /// Packets that the capturing process lost, as far as the capture tells.
+    /// Packets that the capturing process lost, as far as the capture shows.
     pub drops: Option<u64>,
     /// Where and why the reading ended before the file did.
     pub damage: Option<Damage>,

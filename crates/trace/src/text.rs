@@ -1,6 +1,6 @@
-//! Numbers in sentences: counts with their nouns, and times.
+//! Text of numbers: counts with their nouns, and times.
 
-/// From here on a time is told in minutes, seconds.
+/// From here on a time is written in minutes, seconds.
 const MINUTES_FROM_S: f64 = 59.95;
 
 /// The count with its noun, whose plural is regular: `1 packet`, `2 packets`.
@@ -9,7 +9,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{end}")
 }
 
-/// Milliseconds for people, in three significant figures: `850 us`, `1.2 ms`,
+/// Milliseconds as text, in three significant figures: `850 us`, `1.2 ms`,
 /// `42 s`, `3 min 5 s`.
 pub fn duration(ms: f64) -> String {
     let seconds = ms / 1e3;
@@ -18,7 +18,7 @@ pub fn duration(ms: f64) -> String {
         return format!("{} min {} s", whole / 60, whole % 60);
     }
     for (units, name) in [(ms * 1e3, "us"), (ms, "ms")] {
-        // Not by the time itself: 999.6 us are told as 1 ms.
+        // Not by the time itself: 999.6 us are written as 1 ms.
         let shown = three_figures(units);
         if ms > 0.0 && shown < 1e3 {
             return format!("{shown} {name}");
@@ -38,9 +38,9 @@ mod tests {
 
     #[test]
     fn one_is_singular() {
-        let told = [0, 1, 2, 21].map(|count| counted(count, "exchange"));
+        let text = [0, 1, 2, 21].map(|count| counted(count, "exchange"));
         let expected = ["0 exchanges", "1 exchange", "2 exchanges", "21 exchanges"];
-        assert_eq!(told, expected);
+        assert_eq!(text, expected);
     }
 
     #[test]
@@ -59,8 +59,8 @@ mod tests {
             (59_950.0, "1 min 0 s"),
             (185_400.0, "3 min 5 s"),
         ];
-        for (ms, told) in table {
-            assert_eq!(duration(ms), told, "{ms} ms");
+        for (ms, text) in table {
+            assert_eq!(duration(ms), text, "{ms} ms");
         }
     }
 }

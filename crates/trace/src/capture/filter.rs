@@ -72,7 +72,7 @@ pub(super) fn nothing() -> Vec<libc::sock_filter> {
     vec![instruction(RETURN, 0, 0, 0)]
 }
 
-/// Tells IPv4, which comes next, from IPv6; and where their headers are.
+/// Distinguishes IPv4, which comes next, from IPv6; and where their headers are.
 fn versions(link_type: LinkType) -> (Vec<Step>, u32) {
     if link_type == LinkType::ETHERNET {
         let steps = vec![

@@ -27,7 +27,7 @@ use crate::packet::link_layer::LinkType;
 pub struct Options {
     /// Its name, e.g. `lo`.
     pub interface: String,
-    /// Longer frames are cut to so many bytes.
+    /// Longer frames are cut to this length, bytes.
     pub snap_bytes: u32,
     /// TCP from or to this port; None for all of TCP.
     pub port: Option<u16>,
@@ -137,7 +137,7 @@ impl Capture {
     /// last block within [`Capture::RETIRE_MS`].
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The errors of the kernel.
     pub fn stop(&self) -> io::Result<()> {
         filter::attach(self.socket.as_fd(), &filter::nothing())
     }
@@ -148,7 +148,7 @@ impl Capture {
     /// What the kernel counted since the beginning.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The errors of the kernel.
     pub fn totals(&mut self) -> io::Result<KernelTotals> {
         // SAFETY: all fields are numbers, for which zeros are a value.
         let mut new: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };

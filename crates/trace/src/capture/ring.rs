@@ -118,7 +118,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The frames of a block: as many as it says, and as lie within it.
+/// The frames of a block: as many as its header states, and as lie within it.
 fn frames(block: &[u8]) -> impl Iterator<Item = Frame<'_>> {
     let header = std::mem::offset_of!(libc::tpacket_block_desc, hdr);
     let field = |at| word(block, header + at).unwrap_or(0);

@@ -13,13 +13,13 @@ use crate::protocol::exchange::{Exchange, Extent, Protocol};
 const PACKETS: usize = 8;
 /// From here on, and [`SHARE`] of the exchange, a wait matters, ns.
 const MATTERS_NS: u64 = 3_000_000;
-/// One in so many parts of an exchange.
+/// The part of an exchange, as its divisor.
 const SHARE: u64 = 10;
 /// The same for a server, which has no network to blame.
 const THINK_SHARE: u64 = 20;
 /// A shorter wait matters where it is a large part of the exchange, ns.
 const MATTERS_RELATIVELY_NS: u64 = 100_000;
-/// One in so many parts.
+/// The part of the exchange, as its divisor.
 const LARGE_SHARE: u64 = 3;
 
 /// A time that is attributed to one cause. The times of one exchange do not overlap.
@@ -264,7 +264,7 @@ fn uncovered(covered: &[(u64, u64)], from: u64, to: u64) -> Vec<(u64, u64)> {
     free
 }
 
-/// The last so many nanoseconds of some times: what came late came at their end.
+/// The last `ns` nanoseconds of some times: what came late came at their end.
 fn last_of(mut times: Vec<(u64, u64)>, ns: u64) -> Vec<(u64, u64)> {
     let mut over = length(&times).saturating_sub(ns);
     for (from, to) in &mut times {

@@ -58,7 +58,7 @@ impl DirectionState {
             if segment.kind == SegmentKind::Acknowledgment {
                 path.sampled(self.sender.direction, ns);
             } else {
-                // Whoever answers with payload may have waited for that.
+                // An answer with payload may have waited for that.
                 path.answered(self.sender.direction, ns);
             }
         }

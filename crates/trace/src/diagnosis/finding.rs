@@ -71,7 +71,7 @@ pub struct Occurrence {
     pub direction: Direction,
     /// Packets that show it, in order; at most 8.
     pub packets: Vec<u64>,
-    /// Time charged, nanoseconds. Time that is charged to a cause before it in
+    /// Time attributed, nanoseconds. Time that is attributed to a cause before it in
     /// [`Cause::ALL`] is not in it, so that of a pattern may be 0.
     pub ns: u64,
 }

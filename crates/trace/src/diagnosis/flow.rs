@@ -33,11 +33,11 @@ pub(crate) struct Flow {
     /// A SYN was captured without all of its options, among them maybe the scale of
     /// windows.
     is_scale_cut: bool,
-    /// Exchanges told.
+    /// Exchanges reported.
     pub(crate) exchanges: u64,
     /// Of those, whose messages the capture has.
     pub(crate) read: u64,
-    /// TLS is spoken.
+    /// The connection uses TLS.
     pub(crate) is_encrypted: bool,
     /// How long replies took to begin.
     pub(crate) reply_delays: ReplyDelays,
@@ -107,7 +107,7 @@ impl Flow {
         let full = self.directions[way].sender.full();
         self.directions[way].identifications.take(segment, full);
         if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
-            // Where its own payload was lost, the answer was not late for want of ours.
+            // Where its own payload was lost, the answer was not late for lack of ours.
             let excused = segment.reports_duplicate
                 || segment.bytes > 0 && self.directions[way].identifications.shows_loss_now();
             self.directions[back].acknowledged(segment, excused, &mut self.path, &mut self.waiting);
@@ -173,7 +173,7 @@ impl Flow {
         self.read == 0 && (self.exchanges > 0 || self.is_encrypted)
     }
 
-    /// An exchange is told; false where the capture lacks what it was.
+    /// An exchange is reported; false where the capture lacks what it was.
     pub(crate) fn record(&mut self, exchange: &Exchange) -> bool {
         self.exchanges += 1;
         let is_read = exchange.ending != Ending::Unseen || exchange.reply.is_some();

@@ -3,7 +3,7 @@
 //! Every flow is watched for *stalls*: times in which one side was silent although
 //! it had more to send, each with the packet that ended it. Which it was follows
 //! from what would have let the next segment go: more window, an acknowledgment, a
-//! repetition. Stalls wait until the exchange is told whose bytes came late; then
+//! repetition. Stalls wait until the exchange is reported whose bytes came late; then
 //! every moment is attributed to one cause, the most specific ([`Cause::ALL`]).
 //!
 //! Round trips are known from where the capture stands, so it may stand at either
@@ -33,7 +33,7 @@ pub use finding::{Finding, Occurrence, Test, Where};
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::exchange::{Exchange, Exchanges, Unit};
-use causes::connection_setup::{Reuse, Spent};
+use causes::connection_setup::{Reuse, SingleUse};
 use causes::h2_window::Frame;
 use causes::ip_identification::Identifications;
 use finding::Tally;
@@ -42,9 +42,9 @@ use path::Path;
 
 /// Occurrences named per finding.
 pub const EXAMPLES: usize = 8;
-/// Closed flows that are kept: what is told of a packet may come in any order.
+/// Closed flows that are kept: the events of a packet may come in any order.
 const LEAVING_MAX: usize = 256;
-/// Stalls of a connection whose messages cannot be read that are kept before they are told.
+/// Stalls of a connection whose messages cannot be read that are kept before they are counted.
 const UNREAD_MAX: usize = 128;
 /// Pairs of hosts that are remembered.
 const HOSTS_MAX: usize = 1024;
@@ -56,7 +56,7 @@ struct Hosts {
     identifications: [Identifications; 2],
 }
 
-/// Listens to flows and exchanges, and says what cost time.
+/// Listens to flows and exchanges, and finds what cost time.
 #[derive(Debug)]
 pub struct Diagnosis {
     flows: FlowMap<Flow>,
@@ -90,7 +90,7 @@ impl Diagnosis {
         }
     }
 
-    /// The times of the exchange that was told last, by cause.
+    /// The times of the exchange that was reported last, by cause.
     pub fn attributed(&self) -> &[Attribution] {
         &self.attributed
     }
@@ -130,12 +130,12 @@ impl Diagnosis {
         if let Some((opened_at, closed_at)) = single(&flow) {
             let pair = (flow.opening.client.ip(), flow.opening.server);
             let occurrence = opening_of(id, &flow);
-            let spent = Spent {
+            let single = SingleUse {
                 opened_at,
                 closed_at,
                 occurrence,
             };
-            for occurrence in self.reuse.spent(pair, spent) {
+            for occurrence in self.reuse.add(pair, single) {
                 self.count(occurrence);
             }
         }

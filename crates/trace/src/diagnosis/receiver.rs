@@ -56,7 +56,7 @@ impl Announcements {
         true
     }
 
-    /// Nobody will ask what was known before `at`, except what held then.
+    /// What was known before `at` is not needed any more, except what held then.
     pub(crate) fn forget_before(&mut self, at: u64) {
         while self.ring.get(1).is_some_and(|second| second.at <= at) {
             self.ring.pop_front();
@@ -117,7 +117,7 @@ pub(crate) struct OfferedWindows {
 }
 
 impl OfferedWindows {
-    /// From here on windows are what they say.
+    /// From here on windows are scaled.
     pub(crate) fn scaled(&mut self) {
         self.is_scaled = true;
     }
@@ -143,7 +143,7 @@ impl OfferedWindows {
         }
     }
 
-    /// It is closed now, by what it says.
+    /// It is closed now, by its own announcement.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed_at.is_some()
     }

@@ -8,7 +8,7 @@ use crate::flow::event::{Direction, Segment};
 
 /// Segments without an acknowledgment that are remembered.
 const UNACKNOWLEDGED_MAX: usize = 1024;
-/// Ethernet's segment with timestamps (RFC 7323), where no SYN told another size, bytes.
+/// Ethernet's segment with timestamps (RFC 7323), where no SYN announced another size, bytes.
 const USUAL_SEGMENT_BYTES: u32 = 1448;
 /// Of the TCP timestamps option, padded, bytes.
 const TIMESTAMPS_BYTES: u32 = 12;

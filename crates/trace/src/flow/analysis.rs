@@ -21,7 +21,7 @@ const FAST_NS: u64 = 20_000_000;
 /// The round trip that is assumed where the handshake did not show one, ns.
 const OUT_OF_ORDER_NS: u64 = 3_000_000;
 
-/// How a segment stands to those before it.
+/// The relation of a segment to those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It goes on where the last one ended, or carries nothing.
@@ -76,7 +76,7 @@ pub struct Counts {
     pub reset: u64,
     /// That a new SYN of the same two ends replaced before they ended.
     pub replaced: u64,
-    /// That were forgotten for want of memory, before they ended.
+    /// That were forgotten to save memory, before they ended.
     pub forgotten: u64,
     /// Segments sent again, for any reason.
     pub retransmissions: u64,
@@ -90,7 +90,7 @@ pub struct Counts {
     pub keep_alives: u64,
     /// Payload bytes of all segments, on the wire.
     pub payload_bytes: u64,
-    /// Bytes handed on in order.
+    /// Bytes delivered in order.
     pub stream_bytes: u64,
     /// Bytes reported as gaps.
     pub gap_bytes: u64,
@@ -199,7 +199,7 @@ impl Sender {
         is_keep_alive.then_some(Verdict::KeepAlive)
     }
 
-    /// An acknowledgment that says what the one before it said asks for what is missing.
+    /// A duplicate acknowledgment asks for what is missing.
     #[inline]
     fn count_duplicates(&mut self, packet: &Packet<'_>, peer: &Sender) {
         let repeats = packet.payload_bytes == 0

@@ -115,7 +115,7 @@ impl Connection {
         !answers
     }
 
-    /// Takes a packet: tells the segment and what bytes it completes.
+    /// Takes a packet: reports the segment and the bytes that it completes.
     #[inline]
     pub(super) fn packet(
         &mut self,
@@ -139,7 +139,7 @@ impl Connection {
         self.note_end(packet, &segment);
     }
 
-    /// Tells what still waits.
+    /// Reports what still waits.
     pub(super) fn finish(
         &mut self,
         held: &mut usize,

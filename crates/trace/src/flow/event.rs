@@ -7,7 +7,7 @@ use crate::packet::{Flags, Packet};
 /// Names one connection of a capture, from 0 in order of its first packet.
 pub type FlowId = u32;
 
-/// Which way a segment goes. The client is who sent the first SYN; in a capture
+/// Which way a segment goes. The client is the side that sent the first SYN; in a capture
 /// that began later, the side with the higher port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
@@ -30,7 +30,7 @@ impl Direction {
 
 /// What a segment is to its stream. Wireshark's rules decide between data,
 /// retransmissions and what is out of order (see [`crate::flow`]), so that
-/// counts agree with it; which bytes are new is told by [`Observer::bytes`] alone.
+/// counts agree with it; only [`Observer::bytes`] reports which bytes are new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SegmentKind {
     /// SYN or SYN with ACK, seen for the first time.
@@ -85,7 +85,7 @@ pub struct Segment {
     pub ip_header_bytes: u16,
     /// IPv4's identification; None in IPv6.
     pub identification: Option<u16>,
-    /// It says that bytes came twice (a duplicate SACK, RFC 2883).
+    /// It reports that bytes came twice (a duplicate SACK, RFC 2883).
     pub reports_duplicate: bool,
     /// The capture holds its TCP options in part only (its snap length).
     pub options_cut: bool,
@@ -121,18 +121,18 @@ pub enum Closing {
     Orderly,
     /// RST, from that side.
     Reset(Direction),
-    /// The capture ended before the connection, or it was forgotten for want of memory.
+    /// The capture ended before the connection, or it was forgotten to save memory.
     Unseen,
     /// A new SYN with the same two ends began another connection.
     Replaced,
 }
 
-/// Who listens to flows. All calls of one packet come before those of the next.
+/// A listener to flows. All calls of one packet come before those of the next.
 pub trait Observer {
     /// A connection is new. Comes before anything else of that flow.
     fn opened(&mut self, flow: FlowId, opening: &Opening);
     /// A packet of a connection, with all its headers; its segment follows.
-    /// Who needs the segment alone leaves this out.
+    /// A listener that needs only the segment leaves this out.
     fn packet(&mut self, _flow: FlowId, _direction: Direction, _packet: &Packet<'_>) {}
     /// A segment, in the order of the capture, retransmissions too.
     fn segment(&mut self, flow: FlowId, segment: &Segment);
@@ -140,10 +140,10 @@ pub trait Observer {
     /// `carrier` is the segment that they came in, which may have come earlier.
     fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment);
     /// Bytes of a direction that will never come: lost by the capture, cut off by
-    /// its snap length, or given up for want of memory. The next bytes follow them.
+    /// its snap length, or given up to save memory. The next bytes follow them.
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64);
     /// A connection is over. Nothing more comes of that flow. `at_ns` is when it
-    /// ended, or was last seen; told later, for segments may come late: up to 60 s
+    /// ended, or was last seen; reported later, because segments may come late: up to 60 s
     /// of the capture, or at its end, or when a new connection has the same ends.
     fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing);
 }

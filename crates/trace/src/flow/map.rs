@@ -9,7 +9,7 @@ use super::event::FlowId;
 /// 2^64 divided by the golden ratio (Knuth, TAOCP volume 3, section 6.4).
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Spreads numbers that count up; nobody who writes a capture can choose them.
+/// Spreads numbers that count up; the author of a capture cannot choose them.
 #[derive(Debug, Default)]
 struct Spread(u64);
 
@@ -34,7 +34,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// A map from connections to what is known of them.
 ///
-/// Whoever listens asks for the connection of one packet several times in a row:
+/// A listener asks for the connection of one packet several times in a row:
 /// the place of the one asked for last is remembered.
 #[derive(Debug)]
 pub(crate) struct FlowMap<T> {

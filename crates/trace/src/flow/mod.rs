@@ -1,7 +1,7 @@
-//! Connections: who belongs to whom, what each segment is, and the bytes in order.
+//! Connections: which packets belong together, what each segment is, and the bytes in order.
 //!
 //! The number of connections and the bytes that wait for others are bounded
-//! ([`Limits`]); what does not fit is told as a gap or as a connection whose end
+//! ([`Limits`]); what does not fit is reported as a gap or as a connection whose end
 //! is unseen. Nothing is allocated for a packet that comes in order.
 
 mod analysis;

@@ -1,7 +1,7 @@
 //! The bytes of one direction in order, each once.
 //!
-//! Payload that comes in order is handed on as it is. What comes ahead is
-//! copied and waits. A hole is given up, and told as a gap, when the other
+//! Payload that comes in order is delivered as it is. What comes ahead is
+//! copied and waits. A hole is given up, and reported as a gap, when the other
 //! side has acknowledged what was in it and it has not come within the next
 //! few packets; when too much waits; and at the end.
 
@@ -64,13 +64,13 @@ impl Waiting {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reassembly {
-    /// All below was handed on.
+    /// All below was delivered.
     next: u64,
     /// All below was acknowledged by the other side.
     acknowledged: u64,
     /// Packets since something acknowledged is missing.
     patience_used: u8,
-    /// By offset. They may overlap; what was handed on first holds.
+    /// By offset. They may overlap; what was delivered first holds.
     waiting: BTreeMap<u64, Waiting>,
     held: usize,
 }
@@ -130,7 +130,7 @@ impl Reassembly {
         }
     }
 
-    /// Nothing more comes: hands on everything, with the gaps in it.
+    /// Nothing more comes: delivers everything, with the gaps in it.
     pub(super) fn finish<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
         while let Some(offset) = self.first_waiting() {
             self.give_up_below(offset, held, out);

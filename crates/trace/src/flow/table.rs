@@ -113,7 +113,7 @@ impl Flows {
         }
     }
 
-    /// The capture is over: tells the rest of every connection, the oldest first.
+    /// The capture is over: reports the rest of every connection, the oldest first.
     pub fn finish(mut self, observer: &mut impl Observer) -> Counts {
         let mut left: Vec<(FlowId, u32)> = self
             .index
@@ -199,8 +199,8 @@ impl Flows {
         }
     }
 
-    /// Tells the rest of a connection; `otherwise` is how it ended unless its
-    /// packets said how.
+    /// Reports the rest of a connection; `otherwise` is how it ended unless its
+    /// packets show how.
     fn close(&mut self, slot: u32, otherwise: Closing, observer: &mut impl Observer) {
         let connection = &mut self.slots[slot as usize].connection;
         let ended = connection.ended();
@@ -224,8 +224,8 @@ impl Flows {
     }
 }
 
-/// The side of the client: who sent the SYN, whom the SYN with ACK is for, or
-/// who has the higher port.
+/// The side of the client: the sender of the SYN, the receiver of the SYN with ACK, or
+/// the side with the higher port.
 fn client_of(packet: &Packet<'_>, side: Side) -> Side {
     let flags = packet.flags;
     let from_client = if flags.has(Flags::SYN) {

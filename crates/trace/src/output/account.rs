@@ -124,7 +124,7 @@ fn is_repeated(segment: &Segment) -> bool {
     )
 }
 
-/// Units of protocols that are told apart.
+/// Units of protocols that are distinguished.
 const UNITS: [&str; 23] = [
     "h2-data",
     "h2-headers",
@@ -251,7 +251,7 @@ impl Account {
     }
 
     /// Payload bytes that the capture does not hold (its snap length), or that
-    /// a packet carried beside new ones or against those that were taken.
+    /// a packet carried next to new ones or in conflict with those that were taken.
     pub fn unread_bytes(&self) -> u64 {
         let layered: u64 = self.layers.iter().sum();
         (self.payload_bytes()).saturating_sub(layered + self.repeated_bytes())

@@ -137,7 +137,7 @@ fn first(list: &mut Vec<Flow>, count: usize) {
 
 impl Connection {
     /// The side of which packets are there, where those of the other side are not
-    /// though they were sent: a SYN that nobody answers shows no such thing.
+    /// though they were sent: a SYN without an answer shows no such thing.
     fn only_side(&self) -> Option<Direction> {
         match self.packets {
             _ if !self.acknowledges => None,

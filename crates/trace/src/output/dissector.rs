@@ -36,7 +36,7 @@ impl Default for Options {
     }
 }
 
-/// Dissects what it is told, and passes it on to `diagnosis`.
+/// Dissects the flows it listens to, and passes the events on to `diagnosis`.
 pub struct Dissector<D> {
     options: Options,
     protocols: Protocols,
@@ -73,7 +73,7 @@ impl<D: Observer + Exchanges> Dissector<D> {
         }
     }
 
-    /// All has been told: what was found, without findings, and who diagnosed.
+    /// The end of the capture: returns the document, without findings, and the diagnosis.
     pub fn finish(self, file: &str, summary: &Summary) -> (Dissection, D) {
         let found = self.found;
         let exchanges = found.exchange_counts.count();
@@ -237,7 +237,7 @@ fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
     }
 }
 
-/// What the capture cannot tell, where most connections show one side only.
+/// What the capture does not show, where most connections show one side only.
 fn one_sided_text(flows: &FlowSums) -> Option<String> {
     let sides = flows.one_sided;
     let one_sided = sides.requests + sides.replies;

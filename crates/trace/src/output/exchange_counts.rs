@@ -7,9 +7,9 @@ use hdrhistogram::Histogram;
 use super::document::traffic::{Connections, ExchangeSums, Named, Quantiles, Unpaired, Writes};
 use crate::protocol::exchange::{Ending, Exchange, Extent, Message, Protocol};
 
-/// Names that are told apart.
+/// Names that are counted separately.
 const NAMES_MAX: usize = 64;
-/// Statuses that are told apart per name.
+/// Statuses that are counted separately per name.
 const STATUSES_MAX: usize = 32;
 /// Name of all others.
 const OTHERS: &str = "(others)";
@@ -25,7 +25,7 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// The longest that is told apart: a day.
+    /// The longest that is distinguished: a day.
     const NS_MAX: u64 = 86_400_000_000_000;
 
     pub(super) fn record(&mut self, ns: u64) {

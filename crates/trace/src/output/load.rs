@@ -8,9 +8,9 @@ use crate::flow::event::{Direction, FlowId, Segment};
 use crate::flow::map::FlowMap;
 use crate::packet::Flags;
 
-/// Requests under way on one connection that are told apart.
+/// Requests under way on one connection that are distinguished.
 const UNDER_WAY_MAX: usize = 4096;
-/// Levels of concurrency that are told apart; the last one holds all above.
+/// Levels of concurrency that are distinguished; the last one holds all above.
 const LEVELS_MAX: usize = 1 << 16;
 /// A concurrency of this share of the highest is full.
 const FULL: f64 = 0.9;
@@ -107,7 +107,7 @@ pub(super) struct LoadMeter {
     first_ns: u64,
     last_ns: u64,
     under_way: u64,
-    /// Since when so many are under way.
+    /// Since when this number is under way.
     since_ns: u64,
     /// Nanoseconds at each concurrency.
     levels: Vec<u64>,
@@ -127,7 +127,7 @@ pub(super) struct LoadMeter {
 }
 
 impl LoadMeter {
-    /// What is told next happened then.
+    /// The next events happened then.
     pub(super) fn at(&mut self, at_ns: u64) {
         self.now_ns = self.now_ns.max(at_ns);
     }
@@ -188,8 +188,8 @@ impl LoadMeter {
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
         };
-        let mut told = connection.under_way.iter();
-        if let Some(place) = told.position(|begun| begun.ordinal == ordinal) {
+        let mut pending = connection.under_way.iter();
+        if let Some(place) = pending.position(|begun| begun.ordinal == ordinal) {
             let begun = connection.under_way.remove(place);
             let rests = connection.under_way.is_empty() && connection.untold == 0;
             connection.rests = begun.filter(|_| rests).map(|begun| (begun.at_ns, now));
@@ -228,7 +228,7 @@ impl LoadMeter {
         self.idle_from_ns = None;
     }
 
-    /// So many more are under way from now on.
+    /// This number more are under way from now on.
     fn change(&mut self, by: i64) {
         if by == 0 {
             return;

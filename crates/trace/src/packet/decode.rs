@@ -25,9 +25,9 @@ pub struct Packet<'a> {
     /// IPv4's identification (RFC 791): some systems count the packets of a
     /// connection in it. None in IPv6.
     pub identification: Option<u16>,
-    /// Who sent it.
+    /// The sender.
     pub source: SocketAddr,
-    /// Whom it is for.
+    /// The receiver.
     pub destination: SocketAddr,
     /// Sequence number of the first payload byte (of the SYN, where it is set).
     pub sequence: u32,

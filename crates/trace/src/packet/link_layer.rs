@@ -50,14 +50,14 @@ impl LinkType {
 /// What a frame carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carried {
-    /// An IP packet of either version behind a header of so many bytes.
+    /// An IP packet of either version behind a header of this length.
     Ip {
         /// The link's header, bytes.
         header_bytes: usize,
     },
     /// Something else.
     Other,
-    /// The capture holds too little of the frame to tell.
+    /// The capture holds too little of the frame.
     Cut,
     /// A link type that is not read here.
     Unknown,
@@ -83,7 +83,7 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
 /// 802.1Q, 802.1ad, and what QinQ switches used before it.
 const VLAN: [u16; 3] = [0x8100, 0x88A8, 0x9100];
-/// More tags than anybody stacks.
+/// More tags than any network uses.
 const TAGS_MAX: usize = 8;
 /// Smaller values are the length of an 802.3 frame.
 const ETHERTYPE_MIN: u16 = 0x0600;
@@ -95,7 +95,7 @@ fn ethernet(frame: &[u8]) -> Option<Carried> {
     tagged(frame, 12)
 }
 
-/// What the ethertype at `at` says, behind the tags that it may announce.
+/// What the ethertype at `at` states, behind the tags that it may announce.
 fn tagged(frame: &[u8], mut at: usize) -> Option<Carried> {
     for _ in 0..=TAGS_MAX {
         let ethertype = u16_at(frame, at)?;
@@ -148,7 +148,8 @@ const AF_INET: u32 = 2;
 /// Linux, Windows, NetBSD and OpenBSD, FreeBSD, Darwin.
 const AF_INET6: [u32; 5] = [10, 23, 24, 28, 30];
 
-/// BSD loopback, LINKTYPE_NULL: the address family in the byte order of the host, which the file does not tell: families are
+/// BSD loopback, LINKTYPE_NULL: the address family in the byte order of the
+/// host, which the file does not state: families are
 /// small numbers.
 fn loopback(frame: &[u8]) -> Option<Carried> {
     let family = ByteOrder::Little.u32(frame, 0)?;

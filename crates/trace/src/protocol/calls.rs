@@ -21,7 +21,7 @@ pub(super) struct Call {
     pub(super) exchange: Exchange,
     pub(super) request_done: bool,
     pub(super) reply_done: bool,
-    /// Its reply has no body whatever its head says (method HEAD).
+    /// Its reply has no body, whatever its head states (method HEAD).
     pub(super) head_only: bool,
     /// It asks for a tunnel (method CONNECT).
     pub(super) tunnel: bool,
@@ -56,7 +56,7 @@ impl Call {
         self.reply_done || reply.is_some_and(|reply| reply.segments > 0)
     }
 
-    /// Its own side has said all.
+    /// Its own side has sent all.
     fn end(&mut self, side: usize) {
         if side == 0 {
             self.request_done = true;
@@ -80,7 +80,7 @@ pub(super) struct Calls {
     received: Option<u64>,
     /// It has asked twice without having received anything in between.
     pub(super) pipelines: bool,
-    /// Complete; told when it is known whether the server closes after it.
+    /// Complete; reported when it is known whether the server closes after it.
     finished: Option<Exchange>,
 }
 
@@ -182,7 +182,7 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// Concludes the call when both sides have said all.
+    /// Concludes the call when both sides have sent all.
     #[inline]
     pub(super) fn settle(
         &mut self,
@@ -222,7 +222,7 @@ impl Calls {
         self.open.iter().rposition(holds)
     }
 
-    /// The call is given up: the capture lacks what would tell its reply.
+    /// The call is given up: the capture lacks what would identify its reply.
     pub(super) fn abandon(&mut self, place: usize, listener: &mut impl Exchanges) {
         if self.get(place).is_some_and(|call| !call.is_answered()) {
             listener.unpaired(self.flow, Message::Request);
@@ -245,7 +245,7 @@ impl Calls {
         }
     }
 
-    /// A side of the call of that stream or number has said all.
+    /// A side of the call of that stream or number has sent all.
     pub(super) fn end(&mut self, side: usize, stream: u32, listener: &mut impl Exchanges) {
         if let Some(place) = self.find(stream) {
             self.open[place].end(side);

@@ -28,7 +28,7 @@ enum Parser {
     Unknown(Unknown),
 }
 
-/// First bytes that were too few to tell.
+/// First bytes that were too few to detect a protocol.
 #[derive(Debug, Default)]
 struct Undetected {
     early: Vec<(Segment, Vec<u8>)>,
@@ -233,7 +233,7 @@ impl Conversation {
         let place = direction as usize;
         self.reached[place] = offset.saturating_add(bytes);
         self.beginning[place] = false;
-        // Whatever follows a gap, or ends before it, was told after a segment.
+        // What follows a gap, or ends before it, was reported after a segment.
         let [request, reply] = self.last;
         let Some(last) = request.or(reply) else {
             return;

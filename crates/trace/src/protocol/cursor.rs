@@ -17,7 +17,7 @@ impl Pending {
         self.0.capacity() * size_of::<(Segment, u32)>()
     }
 
-    /// Tells all of them as one layer.
+    /// Reports all of them as one layer.
     pub(super) fn drop_as(
         &mut self,
         flow: FlowId,

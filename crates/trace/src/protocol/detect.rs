@@ -15,15 +15,15 @@ const METHOD_BYTES_MAX: usize = 17;
 /// What some first bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detection {
-    /// That protocol; who spoke asks, answers, or may do either.
+    /// That protocol; the sender asks, answers, or may do either.
     Is(Protocol, Role),
-    /// Too few to tell.
+    /// Too few to decide.
     More,
     /// None of those known.
     None,
 }
 
-/// Who speaks.
+/// The role of the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Asks,

@@ -101,10 +101,10 @@ pub struct Exchange {
     pub flow: FlowId,
     /// From 0 on that connection, by the first byte of the request.
     pub ordinal: u64,
-    /// What is spoken.
+    /// The protocol.
     pub protocol: Protocol,
     /// The way of the request. [`Direction::Request`], except in a capture that
-    /// began after the connection, where only the protocol tells who asked.
+    /// began after the connection, where only the protocol shows which side asked.
     pub caller: Direction,
     /// Method and path, operation, or empty.
     pub name: Box<str>,
@@ -148,7 +148,7 @@ pub enum Unit {
         /// Its payload, bytes: of DATA what flow control counts.
         length: u32,
         /// WINDOW_UPDATE: the increment. SETTINGS: the new window of streams,
-        /// where it tells one. Bytes.
+        /// where it announces one. Bytes.
         window: Option<u32>,
     },
     /// A message of GIOP.
@@ -168,10 +168,10 @@ pub enum Message {
     Reply,
 }
 
-/// Who listens to exchanges.
+/// A listener to exchanges.
 pub trait Exchanges {
     /// One is complete, or will never be. In order of completion, on each
-    /// connection; told when it is known whether the server closed after it.
+    /// connection; reported when it is known whether the server closed after it.
     fn exchange(&mut self, exchange: &Exchange);
 
     /// A request has begun: its first byte came in `carrier`.
@@ -180,13 +180,13 @@ pub trait Exchanges {
     /// The exchange of that number is over; [`Exchanges::exchange`] follows, later.
     fn concluded(&mut self, _flow: FlowId, _ordinal: u64) {}
 
-    /// A message has no counterpart: the capture lacks it, or cannot tell which it
-    /// is. A request's exchange is told besides, [`Ending::Unseen`].
+    /// A message has no counterpart: the capture lacks it, or does not show which it
+    /// is. The exchange of a request is also reported, with [`Ending::Unseen`].
     fn unpaired(&mut self, _flow: FlowId, _message: Message) {}
 
     /// The next bytes of a direction belong to `layer`. Every byte that a flow
-    /// hands out is told once; bytes of one packet may be told late, when later
-    /// ones have said what they are.
+    /// hands out is reported once; bytes of one packet may be reported late, when later
+    /// ones have shown what they are.
     fn layer(&mut self, _flow: FlowId, _layer: Layer, _bytes: u32, _carrier: &Segment) {}
 
     /// A unit of the protocol, at the end of its head (for WINDOW_UPDATE and

@@ -1,4 +1,4 @@
-//! Fields of HTTP/2 requests and replies, as far as an onlooker needs them.
+//! Fields of HTTP/2 requests and replies, as far as a passive reader needs them.
 
 use wirelab_wire::ContentType;
 use wirelab_wire::grpc;
@@ -47,7 +47,7 @@ impl Fields {
         }
     }
 
-    /// Tells a call what its side's fields said.
+    /// Sets what the fields of a side state about a call.
     pub(super) fn describe(&self, side: usize, call: &mut Call) {
         if self.content_type != ContentType::Absent {
             call.content[side] = content_of(self.content_type);
@@ -167,7 +167,7 @@ impl FieldReader {
         self.payload.drain(..from);
     }
 
-    /// What the block that is complete says; of a block that cannot be read
+    /// The content of the complete block; of a block that cannot be read
     /// nothing, and later ones as far as they can be.
     pub(super) fn decode(&mut self) -> &Fields {
         self.fields.method.clear();

@@ -18,7 +18,7 @@ enum Reading {
     Header,
     /// The content of a request, reply or fragment, before its arguments.
     CallHead(MessageHeader),
-    /// The rest of a message: so many bytes, of that call, or of none.
+    /// The rest of a message: a number of bytes, of that call, or of none.
     Body(MessageHeader, u32, Option<u32>),
     /// The rest of a message that carries no call.
     Control(u32),
@@ -149,7 +149,7 @@ impl Giop {
         taken
     }
 
-    /// In a capture that began late, only the first message tells who asks.
+    /// In a capture that began late, only the first message shows which side asks.
     fn turn_to(&mut self, kind: MessageKind, side: &mut usize, calls: &mut Calls) {
         let asks = matches!(kind, MessageKind::Request | MessageKind::LocateRequest);
         let answers = matches!(kind, MessageKind::Reply | MessageKind::LocateReply);
@@ -165,7 +165,7 @@ impl Giop {
     }
 
     /// The header of a request, reply or fragment inside its message. Its bytes
-    /// wait until it is whole, to be told from the arguments.
+    /// wait until it is whole, to be distinguished from the arguments.
     fn call_head<E: Exchanges>(
         &mut self,
         side: usize,
@@ -318,12 +318,12 @@ fn begins_message(input: &[u8]) -> bool {
     matches!(header, Some(Ok(_)))
 }
 
-/// What the beginning of a message's content says.
+/// What the beginning of a message's content states.
 #[derive(Debug)]
 enum Said {
     Request(RequestHead),
     Reply(ReplyHead),
-    /// More of a message; of which, is told since GIOP 1.2.
+    /// More of a message; since GIOP 1.2 with the number of that message.
     Fragment(Option<u32>),
     /// It cannot be read: all of it counts as header.
     Nothing(usize),

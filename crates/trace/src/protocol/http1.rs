@@ -44,7 +44,7 @@ pub(super) struct Http1 {
 pub(super) enum Next {
     /// HTTP/1 as before.
     Same,
-    /// Another protocol: 101, or the tunnel of CONNECT. So many bytes were used.
+    /// Another protocol: 101, or the tunnel of CONNECT. The number of bytes that were used.
     Switched(usize),
 }
 
@@ -207,7 +207,7 @@ impl Http1 {
         side.partial.clear();
         cursor.unit(Unit::HttpReply(head.status));
         if head.status < 200 && head.status != 101 {
-            // An interim head is no part of the reply: who waits for the
+            // An interim head is no part of the reply: a client that waits for the
             // reply waits on.
             if let Some(call) = call {
                 call.exchange.reply = None;

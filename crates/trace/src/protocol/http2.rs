@@ -16,7 +16,7 @@ const SMALL_MAX: usize = 240;
 /// What comes next in a direction.
 #[derive(Debug, Clone, Copy)]
 enum Reading {
-    /// So many bytes of the preface have come.
+    /// The number of bytes of the preface that have come.
     Preface(usize),
     Head,
     Payload(Payload),
@@ -53,7 +53,7 @@ struct Side {
 #[derive(Debug)]
 pub(super) struct Http2 {
     sides: [Side; 2],
-    /// Nobody has shown yet who asks.
+    /// Not known yet which side asks.
     may_turn: bool,
     /// Frames are missing, perhaps whole messages.
     pub(super) is_in_doubt: bool,
@@ -295,7 +295,7 @@ impl Http2 {
         let fields = self.sides[side].fields.decode();
         let place = calls.find(block.stream);
         if self.may_turn {
-            // Only who answers sends a status, only who asks a method.
+            // Only the answering side sends a status, only the asking side a method.
             let turned = [fields.status.is_some(), !fields.method.is_empty()][side];
             self.may_turn = fields.status.is_none() && fields.method.is_empty();
             if turned {
@@ -449,7 +449,7 @@ fn unit(head: FrameHead, window: Option<u32>) -> Unit {
     }
 }
 
-/// The increment of a WINDOW_UPDATE, the window that SETTINGS tell.
+/// The increment of a WINDOW_UPDATE, the window that SETTINGS announces.
 fn window(head: FrameHead, payload: &[u8]) -> Option<u32> {
     if head.kind == kind::WINDOW_UPDATE {
         let raw = *payload.first_chunk()?;

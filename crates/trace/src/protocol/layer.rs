@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// byte shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Content {
-    /// Nobody says.
+    /// Not known.
     #[default]
     Other,
     /// JSON.
@@ -109,8 +109,8 @@ impl Kind {
         !matches!(self, Kind::Message | Kind::TlsData | Kind::Unknown)
     }
 
-    /// For people, in a ladder of packets.
-    pub fn words(self) -> &'static str {
+    /// The name in a ladder of packets.
+    pub fn text(self) -> &'static str {
         match self {
             Kind::HttpHeads => "HTTP head",
             Kind::HttpChunks => "chunk framing",
@@ -146,15 +146,15 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// For people, in a ladder of packets.
-    pub fn words(self) -> &'static str {
+    /// The name in a ladder of packets.
+    pub fn text(self) -> &'static str {
         match (self.kind, self.content) {
             (Kind::Message, Content::Json) => "JSON",
             (Kind::Message, Content::Xml) => "XML",
             (Kind::Message, Content::Protobuf) => "protobuf",
             (Kind::Message, Content::Cdr) => "CDR",
             (Kind::Message, Content::Text) => "text",
-            (kind, _) => kind.words(),
+            (kind, _) => kind.text(),
         }
     }
 }

@@ -41,7 +41,7 @@ pub struct Protocols {
 }
 
 impl Protocols {
-    /// What is spoken on a connection that is open, as far as is known, and how
+    /// The protocol of an open connection, as far as is known, and how
     /// many calls have begun.
     pub fn of(&self, flow: FlowId) -> (Protocol, u64) {
         self.flows

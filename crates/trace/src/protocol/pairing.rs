@@ -1,12 +1,12 @@
 //! Which request a reply answers where messages have no numbers: HTTP/1 (RFC 9112
 //! section 9.3.2) and length-prefixed messages are answered in order.
 //!
-//! Order says nothing where messages are missing: a capture that lacks one request
-//! would give each later one the reply of its neighbour. Then acknowledgments tell.
+//! Order decides nothing where messages are missing: a capture that lacks one request
+//! would give each later one the reply of its neighbour. Then acknowledgments decide.
 //! A reply begins behind all bytes that the client had received when it asked, and
-//! whoever sent it had received the request, and nothing behind it; of several requests
+//! its sender had received the request, and nothing behind it; of several requests
 //! of which that holds the youngest is answered, as a client that does not pipeline asks
-//! again only when it was answered. Of a client that pipelines nothing tells any more, and nothing is
+//! again only when it was answered. For a client that pipelines nothing decides any more, and nothing is
 //! paired. What is left over is counted ([`Exchanges::unpaired`]).
 
 use super::calls::{Call, Calls};
@@ -18,7 +18,7 @@ use crate::protocol::exchange::{Ending, Exchanges, Extent, Message};
 pub(super) struct Pairing {
     /// The reply under way answers a call that was seen.
     answers: bool,
-    /// Messages are missing, as far as is known: order alone says nothing.
+    /// Messages are missing, as far as is known: order alone decides nothing.
     is_in_doubt: bool,
 }
 

@@ -1,4 +1,4 @@
-//! TLS: records are told apart, what they hold is not (RFC 8446 section 5.1).
+//! TLS: the records are distinguished, their content is not (RFC 8446 section 5.1).
 
 use super::cursor::Cursor;
 use crate::protocol::exchange::{Exchanges, Unit};

@@ -121,7 +121,7 @@ const WAITING_MAX: usize = 64;
 
 /// A connection that was closed after one exchange.
 #[derive(Debug)]
-pub(crate) struct Spent {
+pub(crate) struct SingleUse {
     pub(crate) opened_at: u64,
     pub(crate) closed_at: u64,
     pub(crate) occurrence: Occurrence,
@@ -144,7 +144,7 @@ impl Reuse {
     /// One more. Returns those that are now known to follow the pattern: one was
     /// opened when another had been closed, and could have been used again. Pools
     /// open their connections side by side.
-    pub(crate) fn spent(&mut self, pair: (IpAddr, SocketAddr), spent: Spent) -> Vec<Occurrence> {
+    pub(crate) fn add(&mut self, pair: (IpAddr, SocketAddr), single: SingleUse) -> Vec<Occurrence> {
         if self.pairs.len() >= HOST_PAIRS_MAX && !self.pairs.contains_key(&pair) {
             return Vec::new();
         }
@@ -153,10 +153,10 @@ impl Reuse {
             last_opened_at: 0,
             waiting: Vec::new(),
         });
-        known.first_closed_at = known.first_closed_at.min(spent.closed_at);
-        known.last_opened_at = known.last_opened_at.max(spent.opened_at);
+        known.first_closed_at = known.first_closed_at.min(single.closed_at);
+        known.last_opened_at = known.last_opened_at.max(single.opened_at);
         if known.waiting.len() < WAITING_MAX {
-            known.waiting.push(spent.occurrence);
+            known.waiting.push(single.occurrence);
         }
         if known.first_closed_at > known.last_opened_at {
             return Vec::new();

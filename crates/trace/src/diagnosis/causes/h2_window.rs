@@ -140,7 +140,7 @@ pub(crate) struct FlowControl {
     windows: [Windows; 2],
 }
 
-/// A frame as far as flow control minds it.
+/// A frame as far as flow control needs it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) kind: u8,

@@ -97,7 +97,7 @@ impl Identifications {
                 .is_some_and(|missing| Some(missing.shown_at) == newest)
     }
 
-    /// Payload came that says by itself what is missing.
+    /// Payload came that itself shows what is missing.
     pub(crate) fn clear_missing(&mut self) {
         self.missing = None;
     }

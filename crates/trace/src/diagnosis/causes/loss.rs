@@ -27,7 +27,7 @@ struct Hole {
 #[derive(Debug, Clone, Copy)]
 struct Again {
     stall: Stall,
-    /// The window was full: a receiver that does not read may have thrown them away.
+    /// The window was full: a receiver that does not read may have discarded them.
     into_full_window: bool,
 }
 
@@ -150,7 +150,7 @@ impl Losses {
 
     /// A packet of the receiver. An answer that comes sooner than the second sending
     /// could have caused it is to the first: nothing was lost. One that comes after
-    /// `asleep_ns`, where the window was full, waited for somebody to read.
+    /// `asleep_ns`, where the window was full, waited for a read.
     pub(crate) fn acknowledged(
         &mut self,
         segment: &Segment,
@@ -172,7 +172,7 @@ impl Losses {
         });
     }
 
-    /// The receiver has said that it had everything below `end` before it was sent again.
+    /// The receiver has reported that it had everything below `end` before it was sent again.
     pub(crate) fn excuse(&mut self, end: u64) {
         self.again.retain(|again| again.stall.late.0 >= end);
     }

@@ -8,7 +8,7 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
 use crate::protocol::exchange::{Ending, Exchange};
 
-/// Less is not told from a machine that was busy, ns.
+/// Less cannot be distinguished from a busy machine, ns.
 const LEAST_NS: u64 = 3_500_000;
 /// From here on the way between capture and server is a link, whose delay may vary, ns.
 const LINK_NS: u64 = 1_000_000;
@@ -67,7 +67,7 @@ impl ReplyDelays {
 }
 
 /// From `asked` on to the first byte of the reply, less the way to the server and back.
-/// None where it is too short to be told from the delay of the link.
+/// None where it is too short to distinguish from the delay of the link.
 pub(crate) fn think_time(
     exchange: &Exchange,
     asked: u64,

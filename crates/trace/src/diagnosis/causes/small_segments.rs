@@ -45,7 +45,7 @@ pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap) -> Option<Stall> {
 }
 
 /// The same where a new message begins in what came late. Its sender may have had
-/// nothing to send before, so only a kernel's own promptness tells, ns.
+/// nothing to send before, so only a kernel's own promptness decides, ns.
 pub(crate) fn is_at_once(stall: &Stall, path: &Path) -> bool {
     let near = path.near(stall.direction);
     stall.to.saturating_sub(stall.released) <= near + (near / 8).max(AT_ONCE_NS)
@@ -59,7 +59,7 @@ pub(crate) fn is_delayed(stall: &Stall, path: &Path) -> bool {
     delay >= DELAY_MIN_NS && answer <= path.near(stall.direction) + path.slack(stall.direction)
 }
 
-/// Whoever computes for longer between two writes had not the second at hand, ns;
+/// A sender that computes for longer between two writes did not have the second at hand, ns;
 /// behind a slow link, which draws packets apart, an eighth of its round trip.
 const AT_HAND_NS: u64 = 2_000_000;
 

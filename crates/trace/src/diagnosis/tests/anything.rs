@@ -1,4 +1,4 @@
-//! Whatever a capture tells, the diagnosis ends with figures that can be.
+//! Whatever a capture holds, the figures of the diagnosis are possible ones.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn event() -> impl Strategy<Value = (u32, Event)> {
     (0..FLOWS, event)
 }
 
-fn tell(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
+fn observe(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
     match event {
         Event::Open(from_syn) => {
             let end = "10.0.0.1:1".parse().expect("an address");
@@ -127,10 +127,10 @@ proptest! {
     fn figures_can_be(events in vec(event(), 1..200)) {
         let mut diagnosis = Diagnosis::default();
         for flow in 0..FLOWS {
-            tell(&mut diagnosis, flow, &Event::Open(true), 0);
+            observe(&mut diagnosis, flow, &Event::Open(true), 0);
         }
         for (ordinal, (flow, event)) in events.iter().enumerate() {
-            tell(&mut diagnosis, *flow, event, ordinal as u64);
+            observe(&mut diagnosis, *flow, event, ordinal as u64);
         }
         for finding in diagnosis.findings() {
             prop_assert!(finding.occurrences >= finding.exchanges);

@@ -35,7 +35,7 @@ fn blank(at_ns: u64, direction: Direction) -> Segment {
     }
 }
 
-/// One flow being told to a diagnosis. Times are microseconds.
+/// The events of one flow, as a diagnosis gets them. Times are microseconds.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     pub(crate) diagnosis: Diagnosis,
@@ -105,7 +105,7 @@ impl Timeline {
         segment.kind = SegmentKind::Open;
         segment.flags = flags;
         segment.options_cut = self.options_cut;
-        self.tell(segment)
+        self.observe(segment)
     }
 
     /// Packets of a side are missing in the capture from here on.
@@ -161,7 +161,7 @@ impl Timeline {
         segment
     }
 
-    fn tell(&mut self, segment: Segment) -> &mut Self {
+    fn observe(&mut self, segment: Segment) -> &mut Self {
         if !self.hidden[segment.direction as usize] {
             self.diagnosis.segment(self.flow, &segment);
         }
@@ -172,14 +172,14 @@ impl Timeline {
     pub(crate) fn ack(&mut self, side: Direction, after_us: u64) -> &mut Self {
         self.acknowledged[side as usize] = self.sent[side.opposite() as usize];
         let segment = self.blank(side, after_us);
-        self.tell(segment)
+        self.observe(segment)
     }
 
     /// A pure acknowledgment of less.
     pub(crate) fn ack_only(&mut self, side: Direction, below: u64, after_us: u64) -> &mut Self {
         self.acknowledged[side as usize] = below;
         let segment = self.blank(side, after_us);
-        self.tell(segment)
+        self.observe(segment)
     }
 
     /// Payload with an acknowledgment of all.
@@ -189,7 +189,7 @@ impl Timeline {
         segment.kind = SegmentKind::Data;
         segment.bytes = bytes;
         self.sent[side as usize] += u64::from(bytes);
-        self.tell(segment)
+        self.observe(segment)
     }
 
     /// A control frame of HTTP/2 in a packet of its own, between the frames of a message.
@@ -224,14 +224,14 @@ impl Timeline {
         segment.kind = SegmentKind::Retransmission;
         segment.offset = offset;
         segment.bytes = bytes;
-        self.tell(segment)
+        self.observe(segment)
     }
 
     pub(crate) fn fin(&mut self, side: Direction, after_us: u64) -> &mut Self {
         let mut segment = self.blank(side, after_us);
         segment.kind = SegmentKind::Close;
         segment.flags = Flags(Flags::FIN.0 | Flags::ACK.0);
-        self.tell(segment)
+        self.observe(segment)
     }
 
     pub(crate) fn closed(&mut self) -> &mut Self {

@@ -67,7 +67,7 @@ impl Link {
 }
 
 /// Calls over 20 such links, of which the server thinks over those that `thinks_us` says:
-/// how many were found to wait, of each so many.
+/// how many were found to wait, of that number each.
 fn waits_found(deviation: f64, calls: u64, thinks_us: impl Fn(u64) -> u64) -> u64 {
     let found = (1..=20).map(|seed| {
         let mut link = Link {
@@ -130,7 +130,7 @@ fn a_reply_behind_another_on_the_same_connection_waits_for_that() {
         .data(C, 120, 10)
         .data(S, 320, 10_000);
     timeline.data(S, 320, 30);
-    // The second began with the first: its request and its reply are told apart by time.
+    // The second began with the first: time distinguishes its request and its reply.
     timeline.exchange(mark, (50, 50), Some((10_060, 10_060)));
     timeline.exchange(mark, (60, 60), Some((10_090, 10_090)));
     let findings = timeline.findings();

@@ -24,7 +24,7 @@ fn end(timeline: &mut Timeline, mark: Mark, client_us: u64) {
         .exchange(mark, (50, 50), Some((150, now)));
 }
 
-/// A call whose reply comes in flights of so many segments, each after the
+/// A call whose reply comes in flights of that number of segments, each after the
 /// acknowledgment of the one before, 13.8 ms later.
 fn call(timeline: &mut Timeline, flights: &[u32]) {
     let (first, others) = flights.split_first().expect("a flight");

@@ -45,7 +45,7 @@ impl Log {
         self.over
     }
 
-    /// The exchange that has just been told was alone.
+    /// The exchange that has just been reported was alone.
     pub(super) fn has_alone(&self) -> bool {
         !self.overlapped && self.in_flight == 0
     }

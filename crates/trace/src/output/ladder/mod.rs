@@ -45,7 +45,7 @@ pub(crate) struct Ladders {
     /// Its connection and number there, once it has begun.
     asked_for: Option<(FlowId, u64)>,
     answer: Option<Ladder>,
-    /// Of the exchange told last; the next one is often of the same.
+    /// Of the exchange reported last; the next one often has the same.
     name: Rc<str>,
 }
 
@@ -61,7 +61,7 @@ impl Ladders {
         self.logs.insert(flow, Log::default());
     }
 
-    /// To be told before those who cut the segment's bytes.
+    /// To be called before the parsers that cut the segment's bytes.
     #[inline]
     pub(crate) fn segment(&mut self, flow: FlowId, segment: &Segment) {
         if let Some(log) = self.logs.get_mut(flow) {
@@ -134,7 +134,7 @@ impl Ladders {
         keep(&mut self.sample, &mut self.answer, &followed, ladder);
     }
 
-    /// To be told after all about a segment.
+    /// To be called after all other events of a segment.
     #[inline]
     pub(crate) fn after(&mut self, flow: FlowId) {
         if self.logs.get(flow).is_some_and(Log::has_just_ended) {

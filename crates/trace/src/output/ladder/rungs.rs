@@ -1,4 +1,4 @@
-//! Ladders in words.
+//! Ladders as text.
 
 use super::steps::{Ladder, Step};
 use crate::flow::event::{Direction, SegmentKind};
@@ -32,7 +32,7 @@ pub(super) fn rungs(ladder: &Ladder) -> Vec<Rung> {
             gap_us: micros(step.at_ns, before),
             direction: way(step.direction),
             phase,
-            flags: flag_words(step.flags),
+            flags: flag_names(step.flags),
             bytes: step.bytes,
             header_bytes: step.header_bytes,
             layers: step.layers().map(layer_bytes).collect(),
@@ -49,7 +49,7 @@ fn micros(at_ns: u64, since_ns: u64) -> f64 {
 
 fn layer_bytes((layer, bytes): (crate::protocol::layer::Layer, u32)) -> LayerBytes {
     LayerBytes {
-        layer: layer.words().to_owned(),
+        layer: layer.text().to_owned(),
         bytes,
     }
 }
@@ -111,7 +111,7 @@ pub(super) fn way(direction: Direction) -> Way {
 }
 
 /// As `SYN ACK`.
-pub(super) fn flag_words(flags: Flags) -> String {
+pub(super) fn flag_names(flags: Flags) -> String {
     let names = [
         (Flags::SYN, "SYN"),
         (Flags::FIN, "FIN"),

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::rungs::{flag_words, way};
+use super::rungs::{flag_names, way};
 use super::steps::Step;
 use crate::flow::event::Direction;
 use crate::output::document::timeline::{Bin, InterarrivalOf, Position, Spread};
 use crate::packet::Flags;
 
-/// Sequences that are told apart.
+/// Sequences that are distinguished.
 const SEQUENCES_MAX: usize = 256;
 /// Packets of a sequence that is followed.
 const PACKETS_MAX: usize = 64;
@@ -84,13 +84,13 @@ const PAYLOAD: u8 = 0x08;
 const REPLY: u8 = 0x20;
 
 fn look(step: &Step) -> u8 {
-    let told = step.flags.0 & (Flags::FIN.0 | Flags::SYN.0 | Flags::RST.0 | Flags::ACK.0);
+    let flags = step.flags.0 & (Flags::FIN.0 | Flags::SYN.0 | Flags::RST.0 | Flags::ACK.0);
     let payload = if step.bytes > 0 { PAYLOAD } else { 0 };
     let reply = match step.direction {
         Direction::Request => 0,
         Direction::Reply => REPLY,
     };
-    told | payload | reply
+    flags | payload | reply
 }
 
 impl Sequences {
@@ -140,7 +140,7 @@ impl Sequences {
                 } else {
                     Direction::Reply
                 }),
-                flags: flag_words(Flags(look & !(REPLY | PAYLOAD))),
+                flags: flag_names(Flags(look & !(REPLY | PAYLOAD))),
                 bytes_median: sums.sizes.median() as u32,
                 gap_us: sums.spread(),
                 gap_histogram: sums.histogram(),
@@ -150,7 +150,7 @@ impl Sequences {
     }
 }
 
-/// Values that are told apart; others count to the nearest.
+/// Values that are distinguished; others count to the nearest.
 const VALUES_MAX: usize = 128;
 
 /// How often each of a bounded number of values came.
@@ -164,8 +164,8 @@ impl ValueCounts {
             Ok(place) => counts[place].1 += 1,
             Err(place) if counts.len() < VALUES_MAX => counts.insert(place, (value, 1)),
             Err(place) => {
-                let beside = place.saturating_sub(1)..counts.len().min(place + 1);
-                let nearest = beside.min_by_key(|place| counts[*place].0.abs_diff(value));
+                let neighbours = place.saturating_sub(1)..counts.len().min(place + 1);
+                let nearest = neighbours.min_by_key(|place| counts[*place].0.abs_diff(value));
                 if let Some(place) = nearest {
                     counts[place].1 += 1;
                 }

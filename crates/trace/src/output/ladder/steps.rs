@@ -54,7 +54,7 @@ impl Step {
         let place = match last {
             Some(last) if self.layers[last].0 == layer => last,
             Some(last) => {
-                // What interleaves, as frames of many streams do, is told together.
+                // What interleaves, like frames of many streams, is added up.
                 let known = self.layers[..=last].iter().position(|(l, _)| *l == layer);
                 known.unwrap_or((last + 1).min(LAYERS_MAX - 1))
             }

@@ -15,9 +15,9 @@ const CLOSED_MAX: usize = 1 << 14;
 /// One connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
-    /// By who sends there: the port that asks where requests go that way.
+    /// By the sender: the port that asks where requests go that way.
     ports: [u16; 2],
-    /// Now, and before the capture lacked requests: exchanges are told late.
+    /// Now, and before the capture lacked requests: exchanges are reported late.
     numbering: [Numbering; 2],
     /// Exchanges begun.
     begun: u64,
@@ -135,7 +135,7 @@ impl Flows {
                 self.to_client.add(since_ns(since, at));
                 Shake::Over
             }
-            // One that was repeated answers nobody knows which.
+            // It is not known which of the repeated ones it answers.
             _ => Shake::Over,
         };
     }

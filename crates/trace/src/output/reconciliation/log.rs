@@ -11,7 +11,7 @@ intended_ns,sent_ns,flushed_ns,first_byte_ns,done_ns,ok";
 
 /// A longer line is none, bytes.
 const LINE_BYTES_MAX: usize = 1_024;
-/// Names that are told apart.
+/// Names that are counted separately.
 const NAMES_MAX: usize = 32;
 /// Name of all others.
 const OTHERS: &str = "(others)";

@@ -5,9 +5,9 @@
 //! order, as far as the other has come. A call is the exchange with its number on
 //! the connection from its port; where the capture lacks requests, and numbers say
 //! nothing, it is the only one on that port which can have been that exchange by
-//! its times. Whoever finds no counterpart is counted.
+//! its times. What has no counterpart is counted.
 //!
-//! Memory is bounded: so many wait for their counterparts, and no more.
+//! Memory is bounded: the number of those that wait for their counterparts has a limit.
 
 pub(super) mod document;
 mod flows;
@@ -33,7 +33,7 @@ use crate::protocol::layer::Layer;
 use pairs::Pairs;
 
 /// Listens to flows and exchanges on behalf of a diagnosis, and lays the calls of a
-/// log beside them.
+/// log next to them.
 #[derive(Debug)]
 pub struct Reconciler<R> {
     log: CallLog<R>,
@@ -45,7 +45,7 @@ pub struct Reconciler<R> {
 }
 
 impl<R: Read> Reconciler<R> {
-    /// `diagnosis` says what stalls are.
+    /// `diagnosis` finds the stalls.
     pub fn new(log: CallLog<R>, diagnosis: Diagnosis) -> Reconciler<R> {
         Reconciler {
             log,
@@ -56,7 +56,7 @@ impl<R: Read> Reconciler<R> {
         }
     }
 
-    /// All packets have been told: reads the rest of the log.
+    /// All packets have been reported: reads the rest of the log.
     pub fn finish(mut self) -> (Reconciliation, Diagnosis) {
         self.read(u64::MAX);
         let mut document = self.pairs.document(|number| self.log.name(number));

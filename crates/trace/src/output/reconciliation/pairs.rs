@@ -84,7 +84,7 @@ impl Pairs {
         }
     }
 
-    /// Nobody can tell exchanges there.
+    /// Exchanges cannot be read there.
     pub(super) fn is_encrypted(&mut self, flow: FlowId) {
         if let Some(known) = self.flows.get(flow) {
             self.encrypted.insert(known.port(Direction::Request));
@@ -129,7 +129,7 @@ impl Pairs {
         self.exchanges.take(port, place)
     }
 
-    /// Lays an exchange beside its call, or there is none.
+    /// Compares an exchange with its call, if there is one.
     fn settle(&mut self, packets: Packets) {
         match self.place_of(&packets) {
             Some(place) => self.pair(packets, place),
@@ -137,7 +137,7 @@ impl Pairs {
         }
     }
 
-    /// The next exchange of the capture, and what it is charged for.
+    /// The next exchange of the capture, and the times attributed to causes.
     pub(super) fn exchange(&mut self, exchange: &Exchange, attributions: &[Attribution]) {
         self.counts.1.seen += 1;
         let Some(known) = self.flows.get(exchange.flow) else {
@@ -155,7 +155,7 @@ impl Pairs {
             .push(packets.port, packets, |_| counts.given_up += 1);
     }
 
-    /// Lays an exchange beside the call at that place among those of its port.
+    /// Compares an exchange with the call at that place among the calls of its port.
     fn pair(&mut self, packets: Packets, place: usize) {
         let Some(call) = self.calls.take(packets.port, place) else {
             return;
@@ -271,7 +271,7 @@ fn contradiction(call: &Call, packets: &Packets) -> u64 {
     early.max(last.saturating_sub(call.done))
 }
 
-/// Its number tells which call it is.
+/// Its number identifies its call.
 fn is_numbered(packets: &Packets, known: Option<&Known>) -> bool {
     known.is_some_and(|known| known.behind(packets.ordinal).is_some())
 }

@@ -87,7 +87,7 @@ pub(super) fn within(call: &Call, attribution: &Attribution) -> Option<Seen> {
 }
 
 impl Parts {
-    /// Lays a call beside its packets.
+    /// Compares a call with its packets.
     pub(super) fn new(
         call: &Call,
         request: Seen,

@@ -22,7 +22,7 @@ impl Default for Times {
 }
 
 impl Times {
-    /// The longest that is told apart: a day.
+    /// The longest that is distinguished: a day.
     const NS_MAX: u64 = 86_400_000_000_000;
 
     pub(super) fn add(&mut self, ns: i64) {

@@ -1,4 +1,4 @@
-//! Logs and exchanges made by hand, laid side by side.
+//! Hand-written logs and exchanges, compared.
 
 use std::io::Cursor;
 
@@ -14,9 +14,9 @@ const BEGIN: u64 = 1_000_000_000_000;
 /// From one call of a test to the next, ns.
 const STEP: u64 = 1_000_000;
 
-/// What is told of the capture, in order.
+/// The events of the capture, in order.
 #[derive(Debug, Clone)]
-enum Told {
+enum Event {
     Open(FlowId, u16, bool),
     Packet(FlowId, Direction, Flags, u64),
     Begun(FlowId),
@@ -29,7 +29,7 @@ enum Told {
 #[derive(Debug, Clone, Default)]
 struct Play {
     lines: Vec<String>,
-    told: Vec<Told>,
+    events: Vec<Event>,
 }
 
 /// Times of one call and its packets after `begin`, which is when it was sent.
@@ -68,7 +68,7 @@ impl Play {
     }
 
     fn open(mut self, flow: FlowId, port: u16, from_syn: bool) -> Play {
-        self.told.push(Told::Open(flow, port, from_syn));
+        self.events.push(Event::Open(flow, port, from_syn));
         self
     }
 
@@ -87,9 +87,9 @@ impl Play {
                 self.lines.push(line(u64::from(flow), port, ordinal, begin));
             }
             if captured(ordinal) {
-                self.told.push(Told::Begun(flow));
-                self.told
-                    .push(Told::Exchange(exchange(flow, ordinal, begin)));
+                self.events.push(Event::Begun(flow));
+                self.events
+                    .push(Event::Exchange(exchange(flow, ordinal, begin)));
             }
         }
         self
@@ -99,9 +99,9 @@ impl Play {
         let text = format!("{HEAD}\n{}\n", self.lines.join("\n"));
         let log = CallLog::new(Cursor::new(text)).expect("a log");
         let mut reconciler = Reconciler::new(log, Diagnosis::default());
-        let now = std::iter::once(&Told::Packet(0, Direction::Request, Flags::ACK, BEGIN));
-        for told in now.chain(&self.told) {
-            tell(&mut reconciler, told);
+        let now = std::iter::once(&Event::Packet(0, Direction::Request, Flags::ACK, BEGIN));
+        for event in now.chain(&self.events) {
+            observe(&mut reconciler, event);
         }
         let (found, _) = reconciler.finish();
         balanced(&found);
@@ -129,9 +129,9 @@ fn segment(direction: Direction, flags: Flags, at_ns: u64) -> Segment {
     }
 }
 
-fn tell(reconciler: &mut Reconciler<Cursor<String>>, told: &Told) {
-    match told {
-        Told::Open(flow, port, from_syn) => {
+fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
+    match event {
+        Event::Open(flow, port, from_syn) => {
             let opening = Opening {
                 client: ([10, 0, 0, 1], *port).into(),
                 server: ([10, 0, 0, 2], 80).into(),
@@ -140,20 +140,20 @@ fn tell(reconciler: &mut Reconciler<Cursor<String>>, told: &Told) {
             };
             reconciler.opened(*flow, &opening);
         }
-        Told::Packet(flow, direction, flags, at_ns) => {
+        Event::Packet(flow, direction, flags, at_ns) => {
             reconciler.segment(*flow, &segment(*direction, *flags, *at_ns));
         }
-        Told::Begun(flow) => {
+        Event::Begun(flow) => {
             reconciler.begun(*flow, &segment(Direction::Request, Flags::ACK, BEGIN));
         }
-        Told::Exchange(exchange) => {
+        Event::Exchange(exchange) => {
             let last = exchange.reply.as_ref().unwrap_or(&exchange.request);
             let at_ns = last.last_at_ns;
             reconciler.segment(exchange.flow, &segment(Direction::Reply, Flags::ACK, at_ns));
             reconciler.exchange(exchange);
         }
-        Told::Gap(flow) => reconciler.gap(*flow, Direction::Request, 0, 100),
-        Told::Tls(flow) => {
+        Event::Gap(flow) => reconciler.gap(*flow, Direction::Request, 0, 100),
+        Event::Tls(flow) => {
             let carrier = segment(Direction::Request, Flags::ACK, BEGIN);
             reconciler.unit(*flow, Unit::Tls(22), &carrier);
         }
@@ -203,8 +203,8 @@ fn each_call_finds_its_exchange_and_the_figures_are_exact() {
     let play = Play::new().open(0, 4_000, true).open(1, 4_001, true);
     let play = play.calls(0, 4_000, 50, always, always);
     let mut play = play.calls(1, 4_001, 50, always, always);
-    play.told.sort_by_key(|told| match told {
-        Told::Exchange(exchange) => exchange.request.first_at_ns,
+    play.events.sort_by_key(|event| match event {
+        Event::Exchange(exchange) => exchange.request.first_at_ns,
         _ => 0,
     });
     play.lines
@@ -244,13 +244,14 @@ fn calls_on_other_ports_and_exchanges_of_others_find_nobody() {
 fn a_call_whose_packets_are_missing_takes_nobody_elses() {
     let mut play = Play::new().open(0, 4_000, true);
     play = play.calls(0, 4_000, 20, always, |ordinal| ordinal < 7);
-    // An exchange is told when the next one begins, so that a gap may come before it.
-    let late = play.told.pop().expect("the last one");
-    play.told.extend([Told::Gap(0), Told::Gap(0), late]);
+    // An exchange is reported when the next one begins, so that a gap may come before it.
+    let late = play.events.pop().expect("the last one");
+    play.events.extend([Event::Gap(0), Event::Gap(0), late]);
     // The capture lacks the calls 7 to 9, so that those behind them have lower numbers.
     for ordinal in 10..20 {
         let of_call = exchange(0, ordinal - 3, BEGIN + ordinal * STEP);
-        play.told.extend([Told::Begun(0), Told::Exchange(of_call)]);
+        play.events
+            .extend([Event::Begun(0), Event::Exchange(of_call)]);
     }
     let found = play.run();
     assert_eq!(counted(&found), [17, 3, 17, 0]);
@@ -263,10 +264,10 @@ fn a_capture_that_began_later_numbers_from_its_own_beginning() {
     play = play.calls(0, 4_000, 20, always, |_| false);
     for ordinal in 5..20 {
         let of_call = exchange(0, ordinal - 5, BEGIN + ordinal * STEP);
-        play.told.push(Told::Exchange(of_call));
+        play.events.push(Event::Exchange(of_call));
     }
-    let now = Told::Packet(0, Direction::Request, Flags::ACK, BEGIN);
-    play.told.insert(0, now);
+    let now = Event::Packet(0, Direction::Request, Flags::ACK, BEGIN);
+    play.events.insert(0, now);
     assert_eq!(counted(&play.run()), [15, 5, 15, 0]);
 }
 
@@ -279,7 +280,7 @@ fn what_cannot_be_told_apart_is_not_guessed() {
     }
     let mut late = exchange(0, 0, BEGIN + 10);
     late.request.last_at_ns = late.request.first_at_ns;
-    play.told.push(Told::Exchange(late));
+    play.events.push(Event::Exchange(late));
     assert_eq!(counted(&play.run()), [0, 2, 0, 1]);
 }
 
@@ -291,7 +292,7 @@ fn a_port_that_is_used_again_is_another_connection() {
         play = play.open(flow, 4_000, true);
         play.lines.push(line(u64::from(flow), 4_000, 0, begin));
         if flow != 3 {
-            play.told.push(Told::Exchange(exchange(flow, 0, begin)));
+            play.events.push(Event::Exchange(exchange(flow, 0, begin)));
         }
     }
     let found = play.run();
@@ -299,7 +300,7 @@ fn a_port_that_is_used_again_is_another_connection() {
     assert_eq!(found.all.expect("calls").residual.max_us, 0.0);
 }
 
-/// The engine's stamps moved by so many nanoseconds.
+/// The engine's stamps moved by a number of nanoseconds.
 fn shifted(by: i64) -> Reconciliation {
     let mut play = Play::new().open(0, 4_000, true);
     play = play.calls(0, 4_000, 50, |_| false, always);
@@ -314,7 +315,7 @@ fn shifted(by: i64) -> Reconciliation {
 fn clocks_that_differ_show_as_residual_and_as_bounds() {
     let found = shifted(50_000);
     assert_eq!(counted(&found), [50, 0, 50, 0]);
-    // Captured 48 us before it was written: cut, and said.
+    // Captured 48 us before it was written: cut, and reported.
     let residual = found.all.expect("calls").residual;
     assert_eq!(residual.mean_us, -48.0);
     assert!((residual.p99_us - 48.0).abs() < 0.05, "{residual:?}");
@@ -341,12 +342,12 @@ fn a_log_of_another_time_matches_nothing() {
 #[test]
 fn encrypted_connections_and_unix_sockets_are_said() {
     let mut play = Play::new().open(0, 4_000, true);
-    play.told.push(Told::Tls(0));
+    play.events.push(Event::Tls(0));
     play = play.calls(0, 4_000, 3, always, |_| false);
     play = play.calls(1, 0, 4, always, |_| false);
     let end = BEGIN + 10 * STEP;
-    let last = Told::Packet(0, Direction::Reply, Flags::ACK, end);
-    play.told.push(last);
+    let last = Event::Packet(0, Direction::Reply, Flags::ACK, end);
+    play.events.push(last);
     let found = play.run();
     assert_eq!((found.calls.encrypted, found.calls.without_port), (3, 4));
 }
@@ -372,7 +373,7 @@ fn a_one_way_call_ends_with_its_report_and_a_broken_one_has_no_parts() {
             text
         };
         play.lines.push(text);
-        play.told.push(Told::Exchange(of_call));
+        play.events.push(Event::Exchange(of_call));
     }
     let found = play.run();
     assert_eq!((found.calls.matched, found.calls.unanswered), (2, 1));
@@ -391,7 +392,7 @@ fn handshakes_tell_where_the_capture_stands() {
         (Direction::Request, Flags::ACK, 13_810),
     ] {
         let at = BEGIN + at_us * 1_000;
-        play.told.push(Told::Packet(0, direction, flags, at));
+        play.events.push(Event::Packet(0, direction, flags, at));
     }
     let found = play.run();
     let us = |found: Option<crate::output::Quantiles>| found.expect("a handshake").p50;
@@ -414,7 +415,7 @@ fn memory_is_bounded_whatever_comes() {
             ordinal,
             BEGIN + number * 100,
         ));
-        play.told.push(Told::Exchange(exchange(
+        play.events.push(Event::Exchange(exchange(
             flow,
             ordinal,
             BEGIN + number * 100,
@@ -427,11 +428,12 @@ fn memory_is_bounded_whatever_comes() {
 }
 
 fn anything() -> impl Strategy<Value = Play> {
-    let told = prop_oneof![
-        (0u32..4, 0u16..4, any::<bool>()).prop_map(|(flow, port, syn)| Told::Open(flow, port, syn)),
-        (0u32..4).prop_map(Told::Gap),
-        (0u32..4).prop_map(Told::Begun),
-        (0u32..4).prop_map(Told::Tls),
+    let events = prop_oneof![
+        (0u32..4, 0u16..4, any::<bool>())
+            .prop_map(|(flow, port, syn)| Event::Open(flow, port, syn)),
+        (0u32..4).prop_map(Event::Gap),
+        (0u32..4).prop_map(Event::Begun),
+        (0u32..4).prop_map(Event::Tls),
         (0u32..4, 0u64..6, any::<[u16; 4]>(), 0..5u8).prop_map(|(flow, ordinal, at, kind)| {
             let mut of_call = exchange(flow, ordinal, BEGIN);
             let at = at.map(|at| BEGIN + u64::from(at) * 1_000);
@@ -446,7 +448,7 @@ fn anything() -> impl Strategy<Value = Play> {
                 3 => of_call.ordinal = u64::MAX,
                 _ => {}
             }
-            Told::Exchange(of_call)
+            Event::Exchange(of_call)
         }),
     ];
     let line = (0u64..3, 0u16..4, 0u64..6, 0u64..60_000, 0u8..9).prop_map(
@@ -459,13 +461,13 @@ fn anything() -> impl Strategy<Value = Play> {
             }
         },
     );
-    let told = proptest::collection::vec(told, 0..40);
+    let events = proptest::collection::vec(events, 0..40);
     let lines = proptest::collection::vec(line, 0..40);
-    (told, lines).prop_map(|(told, lines)| Play { lines, told })
+    (events, lines).prop_map(|(events, lines)| Play { lines, events })
 }
 
 proptest! {
-    /// Nothing that is told or logged panics, or makes the books not balance.
+    /// No event and no log line panics, or makes the books not balance.
     #[test]
     fn anything_may_come(play in anything()) {
         play.run();

@@ -1,11 +1,11 @@
-//! Those whose counterpart has not come yet, by the client's port.
+//! Calls or exchanges whose counterpart has not come yet, by the client's port.
 
 use std::collections::{HashMap, VecDeque};
 
 /// How many wait on one port: a connection has at most 1,024 calls under way, and
 /// a thread of the engine writes its lines some hundreds at a time.
 const PORT_MAX: usize = 4_096;
-/// One that has seen so many others come is not waited for any more.
+/// One that this number of others have followed is not waited for any more.
 const ALL_MAX: usize = 1 << 17;
 
 /// Queues in the order of arrival, in bounded memory.
@@ -28,7 +28,7 @@ impl<T> Default for Waiting<T> {
 }
 
 impl<T> Waiting<T> {
-    /// Puts one more behind those of its port; `gone` is told who has to go for it.
+    /// Puts one more behind those of its port; `gone` gets the one that is dropped for it.
     pub(super) fn push(&mut self, port: u16, item: T, mut gone: impl FnMut(T)) {
         let queue = self.queues.entry(port).or_default();
         if queue.len() >= PORT_MAX

@@ -10,13 +10,13 @@ pub enum Error {
     Io {
         /// Where in the file.
         offset: u64,
-        /// What it said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// It is empty.
     #[error("the capture is empty: it has not even a header")]
     Empty,
-    /// It ends within what tells how to read it.
+    /// It ends within the header.
     #[error("the capture is cut at byte {there}, within {header}")]
     Cut {
         /// Where the file ends.

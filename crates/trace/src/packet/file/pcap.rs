@@ -31,7 +31,7 @@ const FORMATS: [(u32, u64, usize); 3] = [
 ];
 
 impl Pcap {
-    /// A file that begins so, be it with less than four bytes, is of this format.
+    /// A file with this beginning, even of less than four bytes, has this format.
     pub(super) fn begins(begin: &[u8]) -> bool {
         let known = &begin[..begin.len().min(4)];
         let orders = |magic: u32| [magic.to_le_bytes(), magic.to_be_bytes()];
@@ -39,7 +39,7 @@ impl Pcap {
         magics.any(|magic| magic.starts_with(known))
     }
 
-    /// Why a file of so many bytes holds nothing to read.
+    /// The error for a file of that number of bytes, which holds nothing to read.
     pub(super) fn cut(there: usize) -> Error {
         let header = format!(
             "the pcap header of {HEADER_BYTES} bytes: the link type is missing, without which \
@@ -56,7 +56,7 @@ impl Pcap {
             let Some((_, unit_ns, record_header_bytes)) = known.copied() else {
                 continue;
             };
-            // The upper half tells of frame check sequences.
+            // The upper half describes frame check sequences.
             let link_type = LinkType(order.u32(header, 20)? as u16);
             return Some(Pcap {
                 order,

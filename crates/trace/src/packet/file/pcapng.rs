@@ -55,14 +55,14 @@ impl Default for Pcapng {
 type Reason = &'static str;
 
 impl Pcapng {
-    /// A file that begins so, be it with less than four bytes, is of this format.
+    /// A file with this beginning, even of less than four bytes, has this format.
     pub(super) fn begins(begin: &[u8]) -> bool {
         SECTION
             .to_be_bytes()
             .starts_with(&begin[..begin.len().min(4)])
     }
 
-    /// The first section's header is there, whole, or damaged, which reading tells.
+    /// The first section's header is there, whole, or damaged, which reading shows.
     ///
     /// # Errors
     /// When the file ends within it, or cannot be read.
@@ -335,11 +335,11 @@ struct Resolution {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
-    /// So many nanoseconds.
+    /// Nanoseconds of one unit.
     Coarse(u64),
-    /// So many are one nanosecond.
+    /// Units of one nanosecond.
     Fine(u64),
-    /// Two to the power of so many are one second.
+    /// Two to this power is the number of units of one second.
     Binary(u32),
 }
 

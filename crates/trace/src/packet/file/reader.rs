@@ -48,7 +48,7 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// The next frame; None at the end, be it the file's or the readable part's.
+    /// The next frame; None at the end of the file or of its readable part.
     ///
     /// # Errors
     /// When the file system or the pipe fails.
@@ -90,7 +90,7 @@ impl<R: Read> Reader<R> {
         self.damage.as_ref()
     }
 
-    /// Packets that the capturing process lost, as far as the file tells.
+    /// Packets that the capturing process lost, as far as the file states.
     pub fn drops(&self) -> Option<u64> {
         match &self.format {
             Format::Pcap(_) => None,

@@ -19,11 +19,11 @@ pub struct InterfaceTotals {
     pub ended_ns: u64,
     /// Packets that passed the filter, those dropped among them.
     pub received: u64,
-    /// Packets dropped for want of room.
+    /// Packets dropped because there was no room.
     pub drops: u64,
 }
 
-/// Writes frames as they come. Every block is handed on whole, so that a file
+/// Writes frames as they come. Every block is written whole, so that a file
 /// that is cut off holds all blocks before the cut.
 pub struct Writer<W> {
     out: W,
@@ -34,7 +34,7 @@ impl<W: Write> Writer<W> {
     /// Writes the header of the file and the description of the interface.
     ///
     /// # Errors
-    /// What the file says.
+    /// The errors of the file.
     pub fn new(
         out: W,
         link_type: LinkType,
@@ -53,7 +53,7 @@ impl<W: Write> Writer<W> {
     /// Writes one frame of `wire_bytes` of which `data` was captured.
     ///
     /// # Errors
-    /// What the file says.
+    /// The errors of the file.
     #[inline]
     pub fn frame(&mut self, at_ns: u64, wire_bytes: u32, data: &[u8]) -> io::Result<()> {
         self.begin(ENHANCED_PACKET);
@@ -68,7 +68,7 @@ impl<W: Write> Writer<W> {
     /// Writes the statistics and everything that is still held back.
     ///
     /// # Errors
-    /// What the file says.
+    /// The errors of the file.
     pub fn finish(&mut self, totals: &InterfaceTotals) -> io::Result<()> {
         self.begin(STATISTICS);
         self.u32(0);
@@ -85,10 +85,10 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// Hands on what the file may still hold back.
+    /// Flushes what the file may still hold back.
     ///
     /// # Errors
-    /// What the file says.
+    /// The errors of the file.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

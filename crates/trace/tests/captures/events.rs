@@ -1,4 +1,4 @@
-//! What a reading told, written down and checked while it comes.
+//! The events of a reading, recorded and checked while it comes.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Stream {
 }
 
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Events {
     /// Whether streams are kept; a gap of gigabytes is not.
     keep: bool,
     pub openings: BTreeMap<FlowId, Opening>,
@@ -29,11 +29,11 @@ pub struct Told {
     pub closed: BTreeMap<FlowId, (u64, Closing)>,
 }
 
-impl Told {
-    pub fn keeping_bytes() -> Told {
-        Told {
+impl Events {
+    pub fn keeping_bytes() -> Events {
+        Events {
             keep: true,
-            ..Told::default()
+            ..Events::default()
         }
     }
 
@@ -57,7 +57,7 @@ impl Told {
     }
 }
 
-impl Observer for Told {
+impl Observer for Events {
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
         let other = self.openings.insert(flow, *opening);
         assert!(other.is_none(), "{flow} was opened twice");
@@ -103,19 +103,19 @@ impl Observer for Told {
 }
 
 /// Reads a capture whole.
-pub fn read(capture: &[u8]) -> (Summary, Told) {
+pub fn read(capture: &[u8]) -> (Summary, Events) {
     read_with(Limits::default(), capture)
 }
 
-pub fn read_with(limits: Limits, capture: &[u8]) -> (Summary, Told) {
-    let mut told = Told::keeping_bytes();
-    let summary = read_within(limits, capture, &mut told).expect("a capture");
+pub fn read_with(limits: Limits, capture: &[u8]) -> (Summary, Events) {
+    let mut events = Events::keeping_bytes();
+    let summary = read_within(limits, capture, &mut events).expect("a capture");
     assert_eq!(
-        told.openings.len(),
-        told.closed.len(),
+        events.openings.len(),
+        events.closed.len(),
         "every connection is closed"
     );
-    assert_eq!(summary.flows.flows, told.openings.len() as u64);
-    assert_eq!(summary.tcp_packets, told.segments.len() as u64);
-    (summary, told)
+    assert_eq!(summary.flows.flows, events.openings.len() as u64);
+    assert_eq!(summary.tcp_packets, events.segments.len() as u64);
+    (summary, events)
 }
