@@ -201,7 +201,6 @@ pub fn fuzz_conversations(data: &[u8]) {
     }
 }
 
-/// Makes packets of actions.
 struct Tape<'a> {
     flows: Flows,
     dissector: &'a mut Dissector<DiagnosedCounts>,
@@ -278,7 +277,6 @@ impl<'a> Tape<'a> {
     }
 }
 
-/// Counts, and diagnoses.
 #[derive(Debug, Default)]
 struct DiagnosedCounts {
     diagnosis: Diagnosis,

@@ -128,7 +128,7 @@ fn main() {
     println!("{report}");
 }
 
-/// Seconds for the whole file, which holds so many packets.
+/// Seconds for the whole file, which holds that number of packets.
 fn read_all(path: &Path, packets: u64) -> f64 {
     let (seconds, summary) = read(path);
     assert_eq!(summary.packets, packets);

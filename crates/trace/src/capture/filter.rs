@@ -67,7 +67,6 @@ pub(super) fn program(
     assemble(&steps, ipv6_at, snap_bytes)
 }
 
-/// Nothing at all.
 pub(super) fn nothing() -> Vec<libc::sock_filter> {
     vec![instruction(RETURN, 0, 0, 0)]
 }

@@ -199,7 +199,6 @@ impl Options {
     }
 }
 
-/// Refuses a number outside of its bounds.
 fn within(option: &'static str, value: u32, low: u32, high: u32) -> Result<(), CaptureError> {
     if (low..=high).contains(&value) {
         return Ok(());

@@ -16,7 +16,6 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Frames vary in size; the kernel wants a number that divides a block.
 const FRAME_BYTES: u32 = 2048;
 
-/// One frame of a block.
 pub(super) struct Frame<'a> {
     pub(super) at_ns: u64,
     pub(super) wire_bytes: u32,
@@ -113,7 +112,6 @@ impl Drop for Ring {
     }
 }
 
-/// A number of the kernel's, in its byte order.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
@@ -135,7 +133,6 @@ fn frames(block: &[u8]) -> impl Iterator<Item = Frame<'_>> {
     })
 }
 
-/// A frame, and how far it is to the next one.
 fn frame(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
     use libc::tpacket3_hdr as Header;
     use std::mem::offset_of;

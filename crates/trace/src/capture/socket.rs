@@ -12,7 +12,7 @@ pub(super) fn packet_socket() -> Result<OwnedFd, CaptureError> {
     // SAFETY: socket takes numbers.
     let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
     if fd >= 0 {
-        // SAFETY: the kernel just gave this descriptor to nobody else.
+        // SAFETY: the kernel just created this descriptor, and nothing else owns it.
         return Ok(unsafe { OwnedFd::from_raw_fd(fd) });
     }
     let error = io::Error::last_os_error();
@@ -22,7 +22,6 @@ pub(super) fn packet_socket() -> Result<OwnedFd, CaptureError> {
     }
 }
 
-/// Sets an option of packet sockets.
 pub(super) fn set_option<T>(
     socket: BorrowedFd<'_>,
     option: libc::c_int,
@@ -53,7 +52,6 @@ pub(super) struct Interface {
 }
 
 impl Interface {
-    /// Finds an interface of the network namespace that `socket` is in.
     pub(super) fn find(name: &str, socket: BorrowedFd<'_>) -> Result<Interface, CaptureError> {
         let missing = || CaptureError::NoInterface {
             name: name.to_owned(),
@@ -106,7 +104,6 @@ impl Interface {
     }
 }
 
-/// Its hardware type, ARPHRD_*.
 fn hardware(name: &CStr, socket: BorrowedFd<'_>) -> io::Result<u16> {
     // SAFETY: all fields are numbers or arrays of them, for which zeros are a value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };

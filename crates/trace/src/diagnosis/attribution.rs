@@ -9,7 +9,6 @@ use crate::diagnosis::stall::Stall;
 use crate::flow::event::{Direction, FlowId};
 use crate::protocol::exchange::{Exchange, Extent, Protocol};
 
-/// Packets named per occurrence.
 const PACKETS: usize = 8;
 /// From here on, and [`SHARE`] of the exchange, a wait matters, ns.
 const MATTERS_NS: u64 = 3_000_000;
@@ -198,7 +197,6 @@ struct Share {
     cause: Cause,
     direction: Direction,
     ns: u64,
-    /// When that was.
     times: Vec<(u64, u64)>,
     packets: Vec<u64>,
 }
@@ -280,7 +278,6 @@ fn length(times: &[(u64, u64)]) -> u64 {
     times.iter().map(|(from, to)| to - from).sum()
 }
 
-/// Adds a time, and keeps the times apart from each other.
 fn cover(covered: &mut Vec<(u64, u64)>, from: u64, to: u64) {
     let (mut from, mut to) = (from, to);
     covered.retain(|&(start, end)| {

@@ -10,7 +10,6 @@ use crate::diagnosis::sender::{Gap, Sender, Sent};
 use crate::diagnosis::stall::Stalls;
 use crate::flow::event::{Direction, Segment, SegmentKind};
 
-/// What is known of one direction.
 #[derive(Debug)]
 pub(crate) struct DirectionState {
     pub(crate) sender: Sender,
@@ -139,7 +138,6 @@ impl DirectionState {
         }
     }
 
-    /// Bytes that the capture lacks.
     pub(crate) fn lacks(&mut self, end: u64) {
         self.sender.next = self.sender.next.max(end);
         self.losses.forget(end);

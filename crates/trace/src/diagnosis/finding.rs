@@ -76,12 +76,9 @@ pub struct Occurrence {
     pub ns: u64,
 }
 
-/// Nanoseconds per millisecond.
 const NS_PER_MS: f64 = 1e6;
-/// Times are kept to 3 significant digits.
 const DIGITS: u8 = 3;
 
-/// All of one cause.
 #[derive(Debug)]
 pub(crate) struct Tally {
     cause: Cause,
@@ -95,13 +92,11 @@ pub(crate) struct Tally {
     kept: usize,
 }
 
-/// The numbers that the sentences about one cause state.
 #[derive(Debug, Clone, Copy)]
 struct Figures {
     cause: Cause,
     occurrences: u64,
     exchanges: u64,
-    /// Of all causes and none.
     exchanges_seen: u64,
     ms_total: f64,
     ms_median: f64,
@@ -113,7 +108,6 @@ struct Figures {
 }
 
 impl Tally {
-    /// `kept`: how many occurrences are named.
     pub(crate) fn new(cause: Cause, kept: usize) -> Tally {
         Tally {
             cause,
@@ -127,7 +121,6 @@ impl Tally {
         }
     }
 
-    /// One more.
     pub(crate) fn take(&mut self, occurrence: Occurrence) {
         self.occurrences += 1;
         self.exchanges += u64::from(occurrence.exchange.is_some());
@@ -212,7 +205,6 @@ fn ms(ns: u64) -> f64 {
 /// largest that a link can be given.
 const WINDOW_OF_A_MESSAGE: &str = "1000";
 
-/// What happened, how often and how long.
 fn sentence(figures: &Figures) -> String {
     let (sender, receiver) = sides(figures.direction);
     let what = match figures.cause {
@@ -278,7 +270,6 @@ fn how_long(figures: &Figures) -> String {
     format!("That took {median} (median), {total} in all{part}.")
 }
 
-/// The axis to flip, where the lab has one.
 fn test(figures: &Figures) -> Option<Test> {
     let (axis, value) = switch(figures)?;
     let go = if figures.occurrences == 1 {

@@ -17,7 +17,6 @@ const TIME_MAX: u64 = 1 << 62;
 /// Behind the end of any stream, with room for sums, bytes.
 const OFFSET_MAX: u64 = 1 << 56;
 
-/// What is known of one connection.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) opening: Opening,
@@ -25,7 +24,6 @@ pub(crate) struct Flow {
     pub(crate) handshake: Handshake,
     /// By the direction that they send in.
     pub(crate) directions: [DirectionState; 2],
-    /// The first FIN of each direction.
     pub(crate) ends: [Option<At>; 2],
     /// The first FIN or RST, ns.
     pub(crate) closed_at: Option<u64>,
@@ -33,13 +31,10 @@ pub(crate) struct Flow {
     /// A SYN was captured without all of its options, among them maybe the scale of
     /// windows.
     is_scale_cut: bool,
-    /// Exchanges reported.
     pub(crate) exchanges: u64,
     /// Of those, whose messages the capture has.
     pub(crate) read: u64,
-    /// The connection uses TLS.
     pub(crate) is_encrypted: bool,
-    /// How long replies took to begin.
     pub(crate) reply_delays: ReplyDelays,
     pub(crate) waiting: Stalls,
     flow_control: Option<Box<FlowControl>>,
@@ -90,7 +85,6 @@ impl Flow {
         }
     }
 
-    /// One segment, whichever way it goes.
     pub(crate) fn segment(&mut self, segment: &Segment) {
         let segment = &self.paced(segment);
         self.handshake.take(segment, &mut self.path);
@@ -132,7 +126,6 @@ impl Flow {
         }
     }
 
-    /// A frame of HTTP/2.
     pub(crate) fn frame(&mut self, frame: Frame, carrier: &Segment) {
         let carrier = &self.paced(carrier);
         if !self.is_followed {

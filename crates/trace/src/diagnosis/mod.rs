@@ -46,10 +46,8 @@ pub const EXAMPLES: usize = 8;
 const LEAVING_MAX: usize = 256;
 /// Stalls of a connection whose messages cannot be read that are kept before they are counted.
 const UNREAD_MAX: usize = 128;
-/// Pairs of hosts that are remembered.
 const HOSTS_MAX: usize = 1024;
 
-/// What the connections between two hosts have in common.
 #[derive(Debug, Clone, Copy, Default)]
 struct Hosts {
     path: Path,
@@ -114,7 +112,6 @@ impl Diagnosis {
         self.tallies[occurrence.cause as usize].take(occurrence);
     }
 
-    /// Nothing more comes of a flow.
     fn settle(&mut self, id: FlowId) {
         let Some(flow) = self.flows.remove(id) else {
             return;

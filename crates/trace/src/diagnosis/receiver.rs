@@ -8,18 +8,15 @@ use crate::flow::event::{Segment, SegmentKind};
 /// acknowledged, so this covers about 512 segments on their way.
 const REMEMBERED: usize = 256;
 
-/// One packet that acknowledged more, or allowed more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Announcement {
     /// When it passed, ns.
     pub(crate) at: u64,
-    /// Its number.
     pub(crate) packet: u64,
     /// Everything below this offset has arrived.
     pub(crate) acknowledged: u64,
     /// Everything below this offset may be sent.
     pub(crate) limit: u64,
-    /// It carried nothing but that.
     pub(crate) is_pure: bool,
 }
 
@@ -31,7 +28,6 @@ pub(crate) struct Announcements {
 }
 
 impl Announcements {
-    /// Takes a packet of the receiver; false when it announces nothing new.
     pub(crate) fn take(&mut self, segment: &Segment) -> bool {
         let (acknowledged, limit) = self
             .ring
@@ -104,7 +100,6 @@ impl Announcements {
     }
 }
 
-/// The windows that a receiver offered.
 #[derive(Debug, Default)]
 pub(crate) struct OfferedWindows {
     /// Both SYNs were seen with all their options, so that windows are scaled as they
@@ -117,7 +112,6 @@ pub(crate) struct OfferedWindows {
 }
 
 impl OfferedWindows {
-    /// From here on windows are scaled.
     pub(crate) fn scaled(&mut self) {
         self.is_scaled = true;
     }

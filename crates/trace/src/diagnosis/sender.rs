@@ -6,7 +6,6 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::receiver::{Announcements, OfferedWindows};
 use crate::flow::event::{Direction, Segment};
 
-/// Segments without an acknowledgment that are remembered.
 const UNACKNOWLEDGED_MAX: usize = 1024;
 /// Ethernet's segment with timestamps (RFC 7323), where no SYN announced another size, bytes.
 const USUAL_SEGMENT_BYTES: u32 = 1448;
@@ -15,21 +14,18 @@ const TIMESTAMPS_BYTES: u32 = 12;
 /// A TCP header holds no more options, bytes.
 const OPTIONS_BYTES_MAX: u32 = 40;
 
-/// A segment with payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) offset: u64,
     pub(crate) end: u64,
     pub(crate) at: u64,
     pub(crate) packet: u64,
-    /// It was less than a full segment when it was sent.
     pub(crate) is_small: bool,
     /// It was sent a second time: an answer may be to either (Karn and Partridge 1987).
     pub(crate) again: bool,
 }
 
 impl Sent {
-    /// `full`: the payload of a full segment.
     pub(crate) fn of(segment: &Segment, full: u64) -> Sent {
         Sent {
             is_small: u64::from(segment.bytes) < full,
@@ -46,12 +42,10 @@ impl Sent {
     }
 }
 
-/// A silence of the sender between two segments that follow each other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gap {
     pub(crate) before: Sent,
     pub(crate) after: Sent,
-    /// The other side has sent payload in it.
     pub(crate) interrupted: bool,
 }
 
@@ -61,13 +55,11 @@ impl Gap {
     }
 }
 
-/// The segments of one direction, and the announcements of its receiver.
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(crate) direction: Direction,
     pub(crate) announcements: Announcements,
     pub(crate) windows: OfferedWindows,
-    /// Behind the last byte sent.
     pub(crate) next: u64,
     pub(crate) unacknowledged: VecDeque<Sent>,
     pub(crate) last: Option<Sent>,

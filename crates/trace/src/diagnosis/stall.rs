@@ -9,10 +9,8 @@ use crate::flow::event::Direction;
 /// a small window has thousands; further ones of the same kind are joined.
 const WAITING: usize = 256;
 
-/// One, as its packets show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stall {
-    /// Why.
     pub(crate) cause: Cause,
     /// The way of the bytes that came late.
     pub(crate) direction: Direction,
@@ -33,7 +31,6 @@ pub(crate) struct Stall {
 }
 
 impl Stall {
-    /// Those of its packets that there are.
     pub(crate) fn named_packets(&self) -> impl Iterator<Item = u64> + use<> {
         self.packets.into_iter().filter(|packet| *packet > 0)
     }
@@ -43,14 +40,12 @@ impl Stall {
     }
 }
 
-/// Those of one flow, in the order in which they ended.
 #[derive(Debug, Default)]
 pub(crate) struct Stalls {
     ring: VecDeque<Stall>,
 }
 
 impl Stalls {
-    /// One more.
     pub(crate) fn push(&mut self, stall: Stall) {
         if self.ring.len() >= WAITING {
             match self.ring.back_mut().filter(|last| last.continues(&stall)) {
@@ -78,12 +73,10 @@ impl Stalls {
         }
     }
 
-    /// How many wait.
     pub(crate) fn len(&self) -> usize {
         self.ring.len()
     }
 
-    /// All that wait.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stall> {
         self.ring.iter()
     }

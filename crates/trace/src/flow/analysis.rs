@@ -117,12 +117,10 @@ impl Counts {
     }
 }
 
-/// What the rules remember of one sender.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sender {
     /// The number behind the highest byte.
     next: Option<u32>,
-    /// When that came.
     next_at_ns: u64,
     /// Behind the highest byte without a hole before it.
     whole_to: Option<u32>,
@@ -170,7 +168,6 @@ pub(super) fn classify(
     verdict
 }
 
-/// SYN or FIN: they take a sequence number.
 #[inline]
 fn is_edge(packet: &Packet<'_>) -> bool {
     packet.flags.has(Flags::SYN) || packet.flags.has(Flags::FIN)
@@ -212,7 +209,6 @@ impl Sender {
         }
     }
 
-    /// The other side acknowledges what was not captured of this sender.
     #[inline]
     fn note_acknowledgment_of_unseen(&mut self, packet: &Packet<'_>) {
         let Some(whole_to) = self.whole_to else {

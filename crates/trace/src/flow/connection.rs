@@ -8,7 +8,6 @@ use super::sequence::SequenceNumbers;
 use crate::packet::tcp::{SynOptions, reports_duplicate};
 use crate::packet::{Flags, Packet};
 
-/// What is known of one direction.
 #[derive(Debug, Clone, Default)]
 struct DirectionState {
     numbers: SequenceNumbers,
@@ -25,7 +24,6 @@ pub(super) struct Connection {
     key: Key,
     client: Side,
     directions: [DirectionState; 2],
-    /// When the last SYN of the client came.
     syn_at_ns: Option<u64>,
     /// From the SYN to the first acknowledgment of the handshake's end.
     round_trip_ns: Option<u64>,
@@ -77,7 +75,6 @@ impl Connection {
         self.closing
     }
 
-    /// When it ended, or was last seen.
     pub(super) fn ended_at_ns(&self) -> u64 {
         if self.ended() {
             self.closed_at_ns
@@ -139,7 +136,6 @@ impl Connection {
         self.note_end(packet, &segment);
     }
 
-    /// Reports what still waits.
     pub(super) fn finish(
         &mut self,
         held: &mut usize,

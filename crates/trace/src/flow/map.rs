@@ -29,7 +29,6 @@ impl Hasher for Spread {
     }
 }
 
-/// No place.
 const NOWHERE: u32 = u32::MAX;
 
 /// A map from connections to what is known of them.
@@ -85,7 +84,6 @@ impl<T> FlowMap<T> {
         self.values[place as usize].take()
     }
 
-    /// All connections, in order.
     pub(crate) fn ids(&self) -> Vec<FlowId> {
         let mut ids: Vec<FlowId> = self.places.keys().copied().collect();
         ids.sort_unstable();

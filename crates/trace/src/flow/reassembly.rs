@@ -13,14 +13,12 @@ use super::event::{Direction, FlowId, Observer, Segment};
 /// come before the bytes. A hole waits for this number of further packets.
 const REORDERING_PACKETS: u8 = 3;
 
-/// What may wait, and does.
 pub(super) struct Memory<'a> {
     pub(super) flow_bytes: usize,
     pub(super) bytes: usize,
     pub(super) held: &'a mut usize,
 }
 
-/// Where events go.
 pub(super) struct Out<'a, O> {
     pub(super) flow: FlowId,
     pub(super) direction: Direction,
@@ -46,11 +44,9 @@ impl<O: Observer> Out<'_, O> {
     }
 }
 
-/// A segment that waits for others.
 #[derive(Debug, Clone)]
 struct Waiting {
     carrier: Segment,
-    /// Behind its last byte on the wire.
     end: u64,
     data: Box<[u8]>,
 }
@@ -69,7 +65,7 @@ pub(super) struct Reassembly {
     /// All below was acknowledged by the other side.
     acknowledged: u64,
     /// Packets since something acknowledged is missing.
-    patience_used: u8,
+    packets_since_missing: u8,
     /// By offset. They may overlap; what was delivered first holds.
     waiting: BTreeMap<u64, Waiting>,
     held: usize,
@@ -116,16 +112,16 @@ impl Reassembly {
     #[inline]
     pub(super) fn check<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
         if self.acknowledged <= self.next {
-            self.patience_used = 0;
+            self.packets_since_missing = 0;
             return;
         }
         // A FIN that was not captured looks like one byte.
         if self.waiting.is_empty() && self.acknowledged - self.next == 1 {
             return;
         }
-        self.patience_used += 1;
-        if self.patience_used > REORDERING_PACKETS {
-            self.patience_used = 0;
+        self.packets_since_missing += 1;
+        if self.packets_since_missing > REORDERING_PACKETS {
+            self.packets_since_missing = 0;
             self.give_up_below(self.acknowledged, held, out);
         }
     }

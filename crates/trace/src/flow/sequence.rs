@@ -1,13 +1,11 @@
 //! What one end sends: from sequence numbers of 32 bits to offsets that do not wrap.
 
-/// The numbers of one direction.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SequenceNumbers {
     /// Of the SYN; the next one has offset 0.
     base: Option<u32>,
     /// Behind the highest byte seen or acknowledged: what wraps is near it.
     highest: u64,
-    /// Offset of the FIN, the bytes' end.
     fin: Option<u64>,
 }
 

@@ -37,7 +37,6 @@ impl Default for Limits {
 /// it in TIME-WAIT (RFC 9293 section 3.6.1; Linux takes 60 s).
 const LINGER_NS: u64 = 60_000_000_000;
 
-/// A connection, and its neighbours in the queue that it is in.
 struct Slot {
     connection: Connection,
     links: Links,
@@ -164,7 +163,6 @@ impl Flows {
         slot
     }
 
-    /// Moves a connection to the end of its queue.
     #[inline]
     fn touch(&mut self, slot: u32) {
         let queue = if self.slots[slot as usize].connection.ended() {
@@ -258,7 +256,6 @@ fn opening(packet: &Packet<'_>, direction: Direction) -> Opening {
 
 const NONE: u32 = u32::MAX;
 
-/// The neighbours of a connection in its queue.
 #[derive(Debug, Clone, Copy)]
 struct Links {
     before: u32,

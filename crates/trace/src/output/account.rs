@@ -151,7 +151,6 @@ const UNITS: [&str; 23] = [
     "tls-record",
 ];
 
-/// The place of a unit in [`UNITS`].
 fn place(unit: Unit) -> usize {
     match unit {
         Unit::Http2 { kind, .. } => usize::from(kind.min(10)),

@@ -6,13 +6,10 @@ use crate::flow::map::FlowMap;
 use crate::packet::Flags;
 use crate::protocol::exchange::{Exchange, Protocol};
 
-/// A connection that is open.
 #[derive(Debug)]
 struct Connection {
     opening: Opening,
-    /// By direction.
     packets: [u64; 2],
-    /// One side acknowledges what the other one sent.
     acknowledges: bool,
     bytes: u64,
     retransmissions: u64,
@@ -23,7 +20,6 @@ struct Connection {
     in_flight: u64,
 }
 
-/// All of a capture.
 #[derive(Debug)]
 pub(super) struct ConnectionCounts {
     open: FlowMap<Connection>,
@@ -92,7 +88,6 @@ impl ConnectionCounts {
         self.use_of.closed_by_server += u64::from(exchange.closed_by_server);
     }
 
-    /// A call is over.
     pub(super) fn concluded(&mut self, flow: FlowId) {
         if let Some(connection) = self.open.get_mut(flow) {
             connection.in_flight = connection.in_flight.saturating_sub(1);
@@ -122,14 +117,12 @@ impl ConnectionCounts {
         }
     }
 
-    /// Connections in the document, and how they were used.
     pub(super) fn document(mut self) -> (FlowSums, Connections) {
         first(&mut self.sums.list, self.list_max);
         (self.sums, self.use_of)
     }
 }
 
-/// Keeps the first connections.
 fn first(list: &mut Vec<Flow>, count: usize) {
     list.sort_by_key(|flow| flow.flow);
     list.truncate(count);

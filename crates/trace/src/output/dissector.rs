@@ -43,7 +43,6 @@ pub struct Dissector<D> {
     found: Found<D>,
 }
 
-/// The listeners to exchanges.
 struct Found<D> {
     /// Connections that are looked at; None for all.
     chosen: Option<FlowMap<()>>,

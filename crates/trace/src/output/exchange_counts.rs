@@ -11,7 +11,6 @@ use crate::protocol::exchange::{Ending, Exchange, Extent, Message, Protocol};
 const NAMES_MAX: usize = 64;
 /// Statuses that are counted separately per name.
 const STATUSES_MAX: usize = 32;
-/// Name of all others.
 const OTHERS: &str = "(others)";
 
 /// Latencies in nanoseconds, to three digits.
@@ -67,7 +66,6 @@ impl Sizes {
     }
 }
 
-/// Exchanges of one name.
 #[derive(Debug)]
 struct Group {
     protocol: Protocol,
@@ -97,7 +95,6 @@ impl Group {
     }
 }
 
-/// What is known of all exchanges.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeCounts {
     count: u64,
@@ -144,7 +141,6 @@ impl ExchangeCounts {
         }
     }
 
-    /// A message has no counterpart.
     pub(super) fn unpaired(&mut self, message: Message) {
         match message {
             Message::Request => self.unpaired.requests += 1,
@@ -182,7 +178,6 @@ impl ExchangeCounts {
         })
     }
 
-    /// Exchanges in the document.
     pub(super) fn document(self, connections: Connections) -> ExchangeSums {
         let mut by_name: Vec<Named> = self.groups.into_iter().map(named).collect();
         by_name.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));

@@ -65,22 +65,18 @@ impl Correlation {
     }
 }
 
-/// A request on its connection.
 #[derive(Debug, Clone, Copy)]
 struct Begun {
     ordinal: u64,
     at_ns: u64,
 }
 
-/// A connection that is open.
 #[derive(Debug, Default)]
 struct Connection {
     syn_at_ns: Option<u64>,
-    /// One side has begun to close it.
     ending: bool,
     begun: u64,
     under_way: VecDeque<Begun>,
-    /// Under way and not in the list, which is full.
     untold: u64,
     /// When the last request began and when its reply ended, while nothing is under way.
     rests: Option<(u64, u64)>,
@@ -99,7 +95,6 @@ impl Longest {
     }
 }
 
-/// All of a capture.
 #[derive(Debug, Default)]
 pub(super) struct LoadMeter {
     now_ns: u64,
@@ -109,10 +104,8 @@ pub(super) struct LoadMeter {
     under_way: u64,
     /// Since when this number is under way.
     since_ns: u64,
-    /// Nanoseconds at each concurrency.
     levels: Vec<u64>,
     concurrency_max: u64,
-    /// When nothing was under way any more, since the last begin.
     idle_from_ns: Option<u64>,
     gaps: Moments,
     gap_quantiles: Latencies,
@@ -127,7 +120,6 @@ pub(super) struct LoadMeter {
 }
 
 impl LoadMeter {
-    /// The next events happened then.
     pub(super) fn at(&mut self, at_ns: u64) {
         self.now_ns = self.now_ns.max(at_ns);
     }
@@ -246,7 +238,6 @@ impl LoadMeter {
         }
     }
 
-    /// The load in the document.
     pub(super) fn document(self) -> Load {
         let seconds = (self.last_ns - self.first_ns) as f64 / 1e9;
         let several = self.requests > 1 && seconds > 0.0;
@@ -275,7 +266,6 @@ impl LoadMeter {
         }
     }
 
-    /// Nanoseconds times requests under way.
     fn request_ns(&self) -> f64 {
         let levels = self.levels.iter().enumerate();
         levels.map(|(level, ns)| level as f64 * *ns as f64).sum()

@@ -3,9 +3,7 @@
 /// The byte order of a file's own numbers; headers of packets are big-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ByteOrder {
-    /// Most significant byte first.
     Big,
-    /// Least significant byte first.
     Little,
 }
 

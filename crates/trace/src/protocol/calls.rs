@@ -74,7 +74,6 @@ pub(super) struct Calls {
     pub(super) caller: Direction,
     open: VecDeque<Call>,
     next_ordinal: u64,
-    /// The highest stream or number so far.
     pub(super) last_stream: u32,
     /// What the caller had received when it asked last.
     received: Option<u64>,
@@ -103,7 +102,6 @@ impl Calls {
         self.open.capacity() * size_of::<Call>()
     }
 
-    /// Calls begun so far.
     pub(super) fn count(&self) -> u64 {
         self.next_ordinal
     }
@@ -165,7 +163,6 @@ impl Calls {
         self.open.iter().position(|call| !call.reply_done)
     }
 
-    /// The place of a stream's or a number's call.
     #[inline]
     pub(super) fn find(&self, stream: u32) -> Option<usize> {
         self.open
@@ -182,7 +179,6 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// Concludes the call when both sides have sent all.
     #[inline]
     pub(super) fn settle(
         &mut self,
@@ -198,7 +194,6 @@ impl Calls {
         settled
     }
 
-    /// The call is over.
     pub(super) fn conclude(&mut self, place: usize, ending: Ending, listener: &mut impl Exchanges) {
         self.tell_finished(listener);
         if let Some(mut call) = self.open.remove(place) {
@@ -230,14 +225,12 @@ impl Calls {
         self.conclude(place, Ending::Unseen, listener);
     }
 
-    /// All calls are given up.
     pub(super) fn abandon_all(&mut self, listener: &mut impl Exchanges) {
         while !self.is_empty() {
             self.abandon(0, listener);
         }
     }
 
-    /// All calls of which no reply was seen are given up.
     pub(super) fn abandon_unanswered(&mut self, listener: &mut impl Exchanges) {
         let unanswered = |call: &Call| !call.is_answered();
         while let Some(place) = self.open.iter().position(unanswered) {
@@ -265,7 +258,6 @@ impl Calls {
         }
     }
 
-    /// That side sent FIN.
     pub(super) fn fin(&mut self, segment: &Segment, listener: &mut impl Exchanges) {
         if segment.direction != self.caller
             && self.open.is_empty()

@@ -15,10 +15,8 @@ use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 /// Segments without a protocol that are looked at in a connection seen from its middle.
 const TRIES_MAX: u32 = 64;
 
-/// The parser of the protocol of a connection.
 #[derive(Debug)]
 enum Parser {
-    /// Not known yet.
     Undetected(Undetected),
     Http1(Box<Http1>),
     Http2(Box<Http2>),
@@ -35,7 +33,6 @@ struct Undetected {
     tries: u32,
 }
 
-/// One connection.
 #[derive(Debug)]
 pub(super) struct Conversation {
     flow: FlowId,
@@ -46,9 +43,7 @@ pub(super) struct Conversation {
     beginning: [bool; 2],
     /// By direction: bytes handed out so far, gaps among them.
     reached: [u64; 2],
-    /// By direction: where its FIN stands.
     pub(super) fin: [Option<u64>; 2],
-    /// By direction: the last segment.
     pub(super) last: [Option<Segment>; 2],
     pub(super) weight: usize,
 }
@@ -112,7 +107,6 @@ impl Conversation {
         }
     }
 
-    /// Hands bytes to the protocol.
     fn parse(
         &mut self,
         offset: u64,
@@ -151,7 +145,6 @@ impl Conversation {
         }
     }
 
-    /// Looks for a protocol in the first bytes of either side.
     fn detect(
         &mut self,
         offset: u64,
@@ -328,7 +321,6 @@ impl Conversation {
 /// client asks.
 #[derive(Debug, Default)]
 struct Unknown {
-    /// The server is answering.
     answering: bool,
 }
 
@@ -353,13 +345,12 @@ impl Unknown {
         cursor.assign_to(Kind::Unknown, input.len(), extent);
     }
 
-    /// Bytes are missing, perhaps whole unknown.
+    /// Bytes are missing, perhaps whole messages.
     fn gap(&mut self, calls: &mut Calls, listener: &mut impl Exchanges) {
         self.answering = false;
         calls.conclude_all(|_| Ending::Unseen, listener);
     }
 
-    /// It is the client's turn again.
     fn end(&mut self, calls: &mut Calls, listener: &mut impl Exchanges) {
         self.answering = false;
         if !calls.is_empty() {

@@ -17,7 +17,6 @@ impl Pending {
         self.0.capacity() * size_of::<(Segment, u32)>()
     }
 
-    /// Reports all of them as one layer.
     pub(super) fn drop_as(
         &mut self,
         flow: FlowId,
@@ -34,7 +33,6 @@ impl Pending {
 /// What a parser sees of the bytes that it is given.
 pub(super) struct Cursor<'a, E> {
     pub(super) flow: FlowId,
-    /// The bytes' carrier.
     pub(super) carrier: &'a Segment,
     /// Offset of the next byte in its stream.
     pub(super) offset: u64,
@@ -43,7 +41,6 @@ pub(super) struct Cursor<'a, E> {
 }
 
 impl<E: Exchanges> Cursor<'_, E> {
-    /// The next bytes are of that layer.
     #[inline]
     pub(super) fn label(&mut self, layer: impl Into<Layer>, bytes: usize) {
         if bytes > 0 {
@@ -133,7 +130,6 @@ impl<E: Exchanges> Cursor<'_, E> {
         }
     }
 
-    /// A unit has been understood.
     #[inline]
     pub(super) fn unit(&mut self, unit: Unit) {
         self.listener.unit(self.flow, unit, self.carrier);

@@ -6,24 +6,19 @@ use wirelab_wire::http2::frame::{FRAME_MAX_LEAST, FrameHead, flag, kind};
 
 use crate::protocol::exchange::Protocol;
 
-/// Bytes that are enough to decide.
 pub(super) const ENOUGH: usize = 24;
 
 /// Bytes that the name of a method has at most (PROPPATCH and its like).
 const METHOD_BYTES_MAX: usize = 17;
 
-/// What some first bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detection {
     /// That protocol; the sender asks, answers, or may do either.
     Is(Protocol, Role),
-    /// Too few to decide.
     More,
-    /// None of those known.
     None,
 }
 
-/// The role of the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Asks,

@@ -12,7 +12,6 @@ use crate::protocol::layer::{Content, Kind};
 /// Bytes of a request's or reply's own header that are waited for.
 const CALL_HEAD_MAX: usize = 16 << 10;
 
-/// What comes next in a direction.
 #[derive(Debug)]
 enum Reading {
     Header,
@@ -29,7 +28,6 @@ enum Reading {
 #[derive(Debug)]
 struct Side {
     reading: Reading,
-    /// A header, or what follows it, that is not whole.
     partial: Vec<u8>,
     /// GIOP 1.1: the message that fragments continue.
     continued: Option<u32>,
@@ -185,10 +183,10 @@ impl Giop {
             &own.partial
         };
         // Behind a header that ends with what has come there may be padding.
-        let mut said =
-            Said::read(&header, content).filter(|said| whole || said.bytes() < content.len());
+        let mut start = MessageStart::read(&header, content)
+            .filter(|start| whole || start.bytes() < content.len());
         let mut room = cursor.hold(input.len());
-        if said.is_none() {
+        if start.is_none() {
             if own.partial.is_empty() {
                 own.partial.extend_from_slice(input);
             }
@@ -196,12 +194,12 @@ impl Giop {
             if !whole && room {
                 return input.len();
             }
-            said = Some(Said::Nothing(own.partial.len()));
+            start = Some(MessageStart::Nothing(own.partial.len()));
         }
         let taken = own.partial.len().max(input.len());
         own.partial.clear();
-        let said = said.unwrap_or(Said::Nothing(taken));
-        self.begin_body(side, header, said, taken, calls, cursor);
+        let start = start.unwrap_or(MessageStart::Nothing(taken));
+        self.begin_body(side, header, start, taken, calls, cursor);
         input.len()
     }
 
@@ -210,14 +208,14 @@ impl Giop {
         &mut self,
         side: usize,
         header: MessageHeader,
-        said: Said,
+        start: MessageStart,
         taken: usize,
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) {
-        let head_bytes = said.bytes();
-        let id = match said {
-            Said::Request(head) if side == 0 => {
+        let head_bytes = start.bytes();
+        let id = match start {
+            MessageStart::Request(head) if side == 0 => {
                 let call = calls.begin(head.id, cursor);
                 call.exchange.name = name([&head.operation, ""]);
                 if !head.response_expected {
@@ -225,7 +223,7 @@ impl Giop {
                 }
                 Some(head.id)
             }
-            Said::Reply(head) if side == 1 => {
+            MessageStart::Reply(head) if side == 1 => {
                 let call = calls.find(head.id).and_then(|place| calls.get(place));
                 let call = call.filter(|call| !call.reply_done);
                 if call.is_none() {
@@ -237,8 +235,8 @@ impl Giop {
                     head.id
                 })
             }
-            Said::Fragment(Some(id)) => Some(id),
-            Said::Fragment(None) => self.sides[side].continued,
+            MessageStart::Fragment(Some(id)) => Some(id),
+            MessageStart::Fragment(None) => self.sides[side].continued,
             _ => None,
         };
         let call = id
@@ -320,7 +318,7 @@ fn begins_message(input: &[u8]) -> bool {
 
 /// What the beginning of a message's content states.
 #[derive(Debug)]
-enum Said {
+enum MessageStart {
     Request(RequestHead),
     Reply(ReplyHead),
     /// More of a message; since GIOP 1.2 with the number of that message.
@@ -329,23 +327,23 @@ enum Said {
     Nothing(usize),
 }
 
-impl Said {
+impl MessageStart {
     /// None when it is not whole yet.
-    fn read(header: &MessageHeader, content: &[u8]) -> Option<Said> {
+    fn read(header: &MessageHeader, content: &[u8]) -> Option<MessageStart> {
         let MessageHeader { version, order, .. } = *header;
         match header.kind {
             MessageKind::Request => {
                 let head = onlooker::request(version, order, content).ok()?;
-                Some(Said::Request(head))
+                Some(MessageStart::Request(head))
             }
             MessageKind::Reply => {
                 let head = onlooker::reply(version, order, content).ok()?;
-                Some(Said::Reply(head))
+                Some(MessageStart::Reply(head))
             }
-            _ if version < Version::V12 => Some(Said::Fragment(None)),
+            _ if version < Version::V12 => Some(MessageStart::Fragment(None)),
             _ => {
                 let raw = *content.first_chunk()?;
-                Some(Said::Fragment(Some(match order {
+                Some(MessageStart::Fragment(Some(match order {
                     ByteOrder::Big => u32::from_be_bytes(raw),
                     ByteOrder::Little => u32::from_le_bytes(raw),
                 })))
@@ -356,10 +354,10 @@ impl Said {
     /// Bytes of the content that are no arguments.
     fn bytes(&self) -> usize {
         match self {
-            Said::Request(head) => head.bytes,
-            Said::Reply(head) => head.bytes,
-            Said::Fragment(id) => id.map_or(0, |_| 4),
-            Said::Nothing(bytes) => *bytes,
+            MessageStart::Request(head) => head.bytes,
+            MessageStart::Reply(head) => head.bytes,
+            MessageStart::Fragment(id) => id.map_or(0, |_| 4),
+            MessageStart::Nothing(bytes) => *bytes,
         }
     }
 }

@@ -12,7 +12,6 @@ use super::pairing::Pairing;
 use crate::protocol::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
 use crate::protocol::layer::{Content, Kind, Layer};
 
-/// What comes next in a direction.
 #[derive(Debug)]
 enum State {
     Head,
@@ -26,9 +25,7 @@ enum State {
 #[derive(Debug)]
 struct Side {
     state: State,
-    /// A head that is not whole.
     partial: Vec<u8>,
-    /// What the body is.
     content: Content,
 }
 
@@ -39,10 +36,8 @@ pub(super) struct Http1 {
     pub(super) pairing: Pairing,
 }
 
-/// What the connection is from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// HTTP/1 as before.
     Same,
     /// Another protocol: 101, or the tunnel of CONNECT. The number of bytes that were used.
     Switched(usize),
@@ -277,14 +272,12 @@ impl Http1 {
         used
     }
 
-    /// The message under way is complete.
     fn end<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         self.sides[side].state = State::Head;
         self.pairing
             .finish(side, Ending::Framed, calls, cursor.listener);
     }
 
-    /// The direction's stream has ended with FIN.
     pub(super) fn end_of_stream(
         &mut self,
         side: usize,
@@ -375,7 +368,6 @@ fn describe(call: &mut Call, head: &RequestHead<'_>) {
     call.tunnel = head.method == "CONNECT";
 }
 
-/// What a body is by its content type.
 pub(super) fn content_of(named: ContentType) -> Content {
     match named {
         ContentType::Json => Content::Json,

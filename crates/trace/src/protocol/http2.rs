@@ -13,7 +13,6 @@ use crate::protocol::layer::{Kind, Layer};
 /// Payload of SETTINGS, WINDOW_UPDATE and padding lengths that is kept, bytes.
 const SMALL_MAX: usize = 240;
 
-/// What comes next in a direction.
 #[derive(Debug, Clone, Copy)]
 enum Reading {
     /// The number of bytes of the preface that have come.
@@ -24,7 +23,6 @@ enum Reading {
     Lost,
 }
 
-/// A frame whose head has been read.
 #[derive(Debug, Clone, Copy)]
 struct Payload {
     head: FrameHead,
@@ -39,10 +37,8 @@ struct Payload {
 #[derive(Debug)]
 struct Side {
     reading: Reading,
-    /// A frame's head that is not whole.
     raw: [u8; FrameHead::LEN],
     filled: usize,
-    /// A small payload that is needed whole.
     small: Vec<u8>,
     fields: FieldReader,
     /// Of all frames so far that carry no part of a message, bytes.
@@ -193,7 +189,7 @@ impl Http2 {
                     place = calls.find(head.stream);
                 }
             }
-            kind::CONTINUATION => own.fields.go_on(head),
+            kind::CONTINUATION => own.fields.begin_continuation(head),
             _ => {}
         }
         let carries = matches!(head.kind, kind::HEADERS | kind::CONTINUATION | kind::DATA);
@@ -257,7 +253,6 @@ impl Http2 {
         used
     }
 
-    /// A frame is complete.
     fn end<E: Exchanges>(
         &mut self,
         side: usize,

@@ -27,7 +27,7 @@ impl Pairing {
         self.is_in_doubt
     }
 
-    /// A reply begins with the next byte. Whoever had not received a request does
+    /// A reply begins with the next byte. A server that had not received a request does
     /// not answer it.
     pub(super) fn answer<E: Exchanges>(&mut self, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         let (start, acknowledged) = (cursor.offset, cursor.carrier.acknowledged);
@@ -58,7 +58,6 @@ impl Pairing {
             .is_some_and(|call| heard(call));
     }
 
-    /// The call that the reply under way answers.
     pub(super) fn answered<'a>(&self, calls: &'a mut Calls) -> Option<&'a mut Call> {
         let place = calls.unanswered().filter(|_| self.answers)?;
         calls.get(place)
@@ -70,7 +69,6 @@ impl Pairing {
         cursor.listener.unpaired(cursor.flow, Message::Reply);
     }
 
-    /// The extent of the side's message under way.
     pub(super) fn extent<'a>(&self, side: usize, calls: &'a mut Calls) -> Option<&'a mut Extent> {
         match side {
             0 => calls.youngest().map(|call| &mut call.exchange.request),
@@ -78,7 +76,6 @@ impl Pairing {
         }
     }
 
-    /// The side's message is over.
     pub(super) fn finish(
         &mut self,
         side: usize,
@@ -105,7 +102,6 @@ impl Pairing {
         }
     }
 
-    /// The thread of the side is lost.
     pub(super) fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
         self.is_in_doubt = true;
         if side == 0 {

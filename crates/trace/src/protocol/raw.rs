@@ -12,7 +12,6 @@ use crate::protocol::layer::{Content, Kind, Layer};
 #[derive(Debug, Default)]
 struct Side {
     frames: Frames,
-    /// A message has begun.
     begun: bool,
     /// What the message is; known by its first byte.
     content: Option<Content>,
@@ -41,7 +40,7 @@ impl Raw {
         }
     }
 
-    /// Nobody answers: requests that were sent whole are complete.
+    /// The server never answers: requests that were sent whole are complete.
     pub(super) fn is_one_way(&self) -> bool {
         !self.answered
     }

@@ -4,22 +4,18 @@ use super::cursor::Cursor;
 use crate::protocol::exchange::{Exchanges, Unit};
 use crate::protocol::layer::Kind;
 
-/// Bytes of a record's head.
 const HEAD_BYTES: usize = 5;
-/// Content type of application data.
 const APPLICATION_DATA: u8 = 23;
 
 #[derive(Debug, Default)]
 struct Side {
     head: [u8; HEAD_BYTES],
     filled: usize,
-    /// Bytes of the record that are to come.
     left: u32,
     kind: u8,
     lost: bool,
 }
 
-/// Both directions of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Tls {
     sides: [Side; 2],

@@ -1,4 +1,4 @@
-//! Raw messages, TLS, and protocols that nobody knows.
+//! Raw messages, TLS, and unknown protocols.
 
 use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
 use wirelab_trace::protocol::layer::{Content, Kind};

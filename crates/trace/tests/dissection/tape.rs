@@ -130,7 +130,7 @@ impl Tape {
         self
     }
 
-    /// Many segments of so many bytes.
+    /// Many segments of that number of bytes.
     pub fn pieces(&mut self, direction: Direction, payload: &[u8], size: usize) -> &mut Tape {
         for piece in payload.chunks(size.max(1)) {
             self.say(direction, piece);
@@ -154,7 +154,7 @@ impl Tape {
         self
     }
 
-    /// Later packets hold so many bytes of payload at most.
+    /// Later packets hold that number of bytes of payload at most.
     pub fn snap(&mut self, bytes: usize) -> &mut Tape {
         self.snap = bytes;
         self
@@ -226,7 +226,7 @@ impl Tape {
     }
 }
 
-/// All that was told.
+/// All recorded events.
 #[derive(Debug, Default)]
 pub struct Heard {
     pub exchanges: Vec<Exchange>,

@@ -17,7 +17,6 @@ const REPEATED_NS: u64 = 150_000_000;
 /// When a packet passed, and its number.
 pub(crate) type At = (u64, u64);
 
-/// The packets that open a connection: the first and the last of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct Handshake {
     asked: Option<(At, At)>,
@@ -26,7 +25,6 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
-    /// A segment of the flow.
     pub(crate) fn take(&mut self, segment: &Segment, path: &mut Path) {
         if self.established.is_some() {
             return;
@@ -95,7 +93,6 @@ impl Handshake {
         Some((established.0.saturating_sub(asked.0), packets))
     }
 
-    /// Both SYNs were seen.
     pub(crate) fn is_whole(&self) -> bool {
         self.asked.is_some() && self.answered.is_some()
     }
@@ -114,12 +111,9 @@ impl Handshake {
     }
 }
 
-/// Pairs of hosts that are followed.
 const HOST_PAIRS_MAX: usize = 1024;
-/// Connections of a pair that wait for a second one.
 const WAITING_MAX: usize = 64;
 
-/// A connection that was closed after one exchange.
 #[derive(Debug)]
 pub(crate) struct SingleUse {
     pub(crate) opened_at: u64,
@@ -134,7 +128,6 @@ struct Pair {
     waiting: Vec<Occurrence>,
 }
 
-/// By client host and server.
 #[derive(Debug, Default)]
 pub(crate) struct Reuse {
     pairs: HashMap<(IpAddr, SocketAddr), Pair>,

@@ -10,9 +10,7 @@ use crate::flow::event::Segment;
 
 /// The initial window of streams and connections (RFC 9113 section 6.9.2), bytes.
 const INITIAL_BYTES: i64 = 65_535;
-/// Streams per direction that are followed.
 const STREAMS: usize = 1024;
-/// Grants per window that are remembered.
 const GRANTS: usize = 32;
 /// A sender that has been granted more sends within this, if it has more: the
 /// grant must be read and understood by a process, ns.
@@ -40,7 +38,6 @@ struct Grant {
 struct Credit {
     sent: i64,
     grants: VecDeque<Grant>,
-    /// The end of its last DATA.
     last: Option<(u64, u64)>,
 }
 
@@ -134,7 +131,6 @@ impl Windows {
     }
 }
 
-/// Flow control of one connection, by the side that sends DATA.
 #[derive(Debug)]
 pub(crate) struct FlowControl {
     windows: [Windows; 2],

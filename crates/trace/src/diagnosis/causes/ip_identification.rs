@@ -21,17 +21,14 @@ const COUNTER_AFTER: u32 = 2;
 /// When a packet passed, and its number.
 type At = (u64, u64);
 
-/// Packets that were counted and did not come.
 #[derive(Debug, Clone, Copy)]
 struct Missing {
     packets: u16,
-    /// The last of the sender's before them.
     before: Option<At>,
     /// Of the packet that showed it, ns.
     shown_at: u64,
 }
 
-/// The identifications of one sender.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Identifications {
     last: Option<u16>,

@@ -19,11 +19,9 @@ struct Hole {
     start: u64,
     end: u64,
     since: u64,
-    /// The packet that showed it.
     packet: u64,
 }
 
-/// Bytes that were sent again and not acknowledged yet.
 #[derive(Debug, Clone, Copy)]
 struct Again {
     stall: Stall,
@@ -31,7 +29,6 @@ struct Again {
     into_full_window: bool,
 }
 
-/// What is missing of a direction, and what was repeated.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     holes: Vec<Hole>,
@@ -39,7 +36,6 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Something is missing, or was repeated and is not acknowledged.
     pub(crate) fn is_recovering(&self) -> bool {
         !self.holes.is_empty() || !self.again.is_empty()
     }

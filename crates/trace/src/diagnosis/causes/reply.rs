@@ -16,7 +16,7 @@ const LINK_NS: u64 = 1_000_000;
 const REMEMBERED: usize = 32;
 /// Fewer show no pattern.
 const FEW: usize = 8;
-/// One in so many replies may be faster than the link's others: of a server that did not
+/// One in this number of replies may be faster than the link's others: of a server that did not
 /// think for once.
 const FAST: usize = 8;
 /// So many times as far above the way as the median of replies lies above the fast ones,

@@ -11,7 +11,6 @@ use crate::diagnosis::stall::Stall;
 use crate::flow::event::Direction;
 use crate::protocol::exchange::Extent;
 
-/// Joints of messages that are remembered.
 const JOINTS_MAX: usize = 64;
 /// The least that an acknowledgment must have been delayed, ns. Linux waits 40 ms
 /// or more (TCP_DELACK_MIN), BSD 40 to 100 ms, Windows 40 to 200 ms; RFC 1122
@@ -63,7 +62,6 @@ pub(crate) fn is_delayed(stall: &Stall, path: &Path) -> bool {
 /// behind a slow link, which draws packets apart, an eighth of its round trip.
 const AT_HAND_NS: u64 = 2_000_000;
 
-/// A small segment, and the next of the same sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Joint {
     pub(crate) from: u64,
@@ -77,7 +75,6 @@ pub(crate) struct Joint {
 }
 
 impl Joint {
-    /// Of a gap whose first segment is less than a full one.
     fn of(announcements: &Announcements, gap: &Gap) -> Option<Joint> {
         let answer = announcements.acknowledging(gap.before.end);
         gap.before.is_small.then_some(Joint {
@@ -102,14 +99,12 @@ impl Joint {
     }
 }
 
-/// The last joints of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Joints {
     ring: VecDeque<Joint>,
 }
 
 impl Joints {
-    /// Keeps the joint of a gap, if that is one.
     pub(crate) fn take(&mut self, announcements: &Announcements, gap: &Gap) {
         let Some(joint) = Joint::of(announcements, gap) else {
             return;

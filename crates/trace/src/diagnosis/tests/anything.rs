@@ -14,7 +14,6 @@ fn direction() -> impl Strategy<Value = Direction> {
     prop_oneof![Just(Direction::Request), Just(Direction::Reply)]
 }
 
-/// Small numbers that meet, and large ones.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0..20u64, 0..3_000_000_000u64, Just(u64::MAX)]
 }

@@ -5,7 +5,6 @@ use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment,
 use crate::packet::Flags;
 use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
 
-/// A pure acknowledgment of the server.
 pub(crate) fn acknowledgment(at: u64, acknowledged: u64, window: u64) -> Segment {
     Segment {
         packet: at,
@@ -46,14 +45,10 @@ pub(crate) struct Timeline {
     acknowledged: [u64; 2],
     window: [u64; 2],
     ordinal: u64,
-    /// Packets of a side that are not captured.
     hidden: [bool; 2],
-    /// Bytes of control frames since the last exchange.
     between: [u32; 2],
-    /// The next identification of a side, where packets are counted.
     numbers: Option<[u16; 2]>,
     duplicate: bool,
-    /// Options of SYNs are captured in part.
     options_cut: bool,
 }
 
@@ -108,25 +103,21 @@ impl Timeline {
         self.observe(segment)
     }
 
-    /// Packets of a side are missing in the capture from here on.
     pub(crate) fn hide(&mut self, side: Direction) -> &mut Self {
         self.hidden[side as usize] = true;
         self
     }
 
-    /// The capture cuts off options of the SYNs that follow.
     pub(crate) fn cut_options(&mut self) -> &mut Self {
         self.options_cut = true;
         self
     }
 
-    /// Packets are counted from here on.
     pub(crate) fn numbered(&mut self) -> &mut Self {
         self.numbers = Some([7_000; 2]);
         self
     }
 
-    /// Packets of a side are lost before the capture.
     pub(crate) fn skip(&mut self, side: Direction, packets: u16) -> &mut Self {
         if let Some(numbers) = &mut self.numbers {
             let number = &mut numbers[side as usize];
@@ -168,14 +159,12 @@ impl Timeline {
         self
     }
 
-    /// A pure acknowledgment of all that the other side has sent.
     pub(crate) fn ack(&mut self, side: Direction, after_us: u64) -> &mut Self {
         self.acknowledged[side as usize] = self.sent[side.opposite() as usize];
         let segment = self.blank(side, after_us);
         self.observe(segment)
     }
 
-    /// A pure acknowledgment of less.
     pub(crate) fn ack_only(&mut self, side: Direction, below: u64, after_us: u64) -> &mut Self {
         self.acknowledged[side as usize] = below;
         let segment = self.blank(side, after_us);
@@ -212,7 +201,6 @@ impl Timeline {
         self
     }
 
-    /// Payload at an offset below what was sent.
     pub(crate) fn again(
         &mut self,
         side: Direction,
@@ -259,7 +247,6 @@ impl Timeline {
         self
     }
 
-    /// Where the next byte of a side, and now, are.
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             sent: self.sent,
@@ -267,7 +254,6 @@ impl Timeline {
         }
     }
 
-    /// An exchange is over: what was sent since the mark.
     pub(crate) fn exchange(
         &mut self,
         since: Mark,
@@ -324,7 +310,6 @@ impl Timeline {
     }
 }
 
-/// A place in a conversation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
     sent: [u64; 2],

@@ -9,7 +9,6 @@ const SEGMENT: u64 = 1448;
 /// From the server to the client and back, us.
 const FAR_US: u64 = 13_800;
 
-/// A request, and the first segments of its reply.
 fn begin(timeline: &mut Timeline, segments: u32) -> Mark {
     let mark = timeline.mark();
     timeline.data(C, 120, 50).burst(S, segments, 100);

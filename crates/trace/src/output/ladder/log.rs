@@ -9,7 +9,6 @@ use crate::protocol::layer::Layer;
 
 /// Packets that are kept from the beginning and from the end of an exchange.
 const HALF_MAX: usize = 128;
-/// Packets of a set-up that are kept.
 const SET_UP_MAX: usize = 32;
 
 /// Packets of a connection since its last exchange began, or the last ones of these.
@@ -21,11 +20,9 @@ pub(super) struct Log {
     omitted: u64,
     begun: u64,
     in_flight: u64,
-    /// Another exchange began while one was under way.
     overlapped: bool,
     /// Complete, waits for the packets up to the next one.
     pub(super) finished: Option<Followed>,
-    /// FIN seen, by direction.
     fins: [bool; 2],
     /// All has been seen that can be of interest, now, or earlier.
     ends: bool,
@@ -45,7 +42,6 @@ impl Log {
         self.over
     }
 
-    /// The exchange that has just been reported was alone.
     pub(super) fn has_alone(&self) -> bool {
         !self.overlapped && self.in_flight == 0
     }
@@ -146,7 +142,6 @@ impl Log {
         })
     }
 
-    /// The packets from the first FIN or RST on.
     pub(super) fn tear_down(&self) -> Vec<Step> {
         let end = self.steps().skip_while(|step| !step.is_end());
         end.copied().collect()

@@ -31,7 +31,6 @@ use steps::{Followed, Ladder, Step};
 /// Steps of all connections at most; connections above that are not followed.
 const STEPS_MAX: usize = 1 << 19;
 
-/// All connections.
 #[derive(Debug, Default)]
 pub(crate) struct Ladders {
     logs: FlowMap<Log>,
@@ -39,7 +38,6 @@ pub(crate) struct Ladders {
     sequences: Sequences,
     sample: Sample,
     not_followed: u64,
-    /// The exchange that was asked for, from 1.
     asked: Option<u64>,
     begun: u64,
     /// Its connection and number there, once it has begun.
@@ -147,7 +145,6 @@ impl Ladders {
         self.logs.remove(flow);
     }
 
-    /// The connection has no more to show.
     fn end(&mut self, flow: FlowId) {
         self.settle(flow, u64::MAX);
         if let Some(log) = self.logs.get_mut(flow) {
@@ -196,7 +193,6 @@ impl Ladders {
         Some((of, rungs::rungs(ladder)))
     }
 
-    /// Inter-arrival times of the commonest sequence.
     pub(crate) fn interarrival(&self) -> (InterarrivalOf, Vec<Position>) {
         let (of, positions) = self.sequences.commonest();
         let of = InterarrivalOf {
@@ -207,7 +203,6 @@ impl Ladders {
     }
 }
 
-/// Puts a ladder where it is wanted, if it is.
 fn keep(
     sample: &mut Sample,
     answer: &mut Option<Ladder>,

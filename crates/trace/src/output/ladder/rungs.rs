@@ -110,7 +110,6 @@ pub(super) fn way(direction: Direction) -> Way {
     }
 }
 
-/// As `SYN ACK`.
 pub(super) fn flag_names(flags: Flags) -> String {
     let names = [
         (Flags::SYN, "SYN"),

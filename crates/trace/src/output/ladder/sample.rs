@@ -34,7 +34,6 @@ impl Sample {
         }
     }
 
-    /// Those of a connection.
     pub(super) fn of(&mut self, flow: FlowId) -> impl Iterator<Item = &mut Ladder> {
         let kept = self.kept.iter_mut().map(|(_, ladder)| ladder);
         kept.filter(move |ladder| ladder.of.flow == flow)

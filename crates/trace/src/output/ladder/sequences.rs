@@ -8,9 +8,7 @@ use crate::flow::event::Direction;
 use crate::output::document::timeline::{Bin, InterarrivalOf, Position, Spread};
 use crate::packet::Flags;
 
-/// Sequences that are distinguished.
 const SEQUENCES_MAX: usize = 256;
-/// Packets of a sequence that is followed.
 const PACKETS_MAX: usize = 64;
 
 /// Sums over the packets at one place (Welford 1962, for a stable deviation).
@@ -94,7 +92,6 @@ fn look(step: &Step) -> u8 {
 }
 
 impl Sequences {
-    /// Adds a sequence; false when it is not followed.
     pub(super) fn count<'a>(&mut self, steps: Option<impl Iterator<Item = &'a Step>>) -> bool {
         let Some(steps) = steps else { return false };
         self.key.clear();
@@ -173,7 +170,6 @@ impl ValueCounts {
         }
     }
 
-    /// Each value and how often it came, in their order.
     fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.iter().copied()
     }

@@ -10,7 +10,6 @@ use crate::protocol::layer::{Content, Kind, Layer};
 /// Layers of one packet that are distinguished; what is behind them counts to the last.
 pub(super) const LAYERS_MAX: usize = 10;
 
-/// One packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) packet: u64,
@@ -43,7 +42,6 @@ impl Step {
         }
     }
 
-    /// What its payload is, in order.
     pub(super) fn layers(&self) -> impl Iterator<Item = (Layer, u32)> {
         self.layers.into_iter().filter(|(_, bytes)| *bytes > 0)
     }
@@ -73,7 +71,6 @@ impl Step {
     }
 }
 
-/// An exchange whose packets are wanted.
 #[derive(Debug, Clone)]
 pub(super) struct Followed {
     pub(super) flow: FlowId,
@@ -84,7 +81,6 @@ pub(super) struct Followed {
     pub(super) is_asked: bool,
 }
 
-/// The packets of one exchange.
 #[derive(Debug, Clone)]
 pub(super) struct Ladder {
     pub(super) of: Followed,
@@ -98,7 +94,6 @@ pub(super) struct Ladder {
 }
 
 impl Ladder {
-    /// The connection ended so.
     pub(super) fn end_with(&mut self, tear_down: &[Step]) {
         if self.tear_down.is_empty() {
             let last = self.exchange.last().map_or(0, |step| step.packet);

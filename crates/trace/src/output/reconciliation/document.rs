@@ -1,4 +1,4 @@
-//! What laying calls beside their packets gave, as part of a dissection.
+//! Calls compared with their packets, as part of the document.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

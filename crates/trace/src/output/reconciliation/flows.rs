@@ -9,21 +9,17 @@ use crate::flow::map::FlowMap;
 use crate::output::document::traffic::Quantiles;
 use crate::packet::Flags;
 
-/// Closed connections that are remembered: calls may still come.
 const CLOSED_MAX: usize = 1 << 14;
 
-/// One connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     /// By the sender: the port that asks where requests go that way.
     ports: [u16; 2],
     /// Now, and before the capture lacked requests: exchanges are reported late.
     numbering: [Numbering; 2],
-    /// Exchanges begun.
     begun: u64,
     /// The connection of the engine, once a call is known to be on it.
     pub(super) place: Option<Place>,
-    /// The server has sent payload.
     pub(super) is_answered: bool,
     shake: Shake,
 }
@@ -46,7 +42,6 @@ enum Shake {
 }
 
 impl Known {
-    /// The client's port.
     pub(super) fn port(&self, caller: Direction) -> u16 {
         self.ports[caller as usize]
     }
@@ -57,7 +52,6 @@ impl Known {
         of_it.behind
     }
 
-    /// An exchange and its call are known.
     pub(super) fn learn(&mut self, ordinal: u64, call: &Call) {
         self.place = Some(call.place);
         let mut numberings = self.numbering.iter_mut();
@@ -66,12 +60,10 @@ impl Known {
         }
     }
 
-    /// A request has begun.
     pub(super) fn begun(&mut self) {
         self.begun += 1;
     }
 
-    /// Requests may be missing before the next one.
     pub(super) fn lacks(&mut self) {
         if self.numbering[0].behind.is_some() {
             self.numbering[1] = self.numbering[0];
@@ -83,7 +75,6 @@ impl Known {
     }
 }
 
-/// All connections.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     flows: FlowMap<Known>,
@@ -149,7 +140,6 @@ impl Flows {
         }
     }
 
-    /// To the server and to the client.
     pub(super) fn handshakes(&self) -> [Option<Quantiles>; 2] {
         [&self.to_server, &self.to_client].map(Times::quantiles)
     }

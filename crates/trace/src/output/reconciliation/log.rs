@@ -13,7 +13,6 @@ intended_ns,sent_ns,flushed_ns,first_byte_ns,done_ns,ok";
 const LINE_BYTES_MAX: usize = 1_024;
 /// Names that are counted separately.
 const NAMES_MAX: usize = 32;
-/// Name of all others.
 const OTHERS: &str = "(others)";
 /// Later than any capture, ns since the Unix epoch.
 pub(super) const TIME_MAX: u64 = 1 << 62;
@@ -29,7 +28,6 @@ pub enum LogError {
     Foreign,
 }
 
-/// Which connection of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) group: u32,
@@ -60,11 +58,8 @@ pub(super) struct Call {
 pub struct CallLog<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// Names of operations, in the order in which they came.
     names: Vec<String>,
-    /// Lines that were none.
     pub(super) damaged: u64,
-    /// Why the reading ended before the log.
     pub(super) error: Option<String>,
 }
 
@@ -89,7 +84,6 @@ impl<R: Read> CallLog<R> {
         }
     }
 
-    /// The name of that number.
     pub(super) fn name(&self, number: usize) -> &str {
         self.names.get(number).map_or(OTHERS, String::as_str)
     }
@@ -166,7 +160,6 @@ fn parse(line: &[u8], names: &mut Vec<String>) -> Option<Call> {
     })
 }
 
-/// Digits alone.
 fn number(cell: &[u8]) -> Option<u64> {
     let is_number = !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
     let text = std::str::from_utf8(cell).ok().filter(|_| is_number)?;
@@ -198,7 +191,6 @@ mod tests {
         CallLog::new(Cursor::new(format!("{HEAD}\n{lines}"))).expect("a log")
     }
 
-    /// Calls and damaged lines.
     fn counts(lines: &str) -> (usize, u64) {
         let mut log = log(lines);
         let calls = std::iter::from_fn(|| log.next()).count();

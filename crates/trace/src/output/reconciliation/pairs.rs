@@ -47,7 +47,6 @@ pub(super) struct Pairs {
     exchanges: Waiting<Packets>,
     /// When the first and the last packet were captured, ns.
     seen: Option<Seen>,
-    /// Ports of clients of encrypted connections.
     encrypted: HashSet<u16>,
     counts: (Calls, Exchanges),
     all: Sums,
@@ -59,7 +58,6 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// A packet passed.
     #[inline]
     pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment) {
         let (first, last) = self.seen.unwrap_or((segment.at_ns, segment.at_ns));
@@ -67,7 +65,6 @@ impl Pairs {
         self.flows.segment(flow, segment);
     }
 
-    /// The capture lacks bytes: requests may be among them.
     pub(super) fn gap(&mut self, flow: FlowId, direction: Direction) {
         if let Some(known) = self.flows.get_mut(flow)
             && direction == Direction::Request
@@ -76,7 +73,6 @@ impl Pairs {
         }
     }
 
-    /// A request has begun.
     #[inline]
     pub(super) fn begun(&mut self, flow: FlowId) {
         if let Some(known) = self.flows.get_mut(flow) {
@@ -84,14 +80,12 @@ impl Pairs {
         }
     }
 
-    /// Exchanges cannot be read there.
     pub(super) fn is_encrypted(&mut self, flow: FlowId) {
         if let Some(known) = self.flows.get(flow) {
             self.encrypted.insert(known.port(Direction::Request));
         }
     }
 
-    /// The next call of the log.
     pub(super) fn call(&mut self, call: Call) {
         self.counts.0.logged += 1;
         if call.port == 0 {
@@ -116,7 +110,6 @@ impl Pairs {
         }
     }
 
-    /// The first exchange of a port that waits for this.
     fn waits(
         &mut self,
         port: u16,
@@ -129,7 +122,6 @@ impl Pairs {
         self.exchanges.take(port, place)
     }
 
-    /// Compares an exchange with its call, if there is one.
     fn settle(&mut self, packets: Packets) {
         match self.place_of(&packets) {
             Some(place) => self.pair(packets, place),
@@ -137,7 +129,6 @@ impl Pairs {
         }
     }
 
-    /// The next exchange of the capture, and the times attributed to causes.
     pub(super) fn exchange(&mut self, exchange: &Exchange, attributions: &[Attribution]) {
         self.counts.1.seen += 1;
         let Some(known) = self.flows.get(exchange.flow) else {
@@ -222,7 +213,7 @@ impl Pairs {
         }
     }
 
-    /// Whoever still waits waits in vain.
+    /// What still waits has no counterpart.
     pub(super) fn document<'a>(mut self, name: impl Fn(usize) -> &'a str) -> Reconciliation {
         for packets in std::mem::take(&mut self.exchanges).rest() {
             self.settle(packets);
@@ -250,7 +241,6 @@ impl Pairs {
         }
     }
 
-    /// Why a call has found no exchange.
     fn left(&mut self, call: &Call) -> &mut u64 {
         let is_outside = self
             .seen
@@ -271,12 +261,10 @@ fn contradiction(call: &Call, packets: &Packets) -> u64 {
     early.max(last.saturating_sub(call.done))
 }
 
-/// Its number identifies its call.
 fn is_numbered(packets: &Packets, known: Option<&Known>) -> bool {
     known.is_some_and(|known| known.behind(packets.ordinal).is_some())
 }
 
-/// The call may be that exchange.
 fn suits(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
     let place = known.and_then(|known| known.place);
     let behind = known.and_then(|known| known.behind(packets.ordinal));

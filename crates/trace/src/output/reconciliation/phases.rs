@@ -37,7 +37,6 @@ pub enum Phase {
     Report,
 }
 
-/// How many there are.
 pub(super) const PHASES: usize = 8;
 
 impl Phase {
@@ -57,7 +56,6 @@ impl Phase {
 /// When the first and the last packet of a message were captured, ns since the Unix epoch.
 pub(super) type Seen = (u64, u64);
 
-/// The parts of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parts {
     /// From when it was intended to its end, ns.
@@ -79,7 +77,7 @@ pub(super) fn is_stall(cause: Cause) -> bool {
     }
 }
 
-/// What of a attribution lies within a call.
+/// The part of an attribution that lies within a call.
 pub(super) fn within(call: &Call, attribution: &Attribution) -> Option<Seen> {
     let from = attribution.from_ns.max(call.intended);
     let to = attribution.to_ns.min(call.done);
@@ -87,7 +85,6 @@ pub(super) fn within(call: &Call, attribution: &Attribution) -> Option<Seen> {
 }
 
 impl Parts {
-    /// Compares a call with its packets.
     pub(super) fn new(
         call: &Call,
         request: Seen,

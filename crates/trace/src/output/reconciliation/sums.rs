@@ -6,7 +6,6 @@ use super::document::{Operation, Part, Spent};
 use super::phases::{PHASES, Parts, Phase};
 use crate::output::document::traffic::Quantiles;
 
-/// Times of one kind.
 #[derive(Debug)]
 pub(super) struct Times {
     /// Signed, ns.
@@ -67,7 +66,6 @@ impl Times {
 /// The part of all calls that bounds two clocks: single stamps are read late.
 const LEAST: f64 = 0.01;
 
-/// Times that can be negative.
 #[derive(Debug, Default)]
 pub(super) struct Signed {
     below: Times,
@@ -99,7 +97,6 @@ impl Signed {
     }
 }
 
-/// Calls of one operation.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     calls: u64,

@@ -14,7 +14,6 @@ const BEGIN: u64 = 1_000_000_000_000;
 /// From one call of a test to the next, ns.
 const STEP: u64 = 1_000_000;
 
-/// The events of the capture, in order.
 #[derive(Debug, Clone)]
 enum Event {
     Open(FlowId, u16, bool),
@@ -25,7 +24,6 @@ enum Event {
     Tls(FlowId),
 }
 
-/// A log and a capture.
 #[derive(Debug, Clone, Default)]
 struct Play {
     lines: Vec<String>,
@@ -160,7 +158,7 @@ fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
     }
 }
 
-/// Nobody gets lost, and the parts are the whole.
+/// All calls are counted, and the parts add up to the whole.
 fn balanced(found: &Reconciliation) {
     let calls = &found.calls;
     let sum = calls.matched + calls.unanswered + calls.outside + calls.encrypted;
@@ -340,7 +338,7 @@ fn a_log_of_another_time_matches_nothing() {
 }
 
 #[test]
-fn encrypted_connections_and_unix_sockets_are_said() {
+fn encrypted_connections_and_unix_sockets_are_reported() {
     let mut play = Play::new().open(0, 4_000, true);
     play.events.push(Event::Tls(0));
     play = play.calls(0, 4_000, 3, always, |_| false);

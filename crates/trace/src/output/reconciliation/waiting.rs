@@ -49,7 +49,6 @@ impl<T> Waiting<T> {
         }
     }
 
-    /// All of a port, the oldest first.
     pub(super) fn of(&self, port: u16) -> impl Iterator<Item = &T> {
         let queue = self.queues.get(&port);
         queue.into_iter().flatten().map(|(_, item)| item)
@@ -61,7 +60,6 @@ impl<T> Waiting<T> {
         Some(item)
     }
 
-    /// Whoever is left.
     pub(super) fn rest(&mut self) -> impl Iterator<Item = T> {
         let queues = std::mem::take(&mut self.queues);
         queues.into_values().flatten().map(|(_, item)| item)

@@ -30,7 +30,6 @@ struct Interface {
     drops: Option<u64>,
 }
 
-/// What is known of a file so far.
 pub(super) struct Pcapng {
     order: ByteOrder,
     interfaces: Vec<Interface>,
@@ -51,7 +50,6 @@ impl Default for Pcapng {
     }
 }
 
-/// Why a block cannot be used.
 type Reason = &'static str;
 
 impl Pcapng {

@@ -18,7 +18,6 @@ pub struct Record<'a> {
     pub data: &'a [u8],
 }
 
-/// A frame as a format gives it; the reader numbers it.
 pub(super) struct Frame<'a> {
     pub(super) at_ns: u64,
     pub(super) wire_bytes: u32,
@@ -26,7 +25,6 @@ pub(super) struct Frame<'a> {
     pub(super) data: &'a [u8],
 }
 
-/// What comes next in a file.
 pub(super) enum Step<'a> {
     Frame(Frame<'a>),
     End,

@@ -11,7 +11,6 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub(super) struct Source<R> {
     read: R,
     buffer: Box<[u8]>,
-    /// What was read and not consumed.
     begin: usize,
     end: usize,
     /// Of `begin` in the file.
@@ -31,7 +30,6 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Where the next byte is in the file.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
