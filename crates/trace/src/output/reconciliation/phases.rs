@@ -24,7 +24,7 @@ pub enum Phase {
     /// From the request's last packet to the reply's first, less stalls. Where the
     /// capture is not at the server's end, the way there and back is in it.
     Server,
-    /// What the diagnosis attributions to the exchange within the call: waits of the
+    /// What the diagnosis charges to the exchange within the call: waits of the
     /// transport and for the end of the connection, neither the server's time nor patterns of writing.
     Stalls,
     /// From the reply's first packet to its last, less stalls.
