@@ -37,9 +37,9 @@ impl Samples {
     }
 }
 
-/// The shortest round trips seen on one flow, and how much they vary. The capture may stand at either
-/// end or between: what counts is how long it takes from the capture to one side
-/// and back, and that differs by side.
+/// The shortest round trips seen on one flow, and how much they vary. The capture may
+/// stand at either end or between: what counts is the time from the capture to one side
+/// and back, which differs by side.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Path {
     /// From the capture to the client and back, and to the server and back, ns.

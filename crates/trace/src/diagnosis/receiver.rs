@@ -103,7 +103,8 @@ impl Announcements {
 #[derive(Debug, Default)]
 pub(crate) struct OfferedWindows {
     /// Both SYNs were seen with all their options, so that windows are scaled as they
-    /// should be (RFC 7323 section 2.2); otherwise they may be too small by a factor of up to 16,384.
+    /// should be (RFC 7323 section 2.2); otherwise they may be too small by a factor of
+    /// up to 16,384.
     pub(crate) is_scaled: bool,
     largest: u64,
     closed_at: Option<u64>,

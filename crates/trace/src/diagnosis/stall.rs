@@ -26,7 +26,8 @@ pub(crate) struct Stall {
     pub(crate) late: (u64, u64),
     /// The HTTP/2 stream, where one alone was concerned.
     pub(crate) stream: Option<u32>,
-    /// The packets that show it: the last before, what ended it, what came late; 0 where there is none.
+    /// The packets that show it: the last before, the one that ended it, the late one;
+    /// 0 where there is none.
     pub(crate) packets: [u64; 3],
 }
 

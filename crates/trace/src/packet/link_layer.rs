@@ -148,9 +148,8 @@ const AF_INET: u32 = 2;
 /// Linux, Windows, NetBSD and OpenBSD, FreeBSD, Darwin.
 const AF_INET6: [u32; 5] = [10, 23, 24, 28, 30];
 
-/// BSD loopback, LINKTYPE_NULL: the address family in the byte order of the
-/// host, which the file does not state: families are
-/// small numbers.
+/// BSD loopback, LINKTYPE_NULL: the address family in the byte order of the host. The
+/// file does not state that order, but families are small numbers.
 fn loopback(frame: &[u8]) -> Option<Carried> {
     let family = ByteOrder::Little.u32(frame, 0)?;
     Some(by_family(family.min(family.swap_bytes())))

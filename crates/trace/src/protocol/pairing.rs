@@ -5,9 +5,9 @@
 //! would give each later one the reply of its neighbour. Then acknowledgments decide.
 //! A reply begins behind all bytes that the client had received when it asked, and
 //! its sender had received the request, and nothing behind it; of several requests
-//! of which that holds the youngest is answered, as a client that does not pipeline asks
-//! again only when it was answered. For a client that pipelines nothing decides any more, and nothing is
-//! paired. What is left over is counted ([`Exchanges::unpaired`]).
+//! of which that holds the youngest is answered, because a client that does not pipeline
+//! asks again only when it was answered. For a client that pipelines nothing decides, and
+//! nothing is paired. What is left over is counted ([`Exchanges::unpaired`]).
 
 use super::calls::{Call, Calls};
 use super::cursor::Cursor;

@@ -294,8 +294,8 @@ fn cut<'a>(offset: u64, there: u64, length: u32) -> Step<'a> {
     Step::Damaged(Damage::new(offset, reason))
 }
 
-/// Options of a block (draft-ietf-opsawg-pcapng section 3.5): goes over code and value of each; stops at the end and at the first that
-/// does not fit.
+/// The code and value of each option of a block (draft-ietf-opsawg-pcapng section 3.5),
+/// up to the end or to the first that does not fit.
 struct Options<'a> {
     order: ByteOrder,
     rest: &'a [u8],
