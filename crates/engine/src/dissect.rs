@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use clap::Args;
 use wirelab_contract::complain;
 use wirelab_trace::diagnosis::{Diagnosis, EXAMPLES};
-use wirelab_trace::dissection::{Dissection, Dissector, Options};
-use wirelab_trace::exchange::Exchanges;
+use wirelab_trace::flow::event::Observer;
+use wirelab_trace::output::reconciliation::{CallLog, LogError, Reconciler};
+use wirelab_trace::output::{Dissection, Dissector, Options};
+use wirelab_trace::protocol::exchange::Exchanges;
 use wirelab_trace::read_file;
-use wirelab_trace::reconciliation::{CallLog, LogError, Reconciler};
-use wirelab_trace::stream::Observer;
 
 /// What to read, and what to tell of it.
 #[derive(Args)]

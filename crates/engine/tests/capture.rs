@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use service::Service;
 use support::skipped;
-use wirelab_trace::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use wirelab_trace::{Summary, read_file};
 
 fn is_root() -> bool {

@@ -1,35 +1,19 @@
 //! From packets to reasons.
 //!
-//! A capture is read once, packet by packet, in constant memory:
-//! [`packet`] parses one, flows order their bytes and hand them as the events of
-//! [`stream`] to whoever listens: protocols cut them into messages and
-//! [`exchange`]s, accounts count them, the diagnosis looks for what cost time.
-//! Everything takes hostile input: a capture can come from anyone.
+//! A capture is read once, packet by packet, in constant memory. [`packet`] parses one,
+//! [`flow`] orders the bytes of connections, [`protocol`] cuts them into messages and
+//! exchanges, [`diagnosis`] looks for what cost time, and [`output`] writes one document
+//! about all of it. [`capture`] takes packets from an interface. Each layer listens to
+//! the one before it. Everything takes hostile input: a capture can come from anyone.
 
-pub mod account;
 pub mod capture;
-pub mod decode;
 pub mod diagnosis;
-pub mod dissection;
-pub mod exchange;
-mod field;
-pub mod file;
 pub mod flow;
-mod flow_map;
 pub mod fuzzing;
-mod ladder;
-pub mod layer;
-pub mod link_layer;
-mod network;
+pub mod output;
 pub mod packet;
 pub mod protocol;
 mod read;
-pub mod reconciliation;
-mod sack;
-pub mod stream;
-mod summary;
-pub mod tcp;
-pub mod wording;
+pub mod text;
 
-pub use read::{Analyzer, read, read_file, read_within};
-pub use summary::{OtherPackets, Summary};
+pub use read::{Analyzer, OtherPackets, Summary, read, read_file, read_within};

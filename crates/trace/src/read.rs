@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::decode::{Decoded, decode};
-use crate::file::{Error, Reader, Record};
-use crate::flow::{Flows, Limits};
-use crate::stream::Observer;
-use crate::summary::Summary;
+use crate::flow::event::Observer;
+use crate::flow::{Counts, Flows, Limits};
+use crate::packet::decode::{Decoded, Other, decode};
+use crate::packet::file::{Damage, Error, Reader, Record};
+use crate::packet::link_layer::LinkType;
 
 /// Takes the frames of a capture, live or from a file, one after the other.
 pub struct Analyzer {
@@ -25,7 +25,7 @@ impl Analyzer {
         }
     }
 
-    /// Takes the next frame, and tells `observer` what it means.
+    /// Takes the next frame, and reports its events to `observer`.
     #[inline]
     pub fn record(&mut self, record: &Record<'_>, observer: &mut impl Observer) {
         self.summary.count(record);
@@ -38,7 +38,7 @@ impl Analyzer {
         }
     }
 
-    /// The capture is over: tells the rest.
+    /// The capture is over: reports the rest.
     pub fn finish(self, observer: &mut impl Observer) -> Summary {
         Summary {
             flows: self.flows.finish(observer),
@@ -87,4 +87,112 @@ pub fn read_file(path: &Path, observer: &mut impl Observer) -> Result<Summary, E
     }
     let file = File::open(path).map_err(|source| Error::Io { offset: 0, source })?;
     read(file, observer)
+}
+
+/// Frames that are no TCP, by what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OtherPackets {
+    /// UDP.
+    pub udp: u64,
+    /// Another protocol over IP.
+    pub ip: u64,
+    /// Fragments of IP packets.
+    pub fragments: u64,
+    /// No IP.
+    pub link: u64,
+    /// Cut before it showed.
+    pub cut: u64,
+    /// With headers that contradict each other.
+    pub malformed: u64,
+    /// Of a link type that is not read.
+    pub unknown_link: u64,
+}
+
+impl OtherPackets {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        let known = self.udp + self.ip + self.fragments + self.link;
+        known + self.cut + self.malformed + self.unknown_link
+    }
+
+    fn count(&mut self, other: Other) {
+        *match other {
+            Other::Udp => &mut self.udp,
+            Other::Ip => &mut self.ip,
+            Other::Fragment => &mut self.fragments,
+            Other::Link => &mut self.link,
+            Other::Cut => &mut self.cut,
+            Other::Malformed => &mut self.malformed,
+            Other::UnknownLink => &mut self.unknown_link,
+        } += 1;
+    }
+}
+
+/// What a capture holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Frames.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// Their bytes in the capture.
+    pub captured_bytes: u64,
+    /// Frames that carry TCP.
+    pub tcp_packets: u64,
+    /// Frames that do not.
+    pub other: OtherPackets,
+    /// Frames of which the capture holds a part only.
+    pub truncated: u64,
+    /// The earliest timestamp, nanoseconds since the Unix epoch.
+    pub first_at_ns: Option<u64>,
+    /// The latest one.
+    pub last_at_ns: Option<u64>,
+    /// In order of appearance, the first few.
+    pub link_types: Vec<LinkType>,
+    /// Packets that the capturing process lost, as far as the capture shows.
+    pub drops: Option<u64>,
+    /// Where and why the reading ended before the file did.
+    pub damage: Option<Damage>,
+    /// Connections and segments.
+    pub flows: Counts,
+}
+
+impl Summary {
+    /// No honest capture mixes more.
+    const LINK_TYPES_MAX: usize = 16;
+
+    /// From the first frame to the last, seconds.
+    pub fn seconds(&self) -> f64 {
+        match (self.first_at_ns, self.last_at_ns) {
+            (Some(first), Some(last)) => (last - first) as f64 / 1e9,
+            _ => 0.0,
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, record: &Record<'_>) {
+        self.packets += 1;
+        self.bytes += u64::from(record.wire_bytes);
+        self.captured_bytes += record.data.len() as u64;
+        self.truncated += u64::from((record.data.len() as u64) < u64::from(record.wire_bytes));
+        let first = self.first_at_ns.get_or_insert(record.at_ns);
+        *first = record.at_ns.min(*first);
+        let last = self.last_at_ns.get_or_insert(record.at_ns);
+        *last = record.at_ns.max(*last);
+        if self.link_types.last() != Some(&record.link_type) {
+            self.note(record.link_type);
+        }
+    }
+
+    fn count_other(&mut self, other: Other) {
+        self.other.count(other);
+    }
+
+    #[cold]
+    fn note(&mut self, link_type: LinkType) {
+        let is_known = self.link_types.contains(&link_type);
+        if !is_known && self.link_types.len() < Summary::LINK_TYPES_MAX {
+            self.link_types.push(link_type);
+        }
+    }
 }

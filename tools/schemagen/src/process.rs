@@ -11,7 +11,7 @@ use wirelab_link::{LinkConfig, LinkEnded};
 use wirelab_load::plan::Plan;
 use wirelab_load::result::Event;
 use wirelab_services::{Ready, ServiceConfig};
-use wirelab_trace::dissection::Dissection;
+use wirelab_trace::output::Dissection;
 
 pub(crate) fn write(folder: &Path) -> ExitCode {
     let documents = [

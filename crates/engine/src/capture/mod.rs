@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use wirelab_contract::complain;
 use wirelab_contract::refusal::Refusal;
 use wirelab_trace::capture::{Capture, CaptureError, Recorded, Recording};
-use wirelab_trace::wording::counted;
+use wirelab_trace::text::counted;
 
 use crate::interrupt;
 use document::{Captured, Failure};

@@ -23,8 +23,8 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use wirelab_trace::Summary;
 use wirelab_trace::diagnosis::Diagnosis;
-use wirelab_trace::dissection::{Dissector, Options};
-use wirelab_trace::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use wirelab_trace::output::{Dissector, Options};
 
 /// tshark reads no more than these: it is slow, and its memory grows.
 const TSHARK_PACKETS: u64 = 100_000;
@@ -128,7 +128,7 @@ fn main() {
     println!("{report}");
 }
 
-/// Seconds for the whole file, which holds so many packets.
+/// Seconds for the whole file, which holds that number of packets.
 fn read_all(path: &Path, packets: u64) -> f64 {
     let (seconds, summary) = read(path);
     assert_eq!(summary.packets, packets);

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use wirelab_trace::file::{InterfaceTotals, Writer};
-use wirelab_trace::link_layer::LinkType;
+use wirelab_trace::packet::file::{InterfaceTotals, Writer};
+use wirelab_trace::packet::link_layer::LinkType;
 
 const FIN: u8 = 1;
 const SYN: u8 = 2;

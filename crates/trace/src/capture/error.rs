@@ -46,7 +46,7 @@ pub enum CaptureError {
     System {
         /// What was asked of it.
         what: &'static str,
-        /// What it said.
+        /// The error of the system.
         source: io::Error,
     },
 }

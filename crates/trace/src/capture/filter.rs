@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use crate::link_layer::LinkType;
+use crate::packet::link_layer::LinkType;
 
 /// Where a test leads; resolved when the program is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +67,11 @@ pub(super) fn program(
     assemble(&steps, ipv6_at, snap_bytes)
 }
 
-/// Nothing at all.
 pub(super) fn nothing() -> Vec<libc::sock_filter> {
     vec![instruction(RETURN, 0, 0, 0)]
 }
 
-/// Tells IPv4, which comes next, from IPv6; and where their headers are.
+/// Distinguishes IPv4, which comes next, from IPv6; and where their headers are.
 fn versions(link_type: LinkType) -> (Vec<Step>, u32) {
     if link_type == LinkType::ETHERNET {
         let steps = vec![

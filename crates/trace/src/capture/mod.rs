@@ -7,27 +7,27 @@
 
 mod error;
 mod filter;
-mod interface;
 mod recording;
 mod ring;
+mod socket;
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 pub use error::CaptureError;
-use interface::Interface;
 pub use recording::{Recorded, Recording};
 use ring::Ring;
+use socket::{Interface, packet_socket, set_option};
 
-use crate::file::Record;
-use crate::link_layer::LinkType;
+use crate::packet::file::Record;
+use crate::packet::link_layer::LinkType;
 
 /// What is to be captured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Its name, e.g. `lo`.
     pub interface: String,
-    /// Longer frames are cut to so many bytes.
+    /// Longer frames are cut to this length, bytes.
     pub snap_bytes: u32,
     /// TCP from or to this port; None for all of TCP.
     pub port: Option<u16>,
@@ -86,7 +86,7 @@ impl Capture {
         filter::attach(socket.as_fd(), &program).map_err(CaptureError::system("filter"))?;
         if interface.is_loopback {
             let on: libc::c_int = 1;
-            set(socket.as_fd(), libc::PACKET_IGNORE_OUTGOING, &on)
+            set_option(socket.as_fd(), libc::PACKET_IGNORE_OUTGOING, &on)
                 .map_err(CaptureError::system("PACKET_IGNORE_OUTGOING"))?;
         }
         let ring = Ring::map(socket.as_fd(), options.ring_mib).map_err(CaptureError::Ring)?;
@@ -137,7 +137,7 @@ impl Capture {
     /// last block within [`Capture::RETIRE_MS`].
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The errors of the kernel.
     pub fn stop(&self) -> io::Result<()> {
         filter::attach(self.socket.as_fd(), &filter::nothing())
     }
@@ -148,7 +148,7 @@ impl Capture {
     /// What the kernel counted since the beginning.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The errors of the kernel.
     pub fn totals(&mut self) -> io::Result<KernelTotals> {
         // SAFETY: all fields are numbers, for which zeros are a value.
         let mut new: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
@@ -199,7 +199,6 @@ impl Options {
     }
 }
 
-/// Refuses a number outside of its bounds.
 fn within(option: &'static str, value: u32, low: u32, high: u32) -> Result<(), CaptureError> {
     if (low..=high).contains(&value) {
         return Ok(());
@@ -210,38 +209,4 @@ fn within(option: &'static str, value: u32, low: u32, high: u32) -> Result<(), C
         low,
         high,
     })
-}
-
-/// One that gets nothing yet: its protocol is 0 until it is bound.
-fn packet_socket() -> Result<OwnedFd, CaptureError> {
-    // SAFETY: socket takes numbers.
-    let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-    if fd >= 0 {
-        // SAFETY: the kernel just gave this descriptor to nobody else.
-        return Ok(unsafe { OwnedFd::from_raw_fd(fd) });
-    }
-    let error = io::Error::last_os_error();
-    match error.raw_os_error() {
-        Some(libc::EPERM) => Err(CaptureError::NotPermitted),
-        _ => Err(CaptureError::system("AF_PACKET")(error)),
-    }
-}
-
-/// Sets an option of packet sockets.
-fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<()> {
-    // SAFETY: the kernel reads `size_of::<T>()` bytes of a T.
-    let done = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_PACKET,
-            option,
-            std::ptr::from_ref(value).cast(),
-            size_of::<T>() as libc::socklen_t,
-        )
-    };
-    if done == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
 }

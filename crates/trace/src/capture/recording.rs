@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Capture, KernelTotals};
-use crate::file::{InterfaceTotals, Writer};
-use crate::link_layer::LinkType;
+use crate::packet::file::{InterfaceTotals, Writer};
+use crate::packet::link_layer::LinkType;
 
 /// The kernel's counts are of 32 bits and begin again when read.
 const STATISTICS_EVERY: Duration = Duration::from_secs(1);
@@ -37,7 +37,7 @@ impl<W: Write> Recording<W> {
     /// sudden end is whole.
     ///
     /// # Errors
-    /// What the file says.
+    /// The errors of the file.
     pub fn begin(
         capture: Capture,
         out: W,
@@ -58,7 +58,7 @@ impl<W: Write> Recording<W> {
     /// Writes all frames that are there.
     ///
     /// # Errors
-    /// What the file or the kernel says. What [`Recording::recorded`] counts is in the file.
+    /// The errors of the file or the kernel. What [`Recording::recorded`] counts is in the file.
     pub fn drain(&mut self) -> io::Result<()> {
         while self.block()? {}
         if self.statistics_at.elapsed() >= STATISTICS_EVERY {
@@ -95,7 +95,7 @@ impl<W: Write> Recording<W> {
     /// Ends the capture: writes what is in the ring, and the statistics.
     ///
     /// # Errors
-    /// What the file or the kernel says.
+    /// The errors of the file or the kernel.
     pub fn finish(&mut self) -> io::Result<Recorded> {
         self.capture.stop()?;
         self.drain()?;

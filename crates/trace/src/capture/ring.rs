@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::set;
+use super::socket::set_option;
 
 /// A block that is not full is handed over after so long.
 pub(super) const RETIRE_MS: u32 = 20;
@@ -16,7 +16,6 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Frames vary in size; the kernel wants a number that divides a block.
 const FRAME_BYTES: u32 = 2048;
 
-/// One frame of a block.
 pub(super) struct Frame<'a> {
     pub(super) at_ns: u64,
     pub(super) wire_bytes: u32,
@@ -33,7 +32,7 @@ impl Ring {
     /// Has the kernel make a ring for a socket, and maps it.
     pub(super) fn map(socket: BorrowedFd<'_>, mib: u32) -> io::Result<Ring> {
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
-        set(socket, libc::PACKET_VERSION, &version)?;
+        set_option(socket, libc::PACKET_VERSION, &version)?;
         let block_bytes = BLOCK_BYTES as u32;
         let request = libc::tpacket_req3 {
             tp_block_size: block_bytes,
@@ -44,7 +43,7 @@ impl Ring {
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
-        set(socket, libc::PACKET_RX_RING, &request)?;
+        set_option(socket, libc::PACKET_RX_RING, &request)?;
         let blocks = mib as usize;
         // SAFETY: a fresh mapping of the ring that was just made, of its size.
         let memory = unsafe {
@@ -113,12 +112,11 @@ impl Drop for Ring {
     }
 }
 
-/// A number of the kernel's, in its byte order.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The frames of a block: as many as it says, and as lie within it.
+/// The frames of a block: as many as its header states, and as lie within it.
 fn frames(block: &[u8]) -> impl Iterator<Item = Frame<'_>> {
     let header = std::mem::offset_of!(libc::tpacket_block_desc, hdr);
     let field = |at| word(block, header + at).unwrap_or(0);
@@ -135,7 +133,6 @@ fn frames(block: &[u8]) -> impl Iterator<Item = Frame<'_>> {
     })
 }
 
-/// A frame, and how far it is to the next one.
 fn frame(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
     use libc::tpacket3_hdr as Header;
     use std::mem::offset_of;

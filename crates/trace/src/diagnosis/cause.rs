@@ -45,8 +45,8 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All, in the order in which time is charged: what lies in the time of one is
-    /// not charged again to those behind it.
+    /// All, in the order in which time is attributed: what lies in the time of one is
+    /// not attributed again to those behind it.
     pub const ALL: [Cause; 12] = [
         Cause::SynRetransmission,
         Cause::DataRetransmission,

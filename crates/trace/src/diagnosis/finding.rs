@@ -1,7 +1,10 @@
-//! What is said of one cause, over a whole capture.
+//! Occurrences of one cause, counted over a whole capture and put into sentences.
+
+use hdrhistogram::Histogram;
 
 use crate::diagnosis::cause::Cause;
-use crate::stream::FlowId;
+use crate::flow::event::{Direction, FlowId};
+use crate::text::{counted, duration};
 
 /// One cause, all its occurrences together.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -52,4 +55,257 @@ pub struct Test {
     pub value: String,
     /// The prediction.
     pub predict: String,
+}
+
+/// One exchange, or opening of a connection, and one cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Why.
+    pub cause: Cause,
+    /// The connection.
+    pub flow: FlowId,
+    /// Which exchange of it; None where messages cannot be read, or an opening
+    /// without any.
+    pub exchange: Option<u64>,
+    /// The way of the bytes that were held up, or whose sender split them.
+    pub direction: Direction,
+    /// Packets that show it, in order; at most 8.
+    pub packets: Vec<u64>,
+    /// Time attributed, nanoseconds. Time that is attributed to a cause before it in
+    /// [`Cause::ALL`] is not in it, so that of a pattern may be 0.
+    pub ns: u64,
+}
+
+const NS_PER_MS: f64 = 1e6;
+const DIGITS: u8 = 3;
+
+#[derive(Debug)]
+pub(crate) struct Tally {
+    cause: Cause,
+    occurrences: u64,
+    exchanges: u64,
+    ns: u64,
+    /// By the direction of what was held up.
+    by_direction: [u64; 2],
+    times: Histogram<u64>,
+    longest: Vec<Occurrence>,
+    kept: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Figures {
+    cause: Cause,
+    occurrences: u64,
+    exchanges: u64,
+    exchanges_seen: u64,
+    ms_total: f64,
+    ms_median: f64,
+    share: f64,
+    /// The way of most that was held up.
+    direction: Direction,
+    /// The same cause was found in the other direction, too.
+    both_ways: bool,
+}
+
+impl Tally {
+    pub(crate) fn new(cause: Cause, kept: usize) -> Tally {
+        Tally {
+            cause,
+            occurrences: 0,
+            exchanges: 0,
+            ns: 0,
+            by_direction: [0; 2],
+            times: Histogram::new(DIGITS).expect("3 digits are legal"),
+            longest: Vec::new(),
+            kept,
+        }
+    }
+
+    pub(crate) fn take(&mut self, occurrence: Occurrence) {
+        self.occurrences += 1;
+        self.exchanges += u64::from(occurrence.exchange.is_some());
+        self.ns = self.ns.saturating_add(occurrence.ns);
+        self.by_direction[occurrence.direction as usize] += 1;
+        self.times
+            .record(occurrence.ns)
+            .expect("the histogram grows to any time");
+        self.keep(occurrence);
+    }
+
+    fn keep(&mut self, occurrence: Occurrence) {
+        if self.longest.len() < self.kept {
+            self.longest.push(occurrence);
+            return;
+        }
+        let shortest = self.longest.iter_mut().min_by_key(|kept| kept.ns);
+        if let Some(shortest) = shortest.filter(|kept| kept.ns < occurrence.ns) {
+            *shortest = occurrence;
+        }
+    }
+
+    /// None when there were none. `latency_ns`: of all exchanges together.
+    pub(crate) fn finding(mut self, exchanges_seen: u64, latency_ns: u64) -> Option<Finding> {
+        if self.occurrences == 0 {
+            return None;
+        }
+        let figures = self.figures(exchanges_seen, latency_ns);
+        self.longest
+            .sort_by(|one, other| one.packets.cmp(&other.packets));
+        Some(Finding {
+            cause: self.cause,
+            occurrences: self.occurrences,
+            exchanges: self.exchanges,
+            ms_total: figures.ms_total,
+            ms_median: figures.ms_median,
+            share_of_latency: figures.share,
+            examples: self.longest.into_iter().map(example).collect(),
+            words: sentence(&figures),
+            test: test(&figures),
+        })
+    }
+
+    fn figures(&self, exchanges_seen: u64, latency_ns: u64) -> Figures {
+        let [request, reply] = self.by_direction;
+        Figures {
+            cause: self.cause,
+            occurrences: self.occurrences,
+            exchanges: self.exchanges,
+            exchanges_seen,
+            ms_total: ms(self.ns),
+            ms_median: ms(self.times.value_at_quantile(0.5)),
+            share: if latency_ns == 0 {
+                0.0
+            } else {
+                (self.ns as f64 / latency_ns as f64).min(1.0)
+            },
+            direction: if request > reply {
+                Direction::Request
+            } else {
+                Direction::Reply
+            },
+            both_ways: request > 0 && reply > 0,
+        }
+    }
+}
+
+fn example(occurrence: Occurrence) -> Where {
+    Where {
+        flow: occurrence.flow,
+        exchange: occurrence.exchange,
+        packets: occurrence.packets,
+        ms: ms(occurrence.ns),
+    }
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / NS_PER_MS
+}
+
+/// Segments of an initial congestion window that holds nearly every message: the
+/// largest that a link can be given.
+const WINDOW_OF_A_MESSAGE: &str = "1000";
+
+fn sentence(figures: &Figures) -> String {
+    let (sender, receiver) = sides(figures.direction);
+    let what = match figures.cause {
+        Cause::SynRetransmission => "a connection opened late: its SYN, or the answer to it, had to be sent again".to_string(),
+        Cause::DataRetransmission => format!("payload of the {sender} was lost and had to be sent again"),
+        Cause::ClientNotReading => "the client read nothing from its socket until its window was closed, and the server had to wait".to_string(),
+        Cause::TcpWindowExhausted => format!("the {sender} had used up the TCP window of the {receiver} and waited for more"),
+        Cause::H2WindowExhausted => format!("the {sender} had used up the HTTP/2 window of the {receiver} and waited for WINDOW_UPDATE"),
+        Cause::NagleDelayedAck => format!("the {sender} held back the rest of a message (Nagle's algorithm) until the delayed acknowledgment of the {receiver} came"),
+        Cause::IdleRestart => format!("the congestion window of the {sender} had been reduced by a pause and had to grow again"),
+        Cause::SlowStart => format!("a message of the {sender} was larger than its congestion window, which had to grow first"),
+        Cause::ReadUntilClose => "nothing but the end of the connection ended the reply".to_string(),
+        Cause::ServerThinkTime => "the server had the whole request and sent nothing, for longer than the way to it and its variation explain".to_string(),
+        Cause::ConnectionPerCall => "a connection was opened for this one exchange".to_string(),
+        Cause::SplitWrites => format!("the {sender} sent a message in two writes, the first of less than a segment"),
+    };
+    let both = if figures.both_ways {
+        " (in other exchanges the other way round)"
+    } else {
+        ""
+    };
+    format!(
+        "{}: {what}{both}. {}",
+        how_often(figures),
+        how_long(figures)
+    )
+}
+
+fn sides(direction: Direction) -> (&'static str, &'static str) {
+    match direction {
+        Direction::Request => ("client", "server"),
+        Direction::Reply => ("server", "client"),
+    }
+}
+
+fn how_often(figures: &Figures) -> String {
+    if figures.exchanges == 0 {
+        return format!(
+            "{}, in connections whose messages cannot be read",
+            counted(figures.occurrences, "time")
+        );
+    }
+    format!(
+        "In {} of {}",
+        figures.exchanges,
+        counted(figures.exchanges_seen, "exchange")
+    )
+}
+
+fn how_long(figures: &Figures) -> String {
+    let Figures {
+        ms_median,
+        ms_total,
+        share,
+        ..
+    } = *figures;
+    let part = if share > 0.0 {
+        format!(", {:.1} % of the time of all exchanges", share * 100.0)
+    } else {
+        String::new()
+    };
+    let [median, total] = [ms_median, ms_total].map(duration);
+    format!("That took {median} (median), {total} in all{part}.")
+}
+
+fn test(figures: &Figures) -> Option<Test> {
+    let (axis, value) = switch(figures)?;
+    let go = if figures.occurrences == 1 {
+        "goes"
+    } else {
+        "go"
+    };
+    let gone = format!("the {} {go}", counted(figures.occurrences, "occurrence"));
+    let gone = if figures.ms_total > 0.0 {
+        let [total, median] = [figures.ms_total, figures.ms_median].map(duration);
+        format!("{gone}, that is {total} in all, {median} in a median one")
+    } else {
+        gone
+    };
+    Some(Test {
+        axis,
+        value,
+        predict: gone,
+    })
+}
+
+fn switch(figures: &Figures) -> Option<(String, String)> {
+    let (sender, receiver) = sides(figures.direction);
+    let (axis, value) = match figures.cause {
+        Cause::NagleDelayedAck => (format!("{sender}.nagle"), "off"),
+        Cause::SplitWrites => (format!("{sender}.writes"), "joined"),
+        Cause::ConnectionPerCall => ("connection".to_string(), "keep"),
+        Cause::ReadUntilClose => ("end_of_message".to_string(), "content-length"),
+        Cause::SlowStart => ("initial_window".to_string(), WINDOW_OF_A_MESSAGE),
+        Cause::IdleRestart => ("after_idle".to_string(), "keep"),
+        Cause::TcpWindowExhausted => (format!("{receiver}.tcp_window"), "kernel"),
+        Cause::H2WindowExhausted if receiver == "client" => {
+            ("client.h2_window".to_string(), "engine")
+        }
+        Cause::H2WindowExhausted => ("server.h2_window".to_string(), "library"),
+        _ => return None,
+    };
+    Some((axis, value.to_string()))
 }

@@ -1,15 +1,15 @@
 //! One connection, as the diagnosis sees it.
 
-use crate::diagnosis::h2_window::{FlowControl, Frame};
-use crate::diagnosis::half::Half;
-use crate::diagnosis::handshake::{At, Handshake};
+use crate::diagnosis::causes::connection_setup::{At, Handshake};
+use crate::diagnosis::causes::h2_window::{FlowControl, Frame};
+use crate::diagnosis::causes::ip_identification::Identifications;
+use crate::diagnosis::causes::reply::ReplyDelays;
+use crate::diagnosis::direction::DirectionState;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::diagnosis::think::Beginnings;
-use crate::diagnosis::unseen::Numbers;
-use crate::exchange::{Ending, Exchange, Protocol};
+use crate::flow::event::{Direction, Opening, Segment};
 use crate::packet::Flags;
-use crate::stream::{Direction, Opening, Segment};
+use crate::protocol::exchange::{Ending, Exchange, Protocol};
 
 /// Later than any capture, ns since the Unix epoch.
 const TIME_MAX: u64 = 1 << 62;
@@ -17,15 +17,13 @@ const TIME_MAX: u64 = 1 << 62;
 /// Behind the end of any stream, with room for sums, bytes.
 const OFFSET_MAX: u64 = 1 << 56;
 
-/// What is known of one connection.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) opening: Opening,
     pub(crate) path: Path,
     pub(crate) handshake: Handshake,
     /// By the direction that they send in.
-    pub(crate) halves: [Half; 2],
-    /// The first FIN of each direction.
+    pub(crate) directions: [DirectionState; 2],
     pub(crate) ends: [Option<At>; 2],
     /// The first FIN or RST, ns.
     pub(crate) closed_at: Option<u64>,
@@ -33,14 +31,11 @@ pub(crate) struct Flow {
     /// A SYN was captured without all of its options, among them maybe the scale of
     /// windows.
     is_scale_cut: bool,
-    /// Exchanges told.
     pub(crate) exchanges: u64,
     /// Of those, whose messages the capture has.
     pub(crate) read: u64,
-    /// TLS is spoken.
     pub(crate) is_encrypted: bool,
-    /// How long replies took to begin.
-    pub(crate) beginnings: Beginnings,
+    pub(crate) reply_delays: ReplyDelays,
     pub(crate) waiting: Stalls,
     flow_control: Option<Box<FlowControl>>,
     /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
@@ -49,19 +44,19 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// `manners`: what is known of the identifications of client and server.
-    pub(crate) fn new(opening: Opening, path: Path, manners: [Numbers; 2]) -> Flow {
-        let mut halves = [Direction::Request, Direction::Reply].map(|direction| {
+    /// `identifications`: what is known of the identifications of client and server.
+    pub(crate) fn new(opening: Opening, path: Path, identifications: [Identifications; 2]) -> Flow {
+        let mut directions = [Direction::Request, Direction::Reply].map(|direction| {
             // What one side takes is as a rule what the other takes.
             let [own, other] =
                 [direction, direction.opposite()].map(|way| opening.mss[way as usize]);
-            Half::new(direction, other.or(own))
+            DirectionState::new(direction, other.or(own))
         });
-        for (half, known) in halves.iter_mut().zip(manners) {
-            half.numbers.learn(&known);
+        for (state, known) in directions.iter_mut().zip(identifications) {
+            state.identifications.learn(&known);
         }
         Flow {
-            halves,
+            directions,
             is_followed: opening.from_syn,
             opening,
             path,
@@ -73,7 +68,7 @@ impl Flow {
             exchanges: 0,
             read: 0,
             is_encrypted: false,
-            beginnings: Beginnings::default(),
+            reply_delays: ReplyDelays::default(),
             waiting: Stalls::default(),
             flow_control: None,
             reply_at: None,
@@ -90,31 +85,33 @@ impl Flow {
         }
     }
 
-    /// One segment, whichever way it goes.
     pub(crate) fn segment(&mut self, segment: &Segment) {
         let segment = &self.paced(segment);
         self.handshake.take(segment, &mut self.path);
         if segment.flags.has(Flags::SYN) {
             self.is_scale_cut |= segment.options_cut;
             if self.handshake.is_whole() && !self.is_scale_cut {
-                self.halves
+                self.directions
                     .iter_mut()
-                    .for_each(|half| half.windows.scaled());
+                    .for_each(|state| state.sender.windows.scaled());
             }
         }
         let way = segment.direction as usize;
         let back = segment.direction.opposite() as usize;
-        let full = self.halves[way].full();
-        self.halves[way].numbers.take(segment, full);
+        let full = self.directions[way].sender.full();
+        self.directions[way].identifications.take(segment, full);
         if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
-            // Where its own payload was lost, the answer was not late for want of ours.
+            // Where its own payload was lost, the answer was not late for lack of ours.
             let excused = segment.reports_duplicate
-                || segment.bytes > 0 && self.halves[way].numbers.lack_now();
-            self.halves[back].acknowledged(segment, excused, &mut self.path, &mut self.waiting);
+                || segment.bytes > 0 && self.directions[way].identifications.shows_loss_now();
+            self.directions[back].acknowledged(segment, excused, &mut self.path, &mut self.waiting);
         }
         if segment.bytes > 0 {
-            let asked = self.halves[back].last.map(|last| (last.at, last.packet));
-            self.halves[way].sent(segment, asked, &self.path, &mut self.waiting);
+            let asked = self.directions[back]
+                .sender
+                .last
+                .map(|last| (last.at, last.packet));
+            self.directions[way].sent(segment, asked, &self.path, &mut self.waiting);
         }
         self.end(segment);
     }
@@ -129,7 +126,6 @@ impl Flow {
         }
     }
 
-    /// A frame of HTTP/2.
     pub(crate) fn frame(&mut self, frame: Frame, carrier: &Segment) {
         let carrier = &self.paced(carrier);
         if !self.is_followed {
@@ -138,21 +134,24 @@ impl Flow {
         let control = self
             .flow_control
             .get_or_insert_with(|| Box::new(FlowControl::new()));
-        let half = &self.halves[carrier.direction as usize];
-        if let Some(stall) = control.take(frame, carrier, half, &self.path) {
+        let sender = &self.directions[carrier.direction as usize].sender;
+        if let Some(stall) = control.take(frame, carrier, sender, &self.path) {
             self.waiting.push(stall);
         }
     }
 
     /// The capture lacks bytes of a direction: what windows held is not known any more.
     pub(crate) fn lacks(&mut self, direction: Direction, end: u64) {
-        self.halves[direction as usize].lacks(end.min(OFFSET_MAX));
+        self.directions[direction as usize].lacks(end.min(OFFSET_MAX));
         self.is_followed = false;
     }
 
     /// All stalls that no exchange has outlived yet.
     pub(crate) fn stalls(&self) -> impl Iterator<Item = &Stall> {
-        let unanswered = self.halves.iter().flat_map(|half| half.losses.unanswered());
+        let unanswered = self
+            .directions
+            .iter()
+            .flat_map(|state| state.losses.unanswered());
         self.waiting.iter().chain(unanswered)
     }
 
@@ -167,8 +166,8 @@ impl Flow {
         self.read == 0 && (self.exchanges > 0 || self.is_encrypted)
     }
 
-    /// An exchange is told; false where the capture lacks what it was.
-    pub(crate) fn told(&mut self, exchange: &Exchange) -> bool {
+    /// An exchange is reported; false where the capture lacks what it was.
+    pub(crate) fn record(&mut self, exchange: &Exchange) -> bool {
         self.exchanges += 1;
         let is_read = exchange.ending != Ending::Unseen || exchange.reply.is_some();
         self.read += u64::from(is_read);
@@ -177,7 +176,7 @@ impl Flow {
 
     /// What ended before an exchange that is over began is not asked for again, except
     /// where calls overtake each other.
-    pub(crate) fn outlived(&mut self, exchange: &Exchange) {
+    pub(crate) fn forget_outlived(&mut self, exchange: &Exchange) {
         self.reply_at = exchange.reply.as_ref().map(|reply| reply.last_at_ns);
         if exchange.protocol != Protocol::Http2 && exchange.protocol != Protocol::Giop {
             self.waiting.forget_before(exchange.request.first_at_ns);

@@ -3,76 +3,58 @@
 //! Every flow is watched for *stalls*: times in which one side was silent although
 //! it had more to send, each with the packet that ended it. Which it was follows
 //! from what would have let the next segment go: more window, an acknowledgment, a
-//! repetition. Stalls wait until the exchange is told whose bytes came late; then
-//! every moment is charged to one cause, the most specific ([`Cause::ALL`]).
+//! repetition. Stalls wait until the exchange is reported whose bytes came late; then
+//! every moment is attributed to one cause, the most specific ([`Cause::ALL`]).
 //!
 //! Round trips are known from where the capture stands, so it may stand at either
-//! end or between. Memory is bounded: per flow by the rings of its halves and
+//! end or between. Memory is bounded: per flow by the rings of its directions and
 //! stalls, in all by the number of open flows.
 
-mod announced;
+mod attribution;
 mod cause;
-mod charge;
-mod congestion;
+mod causes;
+mod direction;
 mod finding;
 mod flow;
-mod h2_window;
-mod half;
-mod handshake;
-mod loss;
-mod nagle;
-mod occurrence;
 mod path;
-mod reuse;
-#[cfg(test)]
-mod script;
-mod split;
+mod receiver;
+mod sender;
 mod stall;
-mod tally;
 #[cfg(test)]
 mod tests;
-mod think;
-mod unread;
-mod unseen;
-mod until_close;
-mod window;
-mod words;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
+pub use attribution::Attribution;
 pub use cause::Cause;
-pub use charge::Charge;
-pub use finding::{Finding, Test, Where};
-pub use occurrence::Occurrence;
+pub use finding::{Finding, Occurrence, Test, Where};
 
-use crate::exchange::{Exchange, Exchanges, Unit};
-use crate::flow_map::FlowMap;
-use crate::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::map::FlowMap;
+use crate::protocol::exchange::{Exchange, Exchanges, Unit};
+use causes::connection_setup::{Reuse, SingleUse};
+use causes::h2_window::Frame;
+use causes::ip_identification::Identifications;
+use finding::Tally;
 use flow::Flow;
-use h2_window::Frame;
 use path::Path;
-use reuse::{Reuse, Spent};
-use tally::Tally;
-use unseen::Numbers;
 
 /// Occurrences named per finding.
 pub const EXAMPLES: usize = 8;
-/// Closed flows that are kept: what is told of a packet may come in any order.
-const LEAVING: usize = 256;
-/// Stalls of a connection whose messages cannot be read that are kept before they are told.
+/// Closed flows that are kept: the events of a packet may come in any order.
+const LEAVING_MAX: usize = 256;
+/// Stalls of a connection whose messages cannot be read that are kept before they are counted.
 const UNREAD_MAX: usize = 128;
-/// Pairs of hosts that are remembered.
-const HOSTS: usize = 1024;
+const HOSTS_MAX: usize = 1024;
 
-/// What the connections between two hosts have in common.
 #[derive(Debug, Clone, Copy, Default)]
 struct Hosts {
     path: Path,
-    manners: [Numbers; 2],
+    identifications: [Identifications; 2],
 }
 
-/// Listens to flows and exchanges, and says what cost time.
+/// Listens to flows and exchanges, and finds what cost time.
 #[derive(Debug)]
 pub struct Diagnosis {
     flows: FlowMap<Flow>,
@@ -82,7 +64,7 @@ pub struct Diagnosis {
     tallies: Vec<Tally>,
     exchanges: u64,
     latency_ns: u64,
-    charged: Vec<Charge>,
+    attributed: Vec<Attribution>,
 }
 
 impl Default for Diagnosis {
@@ -102,13 +84,13 @@ impl Diagnosis {
             tallies: Cause::ALL.map(|cause| Tally::new(cause, examples)).into(),
             exchanges: 0,
             latency_ns: 0,
-            charged: Vec::new(),
+            attributed: Vec::new(),
         }
     }
 
-    /// What the exchange that was told last is charged for.
-    pub fn charged(&self) -> &[Charge] {
-        &self.charged
+    /// The times of the exchange that was reported last, by cause.
+    pub fn attributed(&self) -> &[Attribution] {
+        &self.attributed
     }
 
     /// All findings, those that took most time first. Call it after the last packet.
@@ -130,36 +112,37 @@ impl Diagnosis {
         self.tallies[occurrence.cause as usize].take(occurrence);
     }
 
-    /// Nothing more comes of a flow.
     fn settle(&mut self, id: FlowId) {
         let Some(flow) = self.flows.remove(id) else {
             return;
         };
         if flow.read == 0 {
             let opening = flow.handshake.repeated();
-            for occurrence in unread::occurrences(id, flow.stalls().chain(&opening), &flow.path) {
+            for occurrence in
+                attribution::unread_occurrences(id, flow.stalls().chain(&opening), &flow.path)
+            {
                 self.count(occurrence);
             }
         }
         if let Some((opened_at, closed_at)) = single(&flow) {
             let pair = (flow.opening.client.ip(), flow.opening.server);
             let occurrence = opening_of(id, &flow);
-            let spent = Spent {
+            let single = SingleUse {
                 opened_at,
                 closed_at,
                 occurrence,
             };
-            for occurrence in self.reuse.spent(pair, spent) {
+            for occurrence in self.reuse.add(pair, single) {
                 self.count(occurrence);
             }
         }
     }
 
     fn remember(&mut self, pair: (IpAddr, IpAddr), common: Hosts) {
-        if self.hosts.len() < HOSTS || self.hosts.contains_key(&pair) {
+        if self.hosts.len() < HOSTS_MAX || self.hosts.contains_key(&pair) {
             let known = self.hosts.entry(pair).or_default();
             known.path.learn(&common.path);
-            known.manners = common.manners;
+            known.identifications = common.identifications;
         }
     }
 }
@@ -168,7 +151,7 @@ impl Hosts {
     fn of(flow: &Flow) -> Hosts {
         Hosts {
             path: flow.path,
-            manners: [0, 1].map(|way| flow.halves[way].numbers.manners()),
+            identifications: [0, 1].map(|way| flow.directions[way].identifications.shared()),
         }
     }
 }
@@ -197,8 +180,12 @@ fn opening_of(id: FlowId, flow: &Flow) -> Occurrence {
 
 impl Observer for Diagnosis {
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
-        let Hosts { path, manners } = self.hosts.get(&hosts(opening)).copied().unwrap_or_default();
-        self.flows.insert(flow, Flow::new(*opening, path, manners));
+        let Hosts {
+            path,
+            identifications,
+        } = self.hosts.get(&hosts(opening)).copied().unwrap_or_default();
+        self.flows
+            .insert(flow, Flow::new(*opening, path, identifications));
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
@@ -209,7 +196,7 @@ impl Observer for Diagnosis {
         if known.is_unread() && known.waiting.len() > UNREAD_MAX {
             let stalls = std::mem::take(&mut known.waiting);
             let path = known.path;
-            for occurrence in unread::occurrences(flow, stalls.iter(), &path) {
+            for occurrence in attribution::unread_occurrences(flow, stalls.iter(), &path) {
                 self.count(occurrence);
             }
         }
@@ -229,7 +216,7 @@ impl Observer for Diagnosis {
             self.remember(pair, common);
         }
         self.leaving.push_back(flow);
-        if self.leaving.len() > LEAVING
+        if self.leaving.len() > LEAVING_MAX
             && let Some(oldest) = self.leaving.pop_front()
         {
             self.settle(oldest);
@@ -239,19 +226,20 @@ impl Observer for Diagnosis {
 
 impl Exchanges for Diagnosis {
     fn exchange(&mut self, exchange: &Exchange) {
-        self.charged.clear();
+        self.attributed.clear();
         let Some(flow) = self.flows.get_mut(exchange.flow) else {
             return;
         };
         self.exchanges += 1;
-        if !flow.told(exchange) {
+        if !flow.record(exchange) {
             return;
         }
-        let occurrences = charge::occurrences(exchange.flow, flow, exchange, &mut self.charged);
+        let occurrences =
+            attribution::occurrences(exchange.flow, flow, exchange, &mut self.attributed);
         self.latency_ns = self
             .latency_ns
-            .saturating_add(charge::taken_ns(flow, exchange));
-        flow.outlived(exchange);
+            .saturating_add(attribution::taken_ns(flow, exchange));
+        flow.forget_outlived(exchange);
         for occurrence in occurrences {
             self.count(occurrence);
         }

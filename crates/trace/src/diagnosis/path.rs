@@ -1,8 +1,7 @@
 //! How long a round trip takes, from where the capture stands.
 
-use crate::stream::Direction;
+use crate::flow::event::Direction;
 
-/// Round trips of each side that are remembered.
 const SAMPLES: usize = 16;
 /// An answer this much later than the fastest may have been delayed on purpose (RFC 1122
 /// section 4.2.3.2; Linux waits 40 ms), ns; of a long way an eighth.
@@ -38,14 +37,13 @@ impl Samples {
     }
 }
 
-/// The shortest round trips seen on one flow, and how much they vary. The capture may stand at either
-/// end or between: what counts is how long it takes from the capture to one side
-/// and back, and that differs by side.
+/// The shortest round trips seen on one flow, and how much they vary. The capture may
+/// stand at either end or between: what counts is the time from the capture to one side
+/// and back, which differs by side.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Path {
     /// From the capture to the client and back, and to the server and back, ns.
     to: [Option<u64>; 2],
-    /// The same, one by one.
     samples: [Samples; 2],
 }
 
@@ -100,7 +98,6 @@ impl Path {
         self.to.iter().flatten().sum()
     }
 
-    /// The round trip in both parts has been seen.
     pub(crate) fn is_known(&self) -> bool {
         self.to.iter().all(Option::is_some)
     }

@@ -3,16 +3,14 @@
 use std::collections::VecDeque;
 
 use crate::diagnosis::cause::Cause;
-use crate::stream::Direction;
+use crate::flow::event::Direction;
 
 /// Stalls of a flow that wait for the exchange they belong to. A large message over
 /// a small window has thousands; further ones of the same kind are joined.
 const WAITING: usize = 256;
 
-/// One, as its packets show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stall {
-    /// Why.
     pub(crate) cause: Cause,
     /// The way of the bytes that came late.
     pub(crate) direction: Direction,
@@ -28,12 +26,12 @@ pub(crate) struct Stall {
     pub(crate) late: (u64, u64),
     /// The HTTP/2 stream, where one alone was concerned.
     pub(crate) stream: Option<u32>,
-    /// The packets that show it: the last before, what ended it, what came late; 0 where there is none.
+    /// The packets that show it: the last before, the one that ended it, the late one;
+    /// 0 where there is none.
     pub(crate) packets: [u64; 3],
 }
 
 impl Stall {
-    /// Those of its packets that there are.
     pub(crate) fn named_packets(&self) -> impl Iterator<Item = u64> + use<> {
         self.packets.into_iter().filter(|packet| *packet > 0)
     }
@@ -43,14 +41,12 @@ impl Stall {
     }
 }
 
-/// Those of one flow, in the order in which they ended.
 #[derive(Debug, Default)]
 pub(crate) struct Stalls {
     ring: VecDeque<Stall>,
 }
 
 impl Stalls {
-    /// One more.
     pub(crate) fn push(&mut self, stall: Stall) {
         if self.ring.len() >= WAITING {
             match self.ring.back_mut().filter(|last| last.continues(&stall)) {
@@ -78,12 +74,10 @@ impl Stalls {
         }
     }
 
-    /// How many wait.
     pub(crate) fn len(&self) -> usize {
         self.ring.len()
     }
 
-    /// All that wait.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stall> {
         self.ring.iter()
     }

@@ -1,4 +1,4 @@
-//! What a segment is, judged by the sequence numbers before it.
+//! What a segment is, by the sequence numbers before it.
 //!
 //! The rules are those of Wireshark's TCP analysis (User's Guide, section "TCP
 //! Analysis"), so that both count alike: sequence numbers alone decide, not
@@ -13,12 +13,15 @@
 //!   round trip before (that of the handshake, or 3 ms) and it does not end there;
 //!   else a retransmission.
 
+use super::event::SegmentKind;
 use crate::packet::{Flags, Packet};
 
+/// A fast retransmission follows the last duplicate acknowledgment within this, ns.
 const FAST_NS: u64 = 20_000_000;
+/// The round trip that is assumed where the handshake did not show one, ns.
 const OUT_OF_ORDER_NS: u64 = 3_000_000;
 
-/// How a segment stands to those before it.
+/// The relation of a segment to those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It goes on where the last one ended, or carries nothing.
@@ -39,12 +42,85 @@ pub enum Verdict {
     WindowProbe,
 }
 
-/// What the rules remember of one sender.
+impl Verdict {
+    #[inline]
+    pub(super) fn kind(self, packet: &Packet<'_>) -> SegmentKind {
+        if packet.flags.has(Flags::RST) {
+            return SegmentKind::Reset;
+        }
+        match self {
+            Verdict::Retransmission | Verdict::Fast | Verdict::Spurious => {
+                SegmentKind::Retransmission
+            }
+            Verdict::OutOfOrder => SegmentKind::OutOfOrder,
+            Verdict::KeepAlive | Verdict::WindowProbe => SegmentKind::KeepAlive,
+            Verdict::Next | Verdict::Ahead if packet.flags.has(Flags::SYN) => SegmentKind::Open,
+            Verdict::Ahead if packet.payload_bytes > 0 => SegmentKind::Ahead,
+            Verdict::Next if packet.payload_bytes > 0 => SegmentKind::Data,
+            _ if packet.flags.has(Flags::FIN) => SegmentKind::Close,
+            _ => SegmentKind::Acknowledgment,
+        }
+    }
+}
+
+/// Counts of all connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Connections seen.
+    pub flows: u64,
+    /// Of those, whose SYN was captured.
+    pub opened: u64,
+    /// That ended with FIN of both sides.
+    pub orderly: u64,
+    /// That ended with RST.
+    pub reset: u64,
+    /// That a new SYN of the same two ends replaced before they ended.
+    pub replaced: u64,
+    /// That were forgotten to save memory, before they ended.
+    pub forgotten: u64,
+    /// Segments sent again, for any reason.
+    pub retransmissions: u64,
+    /// Of those, after duplicate acknowledgments.
+    pub fast_retransmissions: u64,
+    /// Of those, when they had been acknowledged already.
+    pub spurious_retransmissions: u64,
+    /// Segments that came after later ones.
+    pub out_of_order: u64,
+    /// Probes of live or closed windows.
+    pub keep_alives: u64,
+    /// Payload bytes of all segments, on the wire.
+    pub payload_bytes: u64,
+    /// Bytes delivered in order.
+    pub stream_bytes: u64,
+    /// Bytes reported as gaps.
+    pub gap_bytes: u64,
+}
+
+impl Counts {
+    #[inline]
+    pub(super) fn count(&mut self, packet: &Packet<'_>, verdict: Verdict) {
+        self.payload_bytes += u64::from(packet.payload_bytes);
+        match verdict {
+            Verdict::Next | Verdict::Ahead => {}
+            Verdict::OutOfOrder => self.out_of_order += 1,
+            Verdict::Retransmission => self.retransmissions += 1,
+            Verdict::Fast => {
+                self.retransmissions += 1;
+                self.fast_retransmissions += 1;
+            }
+            Verdict::Spurious => {
+                self.retransmissions += 1;
+                self.spurious_retransmissions += 1;
+            }
+            Verdict::KeepAlive | Verdict::WindowProbe => self.keep_alives += 1,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sender {
     /// The number behind the highest byte.
     next: Option<u32>,
-    /// When that came.
     next_at_ns: u64,
     /// Behind the highest byte without a hole before it.
     whole_to: Option<u32>,
@@ -62,9 +138,9 @@ fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// Judges a packet of `own`, and remembers it.
+/// Classifies a packet of `own`, and remembers it.
 #[inline]
-pub(super) fn judge(
+pub(super) fn classify(
     packet: &Packet<'_>,
     own: &mut Sender,
     peer: &mut Sender,
@@ -92,7 +168,6 @@ pub(super) fn judge(
     verdict
 }
 
-/// SYN or FIN: they take a sequence number.
 #[inline]
 fn is_edge(packet: &Packet<'_>) -> bool {
     packet.flags.has(Flags::SYN) || packet.flags.has(Flags::FIN)
@@ -121,7 +196,7 @@ impl Sender {
         is_keep_alive.then_some(Verdict::KeepAlive)
     }
 
-    /// An acknowledgment that says what the one before it said asks for what is missing.
+    /// A duplicate acknowledgment asks for what is missing.
     #[inline]
     fn count_duplicates(&mut self, packet: &Packet<'_>, peer: &Sender) {
         let repeats = packet.payload_bytes == 0
@@ -134,7 +209,6 @@ impl Sender {
         }
     }
 
-    /// The other side acknowledges what was not captured of this sender.
     #[inline]
     fn note_acknowledgment_of_unseen(&mut self, packet: &Packet<'_>) {
         let Some(whole_to) = self.whole_to else {

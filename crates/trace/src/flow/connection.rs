@@ -1,20 +1,16 @@
 //! One connection: both directions, how it began and how it ended.
 
-use super::Counts;
-use super::analysis::{Sender, Verdict, judge};
+use super::analysis::{Counts, Sender, Verdict, classify};
+use super::event::{Closing, Direction, FlowId, Observer, Segment};
 use super::key::{Key, Side};
-use super::numbers::Numbers;
-use super::queue::Links;
 use super::reassembly::{Memory, Out, Reassembly};
+use super::sequence::SequenceNumbers;
+use crate::packet::tcp::{SynOptions, reports_duplicate};
 use crate::packet::{Flags, Packet};
-use crate::sack::reports_duplicate;
-use crate::stream::{Closing, Direction, FlowId, Observer, Segment, SegmentKind};
-use crate::tcp::Announced;
 
-/// What is known of one direction.
 #[derive(Debug, Clone, Default)]
-struct Half {
-    numbers: Numbers,
+struct DirectionState {
+    numbers: SequenceNumbers,
     sender: Sender,
     reassembly: Reassembly,
     /// By its SYN; None before that, and without the option.
@@ -24,12 +20,10 @@ struct Half {
 
 #[derive(Debug, Clone)]
 pub(super) struct Connection {
-    pub(super) links: Links,
     id: FlowId,
     key: Key,
     client: Side,
-    halves: [Half; 2],
-    /// When the last SYN of the client came.
+    directions: [DirectionState; 2],
     syn_at_ns: Option<u64>,
     /// From the SYN to the first acknowledgment of the handshake's end.
     round_trip_ns: Option<u64>,
@@ -47,11 +41,10 @@ impl Connection {
         side: Side,
     ) -> Connection {
         let mut connection = Connection {
-            links: Links::default(),
             id,
             key,
             client,
-            halves: Default::default(),
+            directions: Default::default(),
             syn_at_ns: None,
             round_trip_ns: None,
             last_at_ns: packet.at_ns,
@@ -82,7 +75,6 @@ impl Connection {
         self.closing
     }
 
-    /// When it ended, or was last seen.
     pub(super) fn ended_at_ns(&self) -> u64 {
         if self.ended() {
             self.closed_at_ns
@@ -109,18 +101,18 @@ impl Connection {
             return false;
         }
         let direction = self.direction(side);
-        let own = self.halves[direction as usize].numbers.base();
+        let own = self.directions[direction as usize].numbers.base();
         if own.is_none_or(|base| base == packet.sequence) {
             return false;
         }
-        let peer = &self.halves[direction.opposite() as usize];
+        let peer = &self.directions[direction.opposite() as usize];
         let answers = packet.flags.has(Flags::ACK)
             && peer.saw_syn
             && peer.numbers.base() == Some(packet.acknowledgment.wrapping_sub(1));
         !answers
     }
 
-    /// Takes a packet: tells the segment and what bytes it completes.
+    /// Takes a packet: reports the segment and the bytes that it completes.
     #[inline]
     pub(super) fn packet(
         &mut self,
@@ -133,9 +125,9 @@ impl Connection {
         let direction = self.direction(side);
         self.learn_bases(packet, direction);
         self.last_at_ns = packet.at_ns;
-        let verdict = self.judge(packet, direction);
+        let verdict = self.classify(packet, direction);
         self.learn_handshake(packet, direction);
-        count(counts, packet, verdict);
+        counts.count(packet, verdict);
         let offset = self.payload_offset(packet, direction);
         let segment = self.segment(packet, direction, offset, verdict);
         observer.packet(self.id, direction, packet);
@@ -144,7 +136,6 @@ impl Connection {
         self.note_end(packet, &segment);
     }
 
-    /// Tells what still waits.
     pub(super) fn finish(
         &mut self,
         held: &mut usize,
@@ -159,15 +150,15 @@ impl Connection {
                 stream_bytes: &mut counts.stream_bytes,
                 gap_bytes: &mut counts.gap_bytes,
             };
-            self.halves[direction as usize]
+            self.directions[direction as usize]
                 .reassembly
                 .finish(held, &mut out);
         }
     }
 
     #[inline]
-    fn pair(&mut self, direction: Direction) -> (&mut Half, &mut Half) {
-        let [request, reply] = &mut self.halves;
+    fn pair(&mut self, direction: Direction) -> (&mut DirectionState, &mut DirectionState) {
+        let [request, reply] = &mut self.directions;
         match direction {
             Direction::Request => (request, reply),
             Direction::Reply => (reply, request),
@@ -193,7 +184,7 @@ impl Connection {
     }
 
     #[inline]
-    fn judge(&mut self, packet: &Packet<'_>, direction: Direction) -> Verdict {
+    fn classify(&mut self, packet: &Packet<'_>, direction: Direction) -> Verdict {
         let round_trip_ns = self.round_trip_ns;
         let is_syn = packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK);
         let is_first = self.syn_at_ns.is_none();
@@ -201,14 +192,14 @@ impl Connection {
         if is_syn && !is_first {
             own.sender.begin_again();
         }
-        judge(packet, &mut own.sender, &mut peer.sender, round_trip_ns)
+        classify(packet, &mut own.sender, &mut peer.sender, round_trip_ns)
     }
 
     #[inline]
     fn learn_handshake(&mut self, packet: &Packet<'_>, direction: Direction) {
         if packet.flags.has(Flags::SYN) {
-            let announced = Announced::parse(packet.options);
-            self.halves[direction as usize].window_shift = announced.window_shift;
+            let announced = SynOptions::parse(packet.options);
+            self.directions[direction as usize].window_shift = announced.window_shift;
             if !packet.flags.has(Flags::ACK) {
                 self.syn_at_ns = Some(packet.at_ns);
             }
@@ -222,7 +213,7 @@ impl Connection {
     #[inline]
     fn payload_offset(&self, packet: &Packet<'_>, direction: Direction) -> i64 {
         let syn = u32::from(packet.flags.has(Flags::SYN));
-        let numbers = &self.halves[direction as usize].numbers;
+        let numbers = &self.directions[direction as usize].numbers;
         numbers.offset(packet.sequence.wrapping_add(syn))
     }
 
@@ -239,8 +230,8 @@ impl Connection {
             packet.ip_header_bytes,
             packet.tcp_header_bytes,
         ];
-        let own = &self.halves[direction as usize].numbers;
-        let peer = &self.halves[direction.opposite() as usize].numbers;
+        let own = &self.directions[direction as usize].numbers;
+        let peer = &self.directions[direction.opposite() as usize].numbers;
         let acknowledged = if packet.flags.has(Flags::ACK) && peer.base().is_some() {
             peer.bytes_below(peer.offset(packet.acknowledgment))
         } else {
@@ -250,7 +241,7 @@ impl Connection {
             packet: packet.number,
             at_ns: packet.at_ns,
             direction,
-            kind: kind(packet, verdict),
+            kind: verdict.kind(packet),
             flags: packet.flags,
             offset: match packet.payload_bytes {
                 // Behind a FIN there is no byte.
@@ -274,7 +265,7 @@ impl Connection {
     fn window(&self, packet: &Packet<'_>, direction: Direction) -> u64 {
         let window = u64::from(packet.window);
         let [own, peer] = [direction, direction.opposite()]
-            .map(|direction| self.halves[direction as usize].window_shift);
+            .map(|direction| self.directions[direction as usize].window_shift);
         match (own, peer) {
             (Some(shift), Some(_)) if !packet.flags.has(Flags::SYN) => window << shift,
             _ => window,
@@ -323,7 +314,7 @@ impl Connection {
     #[inline]
     fn note_end(&mut self, packet: &Packet<'_>, segment: &Segment) {
         if packet.flags.has(Flags::FIN) {
-            let numbers = &mut self.halves[segment.direction as usize].numbers;
+            let numbers = &mut self.directions[segment.direction as usize].numbers;
             numbers.end(segment.end());
         }
         if self.closing.is_some() {
@@ -331,45 +322,9 @@ impl Connection {
         }
         if packet.flags.has(Flags::RST) {
             self.closing = Some(Closing::Reset(segment.direction));
-        } else if self.halves.iter().all(|half| half.numbers.is_ended()) {
+        } else if self.directions.iter().all(|one| one.numbers.is_ended()) {
             self.closing = Some(Closing::Orderly);
         }
         self.closed_at_ns = packet.at_ns;
-    }
-}
-
-#[inline]
-fn kind(packet: &Packet<'_>, verdict: Verdict) -> SegmentKind {
-    if packet.flags.has(Flags::RST) {
-        return SegmentKind::Reset;
-    }
-    match verdict {
-        Verdict::Retransmission | Verdict::Fast | Verdict::Spurious => SegmentKind::Retransmission,
-        Verdict::OutOfOrder => SegmentKind::OutOfOrder,
-        Verdict::KeepAlive | Verdict::WindowProbe => SegmentKind::KeepAlive,
-        Verdict::Next | Verdict::Ahead if packet.flags.has(Flags::SYN) => SegmentKind::Open,
-        Verdict::Ahead if packet.payload_bytes > 0 => SegmentKind::Ahead,
-        Verdict::Next if packet.payload_bytes > 0 => SegmentKind::Data,
-        _ if packet.flags.has(Flags::FIN) => SegmentKind::Close,
-        _ => SegmentKind::Acknowledgment,
-    }
-}
-
-#[inline]
-fn count(counts: &mut Counts, packet: &Packet<'_>, verdict: Verdict) {
-    counts.payload_bytes += u64::from(packet.payload_bytes);
-    match verdict {
-        Verdict::Next | Verdict::Ahead => {}
-        Verdict::OutOfOrder => counts.out_of_order += 1,
-        Verdict::Retransmission => counts.retransmissions += 1,
-        Verdict::Fast => {
-            counts.retransmissions += 1;
-            counts.fast_retransmissions += 1;
-        }
-        Verdict::Spurious => {
-            counts.retransmissions += 1;
-            counts.spurious_retransmissions += 1;
-        }
-        Verdict::KeepAlive | Verdict::WindowProbe => counts.keep_alives += 1,
     }
 }

@@ -130,7 +130,6 @@ impl Hasher for KeyHasher {
 /// 2^64 over the golden ratio, which is odd.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Both halves of the product.
 #[inline]
 fn folded(word: u64, factor: u64) -> u64 {
     let product = u128::from(word) * u128::from(factor);

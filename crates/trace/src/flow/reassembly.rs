@@ -1,26 +1,24 @@
 //! The bytes of one direction in order, each once.
 //!
-//! Payload that comes in order is handed on as it is. What comes ahead is
-//! copied and waits. A hole is given up, and told as a gap, when the other
+//! Payload that comes in order is delivered as it is. What comes ahead is
+//! copied and waits. A hole is given up, and reported as a gap, when the other
 //! side has acknowledged what was in it and it has not come within the next
 //! few packets; when too much waits; and at the end.
 
 use std::collections::BTreeMap;
 
-use crate::stream::{Direction, FlowId, Observer, Segment};
+use super::event::{Direction, FlowId, Observer, Segment};
 
 /// Captures of several queues or cards swap neighbours: an acknowledgment may
-/// come before the bytes. So many more packets of the connection may pass.
-const PATIENCE: u8 = 3;
+/// come before the bytes. A hole waits for this number of further packets.
+const REORDERING_PACKETS: u8 = 3;
 
-/// What may wait, and does.
 pub(super) struct Memory<'a> {
     pub(super) flow_bytes: usize,
     pub(super) bytes: usize,
     pub(super) held: &'a mut usize,
 }
 
-/// Where events go.
 pub(super) struct Out<'a, O> {
     pub(super) flow: FlowId,
     pub(super) direction: Direction,
@@ -46,11 +44,9 @@ impl<O: Observer> Out<'_, O> {
     }
 }
 
-/// A segment that waits for others.
 #[derive(Debug, Clone)]
 struct Waiting {
     carrier: Segment,
-    /// Behind its last byte on the wire.
     end: u64,
     data: Box<[u8]>,
 }
@@ -64,13 +60,13 @@ impl Waiting {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reassembly {
-    /// All below was handed on.
+    /// All below was delivered.
     next: u64,
     /// All below was acknowledged by the other side.
     acknowledged: u64,
     /// Packets since something acknowledged is missing.
-    patience_used: u8,
-    /// By offset. They may overlap; what was handed on first holds.
+    packets_since_missing: u8,
+    /// By offset. They may overlap; what was delivered first holds.
     waiting: BTreeMap<u64, Waiting>,
     held: usize,
 }
@@ -116,21 +112,21 @@ impl Reassembly {
     #[inline]
     pub(super) fn check<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
         if self.acknowledged <= self.next {
-            self.patience_used = 0;
+            self.packets_since_missing = 0;
             return;
         }
         // A FIN that was not captured looks like one byte.
         if self.waiting.is_empty() && self.acknowledged - self.next == 1 {
             return;
         }
-        self.patience_used += 1;
-        if self.patience_used > PATIENCE {
-            self.patience_used = 0;
+        self.packets_since_missing += 1;
+        if self.packets_since_missing > REORDERING_PACKETS {
+            self.packets_since_missing = 0;
             self.give_up_below(self.acknowledged, held, out);
         }
     }
 
-    /// Nothing more comes: hands on everything, with the gaps in it.
+    /// Nothing more comes: delivers everything, with the gaps in it.
     pub(super) fn finish<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
         while let Some(offset) = self.first_waiting() {
             self.give_up_below(offset, held, out);

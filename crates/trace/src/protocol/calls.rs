@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use wirelab_wire::grpc;
 
-use super::cut::Cut;
-use crate::exchange::{Ending, Exchange, Exchanges, Extent, Message, Protocol};
-use crate::layer::Content;
-use crate::stream::{Direction, FlowId, Segment};
+use super::cursor::Cursor;
+use crate::flow::event::{Direction, FlowId, Segment};
+use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Message, Protocol};
+use crate::protocol::layer::Content;
 
 /// Calls under way on one connection at most; of more, the oldest is given up.
 pub(super) const OPEN_MAX: usize = 1_024;
@@ -21,7 +21,7 @@ pub(super) struct Call {
     pub(super) exchange: Exchange,
     pub(super) request_done: bool,
     pub(super) reply_done: bool,
-    /// Its reply has no body whatever its head says (method HEAD).
+    /// Its reply has no body, whatever its head states (method HEAD).
     pub(super) head_only: bool,
     /// It asks for a tunnel (method CONNECT).
     pub(super) tunnel: bool,
@@ -56,7 +56,7 @@ impl Call {
         self.reply_done || reply.is_some_and(|reply| reply.segments > 0)
     }
 
-    /// Its own side has said all.
+    /// Its own side has sent all.
     fn end(&mut self, side: usize) {
         if side == 0 {
             self.request_done = true;
@@ -74,13 +74,12 @@ pub(super) struct Calls {
     pub(super) caller: Direction,
     open: VecDeque<Call>,
     next_ordinal: u64,
-    /// The highest stream or number so far.
     pub(super) last_stream: u32,
     /// What the caller had received when it asked last.
     received: Option<u64>,
     /// It has asked twice without having received anything in between.
     pub(super) pipelines: bool,
-    /// Complete; told when it is known whether the server closes after it.
+    /// Complete; reported when it is known whether the server closes after it.
     finished: Option<Exchange>,
 }
 
@@ -103,21 +102,24 @@ impl Calls {
         self.open.capacity() * size_of::<Call>()
     }
 
-    /// Calls begun so far.
     pub(super) fn count(&self) -> u64 {
         self.next_ordinal
     }
 
     /// A request begins with the first byte that waits, or with the next one.
-    pub(super) fn begin<E: Exchanges>(&mut self, stream: u32, cut: &mut Cut<'_, E>) -> &mut Call {
-        self.tell_finished(cut.listener);
+    pub(super) fn begin<E: Exchanges>(
+        &mut self,
+        stream: u32,
+        cursor: &mut Cursor<'_, E>,
+    ) -> &mut Call {
+        self.tell_finished(cursor.listener);
         if self.open.len() == OPEN_MAX {
-            self.conclude(0, Ending::Unseen, cut.listener);
+            self.conclude(0, Ending::Unseen, cursor.listener);
         }
-        let carrier = cut.first_carrier();
+        let carrier = cursor.first_carrier();
         let received = carrier.acknowledged;
         self.pipelines |= self.received.replace(received) == Some(received);
-        cut.listener.begun(self.flow, &carrier);
+        cursor.listener.begun(self.flow, &carrier);
         let exchange = Exchange {
             flow: self.flow,
             ordinal: self.next_ordinal,
@@ -161,7 +163,6 @@ impl Calls {
         self.open.iter().position(|call| !call.reply_done)
     }
 
-    /// The place of a stream's or a number's call.
     #[inline]
     pub(super) fn find(&self, stream: u32) -> Option<usize> {
         self.open
@@ -178,7 +179,6 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// Concludes the call when both sides have said all.
     #[inline]
     pub(super) fn settle(
         &mut self,
@@ -194,7 +194,6 @@ impl Calls {
         settled
     }
 
-    /// The call is over.
     pub(super) fn conclude(&mut self, place: usize, ending: Ending, listener: &mut impl Exchanges) {
         self.tell_finished(listener);
         if let Some(mut call) = self.open.remove(place) {
@@ -218,7 +217,7 @@ impl Calls {
         self.open.iter().rposition(holds)
     }
 
-    /// The call is given up: the capture lacks what would tell its reply.
+    /// The call is given up: the capture lacks what would identify its reply.
     pub(super) fn abandon(&mut self, place: usize, listener: &mut impl Exchanges) {
         if self.get(place).is_some_and(|call| !call.is_answered()) {
             listener.unpaired(self.flow, Message::Request);
@@ -226,14 +225,12 @@ impl Calls {
         self.conclude(place, Ending::Unseen, listener);
     }
 
-    /// All calls are given up.
     pub(super) fn abandon_all(&mut self, listener: &mut impl Exchanges) {
         while !self.is_empty() {
             self.abandon(0, listener);
         }
     }
 
-    /// All calls of which no reply was seen are given up.
     pub(super) fn abandon_unanswered(&mut self, listener: &mut impl Exchanges) {
         let unanswered = |call: &Call| !call.is_answered();
         while let Some(place) = self.open.iter().position(unanswered) {
@@ -241,7 +238,7 @@ impl Calls {
         }
     }
 
-    /// A side of the call of that stream or number has said all.
+    /// A side of the call of that stream or number has sent all.
     pub(super) fn end(&mut self, side: usize, stream: u32, listener: &mut impl Exchanges) {
         if let Some(place) = self.find(stream) {
             self.open[place].end(side);
@@ -261,7 +258,6 @@ impl Calls {
         }
     }
 
-    /// That side sent FIN.
     pub(super) fn fin(&mut self, segment: &Segment, listener: &mut impl Exchanges) {
         if segment.direction != self.caller
             && self.open.is_empty()

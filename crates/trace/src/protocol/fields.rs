@@ -1,4 +1,4 @@
-//! Fields of HTTP/2 requests and replies, as far as an onlooker needs them.
+//! Fields of HTTP/2 requests and replies, as far as a passive reader needs them.
 
 use wirelab_wire::ContentType;
 use wirelab_wire::grpc;
@@ -14,14 +14,12 @@ const TABLE_MAX: u32 = 64 << 10;
 /// A section of fields, and a block on the wire, bytes.
 const SECTION_MAX: u32 = 64 << 10;
 
-/// A block under way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) stream: u32,
     pub(super) end_stream: bool,
 }
 
-/// What the fields say.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) method: String,
@@ -47,7 +45,7 @@ impl Fields {
         }
     }
 
-    /// Tells a call what its side's fields said.
+    /// Sets what the fields of a side state about a call.
     pub(super) fn describe(&self, side: usize, call: &mut Call) {
         if self.content_type != ContentType::Absent {
             call.content[side] = content_of(self.content_type);
@@ -69,7 +67,6 @@ impl Fields {
     }
 }
 
-/// Puts blocks together and decodes them.
 #[derive(Debug)]
 pub(super) struct FieldReader {
     decoder: Decoder,
@@ -80,7 +77,7 @@ pub(super) struct FieldReader {
     /// and priority removed; known once that frame is complete.
     first: Option<FrameHead>,
     /// Too long, or not whole.
-    spoilt: bool,
+    is_damaged: bool,
     fields: Fields,
 }
 
@@ -97,7 +94,7 @@ impl FieldReader {
             payload: Vec::new(),
             under_way: None,
             first: None,
-            spoilt: false,
+            is_damaged: false,
             fields: Fields::default(),
         }
     }
@@ -107,10 +104,9 @@ impl FieldReader {
         self.payload.capacity() + 2 * self.decoder.table().size()
     }
 
-    /// A HEADERS frame begins.
     pub(super) fn begin(&mut self, head: FrameHead) {
         self.payload.clear();
-        self.spoilt = false;
+        self.is_damaged = false;
         self.first = Some(head);
         self.under_way = Some(Block {
             stream: head.stream,
@@ -118,18 +114,17 @@ impl FieldReader {
         });
     }
 
-    /// A CONTINUATION frame begins.
-    pub(super) fn go_on(&mut self, head: FrameHead) {
+    pub(super) fn begin_continuation(&mut self, head: FrameHead) {
         let continues = |block: &Block| block.stream == head.stream;
         if !self.under_way.as_ref().is_some_and(continues) {
-            self.spoilt = true;
+            self.is_damaged = true;
         }
     }
 
     pub(super) fn take(&mut self, input: &[u8]) {
         let room = (SECTION_MAX as usize).saturating_sub(self.payload.len());
-        if self.spoilt || input.len() > room {
-            self.spoilt = true;
+        if self.is_damaged || input.len() > room {
+            self.is_damaged = true;
             self.payload.clear();
         } else {
             self.payload.extend_from_slice(input);
@@ -140,7 +135,7 @@ impl FieldReader {
     /// indices of older entries have moved.
     pub(super) fn miss(&mut self) {
         self.decoder = Decoder::new(TABLE_MAX, SECTION_MAX).joined_late();
-        self.spoilt = true;
+        self.is_damaged = true;
     }
 
     /// The frame is complete; a block that is complete too is to be decoded.
@@ -167,7 +162,7 @@ impl FieldReader {
         self.payload.drain(..from);
     }
 
-    /// What the block that is complete says; of a block that cannot be read
+    /// The content of the complete block; of a block that cannot be read
     /// nothing, and later ones as far as they can be.
     pub(super) fn decode(&mut self) -> &Fields {
         self.fields.method.clear();
@@ -179,16 +174,15 @@ impl FieldReader {
         };
         let fields = &mut self.fields;
         let sink = |name: &[u8], value: &[u8]| fields.take(name, value);
-        if self.spoilt || self.decoder.decode(&self.payload, sink).is_err() {
+        if self.is_damaged || self.decoder.decode(&self.payload, sink).is_err() {
             self.miss();
         }
         self.payload.clear();
-        self.spoilt = false;
+        self.is_damaged = false;
         &self.fields
     }
 }
 
-/// Replaces `out` by untrusted text.
 fn text(out: &mut String, value: &[u8]) {
     out.clear();
     match std::str::from_utf8(value) {

@@ -5,20 +5,19 @@ use wirelab_wire::giop::onlooker::{self, ReplyHead, RequestHead};
 use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Version};
 
 use super::calls::{Calls, name};
-use super::cut::Cut;
-use crate::exchange::{Exchanges, Message, Unit};
-use crate::layer::{Content, Kind};
+use super::cursor::Cursor;
+use crate::protocol::exchange::{Exchanges, Message, Unit};
+use crate::protocol::layer::{Content, Kind};
 
 /// Bytes of a request's or reply's own header that are waited for.
 const CALL_HEAD_MAX: usize = 16 << 10;
 
-/// What comes next in a direction.
 #[derive(Debug)]
 enum Reading {
     Header,
     /// The content of a request, reply or fragment, before its arguments.
     CallHead(MessageHeader),
-    /// The rest of a message: so many bytes, of that call, or of none.
+    /// The rest of a message: a number of bytes, of that call, or of none.
     Body(MessageHeader, u32, Option<u32>),
     /// The rest of a message that carries no call.
     Control(u32),
@@ -29,7 +28,6 @@ enum Reading {
 #[derive(Debug)]
 struct Side {
     reading: Reading,
-    /// A header, or what follows it, that is not whole.
     partial: Vec<u8>,
     /// GIOP 1.1: the message that fragments continue.
     continued: Option<u32>,
@@ -71,7 +69,7 @@ impl Giop {
         mut side: usize,
         input: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         if matches!(self.sides[side].reading, Reading::Lost) && begins_message(input) {
             self.sides[side].reading = Reading::Header;
@@ -79,20 +77,20 @@ impl Giop {
         let mut rest = input;
         while !rest.is_empty() {
             let used = match self.sides[side].reading {
-                Reading::Header => self.header(&mut side, rest, calls, cut),
-                Reading::CallHead(header) => self.call_head(side, header, rest, calls, cut),
+                Reading::Header => self.header(&mut side, rest, calls, cursor),
+                Reading::CallHead(header) => self.call_head(side, header, rest, calls, cursor),
                 Reading::Body(header, left, id) => {
                     let used = rest.len().min(left as usize);
                     let place = id.and_then(|id| calls.find(id));
                     let call = place.and_then(|place| calls.get(place));
                     let extent = call.map(|call| call.extent(side));
-                    cut.assign_to(Content::Cdr, used, extent);
-                    self.body_taken(side, header, left - used as u32, id, calls, cut);
+                    cursor.assign_to(Content::Cdr, used, extent);
+                    self.body_taken(side, header, left - used as u32, id, calls, cursor);
                     used
                 }
                 Reading::Control(left) => {
                     let used = rest.len().min(left as usize);
-                    cut.label(Kind::GiopControl, used);
+                    cursor.label(Kind::GiopControl, used);
                     self.sides[side].reading = match left - used as u32 {
                         0 => Reading::Header,
                         left => Reading::Control(left),
@@ -100,7 +98,7 @@ impl Giop {
                     used
                 }
                 Reading::Lost => {
-                    cut.label(Kind::Unknown, rest.len());
+                    cursor.label(Kind::Unknown, rest.len());
                     rest.len()
                 }
             };
@@ -113,22 +111,22 @@ impl Giop {
         side: &mut usize,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let own = &mut self.sides[*side];
         let taken = rest.len().min(HEADER_BYTES - own.partial.len());
         own.partial.extend_from_slice(&rest[..taken]);
-        cut.hold(taken);
+        cursor.hold(taken);
         let Some(raw) = own.partial.first_chunk() else {
             return taken;
         };
         let parsed = MessageHeader::parse(raw);
         own.partial.clear();
         let Ok(header) = parsed else {
-            self.lose(*side, calls, cut);
+            self.lose(*side, calls, cursor);
             return taken;
         };
-        cut.unit(Unit::Giop(header.kind));
+        cursor.unit(Unit::Giop(header.kind));
         self.turn_to(header.kind, side, calls);
         let own = &mut self.sides[*side];
         own.reading = match header.kind {
@@ -136,7 +134,7 @@ impl Giop {
                 Reading::CallHead(header)
             }
             _ => {
-                cut.release_all(Kind::GiopControl, None);
+                cursor.release_all(Kind::GiopControl, None);
                 match header.size {
                     0 => Reading::Header,
                     size => Reading::Control(size),
@@ -144,12 +142,12 @@ impl Giop {
             }
         };
         if header.size == 0 && matches!(own.reading, Reading::CallHead(_)) {
-            self.call_head(*side, header, &[], calls, cut);
+            self.call_head(*side, header, &[], calls, cursor);
         }
         taken
     }
 
-    /// In a capture that began late, only the first message tells who asks.
+    /// In a capture that began late, only the first message shows which side asks.
     fn turn_to(&mut self, kind: MessageKind, side: &mut usize, calls: &mut Calls) {
         let asks = matches!(kind, MessageKind::Request | MessageKind::LocateRequest);
         let answers = matches!(kind, MessageKind::Reply | MessageKind::LocateReply);
@@ -165,14 +163,14 @@ impl Giop {
     }
 
     /// The header of a request, reply or fragment inside its message. Its bytes
-    /// wait until it is whole, to be told from the arguments.
+    /// wait until it is whole, to be distinguished from the arguments.
     fn call_head<E: Exchanges>(
         &mut self,
         side: usize,
         header: MessageHeader,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let own = &mut self.sides[side];
         let missing = header.size as usize - own.partial.len();
@@ -185,10 +183,10 @@ impl Giop {
             &own.partial
         };
         // Behind a header that ends with what has come there may be padding.
-        let mut said =
-            Said::read(&header, content).filter(|said| whole || said.bytes() < content.len());
-        let mut room = cut.hold(input.len());
-        if said.is_none() {
+        let mut start = MessageStart::read(&header, content)
+            .filter(|start| whole || start.bytes() < content.len());
+        let mut room = cursor.hold(input.len());
+        if start.is_none() {
             if own.partial.is_empty() {
                 own.partial.extend_from_slice(input);
             }
@@ -196,12 +194,12 @@ impl Giop {
             if !whole && room {
                 return input.len();
             }
-            said = Some(Said::Nothing(own.partial.len()));
+            start = Some(MessageStart::Nothing(own.partial.len()));
         }
         let taken = own.partial.len().max(input.len());
         own.partial.clear();
-        let said = said.unwrap_or(Said::Nothing(taken));
-        self.begin_body(side, header, said, taken, calls, cut);
+        let start = start.unwrap_or(MessageStart::Nothing(taken));
+        self.begin_body(side, header, start, taken, calls, cursor);
         input.len()
     }
 
@@ -210,26 +208,26 @@ impl Giop {
         &mut self,
         side: usize,
         header: MessageHeader,
-        said: Said,
+        start: MessageStart,
         taken: usize,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
-        let head_bytes = said.bytes();
-        let id = match said {
-            Said::Request(head) if side == 0 => {
-                let call = calls.begin(head.id, cut);
+        let head_bytes = start.bytes();
+        let id = match start {
+            MessageStart::Request(head) if side == 0 => {
+                let call = calls.begin(head.id, cursor);
                 call.exchange.name = name([&head.operation, ""]);
                 if !head.response_expected {
                     call.reply_done = true;
                 }
                 Some(head.id)
             }
-            Said::Reply(head) if side == 1 => {
+            MessageStart::Reply(head) if side == 1 => {
                 let call = calls.find(head.id).and_then(|place| calls.get(place));
                 let call = call.filter(|call| !call.reply_done);
                 if call.is_none() {
-                    cut.listener.unpaired(cut.flow, Message::Reply);
+                    cursor.listener.unpaired(cursor.flow, Message::Reply);
                 }
                 let status = u16::try_from(head.status).unwrap_or(u16::MAX);
                 call.map(|call| {
@@ -237,8 +235,8 @@ impl Giop {
                     head.id
                 })
             }
-            Said::Fragment(Some(id)) => Some(id),
-            Said::Fragment(None) => self.sides[side].continued,
+            MessageStart::Fragment(Some(id)) => Some(id),
+            MessageStart::Fragment(None) => self.sides[side].continued,
             _ => None,
         };
         let call = id
@@ -246,10 +244,10 @@ impl Giop {
             .and_then(|at| calls.get(at));
         let mut extent = call.map(|call| call.extent(side));
         let head = HEADER_BYTES + head_bytes.min(taken);
-        cut.release(Kind::GiopHeaders, head, extent.as_deref_mut());
-        cut.release_all(Content::Cdr, extent);
+        cursor.release(Kind::GiopHeaders, head, extent.as_deref_mut());
+        cursor.release_all(Content::Cdr, extent);
         let left = header.size - (taken as u32).min(header.size);
-        self.body_taken(side, header, left, id, calls, cut);
+        self.body_taken(side, header, left, id, calls, cursor);
     }
 
     /// Of a message's content, `left` bytes are to come.
@@ -260,7 +258,7 @@ impl Giop {
         left: u32,
         id: Option<u32>,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
         if left > 0 {
@@ -273,7 +271,7 @@ impl Giop {
             return;
         }
         if let Some(id) = id {
-            calls.end(side, id, cut.listener);
+            calls.end(side, id, cursor.listener);
         }
     }
 
@@ -283,7 +281,7 @@ impl Giop {
         side: usize,
         bytes: u64,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         match self.sides[side].reading {
             Reading::Body(header, left, id) if u64::from(left) >= bytes => {
@@ -293,22 +291,22 @@ impl Giop {
                 if let Some(call) = call {
                     call.extent(side).miss(bytes);
                 }
-                self.body_taken(side, header, left - bytes as u32, id, calls, cut);
+                self.body_taken(side, header, left - bytes as u32, id, calls, cursor);
             }
             Reading::Control(left) if u64::from(left) > bytes => {
                 self.sides[side].reading = Reading::Control(left - bytes as u32);
             }
-            _ => self.lose(side, calls, cut),
+            _ => self.lose(side, calls, cursor),
         }
     }
 
-    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         let own = &mut self.sides[side];
         own.reading = Reading::Lost;
         own.partial.clear();
         own.continued = None;
-        cut.release_all(Kind::Unknown, None);
-        calls.abandon_all(cut.listener);
+        cursor.release_all(Kind::Unknown, None);
+        calls.abandon_all(cursor.listener);
         self.is_in_doubt = true;
     }
 }
@@ -318,34 +316,34 @@ fn begins_message(input: &[u8]) -> bool {
     matches!(header, Some(Ok(_)))
 }
 
-/// What the beginning of a message's content says.
+/// What the beginning of a message's content states.
 #[derive(Debug)]
-enum Said {
+enum MessageStart {
     Request(RequestHead),
     Reply(ReplyHead),
-    /// More of a message; of which, is told since GIOP 1.2.
+    /// More of a message; since GIOP 1.2 with the number of that message.
     Fragment(Option<u32>),
     /// It cannot be read: all of it counts as header.
     Nothing(usize),
 }
 
-impl Said {
+impl MessageStart {
     /// None when it is not whole yet.
-    fn read(header: &MessageHeader, content: &[u8]) -> Option<Said> {
+    fn read(header: &MessageHeader, content: &[u8]) -> Option<MessageStart> {
         let MessageHeader { version, order, .. } = *header;
         match header.kind {
             MessageKind::Request => {
                 let head = onlooker::request(version, order, content).ok()?;
-                Some(Said::Request(head))
+                Some(MessageStart::Request(head))
             }
             MessageKind::Reply => {
                 let head = onlooker::reply(version, order, content).ok()?;
-                Some(Said::Reply(head))
+                Some(MessageStart::Reply(head))
             }
-            _ if version < Version::V12 => Some(Said::Fragment(None)),
+            _ if version < Version::V12 => Some(MessageStart::Fragment(None)),
             _ => {
                 let raw = *content.first_chunk()?;
-                Some(Said::Fragment(Some(match order {
+                Some(MessageStart::Fragment(Some(match order {
                     ByteOrder::Big => u32::from_be_bytes(raw),
                     ByteOrder::Little => u32::from_le_bytes(raw),
                 })))
@@ -356,10 +354,10 @@ impl Said {
     /// Bytes of the content that are no arguments.
     fn bytes(&self) -> usize {
         match self {
-            Said::Request(head) => head.bytes,
-            Said::Reply(head) => head.bytes,
-            Said::Fragment(id) => id.map_or(0, |_| 4),
-            Said::Nothing(bytes) => *bytes,
+            MessageStart::Request(head) => head.bytes,
+            MessageStart::Reply(head) => head.bytes,
+            MessageStart::Fragment(id) => id.map_or(0, |_| 4),
+            MessageStart::Nothing(bytes) => *bytes,
         }
     }
 }

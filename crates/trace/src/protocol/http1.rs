@@ -6,13 +6,12 @@ use wirelab_wire::http1::onlooker::{
 };
 
 use super::calls::{Call, Calls, name};
-use super::cut::Cut;
+use super::cursor::Cursor;
+use super::detect::{Detection, Role, detect};
 use super::pairing::Pairing;
-use super::sniff::{Role, Verdict, sniff};
-use crate::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
-use crate::layer::{Content, Kind, Layer};
+use crate::protocol::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
+use crate::protocol::layer::{Content, Kind, Layer};
 
-/// What comes next in a direction.
 #[derive(Debug)]
 enum State {
     Head,
@@ -26,9 +25,7 @@ enum State {
 #[derive(Debug)]
 struct Side {
     state: State,
-    /// A head that is not whole.
     partial: Vec<u8>,
-    /// What the body is.
     content: Content,
 }
 
@@ -39,12 +36,10 @@ pub(super) struct Http1 {
     pub(super) pairing: Pairing,
 }
 
-/// What the connection is from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// HTTP/1 as before.
     Same,
-    /// Another protocol: 101, or the tunnel of CONNECT. So many bytes were used.
+    /// Another protocol: 101, or the tunnel of CONNECT. The number of bytes that were used.
     Switched(usize),
 }
 
@@ -71,22 +66,22 @@ impl Http1 {
         side: usize,
         input: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> Next {
         self.find_thread(side, input);
         let mut rest = input;
         while !rest.is_empty() {
             let used = match self.sides[side].state {
-                State::Head if side == 0 => self.request_head(rest, calls, cut),
-                State::Head => match self.reply_head(rest, calls, cut) {
+                State::Head if side == 0 => self.request_head(rest, calls, cursor),
+                State::Head => match self.reply_head(rest, calls, cursor) {
                     (used, Next::Same) => used,
                     (used, _) => return Next::Switched(input.len() - rest.len() + used),
                 },
                 State::Lost => {
-                    cut.label(Kind::Unknown, rest.len());
+                    cursor.label(Kind::Unknown, rest.len());
                     rest.len()
                 }
-                _ => self.body(side, rest, calls, cut),
+                _ => self.body(side, rest, calls, cursor),
             };
             rest = &rest[used..];
         }
@@ -99,7 +94,7 @@ impl Http1 {
             return;
         }
         let wanted = [Role::Asks, Role::Answers][side];
-        if sniff(input, false) == Verdict::Is(Protocol::Http1, wanted) {
+        if detect(input, false) == Detection::Is(Protocol::Http1, wanted) {
             self.sides[side].state = State::Head;
         }
     }
@@ -136,11 +131,11 @@ impl Http1 {
         &mut self,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let [side, _] = &mut self.sides;
         if side.partial.is_empty() {
-            calls.begin(0, cut);
+            calls.begin(0, cursor);
         }
         let parse = |bytes| match onlooker::request(bytes) {
             Ok(head) => Ok(head.map(|head| (head, head.bytes))),
@@ -150,10 +145,10 @@ impl Http1 {
         let Some(call) = calls.youngest() else {
             side.partial.clear();
             side.state = State::Lost;
-            cut.label(Kind::Unknown, used);
+            cursor.label(Kind::Unknown, used);
             return used;
         };
-        cut.assign(Kind::HttpHeads, used, &mut call.exchange.request);
+        cursor.assign(Kind::HttpHeads, used, &mut call.exchange.request);
         let known = match head {
             Ok(None) => return used,
             Ok(Some(head)) => {
@@ -169,12 +164,12 @@ impl Http1 {
         };
         side.partial.clear();
         if known {
-            cut.unit(Unit::HttpRequest);
+            cursor.unit(Unit::HttpRequest);
             if matches!(side.state, State::Head) {
-                self.end(0, calls, cut);
+                self.end(0, calls, cursor);
             }
         } else {
-            self.lose(0, calls, cut.listener);
+            self.lose(0, calls, cursor.listener);
         }
         used
     }
@@ -183,11 +178,11 @@ impl Http1 {
         &mut self,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> (usize, Next) {
         let [_, side] = &mut self.sides;
         if side.partial.is_empty() {
-            self.pairing.answer(calls, cut);
+            self.pairing.answer(calls, cursor);
         }
         let mut call = self.pairing.answered(calls);
         let head_only = call.as_ref().is_some_and(|call| call.head_only);
@@ -198,25 +193,25 @@ impl Http1 {
         let (used, head) = Http1::head(&mut side.partial, rest, parse);
         let Ok(Some(head)) = head else {
             let extent = call.map(Call::reply);
-            cut.assign_to(Kind::HttpHeads, used, extent);
+            cursor.assign_to(Kind::HttpHeads, used, extent);
             if head.is_err() {
-                self.lose(1, calls, cut.listener);
+                self.lose(1, calls, cursor.listener);
             }
             return (used, Next::Same);
         };
         side.partial.clear();
-        cut.unit(Unit::HttpReply(head.status));
+        cursor.unit(Unit::HttpReply(head.status));
         if head.status < 200 && head.status != 101 {
-            // An interim head is no part of the reply: who waits for the
+            // An interim head is no part of the reply: a client that waits for the
             // reply waits on.
             if let Some(call) = call {
                 call.exchange.reply = None;
             }
-            cut.label(Kind::HttpHeads, used);
+            cursor.label(Kind::HttpHeads, used);
             return (used, Next::Same);
         }
         if call.is_none() {
-            self.pairing.orphan(cut);
+            self.pairing.orphan(cursor);
         }
         side.state = begin_body(&head.framing);
         side.content = content_of(head.content_type);
@@ -227,17 +222,17 @@ impl Http1 {
             }
             None => head.status == 101,
         };
-        cut.assign_to(Kind::HttpHeads, used, call.map(Call::reply));
+        cursor.assign_to(Kind::HttpHeads, used, call.map(Call::reply));
         if switches {
             self.sides[0].state = State::Head;
             if let Some(call) = self.pairing.answered(calls) {
                 call.request_done = true;
             }
-            self.end(1, calls, cut);
+            self.end(1, calls, cursor);
             return (used, Next::Switched(used));
         }
         if matches!(self.sides[1].state, State::Head) {
-            self.end(1, calls, cut);
+            self.end(1, calls, cursor);
         }
         (used, Next::Same)
     }
@@ -247,7 +242,7 @@ impl Http1 {
         side: usize,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let extent = self.pairing.extent(side, calls);
         let own = &mut self.sides[side];
@@ -256,35 +251,33 @@ impl Http1 {
             State::Length(left) => {
                 let used = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= used as u64;
-                cut.assign_to(content, used, extent);
+                cursor.assign_to(content, used, extent);
                 (used, *left == 0)
             }
-            State::Chunked(chunked) => match chunks(chunked, rest, content, extent, cut) {
+            State::Chunked(chunked) => match chunks(chunked, rest, content, extent, cursor) {
                 Some(done) => done,
                 None => {
-                    self.lose(side, calls, cut.listener);
+                    self.lose(side, calls, cursor.listener);
                     return rest.len();
                 }
             },
             _ => {
-                cut.assign_to(content, rest.len(), extent);
+                cursor.assign_to(content, rest.len(), extent);
                 (rest.len(), false)
             }
         };
         if complete {
-            self.end(side, calls, cut);
+            self.end(side, calls, cursor);
         }
         used
     }
 
-    /// The message under way is complete.
-    fn end<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+    fn end<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         self.sides[side].state = State::Head;
         self.pairing
-            .finish(side, Ending::Framed, calls, cut.listener);
+            .finish(side, Ending::Framed, calls, cursor.listener);
     }
 
-    /// The direction's stream has ended with FIN.
     pub(super) fn end_of_stream(
         &mut self,
         side: usize,
@@ -337,23 +330,23 @@ fn chunks<E: Exchanges>(
     rest: &[u8],
     content: Layer,
     mut extent: Option<&mut Extent>,
-    cut: &mut Cut<'_, E>,
+    cursor: &mut Cursor<'_, E>,
 ) -> Option<(usize, bool)> {
     let mut done = 0;
     let step = chunked.decode(rest, |data| {
         // Data are slices of the input; what lies before them is framing.
         let at = data.as_ptr() as usize - rest.as_ptr() as usize;
-        cut.assign_to(Kind::HttpChunks, at - done, extent.as_deref_mut());
-        cut.assign_to(content, data.len(), extent.as_deref_mut());
+        cursor.assign_to(Kind::HttpChunks, at - done, extent.as_deref_mut());
+        cursor.assign_to(content, data.len(), extent.as_deref_mut());
         done = at + data.len();
     });
     match step {
         Ok(step) => {
-            cut.assign_to(Kind::HttpChunks, step.used - done, extent);
+            cursor.assign_to(Kind::HttpChunks, step.used - done, extent);
             Some((step.used, step.complete))
         }
         Err(_) => {
-            cut.label(Kind::Unknown, rest.len() - done);
+            cursor.label(Kind::Unknown, rest.len() - done);
             None
         }
     }
@@ -375,7 +368,6 @@ fn describe(call: &mut Call, head: &RequestHead<'_>) {
     call.tunnel = head.method == "CONNECT";
 }
 
-/// What a body is by its content type.
 pub(super) fn content_of(named: ContentType) -> Content {
     match named {
         ContentType::Json => Content::Json,

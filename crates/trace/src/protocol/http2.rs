@@ -4,19 +4,18 @@ use wirelab_wire::http2::frame::PREFACE;
 use wirelab_wire::http2::frame::{FrameHead, flag, kind, setting};
 
 use super::calls::{Call, Calls};
-use super::cut::Cut;
+use super::cursor::Cursor;
+use super::detect::is_frame;
 use super::fields::{Block, FieldReader};
-use super::sniff::is_frame;
-use crate::exchange::{Ending, Exchanges, Message, Unit};
-use crate::layer::{Kind, Layer};
+use crate::protocol::exchange::{Ending, Exchanges, Message, Unit};
+use crate::protocol::layer::{Kind, Layer};
 
 /// Payload of SETTINGS, WINDOW_UPDATE and padding lengths that is kept, bytes.
 const SMALL_MAX: usize = 240;
 
-/// What comes next in a direction.
 #[derive(Debug, Clone, Copy)]
 enum Reading {
-    /// So many bytes of the preface have come.
+    /// The number of bytes of the preface that have come.
     Preface(usize),
     Head,
     Payload(Payload),
@@ -24,7 +23,6 @@ enum Reading {
     Lost,
 }
 
-/// A frame whose head has been read.
 #[derive(Debug, Clone, Copy)]
 struct Payload {
     head: FrameHead,
@@ -39,10 +37,8 @@ struct Payload {
 #[derive(Debug)]
 struct Side {
     reading: Reading,
-    /// A frame's head that is not whole.
     raw: [u8; FrameHead::LEN],
     filled: usize,
-    /// A small payload that is needed whole.
     small: Vec<u8>,
     fields: FieldReader,
     /// Of all frames so far that carry no part of a message, bytes.
@@ -53,7 +49,7 @@ struct Side {
 #[derive(Debug)]
 pub(super) struct Http2 {
     sides: [Side; 2],
-    /// Nobody has shown yet who asks.
+    /// Not known yet which side asks.
     may_turn: bool,
     /// Frames are missing, perhaps whole messages.
     pub(super) is_in_doubt: bool,
@@ -98,17 +94,17 @@ impl Http2 {
         side: usize,
         input: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         self.find_thread(side, input);
         let mut rest = input;
         while !rest.is_empty() {
             let used = match self.sides[side].reading {
-                Reading::Preface(seen) => self.preface(side, seen, rest, cut),
-                Reading::Head => self.head(side, rest, calls, cut),
-                Reading::Payload(payload) => self.payload(side, payload, rest, calls, cut),
+                Reading::Preface(seen) => self.preface(side, seen, rest, cursor),
+                Reading::Head => self.head(side, rest, calls, cursor),
+                Reading::Payload(payload) => self.payload(side, payload, rest, calls, cursor),
                 Reading::Lost => {
-                    cut.label(Kind::Unknown, rest.len());
+                    cursor.label(Kind::Unknown, rest.len());
                     rest.len()
                 }
             };
@@ -133,20 +129,20 @@ impl Http2 {
         side: usize,
         seen: usize,
         rest: &[u8],
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let used = rest.len().min(PREFACE.len() - seen);
         let own = &mut self.sides[side];
         if PREFACE[seen..][..used] != rest[..used] {
             own.reading = Reading::Lost;
-            cut.label(Kind::Unknown, rest.len());
+            cursor.label(Kind::Unknown, rest.len());
             return rest.len();
         }
         own.reading = match seen + used {
             seen if seen == PREFACE.len() => Reading::Head,
             seen => Reading::Preface(seen),
         };
-        cut.label(Kind::H2Preface, used);
+        cursor.label(Kind::H2Preface, used);
         used
     }
 
@@ -155,19 +151,19 @@ impl Http2 {
         side: usize,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let own = &mut self.sides[side];
         let taken = rest.len().min(FrameHead::LEN - own.filled);
         own.raw[own.filled..][..taken].copy_from_slice(&rest[..taken]);
         own.filled += taken;
-        cut.hold(taken);
+        cursor.hold(taken);
         if own.filled < FrameHead::LEN {
             return taken;
         }
         own.filled = 0;
         let head = FrameHead::parse(&own.raw);
-        self.begin(side, head, calls, cut);
+        self.begin(side, head, calls, cursor);
         taken
     }
 
@@ -177,10 +173,10 @@ impl Http2 {
         side: usize,
         head: FrameHead,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         if !matches!(head.kind, kind::SETTINGS | kind::WINDOW_UPDATE) {
-            cut.unit(unit(head, None));
+            cursor.unit(unit(head, None));
         }
         let mut place = calls.find(head.stream).filter(|_| head.stream > 0);
         let own = &mut self.sides[side];
@@ -189,11 +185,11 @@ impl Http2 {
             kind::HEADERS => {
                 own.fields.begin(head);
                 if place.is_none() && side == 0 && head.stream > calls.last_stream {
-                    calls.begin(head.stream, cut);
+                    calls.begin(head.stream, cursor);
                     place = calls.find(head.stream);
                 }
             }
-            kind::CONTINUATION => own.fields.go_on(head),
+            kind::CONTINUATION => own.fields.begin_continuation(head),
             _ => {}
         }
         let carries = matches!(head.kind, kind::HEADERS | kind::CONTINUATION | kind::DATA);
@@ -209,7 +205,7 @@ impl Http2 {
                 extent.between_bytes = extent.between_bytes.saturating_add(more);
             }
         }
-        cut.release_all(layer_of(head.kind), call.map(|call| call.extent(side)));
+        cursor.release_all(layer_of(head.kind), call.map(|call| call.extent(side)));
         let payload = Payload {
             head,
             left: head.length,
@@ -218,7 +214,7 @@ impl Http2 {
         };
         own.reading = Reading::Payload(payload);
         if head.length == 0 {
-            self.end(side, head, calls, cut);
+            self.end(side, head, calls, cursor);
         }
     }
 
@@ -228,7 +224,7 @@ impl Http2 {
         mut payload: Payload,
         rest: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let head = payload.head;
         let used = rest.len().min(payload.left as usize);
@@ -237,46 +233,47 @@ impl Http2 {
         let place = calls.find(head.stream).filter(|_| head.stream > 0);
         let call = place.and_then(|place| calls.get(place));
         match head.kind {
-            kind::DATA => data(&mut payload, input, side, call, cut),
+            kind::DATA => data(&mut payload, input, side, call, cursor),
             kind::HEADERS | kind::CONTINUATION => {
                 own.fields.take(input);
                 let extent = call.map(|call| call.extent(side));
-                cut.assign_to(Kind::H2Headers, used, extent);
+                cursor.assign_to(Kind::H2Headers, used, extent);
             }
             _ => {
                 let room = SMALL_MAX.saturating_sub(own.small.len()).min(used);
                 own.small.extend_from_slice(&input[..room]);
-                cut.label(layer_of(head.kind), used);
+                cursor.label(layer_of(head.kind), used);
             }
         }
         payload.left -= used as u32;
         own.reading = Reading::Payload(payload);
         if payload.left == 0 {
-            self.end(side, head, calls, cut);
+            self.end(side, head, calls, cursor);
         }
         used
     }
 
-    /// A frame is complete.
     fn end<E: Exchanges>(
         &mut self,
         side: usize,
         head: FrameHead,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
         own.reading = Reading::Head;
         match head.kind {
-            kind::SETTINGS | kind::WINDOW_UPDATE => cut.unit(unit(head, window(head, &own.small))),
-            kind::RST_STREAM => self.reset(head.stream, calls, cut),
+            kind::SETTINGS | kind::WINDOW_UPDATE => {
+                cursor.unit(unit(head, window(head, &own.small)))
+            }
+            kind::RST_STREAM => self.reset(head.stream, calls, cursor),
             kind::HEADERS | kind::CONTINUATION => {
                 if let Some(block) = own.fields.end(head) {
-                    self.section(side, block, calls, cut);
+                    self.section(side, block, calls, cursor);
                 }
             }
             kind::DATA if head.has(flag::END_STREAM) => {
-                calls.end(side, head.stream, cut.listener);
+                calls.end(side, head.stream, cursor.listener);
             }
             _ => {}
         }
@@ -288,16 +285,16 @@ impl Http2 {
         side: usize,
         block: Block,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let fields = self.sides[side].fields.decode();
         let place = calls.find(block.stream);
         if self.may_turn {
-            // Only who answers sends a status, only who asks a method.
+            // Only the answering side sends a status, only the asking side a method.
             let turned = [fields.status.is_some(), !fields.method.is_empty()][side];
             self.may_turn = fields.status.is_none() && fields.method.is_empty();
             if turned {
-                self.turn(place, calls, cut.listener);
+                self.turn(place, calls, cursor.listener);
                 return;
             }
         }
@@ -308,10 +305,10 @@ impl Http2 {
             && (self.is_in_doubt || block.stream > calls.last_stream)
         {
             // Not the late reply to a call that was reset.
-            cut.listener.unpaired(cut.flow, Message::Reply);
+            cursor.listener.unpaired(cursor.flow, Message::Reply);
         }
         if block.end_stream {
-            calls.end(side, block.stream, cut.listener);
+            calls.end(side, block.stream, cursor.listener);
         }
     }
 
@@ -324,7 +321,7 @@ impl Http2 {
         calls.caller = calls.caller.opposite();
     }
 
-    fn reset<E: Exchanges>(&mut self, stream: u32, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+    fn reset<E: Exchanges>(&mut self, stream: u32, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         let Some(place) = calls.find(stream) else {
             return;
         };
@@ -334,7 +331,7 @@ impl Http2 {
         } else {
             Ending::Broken
         };
-        calls.conclude(place, ending, cut.listener);
+        calls.conclude(place, ending, cursor.listener);
     }
 
     /// Bytes are missing. Inside a payload the thread is kept; what it held is not known.
@@ -343,16 +340,16 @@ impl Http2 {
         side: usize,
         bytes: u64,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
         own.fields.miss();
         let Reading::Payload(mut payload) = own.reading else {
-            return self.lose(side, calls, cut);
+            return self.lose(side, calls, cursor);
         };
         let head = payload.head;
         if bytes > u64::from(payload.left) || payload.pad_due {
-            return self.lose(side, calls, cut);
+            return self.lose(side, calls, cursor);
         }
         payload.left -= bytes as u32;
         own.reading = Reading::Payload(payload);
@@ -363,16 +360,16 @@ impl Http2 {
             call.extent(side).miss(bytes);
         }
         if payload.left == 0 {
-            self.end(side, head, calls, cut);
+            self.end(side, head, calls, cursor);
         }
     }
 
-    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         let own = &mut self.sides[side];
         own.reading = Reading::Lost;
         own.filled = 0;
-        cut.release_all(Kind::Unknown, None);
-        calls.abandon_all(cut.listener);
+        cursor.release_all(Kind::Unknown, None);
+        calls.abandon_all(cursor.listener);
         self.is_in_doubt = true;
     }
 }
@@ -383,7 +380,7 @@ fn data<E: Exchanges>(
     mut input: &[u8],
     side: usize,
     mut call: Option<&mut Call>,
-    cut: &mut Cut<'_, E>,
+    cursor: &mut Cursor<'_, E>,
 ) {
     let mut left = payload.left;
     if payload.pad_due
@@ -394,43 +391,48 @@ fn data<E: Exchanges>(
         left -= 1;
         payload.padding = u32::from(padding).min(left);
         let extent = call.as_deref_mut().map(|call| call.extent(side));
-        cut.assign_to(Kind::H2Data, 1, extent);
+        cursor.assign_to(Kind::H2Data, 1, extent);
     }
     let content = input.len().min((left - payload.padding) as usize);
     let (content, padding) = input.split_at(content);
     match call.as_deref_mut() {
-        Some(call) => message(content, side, call, cut),
-        None => cut.label(Kind::Message, content.len()),
+        Some(call) => message(content, side, call, cursor),
+        None => cursor.label(Kind::Message, content.len()),
     }
     let extent = call.map(|call| call.extent(side));
-    cut.assign_to(Kind::H2Data, padding.len(), extent);
+    cursor.assign_to(Kind::H2Data, padding.len(), extent);
     // What is left of the padding stays behind the content.
     payload.padding -= padding.len() as u32;
 }
 
 /// Takes content, and of gRPC the prefixes in it.
-fn message<E: Exchanges>(mut content: &[u8], side: usize, call: &mut Call, cut: &mut Cut<'_, E>) {
+fn message<E: Exchanges>(
+    mut content: &[u8],
+    side: usize,
+    call: &mut Call,
+    cursor: &mut Cursor<'_, E>,
+) {
     let layer = Layer::from(call.content[side]);
     if let Some(mut deframer) = call.grpc[side].take() {
         loop {
             let before = content.len();
             let Ok(piece) = deframer.next(&mut content) else {
                 // Whatever it is, it is not gRPC.
-                cut.assign(Kind::Message, before - content.len(), call.extent(side));
+                cursor.assign(Kind::Message, before - content.len(), call.extent(side));
                 break;
             };
             let kind = match piece {
                 Some(wirelab_wire::grpc::Piece::Data(_)) => layer,
                 _ => Kind::GrpcPrefixes.into(),
             };
-            cut.assign(kind, before - content.len(), call.extent(side));
+            cursor.assign(kind, before - content.len(), call.extent(side));
             if piece.is_none() {
                 call.grpc[side] = Some(deframer);
                 return;
             }
         }
     }
-    cut.assign(layer, content.len(), call.extent(side));
+    cursor.assign(layer, content.len(), call.extent(side));
 }
 
 fn unit(head: FrameHead, window: Option<u32>) -> Unit {
@@ -442,7 +444,7 @@ fn unit(head: FrameHead, window: Option<u32>) -> Unit {
     }
 }
 
-/// The increment of a WINDOW_UPDATE, the window that SETTINGS tell.
+/// The increment of a WINDOW_UPDATE, the window that SETTINGS announces.
 fn window(head: FrameHead, payload: &[u8]) -> Option<u32> {
     if head.kind == kind::WINDOW_UPDATE {
         let raw = *payload.first_chunk()?;

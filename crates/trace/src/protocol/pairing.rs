@@ -1,24 +1,24 @@
 //! Which request a reply answers where messages have no numbers: HTTP/1 (RFC 9112
 //! section 9.3.2) and length-prefixed messages are answered in order.
 //!
-//! Order says nothing where messages are missing: a capture that lacks one request
-//! would give each later one the reply of its neighbour. Then acknowledgments tell.
+//! Order decides nothing where messages are missing: a capture that lacks one request
+//! would give each later one the reply of its neighbour. Then acknowledgments decide.
 //! A reply begins behind all bytes that the client had received when it asked, and
-//! whoever sent it had received the request, and nothing behind it; of several requests
-//! of which that holds the youngest is answered, as a client that does not pipeline asks
-//! again only when it was answered. Of a client that pipelines nothing tells any more, and nothing is
-//! paired. What is left over is counted ([`Exchanges::unpaired`]).
+//! its sender had received the request, and nothing behind it; of several requests
+//! of which that holds the youngest is answered, because a client that does not pipeline
+//! asks again only when it was answered. For a client that pipelines nothing decides, and
+//! nothing is paired. What is left over is counted ([`Exchanges::unpaired`]).
 
 use super::calls::{Call, Calls};
-use super::cut::Cut;
-use crate::exchange::{Ending, Exchanges, Extent, Message};
+use super::cursor::Cursor;
+use crate::protocol::exchange::{Ending, Exchanges, Extent, Message};
 
 /// What is known of one connection. Side 0 asks, 1 answers.
 #[derive(Debug, Default)]
 pub(super) struct Pairing {
     /// The reply under way answers a call that was seen.
     answers: bool,
-    /// Messages are missing, as far as is known: order alone says nothing.
+    /// Messages are missing, as far as is known: order alone decides nothing.
     is_in_doubt: bool,
 }
 
@@ -27,10 +27,10 @@ impl Pairing {
         self.is_in_doubt
     }
 
-    /// A reply begins with the next byte. Whoever had not received a request does
+    /// A reply begins with the next byte. A server that had not received a request does
     /// not answer it.
-    pub(super) fn answer<E: Exchanges>(&mut self, calls: &mut Calls, cut: &mut Cut<'_, E>) {
-        let (start, acknowledged) = (cut.offset, cut.carrier.acknowledged);
+    pub(super) fn answer<E: Exchanges>(&mut self, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
+        let (start, acknowledged) = (cursor.offset, cursor.carrier.acknowledged);
         let heard = |call: &Call| acknowledged > call.exchange.request.start;
         if self.is_in_doubt {
             let could = |call: &Call| {
@@ -44,7 +44,7 @@ impl Pairing {
             let answered = youngest.filter(|_| !calls.pipelines);
             let others = youngest.map_or(0, |place| place + usize::from(calls.pipelines));
             for _ in 0..others {
-                calls.abandon(0, cut.listener);
+                calls.abandon(0, cursor.listener);
             }
             let asked = answered.and_then(|_| calls.get(0));
             // Nothing lies between what the client had received and this reply.
@@ -58,19 +58,17 @@ impl Pairing {
             .is_some_and(|call| heard(call));
     }
 
-    /// The call that the reply under way answers.
     pub(super) fn answered<'a>(&self, calls: &'a mut Calls) -> Option<&'a mut Call> {
         let place = calls.unanswered().filter(|_| self.answers)?;
         calls.get(place)
     }
 
     /// A reply has come whose request was not seen.
-    pub(super) fn orphan<E: Exchanges>(&mut self, cut: &mut Cut<'_, E>) {
+    pub(super) fn orphan<E: Exchanges>(&mut self, cursor: &mut Cursor<'_, E>) {
         self.is_in_doubt = true;
-        cut.listener.unpaired(cut.flow, Message::Reply);
+        cursor.listener.unpaired(cursor.flow, Message::Reply);
     }
 
-    /// The extent of the side's message under way.
     pub(super) fn extent<'a>(&self, side: usize, calls: &'a mut Calls) -> Option<&'a mut Extent> {
         match side {
             0 => calls.youngest().map(|call| &mut call.exchange.request),
@@ -78,7 +76,6 @@ impl Pairing {
         }
     }
 
-    /// The side's message is over.
     pub(super) fn finish(
         &mut self,
         side: usize,
@@ -105,7 +102,6 @@ impl Pairing {
         }
     }
 
-    /// The thread of the side is lost.
     pub(super) fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
         self.is_in_doubt = true;
         if side == 0 {

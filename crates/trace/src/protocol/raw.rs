@@ -3,16 +3,15 @@
 use wirelab_wire::raw::{Frames, Piece};
 
 use super::calls::Calls;
-use super::cut::Cut;
+use super::cursor::Cursor;
+use super::detect::{Detection, detect};
 use super::pairing::Pairing;
-use super::sniff::{Verdict, sniff};
-use crate::exchange::{Ending, Exchanges, Protocol, Unit};
-use crate::layer::{Content, Kind, Layer};
+use crate::protocol::exchange::{Ending, Exchanges, Protocol, Unit};
+use crate::protocol::layer::{Content, Kind, Layer};
 
 #[derive(Debug, Default)]
 struct Side {
     frames: Frames,
-    /// A message has begun.
     begun: bool,
     /// What the message is; known by its first byte.
     content: Option<Content>,
@@ -41,7 +40,7 @@ impl Raw {
         }
     }
 
-    /// Nobody answers: requests that were sent whole are complete.
+    /// The server never answers: requests that were sent whole are complete.
     pub(super) fn is_one_way(&self) -> bool {
         !self.answered
     }
@@ -51,10 +50,10 @@ impl Raw {
         side: usize,
         input: &[u8],
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
-        let found = || matches!(sniff(input, false), Verdict::Is(Protocol::Raw, _));
+        let found = || matches!(detect(input, false), Detection::Is(Protocol::Raw, _));
         if own.lost && found() {
             own.lost = false;
         }
@@ -65,20 +64,20 @@ impl Raw {
             let piece = self.sides[side].frames.next(&mut rest);
             let used = before - rest.len();
             match piece {
-                Ok(Some(Piece::End)) => self.end(side, calls, cut.listener),
+                Ok(Some(Piece::End)) => self.end(side, calls, cursor.listener),
                 Ok(piece) => {
-                    self.assign(side, piece, used, calls, cut);
+                    self.assign(side, piece, used, calls, cursor);
                     if piece.is_none() {
                         return;
                     }
                 }
                 Err(_) => {
-                    cut.label(Kind::Unknown, used);
-                    self.lose(side, calls, cut.listener);
+                    cursor.label(Kind::Unknown, used);
+                    self.lose(side, calls, cursor.listener);
                 }
             }
         }
-        cut.label(Kind::Unknown, rest.len());
+        cursor.label(Kind::Unknown, rest.len());
     }
 
     fn assign<E: Exchanges>(
@@ -87,10 +86,10 @@ impl Raw {
         piece: Option<Piece<'_>>,
         used: usize,
         calls: &mut Calls,
-        cut: &mut Cut<'_, E>,
+        cursor: &mut Cursor<'_, E>,
     ) {
         if used > 0 && !self.sides[side].begun {
-            self.begin(side, calls, cut);
+            self.begin(side, calls, cursor);
         }
         let own = &mut self.sides[side];
         let layer: Layer = match piece {
@@ -102,21 +101,21 @@ impl Raw {
             _ => Kind::RawLengths.into(),
         };
         if matches!(piece, Some(Piece::Start(_))) {
-            cut.unit(Unit::Raw);
+            cursor.unit(Unit::Raw);
         }
-        cut.assign_to(layer, used, self.pairing.extent(side, calls));
+        cursor.assign_to(layer, used, self.pairing.extent(side, calls));
     }
 
-    fn begin<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cut: &mut Cut<'_, E>) {
+    fn begin<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
         self.sides[side].begun = true;
         self.sides[side].content = None;
         if side == 0 {
-            calls.begin(0, cut);
+            calls.begin(0, cursor);
             return;
         }
-        self.pairing.answer(calls, cut);
+        self.pairing.answer(calls, cursor);
         if self.pairing.answered(calls).is_none() {
-            self.pairing.orphan(cut);
+            self.pairing.orphan(cursor);
         }
     }
 

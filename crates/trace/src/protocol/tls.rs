@@ -1,32 +1,33 @@
-//! TLS: records are told apart, what they hold is not (RFC 8446 section 5.1).
+//! TLS: the records are distinguished, their content is not (RFC 8446 section 5.1).
 
-use super::cut::Cut;
-use crate::exchange::{Exchanges, Unit};
-use crate::layer::Kind;
+use super::cursor::Cursor;
+use crate::protocol::exchange::{Exchanges, Unit};
+use crate::protocol::layer::Kind;
 
-/// Bytes of a record's head.
 const HEAD_BYTES: usize = 5;
-/// Content type of application data.
 const APPLICATION_DATA: u8 = 23;
 
 #[derive(Debug, Default)]
 struct Side {
     head: [u8; HEAD_BYTES],
     filled: usize,
-    /// Bytes of the record that are to come.
     left: u32,
     kind: u8,
     lost: bool,
 }
 
-/// Both directions of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Tls {
     sides: [Side; 2],
 }
 
 impl Tls {
-    pub(super) fn take<E: Exchanges>(&mut self, side: usize, input: &[u8], cut: &mut Cut<'_, E>) {
+    pub(super) fn take<E: Exchanges>(
+        &mut self,
+        side: usize,
+        input: &[u8],
+        cursor: &mut Cursor<'_, E>,
+    ) {
         let own = &mut self.sides[side];
         if own.lost && matches!(input, [20..=23, 3, 0..=4, 0..=0x48, _, ..]) {
             own.lost = false;
@@ -36,23 +37,28 @@ impl Tls {
             let used = if own.left > 0 {
                 let used = rest.len().min(own.left as usize);
                 own.left -= used as u32;
-                cut.label(own.layer(), used);
+                cursor.label(own.layer(), used);
                 used
             } else {
-                own.head(rest, cut)
+                own.head(rest, cursor)
             };
             rest = &rest[used..];
         }
-        cut.label(Kind::Unknown, rest.len());
+        cursor.label(Kind::Unknown, rest.len());
     }
 
     /// Bytes are missing. Inside a record the thread is kept.
-    pub(super) fn gap<E: Exchanges>(&mut self, side: usize, bytes: u64, cut: &mut Cut<'_, E>) {
+    pub(super) fn gap<E: Exchanges>(
+        &mut self,
+        side: usize,
+        bytes: u64,
+        cursor: &mut Cursor<'_, E>,
+    ) {
         let own = &mut self.sides[side];
         if u64::from(own.left) >= bytes {
             own.left -= bytes as u32;
         } else {
-            cut.release_all(Kind::TlsRecords, None);
+            cursor.release_all(Kind::TlsRecords, None);
             *own = Side {
                 lost: true,
                 ..Side::default()
@@ -62,11 +68,11 @@ impl Tls {
 }
 
 impl Side {
-    fn head<E: Exchanges>(&mut self, rest: &[u8], cut: &mut Cut<'_, E>) -> usize {
+    fn head<E: Exchanges>(&mut self, rest: &[u8], cursor: &mut Cursor<'_, E>) -> usize {
         let used = rest.len().min(HEAD_BYTES - self.filled);
         self.head[self.filled..][..used].copy_from_slice(&rest[..used]);
         self.filled += used;
-        cut.label(Kind::TlsRecords, used);
+        cursor.label(Kind::TlsRecords, used);
         if self.filled < HEAD_BYTES {
             return used;
         }
@@ -76,7 +82,7 @@ impl Side {
         self.left = u32::from(u16::from_be_bytes([high, low]));
         self.lost = major != 3 || !(20..=24).contains(&kind);
         if !self.lost {
-            cut.unit(Unit::Tls(kind));
+            cursor.unit(Unit::Tls(kind));
         }
         used
     }

@@ -2,23 +2,23 @@
 
 use wirelab_trace::Summary;
 use wirelab_trace::flow::Limits;
-use wirelab_trace::stream::{Closing, Direction, SegmentKind};
+use wirelab_trace::flow::event::{Closing, Direction, SegmentKind};
 
+use crate::events::{Events, read, read_with};
 use crate::frames::{
     ACK, Captured, FIN, RST, SYN, Segment, client, pcap, reply, request, server, spaced,
 };
 use crate::oracle::agree;
-use crate::told::{Told, read, read_with};
 use crate::tshark::{Folder, has};
 
 const ETHERNET: u16 = 1;
 
-/// Reads segments 1 ms apart; Wireshark, where it is here, must judge each alike.
-fn both(segments: &[Segment]) -> (Summary, Told) {
+/// Reads segments 1 ms apart; Wireshark, where it is here, must classify each alike.
+fn both(segments: &[Segment]) -> (Summary, Events) {
     frames(&spaced(segments))
 }
 
-fn frames(frames: &[Captured]) -> (Summary, Told) {
+fn frames(frames: &[Captured]) -> (Summary, Events) {
     let bytes = pcap(false, 1, ETHERNET, frames);
     if has("tshark") {
         agree(&Folder::new().write("connection.pcap", &bytes));
@@ -51,8 +51,8 @@ fn a_whole_connection() {
     segments.push(request(1000, 5000, b"ping"));
     segments.push(reply(5000, 1004, b"pong"));
     segments.extend(farewell(1004, 5004));
-    let (summary, told) = both(&segments);
-    let opening = told.openings[&0];
+    let (summary, events) = both(&segments);
+    let opening = events.openings[&0];
     assert_eq!((opening.client, opening.server), (client(), server()));
     assert!(opening.from_syn);
     assert_eq!(opening.mss, [Some(1460), None]);
@@ -67,17 +67,17 @@ fn a_whole_connection() {
         Close,
         Acknowledgment,
     ];
-    assert_eq!(told.kinds(), kinds);
-    let at = |number: usize| &told.segments[number].1;
+    assert_eq!(events.kinds(), kinds);
+    let at = |number: usize| &events.segments[number].1;
     assert_eq!((at(3).offset, at(3).bytes, at(3).acknowledged), (0, 4, 0));
     assert_eq!((at(4).offset, at(4).acknowledged), (0, 4));
     // The SYN's window is never scaled, the others are.
     assert_eq!((at(0).window, at(3).window), (500, 500 << 7));
     // The FIN is no byte.
     assert_eq!((at(7).offset, at(7).acknowledged), (4, 4));
-    assert_eq!(told.stream(0, Direction::Request).bytes, b"ping");
-    assert_eq!(told.stream(0, Direction::Reply).bytes, b"pong");
-    assert_eq!(told.closed[&0], (at(6).at_ns, Closing::Orderly));
+    assert_eq!(events.stream(0, Direction::Request).bytes, b"ping");
+    assert_eq!(events.stream(0, Direction::Reply).bytes, b"pong");
+    assert_eq!(events.closed[&0], (at(6).at_ns, Closing::Orderly));
     assert_eq!((summary.flows.opened, summary.flows.orderly), (1, 1));
     assert_eq!(summary.flows.gap_bytes, 0);
 }
@@ -86,18 +86,18 @@ fn a_whole_connection() {
 fn resets_name_their_side() {
     let mut segments = handshake();
     segments.push(reply(5000, 1000, b"").flags(RST));
-    let (summary, told) = both(&segments);
-    assert_eq!(told.closed[&0].1, Closing::Reset(Direction::Reply));
+    let (summary, events) = both(&segments);
+    assert_eq!(events.closed[&0].1, Closing::Reset(Direction::Reply));
     assert_eq!(summary.flows.reset, 1);
-    assert_eq!(told.kinds()[3], SegmentKind::Reset);
+    assert_eq!(events.kinds()[3], SegmentKind::Reset);
     // Refused: RST instead of an answer to the SYN.
     let refused = [
         request(999, 0, b"").flags(SYN),
         reply(0, 1000, b"").flags(RST | ACK),
     ];
-    let (_, told) = both(&refused);
-    assert_eq!(told.closed[&0].1, Closing::Reset(Direction::Reply));
-    assert_eq!(told.streams.len(), 0);
+    let (_, events) = both(&refused);
+    assert_eq!(events.closed[&0].1, Closing::Reset(Direction::Reply));
+    assert_eq!(events.streams.len(), 0);
 }
 
 #[test]
@@ -107,16 +107,16 @@ fn a_capture_that_begins_in_the_middle() {
         request(1_000, 7_014, b"next request"),
         reply(7_014, 1_012, b"next reply"),
     ];
-    let (summary, told) = both(&segments);
-    let opening = told.openings[&0];
+    let (summary, events) = both(&segments);
+    let opening = events.openings[&0];
     assert_eq!((opening.client, opening.from_syn), (client(), false));
     assert_eq!(
-        told.stream(0, Direction::Reply).bytes,
+        events.stream(0, Direction::Reply).bytes,
         b"end of a replynext reply"
     );
-    assert_eq!(told.stream(0, Direction::Request).bytes, b"next request");
+    assert_eq!(events.stream(0, Direction::Request).bytes, b"next request");
     assert_eq!(summary.flows.gap_bytes, 0);
-    assert_eq!(told.closed[&0].1, Closing::Unseen);
+    assert_eq!(events.closed[&0].1, Closing::Unseen);
 }
 
 #[test]
@@ -124,22 +124,25 @@ fn one_direction_alone_tells_what_the_other_received() {
     let mut ours = vec![request(999, 0, b"").flags(SYN)];
     ours.push(request(1000, 5000, b""));
     ours.extend((0..50).map(|n| request(1000 + n * 3, 5000 + n * 1000, b"abc")));
-    let (_, told) = both(&ours);
-    assert_eq!(told.stream(0, Direction::Request).bytes, b"abc".repeat(50));
-    let unseen = told.stream(0, Direction::Reply);
+    let (_, events) = both(&ours);
+    assert_eq!(
+        events.stream(0, Direction::Request).bytes,
+        b"abc".repeat(50)
+    );
+    let unseen = events.stream(0, Direction::Reply);
     assert_eq!(
         (unseen.end, unseen.gaps.iter().map(|gap| gap.1).sum()),
         (49_000, 49_000u64)
     );
-    let last = told.segments.last().expect("segments").1;
+    let last = events.segments.last().expect("segments").1;
     assert_eq!(last.acknowledged, 49_000);
     // Acknowledgments alone.
     let acks: Vec<_> = (0..50)
         .map(|n| request(1000, 5000 + n * 1000, b""))
         .collect();
-    let (_, told) = both(&acks);
-    assert_eq!(told.stream(0, Direction::Reply).end, 49_000);
-    assert_eq!(told.stream(0, Direction::Request).end, 0);
+    let (_, events) = both(&acks);
+    assert_eq!(events.stream(0, Direction::Reply).end, 49_000);
+    assert_eq!(events.stream(0, Direction::Request).end, 0);
 }
 
 #[test]
@@ -149,12 +152,12 @@ fn only_the_answers_of_a_server() {
         reply(5000, 1004, b"pong"),
         reply(5004, 1004, b"").flags(FIN | ACK),
     ];
-    let (_, told) = both(&segments);
-    let opening = told.openings[&0];
+    let (_, events) = both(&segments);
+    let opening = events.openings[&0];
     assert_eq!((opening.client, opening.from_syn), (client(), true));
     assert_eq!(opening.mss, [None, Some(1460)]);
-    assert_eq!(told.stream(0, Direction::Reply).bytes, b"pong");
-    assert_eq!(told.stream(0, Direction::Request).gaps, [(0, 4)]);
+    assert_eq!(events.stream(0, Direction::Reply).bytes, b"pong");
+    assert_eq!(events.stream(0, Direction::Request).gaps, [(0, 4)]);
 }
 
 #[test]
@@ -175,9 +178,9 @@ fn the_same_two_ends_again() {
     let third: Vec<_> = segments.iter().map(again).map(|s| again(&s)).collect();
     segments.extend(unfinished);
     segments.extend(third);
-    let (summary, told) = both(&segments);
+    let (summary, events) = both(&segments);
     assert_eq!(summary.flows.flows, 3);
-    let endings: Vec<_> = told.closed.values().map(|closed| closed.1).collect();
+    let endings: Vec<_> = events.closed.values().map(|closed| closed.1).collect();
     assert_eq!(
         endings,
         [Closing::Orderly, Closing::Replaced, Closing::Orderly]
@@ -192,10 +195,10 @@ fn a_syn_that_is_sent_again_is_no_new_connection() {
         request(999, 0, b"").flags(SYN),
     ];
     segments.extend(handshake());
-    let (summary, told) = both(&segments);
+    let (summary, events) = both(&segments);
     assert_eq!(summary.flows.flows, 1);
     let again = SegmentKind::Retransmission;
-    assert_eq!(told.kinds()[..3], [SegmentKind::Open, again, again]);
+    assert_eq!(events.kinds()[..3], [SegmentKind::Open, again, again]);
 }
 
 #[test]
@@ -208,9 +211,9 @@ fn a_syn_answered_twice_with_two_numbers() {
         request(1000, 8000, b"ping"),
         reply(8000, 1004, b"pong"),
     ];
-    let (summary, told) = read(&pcap(false, 1, ETHERNET, &spaced(&segments)));
+    let (summary, events) = read(&pcap(false, 1, ETHERNET, &spaced(&segments)));
     assert_eq!(summary.flows.flows, 1);
-    assert_eq!(told.stream(0, Direction::Reply).bytes, b"pong");
+    assert_eq!(events.stream(0, Direction::Reply).bytes, b"pong");
 }
 
 #[test]
@@ -219,9 +222,9 @@ fn late_packets_belong_to_the_connection_that_ended() {
     segments.extend(farewell(1000, 5000));
     segments.push(reply(5000, 1001, b"").flags(FIN | ACK));
     segments.push(request(1001, 5001, b"").flags(RST));
-    let (summary, told) = both(&segments);
+    let (summary, events) = both(&segments);
     assert_eq!(summary.flows.flows, 1);
-    assert_eq!(told.closed[&0].1, Closing::Orderly);
+    assert_eq!(events.closed[&0].1, Closing::Orderly);
 }
 
 #[test]
@@ -236,9 +239,9 @@ fn an_ended_connection_is_told_after_a_minute() {
         end_ns + 61_000_000_001,
         request(1, 1, b"y").ethernet(),
     ));
-    let (_, told) = read(&pcap(false, 1, ETHERNET, &captured));
+    let (_, events) = read(&pcap(false, 1, ETHERNET, &captured));
     assert_eq!(
-        told.openings.len(),
+        events.openings.len(),
         3,
         "what comes still later is another one"
     );
@@ -260,14 +263,14 @@ fn probes_are_neither_data_nor_sent_again() {
     segments.push(request(1003, 5000, b"d"));
     segments.push(reply(5000, 1004, b"").window(600));
     segments.push(request(1004, 5000, b"ef"));
-    let (summary, told) = both(&segments);
-    let kinds = told.kinds();
+    let (summary, events) = both(&segments);
+    let kinds = events.kinds();
     for number in [5, 7, 9, 11] {
         assert_eq!(kinds[number], SegmentKind::KeepAlive, "{number}");
     }
     assert_eq!(summary.flows.keep_alives, 4);
     assert_eq!(summary.flows.retransmissions, 0);
-    assert_eq!(told.stream(0, Direction::Request).bytes, b"abcdef");
+    assert_eq!(events.stream(0, Direction::Request).bytes, b"abcdef");
 }
 
 #[test]
@@ -276,10 +279,10 @@ fn sequence_numbers_wrap_in_the_middle_of_a_stream() {
     let mut segments = vec![request(first.wrapping_sub(1), 0, b"").flags(SYN)];
     let chunk = [b'x'; 1000];
     segments.extend((0..12).map(|n| request(first.wrapping_add(n * 1000), 1, &chunk)));
-    let (summary, told) = both(&segments);
-    assert_eq!(told.stream(0, Direction::Request).bytes.len(), 12_000);
+    let (summary, events) = both(&segments);
+    assert_eq!(events.stream(0, Direction::Request).bytes.len(), 12_000);
     assert_eq!(summary.flows.retransmissions, 0);
-    let offsets: Vec<_> = told.segments[1..].iter().map(|(_, s)| s.offset).collect();
+    let offsets: Vec<_> = events.segments[1..].iter().map(|(_, s)| s.offset).collect();
     assert_eq!(offsets, (0..12).map(|n| n * 1000).collect::<Vec<_>>());
 }
 
@@ -291,11 +294,11 @@ fn losses_by_the_capture_are_gaps_and_the_stream_goes_on() {
     segments.push(request(1008, 5000, b"cccc"));
     segments.push(reply(5000, 1012, b""));
     segments.extend((0..4).map(|n| request(1012 + n * 4, 5000, b"dddd")));
-    let (summary, told) = both(&segments);
-    let stream = told.stream(0, Direction::Request);
+    let (summary, events) = both(&segments);
+    let stream = events.stream(0, Direction::Request);
     assert_eq!(stream.gaps, [(4, 4)]);
     assert_eq!(stream.bytes, b"aaaa\0\0\0\0ccccdddddddddddddddd");
-    assert_eq!(told.kinds()[4], SegmentKind::Ahead);
+    assert_eq!(events.kinds()[4], SegmentKind::Ahead);
     assert_eq!(
         (summary.flows.gap_bytes, summary.flows.retransmissions),
         (4, 0)
@@ -309,8 +312,8 @@ fn an_acknowledgment_may_be_captured_before_the_bytes() {
     segments.push(request(1000, 5000, b"aaaa"));
     segments.push(reply(5000, 1008, b""));
     segments.push(request(1004, 5000, b"bbbb"));
-    let (summary, told) = both(&segments);
-    assert_eq!(told.stream(0, Direction::Request).bytes, b"aaaabbbb");
+    let (summary, events) = both(&segments);
+    assert_eq!(events.stream(0, Direction::Request).bytes, b"aaaabbbb");
     assert_eq!(summary.flows.gap_bytes, 0);
 }
 
@@ -341,12 +344,13 @@ fn more_connections_than_allowed_are_forgotten_the_longest_idle_first() {
     // The first one is not idle.
     let first = captured[0].data.clone();
     captured.insert(10, Captured::whole(captured[9].at_ns, first));
-    let (summary, told) = read_with(limits, &pcap(false, 1, ETHERNET, &captured));
+    let (summary, events) = read_with(limits, &pcap(false, 1, ETHERNET, &captured));
     assert_eq!((summary.flows.flows, summary.flows.forgotten), (25, 15));
-    let position = |flow: u32| told.closed[&flow].0;
+    let position = |flow: u32| events.closed[&flow].0;
     assert!(position(0) > position(1));
     assert!(
-        told.closed
+        events
+            .closed
             .values()
             .all(|closed| closed.1 == Closing::Unseen)
     );
@@ -354,9 +358,9 @@ fn more_connections_than_allowed_are_forgotten_the_longest_idle_first() {
 
 #[test]
 fn idle_connections_are_cheap() {
-    let (summary, told) = read(&pcap(false, 1, ETHERNET, &many(50_000)));
+    let (summary, events) = read(&pcap(false, 1, ETHERNET, &many(50_000)));
     assert_eq!((summary.flows.flows, summary.flows.forgotten), (50_000, 0));
-    assert_eq!(told.openings.len(), 50_000);
+    assert_eq!(events.openings.len(), 50_000);
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::io::{self, Read};
 
-use wirelab_trace::file::{Error, InterfaceTotals, Reader, Writer};
-use wirelab_trace::link_layer::LinkType;
-use wirelab_trace::stream::Direction;
+use wirelab_trace::flow::event::Direction;
+use wirelab_trace::packet::file::{Error, InterfaceTotals, Reader, Writer};
+use wirelab_trace::packet::link_layer::LinkType;
 
+use crate::events::read;
 use crate::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, spaced};
 use crate::oracle::agree;
-use crate::told::read;
 use crate::tshark::{Folder, capinfos, has};
 
 fn frames() -> Vec<Captured> {
@@ -349,10 +349,10 @@ impl Read for Dribble<'_> {
 #[test]
 fn a_pipe_serves_as_well_as_a_file() {
     let bytes = pcapng(1, &frames());
-    let mut told = crate::told::Told::keeping_bytes();
-    let summary = wirelab_trace::read(Dribble(&bytes, 0), &mut told).expect("a capture");
+    let mut events = crate::events::Events::keeping_bytes();
+    let summary = wirelab_trace::read(Dribble(&bytes, 0), &mut events).expect("a capture");
     assert_eq!(summary, read(&bytes).0);
-    assert_eq!(told.stream(0, Direction::Request).bytes, b"ababab");
+    assert_eq!(events.stream(0, Direction::Request).bytes, b"ababab");
 }
 
 /// A disk that fails.
@@ -370,8 +370,8 @@ impl Read for Broken<'_> {
 #[test]
 fn a_failing_disk_is_an_error_with_its_place() {
     let bytes = pcapng(1, &frames());
-    let mut told = crate::told::Told::keeping_bytes();
-    let error = wirelab_trace::read(Broken(&bytes[..200]), &mut told).expect_err("it fails");
+    let mut events = crate::events::Events::keeping_bytes();
+    let error = wirelab_trace::read(Broken(&bytes[..200]), &mut events).expect_err("it fails");
     assert!(error.to_string().contains("at byte 200"), "{error}");
     assert!(error.to_string().contains("the disk is gone"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Frames and capture files, byte by byte, as a stranger would write them.
+//! Frames and capture files, byte by byte, as another program would write them.
 
 use std::net::{IpAddr, SocketAddr};
 

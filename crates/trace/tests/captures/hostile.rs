@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use wirelab_trace::fuzzing::{fuzz_capture, fuzz_flows};
 
+use crate::events::read;
 use crate::frames::{Captured, Segment, pcap, pcapng, reply, request, spaced};
-use crate::told::read;
 
 fn good() -> Vec<Vec<u8>> {
     let segments: Vec<Segment> = (0..20)
@@ -67,9 +67,9 @@ fn segments_that_claim_gigabytes_hold_none() {
         frame.data[16..18].fill(0);
         frame.wire_bytes = u32::MAX;
     }
-    let mut told = crate::told::Told::default();
+    let mut events = crate::events::Events::default();
     let bytes = pcap(false, 1, 1, &frames);
-    let summary = wirelab_trace::read(&bytes[..], &mut told).expect("a capture");
+    let summary = wirelab_trace::read(&bytes[..], &mut events).expect("a capture");
     assert_eq!((summary.packets, summary.flows.flows), (2_000, 1));
 }
 

@@ -1,11 +1,11 @@
-//! Every link layer and what lies between it and TCP, beside Wireshark.
+//! Every link layer and what lies between it and TCP, compared with Wireshark.
 
 use wirelab_trace::OtherPackets;
-use wirelab_trace::stream::{Direction, SegmentKind};
+use wirelab_trace::flow::event::{Direction, SegmentKind};
 
+use crate::events::read;
 use crate::frames::{ACK, Captured, PSH, SYN, Segment, ethernet, ipv4, ipv6, pcap, reply, request};
 use crate::oracle::agree;
-use crate::told::read;
 use crate::tshark::{Folder, has};
 
 const NULL: u16 = 0;
@@ -47,12 +47,12 @@ fn reads(link_type: u16, v6: bool, header_bytes: u32, frame: impl Fn(Vec<u8>) ->
         .map(|(segment, ms)| Captured::whole(ms * 1_000_000, frame(with_ends(segment, v6).ip())))
         .collect();
     let bytes = pcap(false, 1, link_type, &frames);
-    let (summary, told) = read(&bytes);
+    let (summary, events) = read(&bytes);
     assert_eq!(summary.tcp_packets, 5, "{link_type} {:?}", summary.other);
-    assert_eq!(told.stream(0, Direction::Request).bytes, b"GET");
-    assert_eq!(told.stream(0, Direction::Reply).bytes, b"200 OK");
+    assert_eq!(events.stream(0, Direction::Request).bytes, b"GET");
+    assert_eq!(events.stream(0, Direction::Reply).bytes, b"200 OK");
     let ip_bytes = if v6 { 40 } else { 20 };
-    for (_, segment) in &told.segments {
+    for (_, segment) in &events.segments {
         assert_eq!(segment.header_bytes, header_bytes + ip_bytes + 20);
     }
     if has("tshark") {
@@ -125,14 +125,14 @@ fn ip_alone() {
 /// One frame, and how long its IP header is.
 fn one(frame: Vec<u8>) -> (OtherPackets, Vec<(u16, u32)>) {
     let bytes = pcap(false, 1, ETHERNET, &[Captured::whole(1, frame)]);
-    let (summary, told) = read(&bytes);
+    let (summary, events) = read(&bytes);
     if has("tshark") {
         agree(&Folder::new().write("one.pcap", &bytes));
     }
-    let lengths = |(_, segment): &(u32, wirelab_trace::stream::Segment)| {
+    let lengths = |(_, segment): &(u32, wirelab_trace::flow::event::Segment)| {
         (segment.ip_header_bytes, segment.bytes)
     };
-    (summary.other, told.segments.iter().map(lengths).collect())
+    (summary.other, events.segments.iter().map(lengths).collect())
 }
 
 const A: [u8; 4] = [10, 0, 0, 1];
@@ -187,8 +187,8 @@ fn a_length_of_zero_means_the_whole_frame() {
         ETHERNET,
         &[Captured::whole(1, ethernet(0x86DD, &packet))],
     );
-    let (_, told) = read(&bytes);
-    assert_eq!(told.segments[0].1.bytes, 100);
+    let (_, events) = read(&bytes);
+    assert_eq!(events.segments[0].1.bytes, 100);
 }
 
 #[test]
@@ -240,10 +240,13 @@ fn a_syn_may_carry_bytes() {
         reply(499, 105, b"").flags(SYN | ACK),
         request(105, 500, b" and late"),
     ]);
-    let (_, told) = read(&pcap(true, 1000, ETHERNET, &frames));
-    assert_eq!(told.stream(0, Direction::Request).bytes, b"early and late");
+    let (_, events) = read(&pcap(true, 1000, ETHERNET, &frames));
     assert_eq!(
-        told.kinds(),
+        events.stream(0, Direction::Request).bytes,
+        b"early and late"
+    );
+    assert_eq!(
+        events.kinds(),
         [SegmentKind::Open, SegmentKind::Open, SegmentKind::Data]
     );
 }

@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use wirelab_trace::Summary;
 use wirelab_trace::capture::{Capture, CaptureError, Options};
-use wirelab_trace::stream::{Closing, Direction};
+use wirelab_trace::flow::event::{Closing, Direction};
 
+use crate::events::Events;
 use crate::oracle::agree;
-use crate::told::Told;
 use crate::traffic::{
     Call, EndedBy, Namespace, Tap, call, ip, mix, pattern, serve, switch_offloads_off,
 };
 use crate::tshark::{Folder, capinfos, has, is_root};
 
 /// What the client got is what is in the packets. Calls were made one after the other.
-fn assert_replies(told: &Told, calls: &[Call]) {
-    assert_eq!(told.openings.len(), calls.len());
+fn assert_replies(events: &Events, calls: &[Call]) {
+    assert_eq!(events.openings.len(), calls.len());
     for (flow, call) in (0..).zip(calls) {
-        let reply = told.stream(flow, Direction::Reply);
+        let reply = events.stream(flow, Direction::Reply);
         assert_eq!(reply.gaps, [], "{call:?}");
         let expected = pattern(call.reply_bytes).repeat(call.rounds);
         assert!(
@@ -48,14 +48,14 @@ fn loopback_is_captured_once_and_read_as_wireshark_reads_it() {
         .join()
         .expect("calls");
     let recorded = tap.end();
-    let (summary, told) = agree(&file);
+    let (summary, events) = agree(&file);
     assert_eq!(recorded.kernel.drops, 0, "the test is small");
     assert_eq!(summary.drops, Some(0));
     assert_eq!(summary.packets, recorded.packets);
     assert_eq!(summary.bytes, recorded.bytes);
     // Each packet twice would be a retransmission each; a few are real ones.
     assert!(summary.flows.retransmissions < summary.tcp_packets / 4);
-    assert_replies(&told, &calls);
+    assert_replies(&events, &calls);
     let words = capinfos(&file);
     assert!(words.contains("Wireshark/... - pcapng"), "{words}");
     assert!(words.contains("nanoseconds (9)"), "{words}");
@@ -82,10 +82,11 @@ fn a_port_filter_leaves_everything_else_out() {
         });
         let calls = calls.join().expect("calls");
         tap.end();
-        let (_, told) = crate::told::read(&std::fs::read(&file).expect("a file"));
-        assert_eq!(told.openings.len(), calls.len(), "{address}");
+        let (_, events) = crate::events::read(&std::fs::read(&file).expect("a file"));
+        assert_eq!(events.openings.len(), calls.len(), "{address}");
         assert!(
-            told.openings
+            events
+                .openings
                 .values()
                 .all(|opening| opening.server.port() == wanted)
         );
@@ -108,15 +109,15 @@ fn frames_are_cut_by_the_kernel_and_the_rest_is_a_gap() {
     let calls = namespace.run(move || mix("127.0.0.1", port));
     let calls = calls.join().expect("calls");
     tap.end();
-    let (summary, told) = agree(&file);
+    let (summary, events) = agree(&file);
     assert!(summary.truncated > 0);
     let flows = &summary.flows;
     // Each call has a head of nine bytes.
     let sent = |call: &Call| call.rounds * (9 + call.request_bytes + call.reply_bytes);
     let sent: usize = calls.iter().map(sent).sum();
     assert_eq!(flows.stream_bytes + flows.gap_bytes, sent as u64);
-    for (flow, direction) in told.streams.keys() {
-        let whole = told.stream(*flow, *direction);
+    for (flow, direction) in events.streams.keys() {
+        let whole = events.stream(*flow, *direction);
         assert_eq!(whole.end, whole.bytes.len() as u64);
     }
 }
@@ -133,7 +134,7 @@ fn an_interface_without_link_headers_is_raw_ip() {
     ip(&["-n", &name, "link", "set", "tun0", "up"]);
     let opened = namespace.run(|| Capture::open(&Options::of("tun0")).map(|c| c.link_type()));
     let link_type = opened.join().expect("no panic").expect("a capture");
-    assert_eq!(link_type, wirelab_trace::link_layer::LinkType::RAW);
+    assert_eq!(link_type, wirelab_trace::packet::link_layer::LinkType::RAW);
 }
 
 #[test]
@@ -208,12 +209,12 @@ fn dumpcap_and_we_see_the_same() {
     unsafe { libc::kill(dumpcap.id() as i32, libc::SIGINT) };
     assert!(dumpcap.wait().expect("dumpcap ends").success());
     tap.end();
-    let ((their_summary, told), (our_summary, _)) = (agree(&theirs), agree(&ours));
+    let ((their_summary, events), (our_summary, _)) = (agree(&theirs), agree(&ours));
     let streams = |summary: &Summary| (summary.flows.flows, summary.flows.stream_bytes);
     assert_eq!(streams(&our_summary), streams(&their_summary));
     assert_eq!(our_summary.packets, their_summary.packets);
     assert_eq!(our_summary.bytes, their_summary.bytes);
-    assert_replies(&told, &calls);
+    assert_replies(&events, &calls);
 }
 
 /// Two namespaces with a router between them whose queue is too short.
@@ -328,11 +329,15 @@ fn losses_are_judged_as_wireshark_judges_them_at_both_ends() {
     made.join().expect("calls");
     for (tap, file) in taps.into_iter().zip(&files) {
         tap.end();
-        let (summary, told) = agree(file);
+        let (summary, events) = agree(file);
         assert!(summary.flows.retransmissions > 0, "{:?}", summary.flows);
         assert_eq!(summary.flows.gap_bytes, 0);
-        assert_replies(&told, &calls);
-        let endings: Vec<_> = told.closed.values().map(|(_, closing)| *closing).collect();
+        assert_replies(&events, &calls);
+        let endings: Vec<_> = events
+            .closed
+            .values()
+            .map(|(_, closing)| *closing)
+            .collect();
         let expected = [
             Closing::Orderly,
             Closing::Orderly,

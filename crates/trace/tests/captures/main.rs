@@ -1,7 +1,8 @@
-//! Captures of every make: formats, link layers, connections, and Wireshark's
-//! word on each packet.
+//! Captures of every kind: formats, link layers, connections, and Wireshark's
+//! analysis of each packet.
 
 mod connections;
+mod events;
 mod formats;
 mod frames;
 mod hostile;
@@ -9,7 +10,6 @@ mod layers;
 mod live;
 mod oracle;
 mod reassembly;
-mod told;
 mod traffic;
 mod transformed;
 mod tshark;

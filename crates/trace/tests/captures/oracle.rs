@@ -1,18 +1,18 @@
-//! Our word on each packet beside Wireshark's.
+//! Our analysis of each packet compared with Wireshark's.
 
 use std::fs;
 use std::path::Path;
 
 use wirelab_trace::Summary;
-use wirelab_trace::stream::SegmentKind;
+use wirelab_trace::flow::event::SegmentKind;
 
-use crate::told::{Told, read};
+use crate::events::{Events, read};
 use crate::tshark::{Row, rows};
 
 /// Reads a capture with both, and compares packet by packet: number, length,
 /// time, connection, payload and what kind of segment it is.
-pub fn agree(capture: &Path) -> (Summary, Told) {
-    let (summary, told) = read(&fs::read(capture).expect("a capture"));
+pub fn agree(capture: &Path) -> (Summary, Events) {
+    let (summary, events) = read(&fs::read(capture).expect("a capture"));
     let theirs = rows(capture);
     assert_eq!(summary.packets, theirs.len() as u64, "packets");
     assert_eq!(
@@ -25,7 +25,7 @@ pub fn agree(capture: &Path) -> (Summary, Told) {
         .filter(|row| row.payload_bytes.is_some())
         .collect();
     assert_eq!(summary.tcp_packets, of_tcp.len() as u64, "TCP packets");
-    for (row, (flow, segment)) in of_tcp.iter().zip(&told.segments) {
+    for (row, (flow, segment)) in of_tcp.iter().zip(&events.segments) {
         let ours = (segment.packet, Some(*flow), Some(u64::from(segment.bytes)));
         assert_eq!(
             ours,
@@ -36,7 +36,7 @@ pub fn agree(capture: &Path) -> (Summary, Told) {
         agree_on_kind(row, segment.kind);
     }
     agree_on_counts(&of_tcp, &summary);
-    (summary, told)
+    (summary, events)
 }
 
 fn agree_on_kind(row: &Row, kind: SegmentKind) {

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use wirelab_trace::flow::Limits;
-use wirelab_trace::stream::Direction;
+use wirelab_trace::flow::event::Direction;
 
+use crate::events::{read, read_with};
 use crate::frames::{ACK, SYN, Segment, pcap, reply, request, spaced};
-use crate::told::{read, read_with};
 
 const ETHERNET: u16 = 1;
 
@@ -66,8 +66,8 @@ proptest! {
         (stream, pieces) in jumbled(),
         first in prop_oneof![any::<u32>(), (0u32..20_000).prop_map(|n| u32::MAX - n)],
     ) {
-        let (summary, told) = read(&capture(first, &stream, &pieces));
-        let request = told.stream(0, Direction::Request);
+        let (summary, events) = read(&capture(first, &stream, &pieces));
+        let request = events.stream(0, Direction::Request);
         prop_assert_eq!(request.gaps, []);
         prop_assert!(request.bytes == stream);
         prop_assert_eq!(summary.flows.stream_bytes, stream.len() as u64);
@@ -87,8 +87,8 @@ proptest! {
         for (at, bytes) in &pieces {
             seen[*at..(at + bytes).min(stream.len())].fill(true);
         }
-        let (_, told) = read(&capture(77, &stream, &pieces));
-        let request = told.stream(0, Direction::Request);
+        let (_, events) = read(&capture(77, &stream, &pieces));
+        let request = events.stream(0, Direction::Request);
         let end = seen.iter().rposition(|seen| *seen).map_or(0, |last| last + 1);
         prop_assert_eq!(request.end, end as u64);
         let mut is_gap = vec![false; end];
@@ -107,8 +107,8 @@ proptest! {
         flow_bytes in 0usize..3_000,
     ) {
         let limits = Limits { flow_bytes, ..Limits::default() };
-        let (_, told) = read_with(limits, &capture(1, &stream, &pieces));
-        let request = told.stream(0, Direction::Request);
+        let (_, events) = read_with(limits, &capture(1, &stream, &pieces));
+        let request = events.stream(0, Direction::Request);
         prop_assert_eq!(request.end, stream.len() as u64);
         let mut is_gap = vec![false; stream.len()];
         for (at, bytes) in &request.gaps {
@@ -130,8 +130,8 @@ fn snapped_segments_leave_gaps_of_what_was_cut() {
         .into_iter()
         .map(|f| f.snapped(14 + 40 + 30))
         .collect();
-    let (summary, told) = read(&pcap(false, 1, ETHERNET, &frames));
-    let request = told.stream(0, Direction::Request);
+    let (summary, events) = read(&pcap(false, 1, ETHERNET, &frames));
+    let request = events.stream(0, Direction::Request);
     assert_eq!(
         request.gaps,
         (0..10).map(|n| (n * 100 + 30, 70)).collect::<Vec<_>>()
@@ -154,8 +154,8 @@ fn the_total_of_waiting_bytes_is_bounded_over_all_connections() {
         segments.push(ends(request(0, 1, b"first")));
         segments.push(ends(request(1_000, 1, &[b'x'; 500])));
     }
-    let (summary, told) = read_with(limits, &pcap(false, 1, ETHERNET, &spaced(&segments)));
+    let (summary, events) = read_with(limits, &pcap(false, 1, ETHERNET, &spaced(&segments)));
     assert_eq!(summary.flows.stream_bytes, 100 * 505);
     assert_eq!(summary.flows.gap_bytes, 100 * 995);
-    assert!(told.streams.values().all(|stream| stream.end == 1_500));
+    assert!(events.streams.values().all(|stream| stream.end == 1_500));
 }

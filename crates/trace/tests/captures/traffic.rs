@@ -91,7 +91,7 @@ impl Tap {
     /// Begins to capture into a file; returns when packets are being seen.
     pub fn begin(namespace: &Namespace, options: Options, file: &Path) -> Tap {
         let stop = Arc::new(AtomicBool::new(false));
-        let (told, ready) = std::sync::mpsc::channel();
+        let (sender, ready) = std::sync::mpsc::channel();
         let (stopped, path) = (Arc::clone(&stop), file.to_owned());
         let thread = namespace.run(move || {
             let capture = Capture::open(&options).expect("a capture");
@@ -99,7 +99,7 @@ impl Tap {
             let name = options.interface.clone();
             let mut recording =
                 Recording::begin(capture, out, options.snap_bytes, &name).expect("a head");
-            told.send(()).expect("the test waits");
+            sender.send(()).expect("the test waits");
             while !stopped.load(Ordering::SeqCst) {
                 recording.drain().expect("a file");
                 thread::sleep(Duration::from_millis(1));
@@ -134,10 +134,11 @@ pub enum EndedBy {
 
 /// A server that answers each call as that asks; ends with its namespace's test.
 pub fn serve(namespace: &Namespace, address: &'static str) -> u16 {
-    let (told, port) = std::sync::mpsc::channel();
+    let (sender, port) = std::sync::mpsc::channel();
     namespace.run(move || {
         let listener = TcpListener::bind((address, 0)).expect("a port");
-        told.send(listener.local_addr().expect("bound").port())
+        sender
+            .send(listener.local_addr().expect("bound").port())
             .expect("the test waits");
         for stream in listener.incoming().flatten() {
             thread::spawn(move || answer(stream));

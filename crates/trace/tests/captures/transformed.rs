@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use wirelab_trace::capture::Options;
-use wirelab_trace::stream::Direction;
+use wirelab_trace::flow::event::Direction;
 
 use crate::oracle::agree;
 use crate::traffic::{Namespace, Tap, mix, serve};
@@ -94,7 +94,7 @@ fn packets_twice_are_sent_again() {
     }
     let folder = Folder::new();
     let original = original(&folder);
-    let (_, told) = agree(&original);
+    let (_, events) = agree(&original);
     let later = edited(&folder, &original, "later", &["-t0.000004"]);
     let twice = folder.file("twice.pcapng");
     run(
@@ -102,10 +102,10 @@ fn packets_twice_are_sent_again() {
         &["-w", text(&twice), text(&original), text(&later)],
     );
     let (_, doubled) = agree(&twice);
-    for (key, stream) in &told.streams {
+    for (key, stream) in &events.streams {
         assert!(doubled.streams[key].bytes == stream.bytes, "{key:?}");
     }
-    assert!(told.streams.keys().any(|key| key.1 == Direction::Reply));
+    assert!(events.streams.keys().any(|key| key.1 == Direction::Reply));
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn one_direction_alone() {
     }
     let folder = Folder::new();
     let original = original(&folder);
-    let (_, told) = agree(&original);
-    let port = told.openings[&0].server.port();
+    let (_, events) = agree(&original);
+    let port = events.openings[&0].server.port();
     for (direction, field) in [
         (Direction::Request, "dstport"),
         (Direction::Reply, "srcport"),
@@ -128,7 +128,7 @@ fn one_direction_alone() {
             &["-r", text(&original), "-Y", &filter, "-w", text(&file)],
         );
         let (_, half) = agree(&file);
-        for (key, stream) in told.streams.iter().filter(|(key, _)| key.1 == direction) {
+        for (key, stream) in events.streams.iter().filter(|(key, _)| key.1 == direction) {
             assert!(half.streams[key].bytes == stream.bytes, "{key:?}");
         }
         // The other side is known by what was acknowledged.

@@ -1,8 +1,8 @@
 //! GIOP.
 
-use wirelab_trace::exchange::{Ending, Protocol, Unit};
-use wirelab_trace::layer::Kind;
-use wirelab_trace::stream::Direction;
+use wirelab_trace::flow::event::Direction;
+use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::layer::Kind;
 use wirelab_wire::cdr::{ByteOrder, Writer};
 use wirelab_wire::giop::{
     HEADER_BYTES, Kind as MessageKind, MessageHeader, ReplyStatus, ReplyTo, Version,

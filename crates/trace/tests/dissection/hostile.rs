@@ -1,6 +1,6 @@
 //! Bounds.
 
-use wirelab_trace::exchange::Ending;
+use wirelab_trace::protocol::exchange::Ending;
 
 use crate::tape::{C, S, Tape};
 

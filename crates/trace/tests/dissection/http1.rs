@@ -1,8 +1,8 @@
 //! HTTP/1.
 
-use wirelab_trace::exchange::{Ending, Protocol, Unit};
-use wirelab_trace::layer::{Content, Kind};
-use wirelab_trace::stream::Direction;
+use wirelab_trace::flow::event::Direction;
+use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::layer::{Content, Kind};
 
 use crate::tape::{C, S, Tape};
 
@@ -41,7 +41,7 @@ fn a_call_is_cut_into_heads_and_messages() {
     assert!(!exchange.closed_by_server);
     let layers: Vec<(&str, u32)> = played.heard.layers[&4]
         .iter()
-        .map(|(l, n)| (l.words(), *n))
+        .map(|(l, n)| (l.text(), *n))
         .collect();
     assert_eq!(layers, [("HTTP head", post.len() as u32 - 4), ("XML", 4)]);
     assert_eq!(played.heard.layers[&5][1], (Content::Json.into(), 2));

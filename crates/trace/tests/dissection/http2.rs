@@ -1,8 +1,8 @@
 //! HTTP/2 and gRPC.
 
-use wirelab_trace::exchange::{Ending, Protocol, Unit};
-use wirelab_trace::layer::Kind;
-use wirelab_trace::stream::Direction;
+use wirelab_trace::flow::event::Direction;
+use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::layer::Kind;
 use wirelab_wire::http2::frame::{FrameHead, PREFACE, flag, kind, put, setting};
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 

@@ -1,6 +1,6 @@
 //! Ladders and inter-arrival times.
 
-use wirelab_trace::dissection::{Chosen, Options, Phase, Way};
+use wirelab_trace::output::{Chosen, Options, Phase, Way};
 
 use crate::tape::{C, S, Tape};
 

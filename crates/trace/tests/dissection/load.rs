@@ -1,6 +1,6 @@
 //! When requests began, how many were under way, and whether they waited for replies.
 
-use wirelab_trace::dissection::Load;
+use wirelab_trace::output::Load;
 
 use crate::tape::{C, S, Tape};
 

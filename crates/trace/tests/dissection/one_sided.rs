@@ -64,7 +64,7 @@ fn words_come_where_most_connections_show_one_side() {
 
 #[test]
 fn a_port_that_is_asked_for_is_judged_alone() {
-    let options = |port| wirelab_trace::dissection::Options {
+    let options = |port| wirelab_trace::output::Options {
         port: Some(port),
         ..Default::default()
     };

@@ -1,7 +1,7 @@
-//! Raw messages, TLS, and protocols that nobody knows.
+//! Raw messages, TLS, and unknown protocols.
 
-use wirelab_trace::exchange::{Ending, Protocol, Unit};
-use wirelab_trace::layer::{Content, Kind};
+use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
+use wirelab_trace::protocol::layer::{Content, Kind};
 
 use crate::tape::{C, S, Tape};
 
@@ -107,7 +107,7 @@ fn a_port_leaves_other_connections_out() {
     let mut tape = Tape::new();
     tape.say(C, b"3\nabc").say(S, b"3\nabc").close(C);
     tape.again().say(C, b"4\nabcd").say(S, b"4\nabcd").close(C);
-    let options = wirelab_trace::dissection::Options {
+    let options = wirelab_trace::output::Options {
         port: Some(40_001),
         ..Default::default()
     };

@@ -1,7 +1,7 @@
 //! Which reply answers which request where messages are missing.
 
-use wirelab_trace::dissection::Unpaired;
-use wirelab_trace::exchange::{Ending, Exchange};
+use wirelab_trace::output::Unpaired;
+use wirelab_trace::protocol::exchange::{Ending, Exchange};
 
 use crate::tape::{C, Played, S, Tape};
 

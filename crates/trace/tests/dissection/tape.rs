@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use wirelab_trace::Summary;
-use wirelab_trace::dissection::{Dissection, Dissector, Options};
-use wirelab_trace::exchange::{Exchange, Exchanges, Unit};
+use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use wirelab_trace::flow::{Flows, Limits};
-use wirelab_trace::layer::{Kind, Layer};
+use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::packet::{Flags, Packet};
-use wirelab_trace::stream::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use wirelab_trace::protocol::exchange::{Exchange, Exchanges, Unit};
+use wirelab_trace::protocol::layer::{Kind, Layer};
 
 pub const C: Direction = Direction::Request;
 pub const S: Direction = Direction::Reply;
@@ -130,7 +130,7 @@ impl Tape {
         self
     }
 
-    /// Many segments of so many bytes.
+    /// Many segments of that number of bytes.
     pub fn pieces(&mut self, direction: Direction, payload: &[u8], size: usize) -> &mut Tape {
         for piece in payload.chunks(size.max(1)) {
             self.say(direction, piece);
@@ -154,7 +154,7 @@ impl Tape {
         self
     }
 
-    /// Later packets hold so many bytes of payload at most.
+    /// Later packets hold that number of bytes of payload at most.
     pub fn snap(&mut self, bytes: usize) -> &mut Tape {
         self.snap = bytes;
         self
@@ -226,7 +226,7 @@ impl Tape {
     }
 }
 
-/// All that was told.
+/// All recorded events.
 #[derive(Debug, Default)]
 pub struct Heard {
     pub exchanges: Vec<Exchange>,

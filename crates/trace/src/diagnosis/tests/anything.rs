@@ -1,12 +1,12 @@
-//! Whatever a capture tells, the diagnosis ends with figures that can be.
+//! Whatever a capture holds, the figures of the diagnosis are possible ones.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::diagnosis::Diagnosis;
-use crate::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
+use crate::flow::event::{Closing, Direction, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::stream::{Closing, Direction, Observer, Opening, Segment, SegmentKind};
+use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
 
 const FLOWS: u32 = 3;
 
@@ -14,7 +14,6 @@ fn direction() -> impl Strategy<Value = Direction> {
     prop_oneof![Just(Direction::Request), Just(Direction::Reply)]
 }
 
-/// Small numbers that meet, and large ones.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0..20u64, 0..3_000_000_000u64, Just(u64::MAX)]
 }
@@ -68,7 +67,7 @@ fn event() -> impl Strategy<Value = (u32, Event)> {
     (0..FLOWS, event)
 }
 
-fn tell(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
+fn observe(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
     match event {
         Event::Open(from_syn) => {
             let end = "10.0.0.1:1".parse().expect("an address");
@@ -127,10 +126,10 @@ proptest! {
     fn figures_can_be(events in vec(event(), 1..200)) {
         let mut diagnosis = Diagnosis::default();
         for flow in 0..FLOWS {
-            tell(&mut diagnosis, flow, &Event::Open(true), 0);
+            observe(&mut diagnosis, flow, &Event::Open(true), 0);
         }
         for (ordinal, (flow, event)) in events.iter().enumerate() {
-            tell(&mut diagnosis, *flow, event, ordinal as u64);
+            observe(&mut diagnosis, *flow, event, ordinal as u64);
         }
         for finding in diagnosis.findings() {
             prop_assert!(finding.occurrences >= finding.exchanges);

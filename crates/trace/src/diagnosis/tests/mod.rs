@@ -1,20 +1,19 @@
-//! Conversations told by hand, and what is found in them.
+//! Conversations written by hand, and what is found in them.
 
 mod anything;
 mod openings;
 mod repetitions;
+pub(super) mod timeline;
 mod waits;
 mod windows;
 mod writes;
 
 use crate::diagnosis::{Cause, Finding};
 
-/// The finding of one cause. `None` where there is none.
 fn of(findings: &[Finding], cause: Cause) -> Option<&Finding> {
     findings.iter().find(|finding| finding.cause == cause)
 }
 
-/// All causes that were found.
 fn causes(findings: &[Finding]) -> Vec<Cause> {
     let mut causes: Vec<Cause> = findings.iter().map(|finding| finding.cause).collect();
     causes.sort_unstable();

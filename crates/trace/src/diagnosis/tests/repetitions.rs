@@ -1,21 +1,21 @@
 //! data-retransmission.
 
+use super::timeline::{C, S, Timeline};
 use super::{causes, of};
 use crate::diagnosis::Cause;
-use crate::diagnosis::script::{C, S, Script};
 
 #[test]
 fn captured_before_the_loss_both_sendings_are_seen() {
-    let mut script = Script::new();
-    script.open(13_800, 10);
-    let mark = script.mark();
-    script
+    let mut timeline = Timeline::new();
+    timeline.open(13_800, 10);
+    let mark = timeline.mark();
+    timeline
         .data(C, 120, 50)
         .again(C, 0, 120, 214_000)
         .data(S, 320, 14_000)
         .ack(C, 10);
-    script.exchange(mark, (50, 50), Some((228_050, 228_050)));
-    let findings = script.findings();
+    timeline.exchange(mark, (50, 50), Some((228_050, 228_050)));
+    let findings = timeline.findings();
     let found = of(&findings, Cause::DataRetransmission).expect("one");
     assert!((found.ms_total - 214.0).abs() < 1e-6);
     assert_eq!(found.examples[0].packets, [4, 5]);
@@ -24,102 +24,102 @@ fn captured_before_the_loss_both_sendings_are_seen() {
 
 #[test]
 fn captured_behind_the_loss_there_is_a_hole() {
-    let mut script = Script::new();
-    script.open(13_800, 10);
-    let mark = script.mark();
-    script.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
+    let mut timeline = Timeline::new();
+    timeline.open(13_800, 10);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
     let hole = 2 * 1448;
-    script.burst(S, 3, 20).ack_only(C, hole, 10);
-    script.again(S, hole, 1448, 14_200).ack(C, 10);
-    script.exchange(mark, (50, 50), Some((13_950, 28_200)));
-    let findings = script.findings();
+    timeline.burst(S, 3, 20).ack_only(C, hole, 10);
+    timeline.again(S, hole, 1448, 14_200).ack(C, 10);
+    timeline.exchange(mark, (50, 50), Some((13_950, 28_200)));
+    let findings = timeline.findings();
     let found = of(&findings, Cause::DataRetransmission).expect("one");
     assert!((found.ms_total - 14.23).abs() < 1e-6, "{}", found.ms_total);
 }
 
 #[test]
 fn packets_that_overtake_each_other_were_not_lost() {
-    let mut script = Script::new();
-    script.open(13_800, 10);
-    let mark = script.mark();
-    script.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
+    let mut timeline = Timeline::new();
+    timeline.open(13_800, 10);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
     let hole = 2 * 1448;
-    script
+    timeline
         .data(S, 1448, 20)
         .again(S, hole, 1448, 6_900)
         .ack(C, 10);
-    script.exchange(mark, (50, 50), Some((13_950, 20_900)));
-    assert_eq!(causes(&script.findings()), []);
+    timeline.exchange(mark, (50, 50), Some((13_950, 20_900)));
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn what_the_network_delivers_twice_was_not_lost() {
-    let mut script = Script::new();
-    script.open(13_800, 10);
-    let mark = script.mark();
-    script
+    let mut timeline = Timeline::new();
+    timeline.open(13_800, 10);
+    let mark = timeline.mark();
+    timeline
         .data(C, 120, 50)
         .data(S, 320, 13_900)
         .again(S, 0, 320, 300)
         .ack(C, 10);
-    script.exchange(mark, (50, 50), Some((13_950, 13_950)));
-    assert_eq!(causes(&script.findings()), []);
+    timeline.exchange(mark, (50, 50), Some((13_950, 13_950)));
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn what_was_acknowledged_before_it_was_sent_again_was_sent_in_vain() {
-    let mut script = Script::new();
-    script.open(10, 13_800);
-    let mark = script.mark();
-    script.data(C, 120, 50).data(S, 320, 100).ack(C, 13_900);
-    script.again(S, 0, 320, 230_000).ack(C, 13_900);
-    script.exchange(mark, (50, 50), Some((150, 150)));
-    assert_eq!(causes(&script.findings()), []);
+    let mut timeline = Timeline::new();
+    timeline.open(10, 13_800);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).data(S, 320, 100).ack(C, 13_900);
+    timeline.again(S, 0, 320, 230_000).ack(C, 13_900);
+    timeline.exchange(mark, (50, 50), Some((150, 150)));
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn an_acknowledgment_too_soon_is_of_the_first_sending() {
-    let mut script = Script::new();
-    script.open(10, 850_000);
-    let mark = script.mark();
-    script
+    let mut timeline = Timeline::new();
+    timeline.open(10, 850_000);
+    let mark = timeline.mark();
+    timeline
         .data(C, 120, 50)
         .data(S, 320, 100)
         .again(S, 0, 320, 1_050_000);
-    script.ack(C, 90_000);
-    script.exchange(mark, (50, 50), Some((150, 150)));
-    assert_eq!(causes(&script.findings()), []);
+    timeline.ack(C, 90_000);
+    timeline.exchange(mark, (50, 50), Some((150, 150)));
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn a_duplicate_that_is_reported_was_sent_in_vain() {
-    let mut script = Script::new();
-    script.open(10, 13_800);
-    let mark = script.mark();
-    script
+    let mut timeline = Timeline::new();
+    timeline.open(10, 13_800);
+    let mark = timeline.mark();
+    timeline
         .data(C, 120, 50)
         .data(S, 320, 100)
         .again(S, 0, 320, 214_000);
-    script.reports_duplicate().ack(C, 13_900);
-    script.exchange(mark, (50, 50), Some((150, 150)));
-    assert_eq!(causes(&script.findings()), []);
+    timeline.reports_duplicate().ack(C, 13_900);
+    timeline.exchange(mark, (50, 50), Some((150, 150)));
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 /// Exchanges with counted packets; `skip` packets of the client are lost before the last one.
 fn numbered(skip: u16, pause_us: u64) -> Vec<Cause> {
-    let mut script = Script::new();
-    script.open(10, 13_800).numbered();
+    let mut timeline = Timeline::new();
+    timeline.open(10, 13_800).numbered();
     for round in 0..8 {
-        let mark = script.mark();
+        let mark = timeline.mark();
         let (pause, skipped) = if round == 7 { (pause_us, skip) } else { (0, 0) };
-        script
+        timeline
             .skip(C, skipped)
             .data(C, 120, 13_800 + pause)
             .data(S, 320, 100);
         let asked = 13_800 + pause;
-        script.exchange(mark, (asked, asked), Some((asked + 100, asked + 100)));
+        timeline.exchange(mark, (asked, asked), Some((asked + 100, asked + 100)));
     }
-    causes(&script.findings())
+    causes(&timeline.findings())
 }
 
 #[test]
@@ -139,25 +139,25 @@ fn a_lone_packet_before_any_timeout_may_have_been_an_acknowledgment() {
 
 #[test]
 fn numbers_at_random_tell_nothing() {
-    let mut script = Script::new();
-    script.open(10, 13_800).numbered();
+    let mut timeline = Timeline::new();
+    timeline.open(10, 13_800).numbered();
     for round in 0..8 {
-        let mark = script.mark();
-        script
+        let mark = timeline.mark();
+        timeline
             .skip(C, round * 7_919 + 3)
             .data(C, 120, 300_000)
             .data(S, 320, 100);
-        script.exchange(mark, (300_000, 300_000), Some((300_100, 300_100)));
+        timeline.exchange(mark, (300_000, 300_000), Some((300_100, 300_100)));
     }
-    assert_eq!(causes(&script.findings()), []);
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn of_one_direction_a_repetition_is_still_seen() {
-    let mut script = Script::new();
-    script.opening(true).hide(C);
-    let mark = script.mark();
-    script.data(S, 320, 100).again(S, 0, 320, 250_000);
-    script.exchange(mark, (50, 50), Some((100, 100)));
-    assert_eq!(causes(&script.findings()), [Cause::DataRetransmission]);
+    let mut timeline = Timeline::new();
+    timeline.opening(true).hide(C);
+    let mark = timeline.mark();
+    timeline.data(S, 320, 100).again(S, 0, 320, 250_000);
+    timeline.exchange(mark, (50, 50), Some((100, 100)));
+    assert_eq!(causes(&timeline.findings()), [Cause::DataRetransmission]);
 }

@@ -1,25 +1,25 @@
 //! server-think-time.
 
+use super::timeline::{C, S, Timeline};
 use super::{causes, of};
 use crate::diagnosis::Cause;
-use crate::diagnosis::script::{C, S, Script};
-use crate::exchange::{Ending, Protocol};
+use crate::protocol::exchange::{Ending, Protocol};
 
-fn call(script: &mut Script, reply_us: u64) {
-    let mark = script.mark();
-    script.data(C, 120, 50).data(S, 320, reply_us).ack(C, 10);
+fn call(timeline: &mut Timeline, reply_us: u64) {
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).data(S, 320, reply_us).ack(C, 10);
     let at = 50 + reply_us;
-    script.exchange(mark, (50, 50), Some((at, at)));
+    timeline.exchange(mark, (50, 50), Some((at, at)));
 }
 
 #[test]
 fn a_server_that_thinks() {
-    let mut script = Script::new();
-    script.open(20, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
     for _ in 0..4 {
-        call(&mut script, 12_020);
+        call(&mut timeline, 12_020);
     }
-    let findings = script.findings();
+    let findings = timeline.findings();
     let found = of(&findings, Cause::ServerThinkTime).expect("four waits");
     assert_eq!(found.occurrences, 4);
     assert!((found.ms_total - 48.0).abs() < 0.01, "{}", found.ms_total);
@@ -29,22 +29,22 @@ fn a_server_that_thinks() {
 
 #[test]
 fn the_way_to_the_server_is_no_thinking() {
-    let mut script = Script::new();
-    script.open(13_800, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(13_800, 10);
     for _ in 0..4 {
-        call(&mut script, 15_100);
+        call(&mut timeline, 15_100);
     }
-    assert_eq!(causes(&script.findings()), []);
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn what_a_link_delays_by_chance_is_no_thinking() {
-    let mut script = Script::new();
-    script.open(850_000, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(850_000, 10);
     for more in [10_000, 90_000, 160_000, 200_000] {
-        call(&mut script, 850_000 + more);
+        call(&mut timeline, 850_000 + more);
     }
-    assert_eq!(causes(&script.findings()), []);
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 /// A link whose round trip has a normal distribution, us.
@@ -67,7 +67,7 @@ impl Link {
 }
 
 /// Calls over 20 such links, of which the server thinks over those that `thinks_us` says:
-/// how many were found to wait, of each so many.
+/// how many were found to wait, of that number each.
 fn waits_found(deviation: f64, calls: u64, thinks_us: impl Fn(u64) -> u64) -> u64 {
     let found = (1..=20).map(|seed| {
         let mut link = Link {
@@ -75,18 +75,18 @@ fn waits_found(deviation: f64, calls: u64, thinks_us: impl Fn(u64) -> u64) -> u6
             deviation,
             seed: seed << 32,
         };
-        let mut script = Script::new();
-        script.open(link.round_trip(), 10);
+        let mut timeline = Timeline::new();
+        timeline.open(link.round_trip(), 10);
         // The first request is acknowledged at once, as it is where connections begin.
-        let mark = script.mark();
-        script.data(C, 120, 50);
+        let mark = timeline.mark();
+        timeline.data(C, 120, 50);
         let way = link.round_trip();
-        script.ack(S, way).data(S, 320, 1_000).ack(C, 10);
-        script.exchange(mark, (50, 50), Some((1_050 + way, 1_050 + way)));
+        timeline.ack(S, way).data(S, 320, 1_000).ack(C, 10);
+        timeline.exchange(mark, (50, 50), Some((1_050 + way, 1_050 + way)));
         for number in 1..calls {
-            call(&mut script, link.round_trip() + thinks_us(number));
+            call(&mut timeline, link.round_trip() + thinks_us(number));
         }
-        let findings = script.findings();
+        let findings = timeline.findings();
         of(&findings, Cause::ServerThinkTime).map_or(0, |found| found.occurrences)
     });
     found.sum()
@@ -122,29 +122,29 @@ fn thinking_of_half_a_round_trip_is_found_where_the_link_is_steady() {
 
 #[test]
 fn a_reply_behind_another_on_the_same_connection_waits_for_that() {
-    let mut script = Script::new();
-    script.open(20, 10);
-    let mark = script.mark();
-    script
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
+    let mark = timeline.mark();
+    timeline
         .data(C, 120, 50)
         .data(C, 120, 10)
         .data(S, 320, 10_000);
-    script.data(S, 320, 30);
-    // The second began with the first: its request and its reply are told apart by time.
-    script.exchange(mark, (50, 50), Some((10_060, 10_060)));
-    script.exchange(mark, (60, 60), Some((10_090, 10_090)));
-    let findings = script.findings();
+    timeline.data(S, 320, 30);
+    // The second began with the first: time distinguishes its request and its reply.
+    timeline.exchange(mark, (50, 50), Some((10_060, 10_060)));
+    timeline.exchange(mark, (60, 60), Some((10_090, 10_090)));
+    let findings = timeline.findings();
     let found = of(&findings, Cause::ServerThinkTime).expect("one wait");
     assert_eq!(found.occurrences, 1);
 }
 
 #[test]
 fn a_request_without_a_reply_is_not_judged() {
-    let mut script = Script::new();
-    script.open(20, 10);
-    let mark = script.mark();
-    script.data(C, 120, 50).fin(C, 1_000_000);
-    script.exchange_as(mark, (50, 50), None, Protocol::Http1, Ending::Broken);
-    script.closed();
-    assert_eq!(causes(&script.findings()), []);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).fin(C, 1_000_000);
+    timeline.exchange_as(mark, (50, 50), None, Protocol::Http1, Ending::Broken);
+    timeline.closed();
+    assert_eq!(causes(&timeline.findings()), []);
 }

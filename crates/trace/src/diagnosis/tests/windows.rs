@@ -1,62 +1,61 @@
 //! Windows of TCP, of HTTP/2, and of congestion.
 
+use super::timeline::{C, Mark, S, Timeline};
 use super::{causes, of};
-use crate::diagnosis::script::{C, Mark, S, Script};
 use crate::diagnosis::{Cause, Finding};
-use crate::exchange::{Ending, Protocol, Unit};
+use crate::protocol::exchange::{Ending, Protocol, Unit};
 
 const SEGMENT: u64 = 1448;
 /// From the server to the client and back, us.
 const FAR_US: u64 = 13_800;
 
-/// A request, and the first segments of its reply.
-fn begin(script: &mut Script, segments: u32) -> Mark {
-    let mark = script.mark();
-    script.data(C, 120, 50).burst(S, segments, 100);
+fn begin(timeline: &mut Timeline, segments: u32) -> Mark {
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).burst(S, segments, 100);
     mark
 }
 
 /// The rest is acknowledged after that time, as everything before it.
-fn end(script: &mut Script, mark: Mark, client_us: u64) {
-    let now = script.us - mark.us();
-    script
+fn end(timeline: &mut Timeline, mark: Mark, client_us: u64) {
+    let now = timeline.us - mark.us();
+    timeline
         .ack(C, client_us)
         .exchange(mark, (50, 50), Some((150, now)));
 }
 
-/// A call whose reply comes in flights of so many segments, each after the
+/// A call whose reply comes in flights of that number of segments, each after the
 /// acknowledgment of the one before, 13.8 ms later.
-fn call(script: &mut Script, flights: &[u32]) {
+fn call(timeline: &mut Timeline, flights: &[u32]) {
     let (first, others) = flights.split_first().expect("a flight");
-    let mark = begin(script, *first);
+    let mark = begin(timeline, *first);
     for segments in others {
-        script.ack(C, FAR_US).burst(S, *segments, 20);
+        timeline.ack(C, FAR_US).burst(S, *segments, 20);
     }
-    end(script, mark, FAR_US);
+    end(timeline, mark, FAR_US);
 }
 
 /// A call of two flights of four segments, a window each. The client says `closed_us`
 /// after the first one that its window is closed, and after `opened_us` that it is open.
 fn call_with_closed_window(closed_us: u64, opened_us: u64) -> Vec<Finding> {
-    let mut script = Script::new();
-    script.window(C, 4 * SEGMENT).open(10, closed_us);
-    let mark = begin(&mut script, 4);
-    script
+    let mut timeline = Timeline::new();
+    timeline.window(C, 4 * SEGMENT).open(10, closed_us);
+    let mark = begin(&mut timeline, 4);
+    timeline
         .window(C, 0)
         .ack(C, closed_us)
         .window(C, 4 * SEGMENT)
         .ack(C, opened_us)
         .burst(S, 4, 20);
-    end(&mut script, mark, FAR_US);
-    script.findings()
+    end(&mut timeline, mark, FAR_US);
+    timeline.findings()
 }
 
 #[test]
 fn a_small_buffer_lets_out_a_window_per_round_trip() {
-    let mut script = Script::new();
-    script.window(C, 4 * SEGMENT).open(10, FAR_US);
-    call(&mut script, &[4; 6]);
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.window(C, 4 * SEGMENT).open(10, FAR_US);
+    call(&mut timeline, &[4; 6]);
+    let findings = timeline.findings();
     assert_eq!(causes(&findings), [Cause::TcpWindowExhausted]);
     let found = of(&findings, Cause::TcpWindowExhausted).expect("five waits in one exchange");
     assert_eq!(found.occurrences, 1);
@@ -73,19 +72,19 @@ fn a_small_buffer_lets_out_a_window_per_round_trip() {
 
 #[test]
 fn a_request_that_meets_a_small_buffer_blames_the_server() {
-    let mut script = Script::new();
-    script.window(S, 4 * SEGMENT).open(FAR_US, 10);
-    let mark = script.mark();
-    script.burst(C, 4, 50);
+    let mut timeline = Timeline::new();
+    timeline.window(S, 4 * SEGMENT).open(FAR_US, 10);
+    let mark = timeline.mark();
+    timeline.burst(C, 4, 50);
     for _ in 0..5 {
-        script.ack(S, FAR_US).burst(C, 4, 20);
+        timeline.ack(S, FAR_US).burst(C, 4, 20);
     }
-    script.data(S, 150, FAR_US);
-    let now = script.us - mark.us();
-    script
+    timeline.data(S, 150, FAR_US);
+    let now = timeline.us - mark.us();
+    timeline
         .ack(C, 10)
         .exchange(mark, (50, now - FAR_US), Some((now, now)));
-    let findings = script.findings();
+    let findings = timeline.findings();
     let found = of(&findings, Cause::TcpWindowExhausted).expect("five waits in one exchange");
     assert!((found.ms_total - 5.0 * 13.82).abs() < 1e-6, "{findings:?}");
     let test = found.test.as_ref().expect("a switch");
@@ -97,11 +96,11 @@ fn a_request_that_meets_a_small_buffer_blames_the_server() {
 
 #[test]
 fn windows_whose_scale_was_cut_off_are_not_known() {
-    let mut script = Script::new();
-    script.cut_options();
-    script.window(C, 4 * SEGMENT).open(10, FAR_US);
-    call(&mut script, &[4; 6]);
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.cut_options();
+    timeline.window(C, 4 * SEGMENT).open(10, FAR_US);
+    call(&mut timeline, &[4; 6]);
+    let findings = timeline.findings();
     let found = causes(&findings);
     assert!(!found.contains(&Cause::TcpWindowExhausted), "{found:?}");
     assert!(!found.contains(&Cause::ClientNotReading), "{found:?}");
@@ -109,16 +108,16 @@ fn windows_whose_scale_was_cut_off_are_not_known() {
 
 #[test]
 fn captured_at_the_receiver_the_window_was_offered_a_round_trip_before() {
-    let mut script = Script::new();
-    script.window(C, 4 * SEGMENT).open(FAR_US, 10);
-    let mark = script.mark();
-    script.data(C, 120, 50).burst(S, 4, 13_900).ack(C, 10);
+    let mut timeline = Timeline::new();
+    timeline.window(C, 4 * SEGMENT).open(FAR_US, 10);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).burst(S, 4, 13_900).ack(C, 10);
     for _ in 0..5 {
-        script.burst(S, 4, 13_830).ack(C, 10);
+        timeline.burst(S, 4, 13_830).ack(C, 10);
     }
-    let now = script.us - mark.us();
-    script.exchange(mark, (50, 50), Some((13_950, now)));
-    let findings = script.findings();
+    let now = timeline.us - mark.us();
+    timeline.exchange(mark, (50, 50), Some((13_950, now)));
+    let findings = timeline.findings();
     assert_eq!(causes(&findings), [Cause::TcpWindowExhausted]);
 }
 
@@ -141,10 +140,10 @@ fn a_window_that_closes_for_a_moment_is_a_small_one() {
 
 #[test]
 fn without_syns_windows_are_not_scaled_and_nothing_is_claimed() {
-    let mut script = Script::new();
-    script.window(C, 64).opening(false);
-    call(&mut script, &[4; 6]);
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.window(C, 64).opening(false);
+    call(&mut timeline, &[4; 6]);
+    let findings = timeline.findings();
     assert!(
         of(&findings, Cause::TcpWindowExhausted).is_none(),
         "{findings:?}"
@@ -153,10 +152,10 @@ fn without_syns_windows_are_not_scaled_and_nothing_is_claimed() {
 
 #[test]
 fn flights_that_double_are_slow_start() {
-    let mut script = Script::new();
-    script.open(10, FAR_US);
-    call(&mut script, &[10, 20, 15]);
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.open(10, FAR_US);
+    call(&mut timeline, &[10, 20, 15]);
+    let findings = timeline.findings();
     assert_eq!(causes(&findings), [Cause::SlowStart]);
     assert!(
         (findings[0].ms_total - 27.64).abs() < 1e-6,
@@ -167,33 +166,33 @@ fn flights_that_double_are_slow_start() {
 
 #[test]
 fn a_message_of_one_flight_meets_no_congestion_window() {
-    let mut script = Script::new();
-    script.open(10, FAR_US);
+    let mut timeline = Timeline::new();
+    timeline.open(10, FAR_US);
     for _ in 0..3 {
-        call(&mut script, &[10]);
-        script.us += 20_000;
+        call(&mut timeline, &[10]);
+        timeline.us += 20_000;
     }
-    assert_eq!(causes(&script.findings()), []);
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn a_sender_that_computes_between_parts_is_not_congested() {
-    let mut script = Script::new();
-    script.open(10, FAR_US);
-    let mark = begin(&mut script, 10);
-    script.ack(C, FAR_US).burst(S, 20, 30_000);
-    end(&mut script, mark, FAR_US);
-    assert_eq!(causes(&script.findings()), []);
+    let mut timeline = Timeline::new();
+    timeline.open(10, FAR_US);
+    let mark = begin(&mut timeline, 10);
+    timeline.ack(C, FAR_US).burst(S, 20, 30_000);
+    end(&mut timeline, mark, FAR_US);
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn after_a_pause_a_grown_window_begins_anew() {
-    let mut script = Script::new();
-    script.open(10, FAR_US);
-    call(&mut script, &[10, 20, 40]);
-    script.us += 900_000;
-    call(&mut script, &[10, 20, 40]);
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.open(10, FAR_US);
+    call(&mut timeline, &[10, 20, 40]);
+    timeline.us += 900_000;
+    call(&mut timeline, &[10, 20, 40]);
+    let findings = timeline.findings();
     assert_eq!(causes(&findings), [Cause::IdleRestart, Cause::SlowStart]);
     let idle = of(&findings, Cause::IdleRestart).expect("the second exchange");
     assert_eq!(idle.examples[0].exchange, Some(1));
@@ -237,25 +236,25 @@ fn settings(window: u32) -> Unit {
 
 /// A reply in frames of 1,000 bytes, each sent once the window is opened.
 fn h2_call(window: u32, frames: u32, update_us: u64) -> Vec<Finding> {
-    let mut script = Script::new();
-    script.open(10, 2_500);
-    script.frame(C, settings(window), 30, 20);
-    let mark = script.mark();
-    script.data(C, 120, 50).frame(S, data(1_000), 1_009, 100);
+    let mut timeline = Timeline::new();
+    timeline.open(10, 2_500);
+    timeline.frame(C, settings(window), 30, 20);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).frame(S, data(1_000), 1_009, 100);
     for _ in 1..frames {
-        script
+        timeline
             .frame(C, update(1, 1_000), 13, update_us)
             .frame(S, data(1_000), 1_009, 40);
     }
-    let now = script.us - mark.us();
-    script.exchange_as(
+    let now = timeline.us - mark.us();
+    timeline.exchange_as(
         mark,
         (50, 50),
         Some((150, now)),
         Protocol::Http2,
         Ending::Framed,
     );
-    script.findings()
+    timeline.findings()
 }
 
 #[test]

@@ -1,39 +1,41 @@
 //! nagle-delayed-ack and split-writes.
 
+use super::timeline::{C, S, Timeline};
 use super::{causes, of};
 use crate::diagnosis::Cause;
-use crate::diagnosis::script::{C, S, Script};
-use crate::exchange::{Ending, Protocol};
+use crate::protocol::exchange::{Ending, Protocol};
 
 /// Head and body of a reply in two segments, the second after the acknowledgment of
 /// the first, which came after that time; then the answer after `answer_us`.
-fn held_reply(script: &mut Script, delay_us: u64, answer_us: u64) {
-    held_reply_far(script, [100, 20], delay_us, answer_us);
+fn held_reply(timeline: &mut Timeline, delay_us: u64, answer_us: u64) {
+    held_reply_far(timeline, [100, 20], delay_us, answer_us);
 }
 
 /// The same where the server answers after `way_us[0]` and the client after `way_us[1]`.
-fn held_reply_far(script: &mut Script, way_us: [u64; 2], delay_us: u64, answer_us: u64) {
-    let mark = script.mark();
+fn held_reply_far(timeline: &mut Timeline, way_us: [u64; 2], delay_us: u64, answer_us: u64) {
+    let mark = timeline.mark();
     let [server_us, client_us] = way_us;
-    script.data(C, 120, client_us + 50).data(S, 109, server_us);
-    script
+    timeline
+        .data(C, 120, client_us + 50)
+        .data(S, 109, server_us);
+    timeline
         .ack(C, delay_us)
         .data(S, 211, answer_us)
         .ack(C, client_us);
     let first = client_us + 50 + server_us;
     let times = (first, first + delay_us + answer_us);
-    script.exchange(mark, (client_us + 50, client_us + 50), Some(times));
+    timeline.exchange(mark, (client_us + 50, client_us + 50), Some(times));
 }
 
 #[test]
 fn the_first_exchange_is_acknowledged_at_once_and_does_not_stall() {
-    let mut script = Script::new();
-    script.open(20, 10);
-    held_reply(&mut script, 30, 20);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
+    held_reply(&mut timeline, 30, 20);
     for _ in 0..9 {
-        held_reply(&mut script, 43_000, 25);
+        held_reply(&mut timeline, 43_000, 25);
     }
-    let findings = script.findings();
+    let findings = timeline.findings();
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("nine stalls");
     assert_eq!((nagle.occurrences, nagle.exchanges), (9, 9));
     assert!(
@@ -60,12 +62,12 @@ fn the_first_exchange_is_acknowledged_at_once_and_does_not_stall() {
 
 #[test]
 fn every_second_exchange_stalls_on_veth() {
-    let mut script = Script::new();
-    script.open(20, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
     for round in 0..10 {
-        held_reply(&mut script, if round % 2 == 1 { 41_000 } else { 20 }, 30);
+        held_reply(&mut timeline, if round % 2 == 1 { 41_000 } else { 20 }, 30);
     }
-    let findings = script.findings();
+    let findings = timeline.findings();
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("five stalls");
     let exchanges: Vec<_> = nagle
         .examples
@@ -77,11 +79,11 @@ fn every_second_exchange_stalls_on_veth() {
 
 #[test]
 fn captured_at_the_receiver_the_answer_comes_a_round_trip_after_the_acknowledgment() {
-    let mut script = Script::new();
-    script.open(13_800, 10);
-    held_reply_far(&mut script, [13_900, 20], 41_000, 13_900);
-    held_reply_far(&mut script, [13_900, 20], 41_000, 14_500);
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.open(13_800, 10);
+    held_reply_far(&mut timeline, [13_900, 20], 41_000, 13_900);
+    held_reply_far(&mut timeline, [13_900, 20], 41_000, 14_500);
+    let findings = timeline.findings();
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("two stalls");
     assert_eq!(nagle.occurrences, 2);
     assert!((nagle.ms_total - 110.4).abs() < 0.01, "{}", nagle.ms_total);
@@ -89,10 +91,10 @@ fn captured_at_the_receiver_the_answer_comes_a_round_trip_after_the_acknowledgme
 
 #[test]
 fn captured_at_the_sender_the_delay_is_beyond_the_round_trip() {
-    let mut script = Script::new();
-    script.open(20, 13_800);
-    held_reply_far(&mut script, [60, 13_850], 13_800 + 41_000, 40);
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.open(20, 13_800);
+    held_reply_far(&mut timeline, [60, 13_850], 13_800 + 41_000, 40);
+    let findings = timeline.findings();
     assert_eq!(
         of(&findings, Cause::NagleDelayedAck).map(|one| one.occurrences),
         Some(1)
@@ -101,34 +103,34 @@ fn captured_at_the_sender_the_delay_is_beyond_the_round_trip() {
 
 #[test]
 fn a_round_trip_alone_is_no_delayed_acknowledgment() {
-    let mut script = Script::new();
-    script.open(20, 60_000);
-    held_reply_far(&mut script, [60, 61_000], 61_000, 40);
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.open(20, 60_000);
+    held_reply_far(&mut timeline, [60, 61_000], 61_000, 40);
+    let findings = timeline.findings();
     assert_eq!(causes(&findings), [Cause::SplitWrites]);
 }
 
 #[test]
 fn a_server_that_computes_for_longer_than_the_acknowledgment_is_delayed_is_not_held() {
-    let mut script = Script::new();
-    script.open(20, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
     for _ in 0..5 {
-        held_reply(&mut script, 41_000, 9_000);
+        held_reply(&mut timeline, 41_000, 9_000);
     }
-    assert_eq!(causes(&script.findings()), []);
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn requests_are_held_too() {
-    let mut script = Script::new();
-    script.open(20, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
     for _ in 0..4 {
-        let mark = script.mark();
-        script.data(C, 150, 50).ack(S, 42_000).data(C, 300, 20);
-        script.data(S, 200, 60).ack(C, 10);
-        script.exchange(mark, (50, 42_070), Some((42_130, 42_130)));
+        let mark = timeline.mark();
+        timeline.data(C, 150, 50).ack(S, 42_000).data(C, 300, 20);
+        timeline.data(S, 200, 60).ack(C, 10);
+        timeline.exchange(mark, (50, 42_070), Some((42_130, 42_130)));
     }
-    let findings = script.findings();
+    let findings = timeline.findings();
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("four stalls");
     assert_eq!(
         nagle.test.as_ref().map(|test| test.axis.as_str()),
@@ -139,57 +141,57 @@ fn requests_are_held_too() {
 
 #[test]
 fn a_next_request_after_a_late_reply_is_not_held() {
-    let mut script = Script::new();
-    script.open(20, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
     for _ in 0..4 {
-        let mark = script.mark();
+        let mark = timeline.mark();
         // The server takes 41 ms; its kernel acknowledges after 40.
-        script.data(C, 150, 50).ack(S, 40_000).data(S, 200, 1_000);
-        script.exchange(mark, (50, 50), Some((41_050, 41_050)));
+        timeline.data(C, 150, 50).ack(S, 40_000).data(S, 200, 1_000);
+        timeline.exchange(mark, (50, 50), Some((41_050, 41_050)));
     }
-    assert_eq!(causes(&script.findings()), [Cause::ServerThinkTime]);
+    assert_eq!(causes(&timeline.findings()), [Cause::ServerThinkTime]);
 }
 
 #[test]
 fn of_one_direction_no_acknowledgment_is_seen_and_nothing_is_claimed() {
-    let mut script = Script::new();
-    script.opening(true).hide(C);
+    let mut timeline = Timeline::new();
+    timeline.opening(true).hide(C);
     for _ in 0..5 {
-        held_reply(&mut script, 43_000, 25);
+        held_reply(&mut timeline, 43_000, 25);
     }
-    assert_eq!(causes(&script.findings()), []);
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn one_segment_is_one_write() {
-    let mut script = Script::new();
-    script.open(20, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
     for _ in 0..5 {
-        let mark = script.mark();
-        script.data(C, 120, 50).data(S, 320, 100).ack(C, 40_000);
-        script.exchange(mark, (50, 50), Some((150, 150)));
+        let mark = timeline.mark();
+        timeline.data(C, 120, 50).data(S, 320, 100).ack(C, 40_000);
+        timeline.exchange(mark, (50, 50), Some((150, 150)));
     }
-    assert_eq!(causes(&script.findings()), []);
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn a_large_message_that_begins_in_full_segments_is_not_split() {
-    let mut script = Script::new();
-    script.open(20, 10);
-    let mark = script.mark();
-    script.data(C, 120, 50).burst(S, 5, 100).data(S, 700, 10);
-    script.exchange(mark, (50, 50), Some((150, 200)));
-    assert_eq!(causes(&script.findings()), []);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).burst(S, 5, 100).data(S, 700, 10);
+    timeline.exchange(mark, (50, 50), Some((150, 200)));
+    assert_eq!(causes(&timeline.findings()), []);
 }
 
 #[test]
 fn a_head_alone_before_a_large_body_is_split() {
-    let mut script = Script::new();
-    script.open(20, 10);
-    let mark = script.mark();
-    script.data(C, 120, 50).data(S, 140, 100).burst(S, 5, 15);
-    script.exchange(mark, (50, 50), Some((150, 205)));
-    let findings = script.findings();
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
+    let mark = timeline.mark();
+    timeline.data(C, 120, 50).data(S, 140, 100).burst(S, 5, 15);
+    timeline.exchange(mark, (50, 50), Some((150, 205)));
+    let findings = timeline.findings();
     let split = of(&findings, Cause::SplitWrites).expect("a small first segment");
     assert_eq!(
         split.test.as_ref().map(|test| test.axis.as_str()),
@@ -200,18 +202,18 @@ fn a_head_alone_before_a_large_body_is_split() {
 
 /// HEADERS, a control frame, and DATA after `data_us`.
 fn with_control_frame(data_us: u64) -> Option<f64> {
-    let mut script = Script::new();
-    script.open(20, 10);
-    let mark = script.mark();
-    script
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
+    let mark = timeline.mark();
+    timeline
         .data(C, 80, 50)
         .control(C, 13, 15)
         .data(C, 40, data_us);
-    script.data(S, 200, 60).ack(C, 10);
+    timeline.data(S, 200, 60).ack(C, 10);
     let asked = 65 + data_us;
     let times = Some((asked + 60, asked + 60));
-    script.exchange_as(mark, (50, asked), times, Protocol::Http2, Ending::Framed);
-    let findings = script.findings();
+    timeline.exchange_as(mark, (50, asked), times, Protocol::Http2, Ending::Framed);
+    let findings = timeline.findings();
     let split = of(&findings, Cause::SplitWrites)?;
     assert_eq!(split.examples[0].packets, [4, 6]);
     assert_eq!(
@@ -230,14 +232,14 @@ fn a_control_frame_between_two_writes_joins_nothing() {
 
 #[test]
 fn a_connection_whose_messages_cannot_be_read_shows_its_stalls_too() {
-    let mut script = Script::new();
-    script.open(20, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
     for _ in 0..3 {
-        script.data(C, 120, 50).data(S, 109, 100);
-        script.ack(C, 43_000).data(S, 211, 25).ack(C, 20);
+        timeline.data(C, 120, 50).data(S, 109, 100);
+        timeline.ack(C, 43_000).data(S, 211, 25).ack(C, 20);
     }
-    script.closed();
-    let findings = script.findings();
+    timeline.closed();
+    let findings = timeline.findings();
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("three stalls");
     assert_eq!((nagle.occurrences, nagle.exchanges), (3, 0));
     assert!(nagle.examples.iter().all(|one| one.exchange.is_none()));
@@ -245,16 +247,16 @@ fn a_connection_whose_messages_cannot_be_read_shows_its_stalls_too() {
 
 #[test]
 fn a_capture_that_cuts_messages_off_shows_stalls_without_exchanges() {
-    let mut script = Script::new();
-    script.open(20, 10);
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
     for _ in 0..300 {
-        let mark = script.mark();
-        script.data(C, 120, 50).data(S, 109, 100);
-        script.ack(C, 43_000).data(S, 211, 25).ack(C, 20);
-        script.exchange_as(mark, (50, 50), None, Protocol::Http1, Ending::Unseen);
+        let mark = timeline.mark();
+        timeline.data(C, 120, 50).data(S, 109, 100);
+        timeline.ack(C, 43_000).data(S, 211, 25).ack(C, 20);
+        timeline.exchange_as(mark, (50, 50), None, Protocol::Http1, Ending::Unseen);
     }
-    script.closed();
-    let findings = script.findings();
+    timeline.closed();
+    let findings = timeline.findings();
     assert_eq!(causes(&findings), [Cause::NagleDelayedAck]);
     assert_eq!((findings[0].occurrences, findings[0].exchanges), (300, 0));
     assert!(

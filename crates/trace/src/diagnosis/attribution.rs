@@ -1,0 +1,360 @@
+//! Which stalls an exchange met, and which of its time is attributed to which cause.
+
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::causes::{reply, small_segments};
+use crate::diagnosis::finding::Occurrence;
+use crate::diagnosis::flow::Flow;
+use crate::diagnosis::path::Path;
+use crate::diagnosis::stall::Stall;
+use crate::flow::event::{Direction, FlowId};
+use crate::protocol::exchange::{Exchange, Extent, Protocol};
+
+const PACKETS: usize = 8;
+/// From here on, and [`SHARE`] of the exchange, a wait matters, ns.
+const MATTERS_NS: u64 = 3_000_000;
+/// The part of an exchange, as its divisor.
+const SHARE: u64 = 10;
+/// The same for a server, which has no network to blame.
+const THINK_SHARE: u64 = 20;
+/// A shorter wait matters where it is a large part of the exchange, ns.
+const MATTERS_RELATIVELY_NS: u64 = 100_000;
+/// The part of the exchange, as its divisor.
+const LARGE_SHARE: u64 = 3;
+
+/// A time that is attributed to one cause. The times of one exchange do not overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attribution {
+    /// Why.
+    pub cause: Cause,
+    /// Nanoseconds since the Unix epoch.
+    pub from_ns: u64,
+    /// Nanoseconds since the Unix epoch.
+    pub to_ns: u64,
+}
+
+/// The occurrences of one exchange, one per cause, and when their times were.
+pub(crate) fn occurrences(
+    id: FlowId,
+    flow: &mut Flow,
+    exchange: &Exchange,
+    attributions: &mut Vec<Attribution>,
+) -> Vec<Occurrence> {
+    let length = taken_ns(flow, exchange);
+    attribute(stalls_met(flow, exchange))
+        .into_iter()
+        .filter(|share| matters(share, length))
+        .inspect(|share| attributions.extend(share.attributions()))
+        .map(|share| Occurrence {
+            cause: share.cause,
+            flow: id,
+            exchange: Some(exchange.ordinal),
+            direction: share.direction,
+            packets: share.packets,
+            ns: share.ns,
+        })
+        .collect()
+}
+
+/// From the request's first byte to the reply's last, or to the end of the connection
+/// where nothing else ends it; of the first exchange with the opening, ns.
+pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
+    let last = exchange
+        .reply
+        .as_ref()
+        .unwrap_or(&exchange.request)
+        .last_at_ns;
+    let end = flow.ends[exchange.caller.opposite() as usize];
+    let until = reply::until_close(exchange, end).map_or(last, |stall| last.max(stall.to));
+    let opening = if exchange.ordinal == 0 {
+        flow.handshake.taken_ns()
+    } else {
+        0
+    };
+    until
+        .saturating_sub(exchange.request.first_at_ns)
+        .saturating_add(opening)
+}
+
+/// All stalls that held up bytes of the exchange, and those of the exchange as such.
+fn stalls_met(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
+    let mut stalls: Vec<Stall> = flow
+        .stalls()
+        .filter(|stall| is_judged(flow, stall) && concerns(stall, exchange, &flow.path))
+        .map(|stall| clipped(*stall, exchange))
+        .collect();
+    if exchange.ordinal == 0 {
+        stalls.extend(flow.handshake.repeated());
+    }
+    let reply_way = exchange.caller.opposite();
+    stalls.extend(reply::until_close(exchange, flow.ends[reply_way as usize]));
+    let asked = asked_at(flow, exchange, &stalls);
+    let path = flow.path;
+    stalls.extend(reply::think_time(
+        exchange,
+        asked,
+        &mut flow.reply_delays,
+        &path,
+    ));
+    stalls.extend(splits(flow, exchange));
+    stalls.sort_by_key(|stall| (stall.cause, stall.from));
+    stalls
+}
+
+/// When the server could begin to think: the request was whole, sent again where it
+/// had to be, and the reply before it was over where they come one after the other, ns.
+fn asked_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u64 {
+    let again = stalls
+        .iter()
+        .filter(|stall| stall.cause == Cause::DataRetransmission)
+        .filter(|stall| stall.direction == exchange.caller)
+        .map(|stall| stall.to)
+        .max();
+    let before = flow.reply_before(exchange);
+    exchange
+        .request
+        .last_at_ns
+        .max(again.unwrap_or(0))
+        .max(before.unwrap_or(0))
+}
+
+fn is_judged(flow: &Flow, stall: &Stall) -> bool {
+    stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(stall, &flow.path)
+}
+
+fn extent(exchange: &Exchange, direction: Direction) -> Option<&Extent> {
+    if direction == exchange.caller {
+        Some(&exchange.request)
+    } else {
+        exchange.reply.as_ref()
+    }
+}
+
+/// Bytes of the exchange came late. A congestion window holds back the rest of a
+/// message, not its beginning, which may have come whenever its sender had it.
+fn concerns(stall: &Stall, exchange: &Exchange, path: &Path) -> bool {
+    let Some(extent) = extent(exchange, stall.direction) else {
+        return false;
+    };
+    let begins = stall.late.0 <= extent.start;
+    let is_of_it = match stall.cause {
+        Cause::SlowStart | Cause::IdleRestart => !begins,
+        Cause::NagleDelayedAck => !begins || small_segments::is_at_once(stall, path),
+        _ => true,
+    };
+    is_of_it
+        && stall.late.0 < extent.end
+        && stall.late.1 > extent.start
+        && stall.stream.is_none_or(|stream| stream == exchange.stream)
+}
+
+/// On a connection with many calls at a time, only from the request on.
+fn clipped(stall: Stall, exchange: &Exchange) -> Stall {
+    if exchange.protocol != Protocol::Http2 || stall.direction == exchange.caller {
+        return stall;
+    }
+    let from = stall.from.max(exchange.request.last_at_ns).min(stall.to);
+    Stall {
+        from,
+        ns: stall.ns.min(stall.to - from),
+        ..stall
+    }
+}
+
+fn splits(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
+    [exchange.caller, exchange.caller.opposite()]
+        .into_iter()
+        .filter_map(|direction| {
+            let extent = extent(exchange, direction)?;
+            let joint = flow.directions[direction as usize]
+                .joints
+                .split(direction, extent, &flow.path)?;
+            // A sender that may not send does not split.
+            let has_to = flow.stalls().any(|stall| {
+                stall.direction == direction
+                    && stall.late.0 == joint.end
+                    && stall.cause != Cause::NagleDelayedAck
+            });
+            if has_to {
+                return None;
+            }
+            Some(Stall {
+                cause: Cause::SplitWrites,
+                direction,
+                from: joint.from,
+                released: joint.to,
+                to: joint.to,
+                ns: joint.to - joint.from,
+                late: (extent.start, extent.end),
+                stream: None,
+                packets: [joint.packets[0], 0, joint.packets[1]],
+            })
+        })
+}
+
+/// What one cause is attributed of one exchange.
+#[derive(Debug, PartialEq, Eq)]
+struct Share {
+    cause: Cause,
+    direction: Direction,
+    ns: u64,
+    times: Vec<(u64, u64)>,
+    packets: Vec<u64>,
+}
+
+impl Share {
+    fn attributions(&self) -> impl Iterator<Item = Attribution> {
+        let times = self.times.iter().filter(|(from, to)| from < to);
+        times.map(|&(from_ns, to_ns)| Attribution {
+            cause: self.cause,
+            from_ns,
+            to_ns,
+        })
+    }
+}
+
+/// Attributes every moment once: to the first cause in order whose stall covers it.
+fn attribute(stalls: Vec<Stall>) -> Vec<Share> {
+    let mut covered: Vec<(u64, u64)> = Vec::new();
+    let mut shares: Vec<Share> = Vec::new();
+    for stall in stalls {
+        let times = last_of(uncovered(&covered, stall.from, stall.to), stall.ns);
+        let ns = length(&times);
+        cover(&mut covered, stall.from, stall.to);
+        let packets = stall.named_packets();
+        match shares.last_mut().filter(|share| share.cause == stall.cause) {
+            Some(share) => {
+                share.ns += ns;
+                share.times.extend(times);
+                share.packets.extend(packets);
+            }
+            None => shares.push(Share {
+                cause: stall.cause,
+                direction: stall.direction,
+                ns,
+                times,
+                packets: packets.collect(),
+            }),
+        }
+    }
+    for share in &mut shares {
+        share.packets.sort_unstable();
+        share.packets.dedup();
+        share.packets.truncate(PACKETS);
+    }
+    shares
+}
+
+/// What of a time is in none of the times that do not overlap each other.
+fn uncovered(covered: &[(u64, u64)], from: u64, to: u64) -> Vec<(u64, u64)> {
+    let mut covered = covered.to_vec();
+    covered.sort_unstable();
+    let mut free = Vec::new();
+    let mut since = from;
+    for (start, end) in covered {
+        if start.min(to) > since {
+            free.push((since, start.min(to)));
+        }
+        since = since.max(end);
+    }
+    if to > since {
+        free.push((since, to));
+    }
+    free
+}
+
+/// The last `ns` nanoseconds of some times: what came late came at their end.
+fn last_of(mut times: Vec<(u64, u64)>, ns: u64) -> Vec<(u64, u64)> {
+    let mut over = length(&times).saturating_sub(ns);
+    for (from, to) in &mut times {
+        let cut = over.min(*to - *from);
+        *from += cut;
+        over -= cut;
+    }
+    times
+}
+
+/// Of times that do not overlap each other, ns.
+fn length(times: &[(u64, u64)]) -> u64 {
+    times.iter().map(|(from, to)| to - from).sum()
+}
+
+fn cover(covered: &mut Vec<(u64, u64)>, from: u64, to: u64) {
+    let (mut from, mut to) = (from, to);
+    covered.retain(|&(start, end)| {
+        let is_apart = end < from || start > to;
+        if !is_apart {
+            from = from.min(start);
+            to = to.max(end);
+        }
+        is_apart
+    });
+    covered.push((from, to));
+}
+
+/// Of waits whose length depends on the network, those that matter for the exchange.
+fn matters(share: &Share, length: u64) -> bool {
+    match share.cause {
+        cause if cause.is_pattern() => true,
+        Cause::SynRetransmission | Cause::DataRetransmission => share.ns > 0,
+        Cause::ServerThinkTime => share.ns >= MATTERS_NS && share.ns >= length / THINK_SHARE,
+        _ => {
+            share.ns >= MATTERS_NS && share.ns >= length / SHARE
+                || share.ns >= MATTERS_RELATIVELY_NS && share.ns >= length / LARGE_SHARE
+        }
+    }
+}
+
+/// The same without an exchange to compare with.
+fn matters_alone(stall: &Stall) -> bool {
+    match stall.cause {
+        Cause::SynRetransmission | Cause::DataRetransmission => stall.ns > 0,
+        _ => stall.ns >= MATTERS_NS,
+    }
+}
+
+/// What segments alone show, where messages cannot be read: they are encrypted, of an
+/// unknown protocol, or cut off by the capture. Each stall is one occurrence, without an exchange.
+pub(crate) fn unread_occurrences<'a>(
+    flow: FlowId,
+    stalls: impl Iterator<Item = &'a Stall>,
+    path: &Path,
+) -> Vec<Occurrence> {
+    stalls
+        .filter(|stall| stall.cause.needs_no_message() && matters_alone(stall))
+        .filter(|stall| {
+            stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(stall, path)
+        })
+        .map(|stall| Occurrence {
+            cause: stall.cause,
+            flow,
+            exchange: None,
+            direction: stall.direction,
+            packets: stall.named_packets().collect(),
+            ns: stall.ns,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_attributed_before_is_not_attributed_again() {
+        let covered = [(20, 30), (0, 5), (90, 200)];
+        let free = uncovered(&covered, 3, 100);
+        assert_eq!(free, [(5, 20), (30, 90)]);
+        assert_eq!(length(&free), 75);
+        assert_eq!(uncovered(&covered, 91, 95), []);
+        assert_eq!(uncovered(&covered, 40, 40), []);
+    }
+
+    #[test]
+    fn of_a_longer_time_the_end_is_attributed() {
+        let times = vec![(5, 20), (30, 90)];
+        assert_eq!(last_of(times.clone(), 70), [(10, 20), (30, 90)]);
+        assert_eq!(last_of(times.clone(), 10), [(20, 20), (80, 90)]);
+        assert_eq!(last_of(times.clone(), 75), times);
+        assert_eq!(last_of(times.clone(), 1_000), times);
+    }
+}

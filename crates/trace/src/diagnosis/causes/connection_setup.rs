@@ -1,0 +1,159 @@
+//! The opening of a connection: syn-retransmission, and connection-per-call.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::finding::Occurrence;
+use crate::diagnosis::path::Path;
+use crate::diagnosis::stall::Stall;
+use crate::flow::event::{Direction, Segment};
+use crate::packet::Flags;
+
+/// A network may deliver a SYN twice; the sender repeats it after 1 s (RFC 6298
+/// section 2), some systems sooner. Nearer together than this is one SYN, ns.
+const REPEATED_NS: u64 = 150_000_000;
+
+/// When a packet passed, and its number.
+pub(crate) type At = (u64, u64);
+
+#[derive(Debug, Default)]
+pub(crate) struct Handshake {
+    asked: Option<(At, At)>,
+    answered: Option<(At, At)>,
+    established: Option<At>,
+}
+
+impl Handshake {
+    pub(crate) fn take(&mut self, segment: &Segment, path: &mut Path) {
+        if self.established.is_some() {
+            return;
+        }
+        let at = (segment.at_ns, segment.packet);
+        let is_syn = segment.flags.has(Flags::SYN);
+        match segment.direction {
+            Direction::Request if is_syn => {
+                self.asked = Some((self.asked.map_or(at, |(first, _)| first), at));
+            }
+            Direction::Reply if is_syn => self.answer(at, path),
+            Direction::Request => self.establish(at, path),
+            Direction::Reply => {}
+        }
+    }
+
+    fn answer(&mut self, at: At, path: &mut Path) {
+        if self.answered.is_none()
+            && let Some((first, last)) = self.asked
+            && first == last
+        {
+            path.sampled(Direction::Request, at.0 - first.0);
+        }
+        self.answered = Some((self.answered.map_or(at, |(first, _)| first), at));
+    }
+
+    fn establish(&mut self, at: At, path: &mut Path) {
+        let Some((first, last)) = self.answered else {
+            return;
+        };
+        if first == last {
+            path.answered(Direction::Reply, at.0 - first.0);
+        }
+        self.established = Some(at);
+    }
+
+    /// The time from the first SYN to the one that was answered; or, where only the
+    /// answer was repeated and nothing came from the client before it, between its answers.
+    pub(crate) fn repeated(&self) -> Option<Stall> {
+        let late =
+            |(first, last): (At, At)| (last.0 - first.0 >= REPEATED_NS).then_some((first, last));
+        let (direction, first, last) =
+            match (self.asked.and_then(late), self.answered.and_then(late)) {
+                (Some((first, last)), _) => (Direction::Request, first, last),
+                (None, Some((first, last))) => (Direction::Reply, first, last),
+                (None, None) => return None,
+            };
+        Some(Stall {
+            cause: Cause::SynRetransmission,
+            direction,
+            from: first.0,
+            released: last.0,
+            to: last.0,
+            ns: last.0 - first.0,
+            late: (0, 0),
+            stream: None,
+            packets: [first.1, 0, last.1],
+        })
+    }
+
+    /// What it took once the SYN got through, ns, and its packets.
+    pub(crate) fn time(&self) -> Option<(u64, [u64; 3])> {
+        let (established, (_, asked), (_, answered)) =
+            (self.established?, self.asked?, self.answered?);
+        let packets = [asked.1, answered.1, established.1];
+        Some((established.0.saturating_sub(asked.0), packets))
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.asked.is_some() && self.answered.is_some()
+    }
+
+    /// From the first SYN to the end of the opening, ns.
+    pub(crate) fn taken_ns(&self) -> u64 {
+        match (self.asked, self.established) {
+            (Some(((asked, _), _)), Some((established, _))) => established.saturating_sub(asked),
+            _ => 0,
+        }
+    }
+
+    /// Of the first SYN, ns.
+    pub(crate) fn began_at(&self) -> Option<u64> {
+        self.asked.map(|(first, _)| first.0)
+    }
+}
+
+const HOST_PAIRS_MAX: usize = 1024;
+const WAITING_MAX: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct SingleUse {
+    pub(crate) opened_at: u64,
+    pub(crate) closed_at: u64,
+    pub(crate) occurrence: Occurrence,
+}
+
+#[derive(Debug)]
+struct Pair {
+    first_closed_at: u64,
+    last_opened_at: u64,
+    waiting: Vec<Occurrence>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Reuse {
+    pairs: HashMap<(IpAddr, SocketAddr), Pair>,
+}
+
+impl Reuse {
+    /// One more. Returns those that are now known to follow the pattern: one was
+    /// opened when another had been closed, and could have been used again. Pools
+    /// open their connections side by side.
+    pub(crate) fn add(&mut self, pair: (IpAddr, SocketAddr), single: SingleUse) -> Vec<Occurrence> {
+        if self.pairs.len() >= HOST_PAIRS_MAX && !self.pairs.contains_key(&pair) {
+            return Vec::new();
+        }
+        let known = self.pairs.entry(pair).or_insert(Pair {
+            first_closed_at: u64::MAX,
+            last_opened_at: 0,
+            waiting: Vec::new(),
+        });
+        known.first_closed_at = known.first_closed_at.min(single.closed_at);
+        known.last_opened_at = known.last_opened_at.max(single.opened_at);
+        if known.waiting.len() < WAITING_MAX {
+            known.waiting.push(single.occurrence);
+        }
+        if known.first_closed_at > known.last_opened_at {
+            return Vec::new();
+        }
+        std::mem::take(&mut known.waiting)
+    }
+}

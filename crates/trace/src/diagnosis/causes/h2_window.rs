@@ -1,0 +1,237 @@
+//! h2-window-exhausted: DATA waited for a WINDOW_UPDATE (RFC 9113 section 5.2).
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::path::Path;
+use crate::diagnosis::sender::{Sender, Sent};
+use crate::diagnosis::stall::Stall;
+use crate::flow::event::Segment;
+
+/// The initial window of streams and connections (RFC 9113 section 6.9.2), bytes.
+const INITIAL_BYTES: i64 = 65_535;
+const STREAMS: usize = 1024;
+const GRANTS: usize = 32;
+/// A sender that has been granted more sends within this, if it has more: the
+/// grant must be read and understood by a process, ns.
+const SENDS_WITHIN_NS: u64 = 10_000_000;
+/// Shorter waits are none, ns.
+const SHORTEST_NS: u64 = 20_000;
+
+const DATA: u8 = 0x0;
+const RST_STREAM: u8 = 0x3;
+const SETTINGS: u8 = 0x4;
+const WINDOW_UPDATE: u8 = 0x8;
+/// Streams of number 0 are the connection itself.
+const CONNECTION: u32 = 0;
+
+#[derive(Debug, Clone, Copy)]
+struct Grant {
+    at: u64,
+    packet: u64,
+    /// Bytes that may have been sent in all.
+    limit: i64,
+}
+
+/// One window: what was sent in all, and what was allowed in all.
+#[derive(Debug)]
+struct Credit {
+    sent: i64,
+    grants: VecDeque<Grant>,
+    last: Option<(u64, u64)>,
+}
+
+impl Credit {
+    fn new(limit: i64) -> Credit {
+        let grants = VecDeque::from([Grant {
+            at: 0,
+            packet: 0,
+            limit,
+        }]);
+        Credit {
+            sent: 0,
+            grants,
+            last: None,
+        }
+    }
+
+    fn limit(&self) -> i64 {
+        self.grants.back().map_or(0, |grant| grant.limit)
+    }
+
+    fn grant(&mut self, at: &Segment, bytes: i64) {
+        if self.grants.len() == GRANTS {
+            self.grants.pop_front();
+        }
+        let limit = self.limit().saturating_add(bytes);
+        self.grants.push_back(Grant {
+            at: at.at_ns,
+            packet: at.packet,
+            limit,
+        });
+    }
+
+    /// The grant without which its next byte could not have been sent.
+    fn needed(&self) -> Option<Grant> {
+        let place = self
+            .grants
+            .iter()
+            .rposition(|grant| grant.limit <= self.sent)?;
+        self.grants.get(place + 1).copied()
+    }
+}
+
+/// The windows that one side's DATA is held to.
+#[derive(Debug)]
+struct Windows {
+    initial: i64,
+    connection: Credit,
+    streams: HashMap<u32, Credit>,
+    /// The stream of the DATA frame that was begun last, and the packet of its head.
+    open: Option<(u32, u64)>,
+}
+
+impl Windows {
+    fn new() -> Windows {
+        Windows {
+            initial: INITIAL_BYTES,
+            connection: Credit::new(INITIAL_BYTES),
+            streams: HashMap::new(),
+            open: None,
+        }
+    }
+
+    fn stream(&mut self, stream: u32) -> &mut Credit {
+        if self.streams.len() >= STREAMS
+            && !self.streams.contains_key(&stream)
+            && let Some(oldest) = self.streams.keys().min().copied()
+        {
+            self.streams.remove(&oldest);
+        }
+        let initial = self.initial;
+        self.streams
+            .entry(stream)
+            .or_insert_with(|| Credit::new(initial))
+    }
+
+    /// A frame of the same sender begins in `carrier`: the one before it ended in the
+    /// packet before, or in this one.
+    fn close(&mut self, carrier: &Segment, before: Option<Sent>) {
+        let Some((stream, packet)) = self.open.take() else {
+            return;
+        };
+        let end = match before {
+            Some(before) if packet != carrier.packet => (before.at, before.packet),
+            _ => (carrier.at_ns, carrier.packet),
+        };
+        self.connection.last = Some(end);
+        if let Some(credit) = self.streams.get_mut(&stream) {
+            credit.last = Some(end);
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct FlowControl {
+    windows: [Windows; 2],
+}
+
+/// A frame as far as flow control needs it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) kind: u8,
+    pub(crate) stream: u32,
+    pub(crate) length: u32,
+    pub(crate) window: Option<u32>,
+}
+
+impl FlowControl {
+    pub(crate) fn new() -> FlowControl {
+        FlowControl {
+            windows: [Windows::new(), Windows::new()],
+        }
+    }
+
+    /// One frame. Returns the wait that its DATA had.
+    pub(crate) fn take(
+        &mut self,
+        frame: Frame,
+        carrier: &Segment,
+        sender: &Sender,
+        path: &Path,
+    ) -> Option<Stall> {
+        let direction = carrier.direction;
+        let before = sender
+            .last
+            .filter(|last| last.packet != carrier.packet)
+            .or(sender.before_last);
+        self.windows[direction as usize].close(carrier, before);
+        let granted = &mut self.windows[direction.opposite() as usize];
+        match frame.kind {
+            DATA if frame.length > 0 => self.data(frame, carrier, path),
+            WINDOW_UPDATE => {
+                let bytes = i64::from(frame.window.unwrap_or(0));
+                match frame.stream {
+                    CONNECTION => granted.connection.grant(carrier, bytes),
+                    stream => granted.stream(stream).grant(carrier, bytes),
+                }
+                None
+            }
+            SETTINGS => {
+                if let Some(initial) = frame.window.map(i64::from) {
+                    let change = initial - granted.initial;
+                    granted.initial = initial;
+                    for credit in granted.streams.values_mut() {
+                        credit.grant(carrier, change);
+                    }
+                }
+                None
+            }
+            RST_STREAM => {
+                granted.streams.remove(&frame.stream);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn data(&mut self, frame: Frame, carrier: &Segment, path: &Path) -> Option<Stall> {
+        let windows = &mut self.windows[carrier.direction as usize];
+        windows.stream(frame.stream);
+        let own = windows.streams.get_mut(&frame.stream)?;
+        let stall = [&*own, &windows.connection]
+            .into_iter()
+            .find_map(|credit| waited(credit, frame.stream, carrier, path));
+        own.sent += i64::from(frame.length);
+        windows.connection.sent += i64::from(frame.length);
+        windows.open = Some((frame.stream, carrier.packet));
+        stall
+    }
+}
+
+/// The wait of DATA in `carrier`, if its sender could not have known before that it
+/// may send it: from the last DATA under the same window.
+fn waited(credit: &Credit, stream: u32, carrier: &Segment, path: &Path) -> Option<Stall> {
+    let (from, before) = credit.last?;
+    let grant = credit.needed()?;
+    let near = path.near(carrier.direction);
+    let ns = carrier
+        .at_ns
+        .checked_sub(from)
+        .filter(|ns| *ns >= SHORTEST_NS)?;
+    let known = grant.at + near;
+    if known <= from || carrier.at_ns > known + SENDS_WITHIN_NS.max(near / 2) {
+        return None;
+    }
+    Some(Stall {
+        cause: Cause::H2WindowExhausted,
+        direction: carrier.direction,
+        from,
+        released: grant.at,
+        to: carrier.at_ns,
+        ns,
+        late: (carrier.offset, carrier.end()),
+        stream: Some(stream),
+        packets: [before, grant.packet, carrier.packet],
+    })
+}

@@ -1,0 +1,10 @@
+//! The patterns by which each cause is recognised.
+
+pub(super) mod congestion;
+pub(super) mod connection_setup;
+pub(super) mod h2_window;
+pub(super) mod ip_identification;
+pub(super) mod loss;
+pub(super) mod reply;
+pub(super) mod small_segments;
+pub(super) mod tcp_window;

@@ -1,0 +1,112 @@
+//! Replies that begin or end late: server-think-time and read-until-close.
+
+use std::collections::VecDeque;
+
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::causes::connection_setup::At;
+use crate::diagnosis::path::Path;
+use crate::diagnosis::stall::Stall;
+use crate::protocol::exchange::{Ending, Exchange};
+
+/// Less cannot be distinguished from a busy machine, ns.
+const LEAST_NS: u64 = 3_500_000;
+/// From here on the way between capture and server is a link, whose delay may vary, ns.
+const LINK_NS: u64 = 1_000_000;
+/// Replies of which it is remembered how long they took to begin.
+const REMEMBERED: usize = 32;
+/// Fewer show no pattern.
+const FEW: usize = 8;
+/// One in this number of replies may be faster than the link's others: of a server that did not
+/// think for once.
+const FAST: usize = 8;
+/// So many times as far above the way as the median of replies lies above the fast ones,
+/// none begins by chance. A normal distribution has the two 1.15 standard deviations
+/// apart, and the shortest of 32 lies 2.1 below the mean: 4.8 above it.
+const REACH: u64 = 6;
+
+/// How long the last replies of one flow took to begin. A server that thinks is late, and
+/// so is a link; but only a link is as often early.
+#[derive(Debug, Default)]
+pub(crate) struct ReplyDelays {
+    ring: VecDeque<u64>,
+}
+
+impl ReplyDelays {
+    fn take(&mut self, ns: u64) {
+        if self.ring.len() == REMEMBERED {
+            self.ring.pop_front();
+        }
+        self.ring.push_back(ns);
+    }
+
+    /// How far above the way a reply may begin by the chance that shows in the faster
+    /// half of them, ns; None where they are few.
+    fn reach(&self) -> Option<u64> {
+        if self.ring.len() < FEW {
+            return None;
+        }
+        let mut sorted: Vec<u64> = self.ring.iter().copied().collect();
+        sorted.sort_unstable();
+        let above = sorted[sorted.len() / 2] - sorted[sorted.len() / FAST];
+        Some(above.saturating_mul(REACH))
+    }
+
+    /// What a wait must last to be one, ns: on a link longer than its delay varies, by the
+    /// round trips that were seen and by the replies; until there are some of these, half
+    /// of the way. Twice the way, with its variation, is never chance.
+    fn least_ns(&self, near: u64, spread: u64) -> u64 {
+        if near < LINK_NS {
+            return LEAST_NS;
+        }
+        let chance = self.reach().unwrap_or(near / 2).max(spread);
+        chance
+            .min(near.saturating_add(spread))
+            .max(near / 4)
+            .max(LEAST_NS)
+    }
+}
+
+/// From `asked` on to the first byte of the reply, less the way to the server and back.
+/// None where it is too short to distinguish from the delay of the link.
+pub(crate) fn think_time(
+    exchange: &Exchange,
+    asked: u64,
+    delays: &mut ReplyDelays,
+    path: &Path,
+) -> Option<Stall> {
+    let reply = exchange.reply.as_ref()?;
+    let direction = exchange.caller.opposite();
+    let near = path.near(direction);
+    let taken = reply.first_at_ns.checked_sub(asked)?;
+    let least = delays.least_ns(near, path.spread(direction));
+    delays.take(taken);
+    let ns = taken.checked_sub(near).filter(|ns| *ns >= least)?;
+    Some(Stall {
+        cause: Cause::ServerThinkTime,
+        direction,
+        from: asked + near,
+        released: reply.first_at_ns,
+        to: reply.first_at_ns,
+        ns,
+        late: (reply.start, reply.end),
+        stream: None,
+        packets: [exchange.request.last_packet, 0, reply.first_packet],
+    })
+}
+
+/// From the last byte of the reply to the FIN behind it (RFC 9112 section 6.3).
+pub(crate) fn until_close(exchange: &Exchange, end: Option<At>) -> Option<Stall> {
+    let reply = exchange.reply.as_ref()?;
+    let (at, packet) = end.filter(|_| exchange.ending == Ending::UntilClose)?;
+    Some(Stall {
+        cause: Cause::ReadUntilClose,
+        direction: exchange.caller.opposite(),
+        from: reply.last_at_ns.min(at),
+        released: at,
+        to: at,
+        ns: at.saturating_sub(reply.last_at_ns),
+        late: (reply.start, reply.end),
+        stream: None,
+        packets: [reply.last_packet, 0, packet],
+    })
+}

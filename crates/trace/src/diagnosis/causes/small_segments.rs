@@ -1,0 +1,158 @@
+//! Segments that could have carried more: nagle-delayed-ack, where one waited for an
+//! acknowledgment that was delayed, and split-writes, where a message began in one.
+
+use std::collections::VecDeque;
+
+use crate::diagnosis::cause::Cause;
+use crate::diagnosis::path::Path;
+use crate::diagnosis::receiver::Announcements;
+use crate::diagnosis::sender::{Gap, Sender};
+use crate::diagnosis::stall::Stall;
+use crate::flow::event::Direction;
+use crate::protocol::exchange::Extent;
+
+const JOINTS_MAX: usize = 64;
+/// The least that an acknowledgment must have been delayed, ns. Linux waits 40 ms
+/// or more (TCP_DELACK_MIN), BSD 40 to 100 ms, Windows 40 to 200 ms; RFC 1122
+/// allows up to 500 ms.
+const DELAY_MIN_NS: u64 = 20_000_000;
+
+/// A kernel that has something to send does so within this, ns.
+const AT_ONCE_NS: u64 = 300_000;
+
+/// The gap, if it may be one: a small segment came after a packet that did nothing
+/// but acknowledge all before it. [`is_delayed`] decides, once round trips are known.
+pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap) -> Option<Stall> {
+    if gap.ns() < DELAY_MIN_NS || gap.interrupted || !gap.after.is_small {
+        return None;
+    }
+    let answer = sender.announcements.acknowledging(gap.before.end)?;
+    if !answer.is_pure || answer.acknowledged != gap.before.end || answer.at < gap.before.at {
+        return None;
+    }
+    Some(Stall {
+        cause: Cause::NagleDelayedAck,
+        direction: sender.direction,
+        from: gap.before.at,
+        released: answer.at,
+        to: gap.after.at,
+        ns: gap.ns(),
+        late: (gap.after.offset, gap.after.end),
+        stream: None,
+        packets: [gap.before.packet, answer.packet, gap.after.packet],
+    })
+}
+
+/// The same where a new message begins in what came late. Its sender may have had
+/// nothing to send before, so only a kernel's own promptness decides, ns.
+pub(crate) fn is_at_once(stall: &Stall, path: &Path) -> bool {
+    let near = path.near(stall.direction);
+    stall.to.saturating_sub(stall.released) <= near + (near / 8).max(AT_ONCE_NS)
+}
+
+/// The acknowledgment was delayed, and what came late came at once after it: no
+/// application decided to send it then.
+pub(crate) fn is_delayed(stall: &Stall, path: &Path) -> bool {
+    let delay = (stall.released - stall.from).saturating_sub(path.far(stall.direction));
+    let answer = stall.to.saturating_sub(stall.released);
+    delay >= DELAY_MIN_NS && answer <= path.near(stall.direction) + path.slack(stall.direction)
+}
+
+/// A sender that computes for longer between two writes did not have the second at hand, ns;
+/// behind a slow link, which draws packets apart, an eighth of its round trip.
+const AT_HAND_NS: u64 = 2_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Joint {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// Of the small segment, and behind it.
+    pub(crate) offset: u64,
+    pub(crate) end: u64,
+    pub(crate) packets: [u64; 2],
+    /// When a packet passed that did nothing but acknowledge the small segment.
+    answered: Option<u64>,
+}
+
+impl Joint {
+    fn of(announcements: &Announcements, gap: &Gap) -> Option<Joint> {
+        let answer = announcements.acknowledging(gap.before.end);
+        gap.before.is_small.then_some(Joint {
+            from: gap.before.at,
+            to: gap.after.at,
+            offset: gap.before.offset,
+            end: gap.before.end,
+            packets: [gap.before.packet, gap.after.packet],
+            answered: answer.filter(|one| one.is_pure).map(|one| one.at),
+        })
+    }
+
+    /// The second segment came at once; or, where Nagle's algorithm held it back, at
+    /// once after the acknowledgment of the first.
+    fn was_at_hand(&self, direction: Direction, path: &Path) -> bool {
+        let near = path.near(direction);
+        let answer_ns = near + path.slack(direction);
+        self.to - self.from <= AT_HAND_NS.max(near / 8)
+            || self
+                .answered
+                .is_some_and(|at| (at..=at + answer_ns).contains(&self.to))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Joints {
+    ring: VecDeque<Joint>,
+}
+
+impl Joints {
+    pub(crate) fn take(&mut self, announcements: &Announcements, gap: &Gap) {
+        let Some(joint) = Joint::of(announcements, gap) else {
+            return;
+        };
+        if self.ring.len() == JOINTS_MAX {
+            self.ring.pop_front();
+        }
+        self.ring.push_back(joint);
+    }
+
+    /// The joint behind the segment in which the message begins, if that is small, ends
+    /// inside the message, and its sender had more at hand. Control frames of HTTP/2 may lie
+    /// between, in segments of their own.
+    pub(crate) fn split(
+        &self,
+        direction: Direction,
+        extent: &Extent,
+        path: &Path,
+    ) -> Option<Joint> {
+        let bytes = extent.bytes().saturating_add(extent.between_bytes.into());
+        if extent.end.saturating_sub(extent.start) > bytes {
+            return None; // other messages lie between its parts
+        }
+        let at_hand = |joint: &Joint| joint.end < extent.end && joint.was_at_hand(direction, path);
+        // They end one behind the other, and all may be kept of a long connection.
+        let over = self.ring.partition_point(|joint| joint.end <= extent.start);
+        let mut joints = self.ring.range(over..).copied();
+        let first = joints.find(|joint| joint.offset <= extent.start)?;
+        let mut split = Some(first).filter(at_hand)?;
+        let mut between = u64::from(extent.between_bytes);
+        for next in joints.take_while(|next| next.end < extent.end) {
+            let Some(left) = between.checked_sub(next.end - next.offset) else {
+                break;
+            };
+            if next.offset != split.end {
+                break;
+            }
+            if !at_hand(&next) {
+                return None;
+            }
+            between = left;
+            split = Joint {
+                to: next.to,
+                end: next.end,
+                packets: [split.packets[0], next.packets[1]],
+                ..split
+            };
+        }
+        Some(split)
+    }
+}

@@ -1,0 +1,145 @@
+//! One direction of a flow: finds the stalls of its sender.
+
+use crate::diagnosis::causes::congestion::Congestion;
+use crate::diagnosis::causes::ip_identification::Identifications;
+use crate::diagnosis::causes::loss::Losses;
+use crate::diagnosis::causes::small_segments::{self, Joints};
+use crate::diagnosis::causes::tcp_window;
+use crate::diagnosis::path::Path;
+use crate::diagnosis::sender::{Gap, Sender, Sent};
+use crate::diagnosis::stall::Stalls;
+use crate::flow::event::{Direction, Segment, SegmentKind};
+
+#[derive(Debug)]
+pub(crate) struct DirectionState {
+    pub(crate) sender: Sender,
+    pub(crate) congestion: Congestion,
+    pub(crate) losses: Losses,
+    pub(crate) identifications: Identifications,
+    pub(crate) joints: Joints,
+}
+
+impl DirectionState {
+    /// `segment_bytes`: the MSS option of the receiver's SYN.
+    pub(crate) fn new(direction: Direction, segment_bytes: Option<u16>) -> DirectionState {
+        DirectionState {
+            sender: Sender::new(direction, segment_bytes),
+            congestion: Congestion::default(),
+            losses: Losses::default(),
+            identifications: Identifications::default(),
+            joints: Joints::default(),
+        }
+    }
+
+    /// A packet of the receiver. `excused`: what was sent again had arrived before.
+    pub(crate) fn acknowledged(
+        &mut self,
+        segment: &Segment,
+        excused: bool,
+        path: &mut Path,
+        stalls: &mut Stalls,
+    ) {
+        if excused {
+            self.losses.excuse(segment.acknowledged);
+            let since = segment
+                .at_ns
+                .saturating_sub(path.round_trip() + path.slack(self.sender.direction));
+            stalls.take_back(self.sender.direction, since);
+        }
+        let full = self.sender.full();
+        self.sender.windows.take(segment, full);
+        if !self.sender.announcements.take(segment) {
+            return;
+        }
+        let newest = self.sender.take_acknowledged(segment.acknowledged);
+        if let Some(sent) = newest.filter(|sent| !sent.again) {
+            let ns = segment.at_ns.saturating_sub(sent.at);
+            if segment.kind == SegmentKind::Acknowledgment {
+                path.sampled(self.sender.direction, ns);
+            } else {
+                // An answer with payload may have waited for that.
+                path.answered(self.sender.direction, ns);
+            }
+        }
+        let asleep_ns = tcp_window::not_reading_ns(self.sender.direction, path);
+        self.losses
+            .acknowledged(segment, path.far(self.sender.direction), asleep_ns, stalls);
+    }
+
+    /// A segment with payload. `asked`: the newest payload of the other side.
+    pub(crate) fn sent(
+        &mut self,
+        segment: &Segment,
+        asked: Option<(u64, u64)>,
+        path: &Path,
+        stalls: &mut Stalls,
+    ) {
+        if segment.offset < self.sender.next {
+            let is_loss = self
+                .losses
+                .repeated(&mut self.sender, segment, path, stalls);
+            if is_loss {
+                self.congestion.lost();
+            }
+        }
+        if segment.end() <= self.sender.next {
+            return;
+        }
+        let after = Sent::of(segment, self.sender.full());
+        if segment.offset > self.sender.next {
+            self.losses
+                .missing(self.sender.next, &after, self.sender.last.as_ref(), path);
+            self.identifications.clear_missing();
+        }
+        match self.identifications.stall(segment, asked, path) {
+            Some(stall) => {
+                self.congestion.lost();
+                stalls.push(stall);
+            }
+            None => self.followed(after, asked, path, stalls),
+        }
+        self.sender.remember(after, segment.bytes);
+        // The next silence is after this segment, and its sender knew what was
+        // announced a way to it before.
+        let known = after
+            .at
+            .saturating_sub(2 * path.near(self.sender.direction));
+        self.sender.announcements.forget_before(known);
+    }
+
+    fn followed(
+        &mut self,
+        after: Sent,
+        asked: Option<(u64, u64)>,
+        path: &Path,
+        stalls: &mut Stalls,
+    ) {
+        if let Some(before) = self.sender.last.filter(|before| before.end == after.offset) {
+            let interrupted = asked.is_some_and(|(at, _)| at > before.at);
+            let gap = Gap {
+                before,
+                after,
+                interrupted,
+            };
+            self.silent(&gap, path, stalls);
+        }
+    }
+
+    fn silent(&mut self, gap: &Gap, path: &Path, stalls: &mut Stalls) {
+        self.joints.take(&self.sender.announcements, gap);
+        if self.losses.is_recovering() {
+            return;
+        }
+        let stall = tcp_window::stall(&self.sender, gap, path)
+            .or_else(|| small_segments::nagle_stall(&self.sender, gap))
+            .or_else(|| self.congestion.stall(&self.sender, gap, path));
+        if let Some(stall) = stall {
+            stalls.push(stall);
+        }
+    }
+
+    pub(crate) fn lacks(&mut self, end: u64) {
+        self.sender.next = self.sender.next.max(end);
+        self.losses.forget(end);
+    }
+}

@@ -1,0 +1,141 @@
+//! What the sender of one direction has sent, and what it was allowed.
+
+use std::collections::VecDeque;
+
+use crate::diagnosis::path::Path;
+use crate::diagnosis::receiver::{Announcements, OfferedWindows};
+use crate::flow::event::{Direction, Segment};
+
+const UNACKNOWLEDGED_MAX: usize = 1024;
+/// Ethernet's segment with timestamps (RFC 7323), where no SYN announced another size, bytes.
+const USUAL_SEGMENT_BYTES: u32 = 1448;
+/// Of the TCP timestamps option, padded, bytes.
+const TIMESTAMPS_BYTES: u32 = 12;
+/// A TCP header holds no more options, bytes.
+const OPTIONS_BYTES_MAX: u32 = 40;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) offset: u64,
+    pub(crate) end: u64,
+    pub(crate) at: u64,
+    pub(crate) packet: u64,
+    pub(crate) is_small: bool,
+    /// It was sent a second time: an answer may be to either (Karn and Partridge 1987).
+    pub(crate) again: bool,
+}
+
+impl Sent {
+    pub(crate) fn of(segment: &Segment, full: u64) -> Sent {
+        Sent {
+            is_small: u64::from(segment.bytes) < full,
+            offset: segment.offset,
+            end: segment.end(),
+            at: segment.at_ns,
+            packet: segment.packet,
+            again: false,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.end - self.offset
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gap {
+    pub(crate) before: Sent,
+    pub(crate) after: Sent,
+    pub(crate) interrupted: bool,
+}
+
+impl Gap {
+    pub(crate) fn ns(&self) -> u64 {
+        self.after.at.saturating_sub(self.before.at)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) direction: Direction,
+    pub(crate) announcements: Announcements,
+    pub(crate) windows: OfferedWindows,
+    pub(crate) next: u64,
+    pub(crate) unacknowledged: VecDeque<Sent>,
+    pub(crate) last: Option<Sent>,
+    /// The newest in a packet before the one of `last`.
+    pub(crate) before_last: Option<Sent>,
+    segment_bytes_offered: Option<u32>,
+    largest: u32,
+}
+
+impl Sender {
+    /// `segment_bytes`: the MSS option of the receiver's SYN.
+    pub(crate) fn new(direction: Direction, segment_bytes: Option<u16>) -> Sender {
+        Sender {
+            direction,
+            announcements: Announcements::default(),
+            windows: OfferedWindows::default(),
+            next: 0,
+            unacknowledged: VecDeque::new(),
+            last: None,
+            before_last: None,
+            segment_bytes_offered: segment_bytes.map(u32::from),
+            largest: 0,
+        }
+    }
+
+    /// The payload of a full segment, bytes. What the receiver offered, less options,
+    /// and no more than half of the largest window (RFC 1122 section 4.2.3.4, which
+    /// matters where segments are 64 kB). Captures with offloads show several as one.
+    pub(crate) fn full(&self) -> u64 {
+        let full = match self.segment_bytes_offered {
+            Some(offered)
+                if (offered.saturating_sub(OPTIONS_BYTES_MAX)..=offered)
+                    .contains(&self.largest) =>
+            {
+                self.largest
+            }
+            Some(offered) => offered.saturating_sub(TIMESTAMPS_BYTES).max(1),
+            None => USUAL_SEGMENT_BYTES,
+        };
+        let half_window = self.windows.largest() / 2;
+        let full = u64::from(full);
+        if half_window == 0 {
+            full
+        } else {
+            full.min(half_window)
+        }
+    }
+
+    /// Bytes that the sender had sent at `at` without knowing that they had arrived.
+    pub(crate) fn in_flight(&self, end: u64, at: u64, path: &Path) -> Option<u64> {
+        let known = self
+            .announcements
+            .acknowledged_at(at.saturating_sub(path.near(self.direction)))?;
+        Some(end.saturating_sub(known))
+    }
+
+    pub(crate) fn remember(&mut self, sent: Sent, bytes: u32) {
+        self.largest = self.largest.max(bytes);
+        self.next = sent.end;
+        if self.unacknowledged.len() == UNACKNOWLEDGED_MAX {
+            self.unacknowledged.pop_front();
+        }
+        self.unacknowledged.push_back(sent);
+        self.before_last = self.last;
+        self.last = Some(sent);
+    }
+
+    /// Forgets what was acknowledged; returns the newest of it.
+    pub(crate) fn take_acknowledged(&mut self, acknowledged: u64) -> Option<Sent> {
+        let mut newest = None;
+        while let Some(sent) = self.unacknowledged.front() {
+            if sent.end > acknowledged {
+                break;
+            }
+            newest = self.unacknowledged.pop_front();
+        }
+        newest
+    }
+}

@@ -1,0 +1,326 @@
+//! All connections of a capture, in bounded memory.
+
+use std::collections::HashMap;
+
+use super::analysis::Counts;
+use super::connection::Connection;
+use super::event::{Closing, Direction, FlowId, Observer, Opening};
+use super::key::{BuildKeyHasher, Key, Side};
+use super::reassembly;
+use crate::packet::tcp::SynOptions;
+use crate::packet::{Flags, Packet};
+
+/// How much is kept in memory at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections; beyond, those that ended first are forgotten, then the
+    /// longest idle ones.
+    pub flows: usize,
+    /// Bytes of one direction that came before those they follow.
+    pub flow_bytes: usize,
+    /// The same of all connections.
+    pub bytes: usize,
+}
+
+impl Default for Limits {
+    /// About 60 MB of connections when all are there, 8 MiB and 64 MiB of waiting bytes.
+    fn default() -> Limits {
+        Limits {
+            flows: 1 << 17,
+            flow_bytes: 8 << 20,
+            bytes: 64 << 20,
+        }
+    }
+}
+
+/// A connection that ended is kept for late packets as long as its ends keep
+/// it in TIME-WAIT (RFC 9293 section 3.6.1; Linux takes 60 s).
+const LINGER_NS: u64 = 60_000_000_000;
+
+struct Slot {
+    connection: Connection,
+    links: Links,
+}
+
+/// All connections of a capture.
+pub struct Flows {
+    limits: Limits,
+    index: HashMap<Key, u32, BuildKeyHasher>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Those in use and those that ended, the longest idle first.
+    live: Queue,
+    ended: Queue,
+    held_bytes: usize,
+    next_id: FlowId,
+    counts: Counts,
+}
+
+impl Flows {
+    /// None yet.
+    pub fn new(limits: Limits) -> Flows {
+        Flows {
+            limits: Limits {
+                flows: limits.flows.clamp(1, u32::MAX as usize / 2),
+                ..limits
+            },
+            index: HashMap::with_hasher(BuildKeyHasher::default()),
+            slots: Vec::new(),
+            free: Vec::new(),
+            live: Queue::default(),
+            ended: Queue::default(),
+            held_bytes: 0,
+            next_id: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Takes the next packet of the capture.
+    #[inline]
+    pub fn packet(&mut self, packet: &Packet<'_>, observer: &mut impl Observer) {
+        self.forget_ended(packet.at_ns, observer);
+        let (key, side) = Key::of(packet);
+        let slot = match self.index.get(&key).copied() {
+            Some(slot)
+                if self.slots[slot as usize]
+                    .connection
+                    .is_replaced_by(packet, side) =>
+            {
+                self.close(slot, Closing::Replaced, observer);
+                self.open(key, side, packet, observer)
+            }
+            Some(slot) => slot,
+            None => self.open(key, side, packet, observer),
+        };
+        self.touch(slot);
+        let connection = &mut self.slots[slot as usize].connection;
+        let mut memory = reassembly::Memory {
+            flow_bytes: self.limits.flow_bytes,
+            bytes: self.limits.bytes,
+            held: &mut self.held_bytes,
+        };
+        let was_ended = connection.ended();
+        connection.packet(packet, side, &mut memory, &mut self.counts, observer);
+        if !was_ended && connection.ended() {
+            self.live.remove(&mut self.slots, slot);
+            self.ended.push(&mut self.slots, slot);
+        }
+    }
+
+    /// The capture is over: reports the rest of every connection, the oldest first.
+    pub fn finish(mut self, observer: &mut impl Observer) -> Counts {
+        let mut left: Vec<(FlowId, u32)> = self
+            .index
+            .values()
+            .map(|slot| (self.slots[*slot as usize].connection.id(), *slot))
+            .collect();
+        left.sort_unstable();
+        for (_, slot) in left {
+            self.close(slot, Closing::Unseen, observer);
+        }
+        self.counts
+    }
+
+    fn open(
+        &mut self,
+        key: Key,
+        side: Side,
+        packet: &Packet<'_>,
+        observer: &mut impl Observer,
+    ) -> u32 {
+        if self.index.len() >= self.limits.flows {
+            self.make_room(observer);
+        }
+        let id = self.next_id;
+        self.next_id = self.next_id.wrapping_add(1);
+        let client = client_of(packet, side);
+        let connection = Connection::new(id, key, client, packet, side);
+        self.counts.flows += 1;
+        self.counts.opened += u64::from(packet.flags.has(Flags::SYN));
+        let direction = connection.direction(side);
+        observer.opened(id, &opening(packet, direction));
+        let entry = Slot {
+            connection,
+            links: Links::default(),
+        };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = entry;
+                slot
+            }
+            None => {
+                self.slots.push(entry);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        self.index.insert(key, slot);
+        self.live.push(&mut self.slots, slot);
+        slot
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: u32) {
+        let queue = if self.slots[slot as usize].connection.ended() {
+            &mut self.ended
+        } else {
+            &mut self.live
+        };
+        if !queue.is_last(slot) {
+            queue.remove(&mut self.slots, slot);
+            queue.push(&mut self.slots, slot);
+        }
+    }
+
+    #[inline]
+    fn forget_ended(&mut self, now_ns: u64, observer: &mut impl Observer) {
+        while let Some(slot) = self.ended.first() {
+            let last_ns = self.slots[slot as usize].connection.last_at_ns();
+            if last_ns.saturating_add(LINGER_NS) > now_ns {
+                break;
+            }
+            self.close(slot, Closing::Unseen, observer);
+        }
+    }
+
+    #[cold]
+    fn make_room(&mut self, observer: &mut impl Observer) {
+        if let Some(slot) = self.ended.first() {
+            self.close(slot, Closing::Unseen, observer);
+        } else if let Some(slot) = self.live.first() {
+            self.counts.forgotten += 1;
+            self.close(slot, Closing::Unseen, observer);
+        }
+    }
+
+    /// Reports the rest of a connection; `otherwise` is how it ended unless its
+    /// packets show how.
+    fn close(&mut self, slot: u32, otherwise: Closing, observer: &mut impl Observer) {
+        let connection = &mut self.slots[slot as usize].connection;
+        let ended = connection.ended();
+        connection.finish(&mut self.held_bytes, &mut self.counts, observer);
+        let closing = connection.closing().unwrap_or(otherwise);
+        match closing {
+            Closing::Orderly => self.counts.orderly += 1,
+            Closing::Reset(_) => self.counts.reset += 1,
+            Closing::Replaced => self.counts.replaced += 1,
+            Closing::Unseen => {}
+        }
+        observer.closed(connection.id(), connection.ended_at_ns(), closing);
+        self.index.remove(&connection.key());
+        let queue = if ended {
+            &mut self.ended
+        } else {
+            &mut self.live
+        };
+        queue.remove(&mut self.slots, slot);
+        self.free.push(slot);
+    }
+}
+
+/// The side of the client: the sender of the SYN, the receiver of the SYN with ACK, or
+/// the side with the higher port.
+fn client_of(packet: &Packet<'_>, side: Side) -> Side {
+    let flags = packet.flags;
+    let from_client = if flags.has(Flags::SYN) {
+        !flags.has(Flags::ACK)
+    } else {
+        packet.source.port() >= packet.destination.port()
+    };
+    if from_client { side } else { side.opposite() }
+}
+
+fn opening(packet: &Packet<'_>, direction: Direction) -> Opening {
+    let (client, server) = match direction {
+        Direction::Request => (packet.source, packet.destination),
+        Direction::Reply => (packet.destination, packet.source),
+    };
+    let from_syn = packet.flags.has(Flags::SYN);
+    let mss = from_syn
+        .then(|| SynOptions::parse(packet.options).mss)
+        .flatten();
+    Opening {
+        client,
+        server,
+        from_syn,
+        mss: match direction {
+            Direction::Request => [mss, None],
+            Direction::Reply => [None, mss],
+        },
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Links {
+    before: u32,
+    behind: u32,
+}
+
+impl Default for Links {
+    fn default() -> Links {
+        Links {
+            before: NONE,
+            behind: NONE,
+        }
+    }
+}
+
+/// Connections in the order of their last packet: a list whose links are in the slots.
+#[derive(Debug)]
+struct Queue {
+    first: u32,
+    last: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue {
+            first: NONE,
+            last: NONE,
+        }
+    }
+}
+
+impl Queue {
+    #[inline]
+    fn first(&self) -> Option<u32> {
+        (self.first != NONE).then_some(self.first)
+    }
+
+    #[inline]
+    fn is_last(&self, slot: u32) -> bool {
+        self.last == slot
+    }
+
+    #[inline]
+    fn push(&mut self, slots: &mut [Slot], slot: u32) {
+        slots[slot as usize].links = Links {
+            before: self.last,
+            behind: NONE,
+        };
+        match self.last {
+            NONE => self.first = slot,
+            last => slots[last as usize].links.behind = slot,
+        }
+        self.last = slot;
+    }
+
+    #[inline]
+    fn remove(&mut self, slots: &mut [Slot], slot: u32) {
+        let Links { before, behind } = std::mem::take(&mut slots[slot as usize].links);
+        match before {
+            NONE => self.first = behind,
+            before => slots[before as usize].links.behind = behind,
+        }
+        match behind {
+            NONE => self.last = before,
+            behind => slots[behind as usize].links.before = before,
+        }
+    }
+}

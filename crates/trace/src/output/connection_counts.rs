@@ -1,0 +1,185 @@
+//! Counts connections, and lists the first ones.
+
+use super::document::traffic::{Connections, Flow, FlowSums, HowClosed, HowOpened, OneSided};
+use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment, SegmentKind};
+use crate::flow::map::FlowMap;
+use crate::packet::Flags;
+use crate::protocol::exchange::{Exchange, Protocol};
+
+#[derive(Debug)]
+struct Connection {
+    opening: Opening,
+    packets: [u64; 2],
+    acknowledges: bool,
+    bytes: u64,
+    retransmissions: u64,
+    /// When the client's first SYN and the server's were seen, nanoseconds.
+    syn_at_ns: [Option<u64>; 2],
+    rtt_ns: Option<u64>,
+    exchanges: u64,
+    in_flight: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct ConnectionCounts {
+    open: FlowMap<Connection>,
+    sums: FlowSums,
+    use_of: Connections,
+    list_max: usize,
+}
+
+impl ConnectionCounts {
+    pub(super) fn new(list_max: usize) -> ConnectionCounts {
+        ConnectionCounts {
+            open: FlowMap::default(),
+            sums: FlowSums {
+                count: 0,
+                opened: 0,
+                closed: 0,
+                reused: 0,
+                one_sided: OneSided::default(),
+                list: Vec::new(),
+            },
+            use_of: Connections::default(),
+            list_max,
+        }
+    }
+
+    pub(super) fn opened(&mut self, flow: FlowId, opening: &Opening) {
+        self.sums.count += 1;
+        self.sums.opened += u64::from(opening.from_syn);
+        let connection = Connection {
+            opening: *opening,
+            packets: [0; 2],
+            acknowledges: false,
+            bytes: 0,
+            retransmissions: 0,
+            syn_at_ns: [None; 2],
+            rtt_ns: None,
+            exchanges: 0,
+            in_flight: 0,
+        };
+        self.open.insert(flow, connection);
+    }
+
+    pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        let Some(connection) = self.open.get_mut(flow) else {
+            return;
+        };
+        connection.packets[segment.direction as usize] += 1;
+        connection.acknowledges |= segment.flags.has(Flags::ACK);
+        connection.bytes += u64::from(segment.header_bytes) + u64::from(segment.bytes);
+        connection.retransmissions += u64::from(segment.kind == SegmentKind::Retransmission);
+        if connection.rtt_ns.is_none() && connection.opening.from_syn {
+            connection.time(segment);
+        }
+    }
+
+    pub(super) fn begun(&mut self, flow: FlowId) {
+        if let Some(connection) = self.open.get_mut(flow) {
+            connection.exchanges += 1;
+            connection.in_flight += 1;
+            let most = &mut self.use_of.in_flight_max;
+            *most = connection.in_flight.max(*most);
+        }
+    }
+
+    pub(super) fn exchange(&mut self, exchange: &Exchange) {
+        self.use_of.closed_by_server += u64::from(exchange.closed_by_server);
+    }
+
+    pub(super) fn concluded(&mut self, flow: FlowId) {
+        if let Some(connection) = self.open.get_mut(flow) {
+            connection.in_flight = connection.in_flight.saturating_sub(1);
+        }
+    }
+
+    pub(super) fn closed(&mut self, flow: FlowId, protocol: Protocol, closing: Closing) {
+        let Some(connection) = self.open.remove(flow) else {
+            return;
+        };
+        self.sums.closed += u64::from(closing != Closing::Unseen);
+        self.sums.reused += u64::from(connection.exchanges > 1);
+        match connection.only_side() {
+            Some(Direction::Request) => self.sums.one_sided.requests += 1,
+            Some(Direction::Reply) => self.sums.one_sided.replies += 1,
+            None => {}
+        }
+        let use_of = &mut self.use_of;
+        use_of.used += u64::from(connection.exchanges > 0);
+        use_of.used_once += u64::from(connection.exchanges == 1);
+        use_of.unused += u64::from(connection.exchanges == 0);
+        use_of.exchanges_max = use_of.exchanges_max.max(connection.exchanges);
+        let list = &mut self.sums.list;
+        list.push(connection.document(flow, protocol, closing));
+        if list.len() > 2 * self.list_max {
+            first(list, self.list_max);
+        }
+    }
+
+    pub(super) fn document(mut self) -> (FlowSums, Connections) {
+        first(&mut self.sums.list, self.list_max);
+        (self.sums, self.use_of)
+    }
+}
+
+fn first(list: &mut Vec<Flow>, count: usize) {
+    list.sort_by_key(|flow| flow.flow);
+    list.truncate(count);
+}
+
+impl Connection {
+    /// The side of which packets are there, where those of the other side are not
+    /// though they were sent: a SYN without an answer shows no such thing.
+    fn only_side(&self) -> Option<Direction> {
+        match self.packets {
+            _ if !self.acknowledges => None,
+            [_, 0] => Some(Direction::Request),
+            [0, _] => Some(Direction::Reply),
+            _ => None,
+        }
+    }
+
+    /// From the SYN to the client's answer to the server's, when neither was
+    /// sent twice.
+    fn time(&mut self, segment: &Segment) {
+        let place = segment.direction as usize;
+        if segment.flags.has(Flags::SYN) {
+            if segment.kind == SegmentKind::Open {
+                self.syn_at_ns[place] = Some(segment.at_ns);
+            } else {
+                self.syn_at_ns = [None; 2];
+            }
+        } else if let ([Some(began), Some(_)], Direction::Request) =
+            (self.syn_at_ns, segment.direction)
+        {
+            self.rtt_ns = Some(segment.at_ns.saturating_sub(began));
+        }
+    }
+
+    fn document(&self, flow: FlowId, protocol: Protocol, closing: Closing) -> Flow {
+        Flow {
+            flow,
+            client: self.opening.client.to_string(),
+            server: self.opening.server.to_string(),
+            protocol,
+            packets: self.packets.iter().sum(),
+            bytes: self.bytes,
+            exchanges: self.exchanges,
+            retransmissions: self.retransmissions,
+            rtt_us: self.rtt_ns.map(|ns| ns as f64 / 1e3),
+            opening: if self.opening.from_syn {
+                HowOpened::Syn
+            } else {
+                HowOpened::Unseen
+            },
+            closing: match closing {
+                Closing::Orderly => HowClosed::Orderly,
+                Closing::Reset(Direction::Request) => HowClosed::ResetByClient,
+                Closing::Reset(Direction::Reply) => HowClosed::ResetByServer,
+                Closing::Unseen => HowClosed::Unseen,
+                Closing::Replaced => HowClosed::Replaced,
+            },
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One pass over the flows of a capture, which counts and diagnoses.
+
+use super::account::Account;
+use super::connection_counts::ConnectionCounts;
+use super::document::{Accounting, Capture, Dissection, FlowSums, PerExchange, VERSION};
+use super::exchange_counts::ExchangeCounts;
+use super::ladder::Ladders;
+use super::load::LoadMeter;
+use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
+use crate::flow::map::FlowMap;
+use crate::protocol::Protocols;
+use crate::protocol::exchange::{Exchange, Exchanges, Message, Unit};
+use crate::protocol::layer::Layer;
+use crate::read::Summary;
+use crate::text::counted;
+
+/// What to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Only connections to or from that port.
+    pub port: Option<u16>,
+    /// The exchange whose packets to show, from 1 in the order of first bytes;
+    /// None for one with the median latency.
+    pub timeline: Option<u64>,
+    /// Connections to list.
+    pub flows: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            port: None,
+            timeline: None,
+            flows: 64,
+        }
+    }
+}
+
+/// Dissects the flows it listens to, and passes the events on to `diagnosis`.
+pub struct Dissector<D> {
+    options: Options,
+    protocols: Protocols,
+    found: Found<D>,
+}
+
+struct Found<D> {
+    /// Connections that are looked at; None for all.
+    chosen: Option<FlowMap<()>>,
+    accounts: [Account; 2],
+    exchange_counts: ExchangeCounts,
+    connection_counts: ConnectionCounts,
+    ladders: Ladders,
+    load: LoadMeter,
+    diagnosis: D,
+}
+
+impl<D: Observer + Exchanges> Dissector<D> {
+    /// Has seen nothing yet.
+    pub fn new(options: Options, diagnosis: D) -> Dissector<D> {
+        Dissector {
+            found: Found {
+                chosen: options.port.map(|_| FlowMap::default()),
+                accounts: Default::default(),
+                exchange_counts: ExchangeCounts::default(),
+                connection_counts: ConnectionCounts::new(options.flows),
+                ladders: Ladders::new(options.timeline),
+                load: LoadMeter::default(),
+                diagnosis,
+            },
+            protocols: Protocols::default(),
+            options,
+        }
+    }
+
+    /// The end of the capture: returns the document, without findings, and the diagnosis.
+    pub fn finish(self, file: &str, summary: &Summary) -> (Dissection, D) {
+        let found = self.found;
+        let exchanges = found.exchange_counts.count();
+        let (flows, connections) = found.connection_counts.document();
+        let median_ns = found.exchange_counts.median_ns();
+        let (timeline_of, timeline) = found.ladders.timeline(median_ns).unzip();
+        let (interarrival_of, interarrival) = found.ladders.interarrival();
+        let dissection = Dissection {
+            dissection: VERSION,
+            file: file.to_owned(),
+            capture: capture(summary, one_sided_text(&flows)),
+            flows,
+            accounting: accounting(&found.accounts, exchanges),
+            exchanges: found.exchange_counts.document(connections),
+            load: found.load.document(),
+            findings: Vec::new(),
+            timeline: timeline.unwrap_or_default(),
+            timeline_of,
+            interarrival,
+            interarrival_of,
+            reconciliation: None,
+        };
+        (dissection, found.diagnosis)
+    }
+}
+
+impl<D: Observer + Exchanges> Observer for Dissector<D> {
+    fn opened(&mut self, flow: FlowId, opening: &Opening) {
+        let ends = [opening.client.port(), opening.server.port()];
+        if self.options.port.is_some_and(|port| !ends.contains(&port)) {
+            return;
+        }
+        if let Some(chosen) = &mut self.found.chosen {
+            chosen.insert(flow, ());
+        }
+        self.found.connection_counts.opened(flow, opening);
+        self.found.ladders.opened(flow);
+        self.found.load.opened(flow);
+        self.found.diagnosis.opened(flow, opening);
+        self.protocols.opened(flow, opening);
+    }
+
+    fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        let found = &mut self.found;
+        if !found.is_chosen(flow) {
+            return;
+        }
+        found.accounts[segment.direction as usize].segment(segment);
+        found.connection_counts.segment(flow, segment);
+        found.load.segment(flow, segment);
+        found.ladders.segment(flow, segment);
+        found.diagnosis.segment(flow, segment);
+        self.protocols.segment(flow, segment, found);
+        found.ladders.after(flow);
+    }
+
+    fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
+        if self.found.is_chosen(flow) {
+            self.found.diagnosis.bytes(flow, offset, bytes, carrier);
+            let found = &mut self.found;
+            self.protocols.bytes(flow, offset, bytes, carrier, found);
+        }
+    }
+
+    fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
+        if self.found.is_chosen(flow) {
+            self.found.diagnosis.gap(flow, direction, offset, bytes);
+            let found = &mut self.found;
+            self.protocols.gap(flow, direction, offset, bytes, found);
+        }
+    }
+
+    fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing) {
+        if self.found.is_chosen(flow) {
+            let (protocol, _) = self.protocols.of(flow);
+            self.found.load.at(at_ns);
+            self.protocols.closed(flow, closing, &mut self.found);
+            self.found.connection_counts.closed(flow, protocol, closing);
+            self.found.ladders.closed(flow);
+            self.found.load.closed(flow);
+            self.found.diagnosis.closed(flow, at_ns, closing);
+            if let Some(chosen) = &mut self.found.chosen {
+                chosen.remove(flow);
+            }
+        }
+    }
+}
+
+impl<D> Found<D> {
+    #[inline]
+    fn is_chosen(&self, flow: FlowId) -> bool {
+        let chosen = self.chosen.as_ref();
+        chosen.is_none_or(|chosen| chosen.get(flow).is_some())
+    }
+}
+
+impl<D: Exchanges> Exchanges for Found<D> {
+    fn exchange(&mut self, exchange: &Exchange) {
+        self.exchange_counts.exchange(exchange);
+        self.connection_counts.exchange(exchange);
+        self.ladders.exchange(exchange);
+        self.diagnosis.exchange(exchange);
+    }
+
+    fn begun(&mut self, flow: FlowId, carrier: &Segment) {
+        self.connection_counts.begun(flow);
+        self.ladders.begun(flow, carrier);
+        self.load.begun(flow, carrier);
+        self.diagnosis.begun(flow, carrier);
+    }
+
+    fn concluded(&mut self, flow: FlowId, ordinal: u64) {
+        self.connection_counts.concluded(flow);
+        self.ladders.concluded(flow);
+        self.load.concluded(flow, ordinal);
+        self.diagnosis.concluded(flow, ordinal);
+    }
+
+    fn unpaired(&mut self, flow: FlowId, message: Message) {
+        self.exchange_counts.unpaired(message);
+        self.diagnosis.unpaired(flow, message);
+    }
+
+    fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
+        self.accounts[carrier.direction as usize].layer(layer, bytes, carrier);
+        self.ladders.layer(flow, layer, bytes, carrier);
+        self.diagnosis.layer(flow, layer, bytes, carrier);
+    }
+
+    fn unit(&mut self, flow: FlowId, unit: Unit, carrier: &Segment) {
+        self.accounts[carrier.direction as usize].unit(unit);
+        self.diagnosis.unit(flow, unit, carrier);
+    }
+}
+
+fn accounting(accounts: &[Account; 2], exchanges: u64) -> Accounting {
+    let [request, reply] = accounts;
+    let mut total = *request;
+    total.add(reply);
+    let total = (&total).into();
+    Accounting {
+        request: request.into(),
+        reply: reply.into(),
+        per_exchange: PerExchange::new(&total, exchanges),
+        total,
+    }
+}
+
+fn capture(summary: &Summary, one_sided: Option<String>) -> Capture {
+    Capture {
+        packets: summary.packets,
+        bytes: summary.bytes,
+        tcp_packets: summary.tcp_packets,
+        other_packets: summary.other.total(),
+        seconds: summary.seconds(),
+        link_types: summary.link_types.iter().map(|link| link.name()).collect(),
+        truncated: summary.truncated,
+        drops: summary.drops,
+        damaged: summary.damage.as_ref().map(ToString::to_string),
+        one_sided,
+    }
+}
+
+/// What the capture does not show, where most connections show one side only.
+fn one_sided_text(flows: &FlowSums) -> Option<String> {
+    let sides = flows.one_sided;
+    let one_sided = sides.requests + sides.replies;
+    let whose = match (sides.requests, sides.replies) {
+        (_, 0) => "the client",
+        (0, _) => "the server",
+        _ => "either the client or the server",
+    };
+    (2 * one_sided > flows.count).then(|| {
+        format!(
+            "of {one_sided} of {} only the packets of {whose} were captured: latency, round-trip \
+             times, and all findings that need both a request and its reply cannot be told; packets, \
+             bytes and retransmissions are those of that side. To have both, capture at one of the \
+             two ends, or where both directions pass (a mirror port for both, or the captures of \
+             both ways joined by mergecap), without a filter on source or destination",
+            counted(flows.count, "connection")
+        )
+    })
+}
+
+/// For callers without a diagnosis.
+impl Observer for () {
+    fn opened(&mut self, _: FlowId, _: &Opening) {}
+    fn segment(&mut self, _: FlowId, _: &Segment) {}
+    fn bytes(&mut self, _: FlowId, _: u64, _: &[u8], _: &Segment) {}
+    fn gap(&mut self, _: FlowId, _: Direction, _: u64, _: u64) {}
+    fn closed(&mut self, _: FlowId, _: u64, _: Closing) {}
+}
+
+/// For callers without a diagnosis.
+impl Exchanges for () {
+    fn exchange(&mut self, _: &Exchange) {}
+}

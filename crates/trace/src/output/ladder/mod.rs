@@ -1,0 +1,220 @@
+//! Packets of single exchanges: one ladder to look at, and inter-arrival times
+//! over all exchanges whose packets follow each other in the same way.
+//!
+//! The packets of an exchange are those from its request's first one to the last
+//! before the next request on its connection, or to the connection's end; the
+//! first exchange of a connection also has its set-up. Where exchanges overlap on
+//! a connection, an exchange has the packets up to its reply's last one, and no
+//! place in the inter-arrival times.
+//!
+//! One pass and constant memory: of ladders a uniform sample is kept, of
+//! sequences their sums.
+
+mod log;
+mod rungs;
+mod sample;
+mod sequences;
+mod steps;
+
+use std::rc::Rc;
+
+use crate::flow::event::{FlowId, Segment};
+use crate::flow::map::FlowMap;
+use crate::output::document::timeline::{Chosen, InterarrivalOf, Position, Rung, TimelineOf};
+use crate::protocol::exchange::{Ending, Exchange};
+use crate::protocol::layer::Layer;
+use log::Log;
+use sample::Sample;
+use sequences::Sequences;
+use steps::{Followed, Ladder, Step};
+
+/// Steps of all connections at most; connections above that are not followed.
+const STEPS_MAX: usize = 1 << 19;
+
+#[derive(Debug, Default)]
+pub(crate) struct Ladders {
+    logs: FlowMap<Log>,
+    steps: usize,
+    sequences: Sequences,
+    sample: Sample,
+    not_followed: u64,
+    asked: Option<u64>,
+    begun: u64,
+    /// Its connection and number there, once it has begun.
+    asked_for: Option<(FlowId, u64)>,
+    answer: Option<Ladder>,
+    /// Of the exchange reported last; the next one often has the same.
+    name: Rc<str>,
+}
+
+impl Ladders {
+    pub(crate) fn new(asked: Option<u64>) -> Ladders {
+        Ladders {
+            asked,
+            ..Ladders::default()
+        }
+    }
+
+    pub(crate) fn opened(&mut self, flow: FlowId) {
+        self.logs.insert(flow, Log::default());
+    }
+
+    /// To be called before the parsers that cut the segment's bytes.
+    #[inline]
+    pub(crate) fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        if let Some(log) = self.logs.get_mut(flow) {
+            if self.steps >= STEPS_MAX && !log.is_over() {
+                self.steps -= log.abandon();
+            }
+            self.steps += log.push(Step::of(segment));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, carrier: &Segment) {
+        if let Some(log) = self.logs.get_mut(flow) {
+            log.layer(layer, bytes, carrier.packet);
+        }
+    }
+
+    pub(crate) fn begun(&mut self, flow: FlowId, carrier: &Segment) {
+        self.begun += 1;
+        let Some(log) = self.logs.get_mut(flow) else {
+            return;
+        };
+        if self.asked == Some(self.begun) {
+            self.asked_for = Some((flow, log.begun()));
+        }
+        if !log.is_busy() {
+            self.settle(flow, carrier.packet);
+        }
+        if let Some(log) = self.logs.get_mut(flow) {
+            self.steps -= log.begin(carrier.packet);
+        }
+    }
+
+    pub(crate) fn concluded(&mut self, flow: FlowId) {
+        if let Some(log) = self.logs.get_mut(flow) {
+            log.conclude();
+        }
+    }
+
+    pub(crate) fn exchange(&mut self, exchange: &Exchange) {
+        let flow = exchange.flow;
+        let is_asked = self.asked_for == Some((flow, exchange.ordinal));
+        let latency_ns = exchange.latency_ns();
+        let Some(log) = self.logs.get_mut(flow) else {
+            return;
+        };
+        if latency_ns.is_none() && !is_asked || log.is_over() {
+            self.not_followed += u64::from(log.is_over());
+            return;
+        }
+        if *self.name != *exchange.name {
+            self.name = (*exchange.name).into();
+        }
+        let followed = Followed {
+            flow,
+            ordinal: exchange.ordinal,
+            name: Rc::clone(&self.name),
+            protocol: exchange.protocol,
+            latency_ns,
+            is_asked,
+        };
+        if log.has_alone() && exchange.ending != Ending::Unseen {
+            log.finished = Some(followed);
+            return;
+        }
+        self.not_followed += 1;
+        let reply = exchange.reply.as_ref().unwrap_or(&exchange.request);
+        let packets = exchange.request.first_packet..=reply.last_packet;
+        let ladder = || log.ladder(followed.clone(), packets.clone());
+        keep(&mut self.sample, &mut self.answer, &followed, ladder);
+    }
+
+    /// To be called after all other events of a segment.
+    #[inline]
+    pub(crate) fn after(&mut self, flow: FlowId) {
+        if self.logs.get(flow).is_some_and(Log::has_just_ended) {
+            self.end(flow);
+        }
+    }
+
+    pub(crate) fn closed(&mut self, flow: FlowId) {
+        self.end(flow);
+        self.logs.remove(flow);
+    }
+
+    fn end(&mut self, flow: FlowId) {
+        self.settle(flow, u64::MAX);
+        if let Some(log) = self.logs.get_mut(flow) {
+            if !log.is_over() {
+                let tear_down = log.tear_down();
+                let ladders = self.sample.of(flow);
+                let answer = self.answer.iter_mut().filter(|a| a.of.flow == flow);
+                ladders.chain(answer).for_each(|l| l.end_with(&tear_down));
+            }
+            self.steps -= log.abandon();
+        }
+    }
+
+    /// The exchange that is complete has all its packets: those before `packet`.
+    fn settle(&mut self, flow: FlowId, packet: u64) {
+        let Some(log) = self.logs.get_mut(flow) else {
+            return;
+        };
+        let Some(followed) = log.finished.take() else {
+            return;
+        };
+        let is_shaped = followed.latency_ns.is_some()
+            && self.sequences.count(log.sequence(followed.ordinal, packet));
+        self.not_followed += u64::from(!is_shaped);
+        let last = packet - 1;
+        let ladder = || log.ladder(followed.clone(), 0..=last);
+        keep(&mut self.sample, &mut self.answer, &followed, ladder);
+    }
+
+    /// The ladder that was asked for, or one of median latency; `median_ns` is
+    /// that of all exchanges.
+    pub(crate) fn timeline(&self, median_ns: Option<u64>) -> Option<(TimelineOf, Vec<Rung>)> {
+        let (ladder, chosen) = match self.asked {
+            Some(_) => (self.answer.as_ref()?, Chosen::Asked),
+            None => (self.sample.nearest(median_ns?)?, Chosen::Median),
+        };
+        let of = TimelineOf {
+            flow: ladder.of.flow,
+            exchange: ladder.of.ordinal,
+            name: ladder.of.name.to_string(),
+            protocol: ladder.of.protocol,
+            latency_us: ladder.of.latency_ns.map(|ns| ns as f64 / 1e3),
+            chosen,
+            omitted: ladder.omitted,
+        };
+        Some((of, rungs::rungs(ladder)))
+    }
+
+    pub(crate) fn interarrival(&self) -> (InterarrivalOf, Vec<Position>) {
+        let (of, positions) = self.sequences.commonest();
+        let of = InterarrivalOf {
+            not_followed: self.not_followed,
+            ..of
+        };
+        (of, positions)
+    }
+}
+
+fn keep(
+    sample: &mut Sample,
+    answer: &mut Option<Ladder>,
+    followed: &Followed,
+    ladder: impl Fn() -> Option<Ladder>,
+) {
+    if followed.is_asked {
+        *answer = ladder();
+    }
+    if let Some(latency_ns) = followed.latency_ns
+        && let Some(place) = sample.place()
+    {
+        sample.put(place, latency_ns, ladder());
+    }
+}

@@ -1,0 +1,150 @@
+//! What is known of the capture's connections.
+
+use std::collections::VecDeque;
+
+use super::log::{Call, Place};
+use super::sums::Times;
+use crate::flow::event::{Direction, FlowId, Opening, Segment};
+use crate::flow::map::FlowMap;
+use crate::output::document::traffic::Quantiles;
+use crate::packet::Flags;
+
+const CLOSED_MAX: usize = 1 << 14;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// By the sender: the port that asks where requests go that way.
+    ports: [u16; 2],
+    /// Now, and before the capture lacked requests: exchanges are reported late.
+    numbering: [Numbering; 2],
+    begun: u64,
+    /// The connection of the engine, once a call is known to be on it.
+    pub(super) place: Option<Place>,
+    pub(super) is_answered: bool,
+    shake: Shake,
+}
+
+/// From which exchange on numbers count, and what they lack of those of calls; None
+/// while it is not known which is which.
+#[derive(Debug, Clone, Copy, Default)]
+struct Numbering {
+    from: u64,
+    behind: Option<u64>,
+}
+
+/// How far the handshake has come; when its last packet passed, ns.
+#[derive(Debug, Clone, Copy)]
+enum Shake {
+    Nothing,
+    Asked(u64),
+    Answered(u64),
+    Over,
+}
+
+impl Known {
+    pub(super) fn port(&self, caller: Direction) -> u16 {
+        self.ports[caller as usize]
+    }
+
+    /// What the number of an exchange lacks of its call's.
+    pub(super) fn behind(&self, ordinal: u64) -> Option<u64> {
+        let of_it = self.numbering.iter().find(|known| ordinal >= known.from)?;
+        of_it.behind
+    }
+
+    pub(super) fn learn(&mut self, ordinal: u64, call: &Call) {
+        self.place = Some(call.place);
+        let mut numberings = self.numbering.iter_mut();
+        if let Some(of_it) = numberings.find(|known| ordinal >= known.from) {
+            of_it.behind = call.ordinal.checked_sub(ordinal);
+        }
+    }
+
+    pub(super) fn begun(&mut self) {
+        self.begun += 1;
+    }
+
+    pub(super) fn lacks(&mut self) {
+        if self.numbering[0].behind.is_some() {
+            self.numbering[1] = self.numbering[0];
+        }
+        self.numbering[0] = Numbering {
+            from: self.begun,
+            behind: None,
+        };
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    flows: FlowMap<Known>,
+    closed: VecDeque<FlowId>,
+    to_server: Times,
+    to_client: Times,
+}
+
+impl Flows {
+    pub(super) fn opened(&mut self, flow: FlowId, opening: &Opening) {
+        let known = Known {
+            ports: [opening.client.port(), opening.server.port()],
+            numbering: [Numbering {
+                from: 0,
+                behind: opening.from_syn.then_some(0),
+            }; 2],
+            begun: 0,
+            place: None,
+            is_answered: false,
+            shake: Shake::Nothing,
+        };
+        self.flows.insert(flow, known);
+    }
+
+    pub(super) fn get(&self, flow: FlowId) -> Option<&Known> {
+        self.flows.get(flow)
+    }
+
+    pub(super) fn get_mut(&mut self, flow: FlowId) -> Option<&mut Known> {
+        self.flows.get_mut(flow)
+    }
+
+    pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        let Some(known) = self.flows.get_mut(flow) else {
+            return;
+        };
+        let is_syn = segment.flags.has(Flags::SYN);
+        let asks = segment.direction == Direction::Request;
+        known.is_answered |= !asks && segment.bytes > 0;
+        let at = segment.at_ns;
+        known.shake = match (known.shake, is_syn, asks) {
+            (Shake::Over, ..) => return,
+            (Shake::Nothing, true, true) => Shake::Asked(at),
+            (Shake::Asked(since), true, false) => {
+                self.to_server.add(since_ns(since, at));
+                Shake::Answered(at)
+            }
+            (Shake::Answered(since), false, true) => {
+                self.to_client.add(since_ns(since, at));
+                Shake::Over
+            }
+            // It is not known which of the repeated ones it answers.
+            _ => Shake::Over,
+        };
+    }
+
+    pub(super) fn closed(&mut self, flow: FlowId) {
+        self.closed.push_back(flow);
+        if self.closed.len() > CLOSED_MAX
+            && let Some(oldest) = self.closed.pop_front()
+        {
+            self.flows.remove(oldest);
+        }
+    }
+
+    pub(super) fn handshakes(&self) -> [Option<Quantiles>; 2] {
+        [&self.to_server, &self.to_client].map(Times::quantiles)
+    }
+}
+
+fn since_ns(since: u64, at: u64) -> i64 {
+    at.saturating_sub(since).min(i64::MAX as u64) as i64
+}

@@ -1,0 +1,319 @@
+//! Which exchange is which call.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::document::{Calls, ClockBounds, Exchanges, Handshakes, Reconciliation, StallSums};
+use super::flows::{Flows, Known};
+use super::log::{Call, TIME_MAX};
+use super::phases::{Parts, Seen, is_stall, within};
+use super::sums::{Signed, Sums};
+use super::waiting::Waiting;
+use crate::diagnosis::{Attribution, Cause};
+use crate::flow::event::{Direction, FlowId, Segment};
+use crate::protocol::exchange::{Ending, Exchange, Extent};
+
+/// By so much the stamps of a call and of its packets may contradict each other and
+/// be of one exchange, ns: a stamp may be read late. Ports are not used again so soon.
+const CONTRADICTION_MAX_NS: u64 = 100_000_000;
+
+/// An exchange that waits for its call, as far as it matters then.
+#[derive(Debug)]
+struct Packets {
+    flow: FlowId,
+    port: u16,
+    ordinal: u64,
+    request: Seen,
+    reply: Option<Seen>,
+    /// It is over as it should be; or, where its call is well too, it was a one-way call.
+    is_whole: bool,
+    attributions: Box<[Attribution]>,
+}
+
+impl Packets {
+    /// When the earliest and the latest packet passed, ns.
+    fn span(&self) -> Seen {
+        let [(first, other), reply] = [self.request, self.reply.unwrap_or(self.request)];
+        let stamps = [first, other, reply.0, reply.1];
+        let span = |(low, high): Seen, at: &u64| (low.min(*at), high.max(*at));
+        stamps.iter().fold((first, first), span)
+    }
+}
+
+/// Calls and exchanges, and what came of laying them side by side.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    pub(super) flows: Flows,
+    calls: Waiting<Call>,
+    exchanges: Waiting<Packets>,
+    /// When the first and the last packet were captured, ns.
+    seen: Option<Seen>,
+    encrypted: HashSet<u16>,
+    counts: (Calls, Exchanges),
+    all: Sums,
+    operations: BTreeMap<usize, Sums>,
+    stalls: BTreeMap<Cause, (u64, u64)>,
+    /// How long after its write the first packet of a call passed, and how long
+    /// before its first byte was read that byte's packet, ns.
+    clock: [Signed; 2],
+}
+
+impl Pairs {
+    #[inline]
+    pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        let (first, last) = self.seen.unwrap_or((segment.at_ns, segment.at_ns));
+        self.seen = Some((first.min(segment.at_ns), last.max(segment.at_ns)));
+        self.flows.segment(flow, segment);
+    }
+
+    pub(super) fn gap(&mut self, flow: FlowId, direction: Direction) {
+        if let Some(known) = self.flows.get_mut(flow)
+            && direction == Direction::Request
+        {
+            known.lacks();
+        }
+    }
+
+    #[inline]
+    pub(super) fn begun(&mut self, flow: FlowId) {
+        if let Some(known) = self.flows.get_mut(flow) {
+            known.begun();
+        }
+    }
+
+    pub(super) fn is_encrypted(&mut self, flow: FlowId) {
+        if let Some(known) = self.flows.get(flow) {
+            self.encrypted.insert(known.port(Direction::Request));
+        }
+    }
+
+    pub(super) fn call(&mut self, call: Call) {
+        self.counts.0.logged += 1;
+        if call.port == 0 {
+            self.counts.0.without_port += 1;
+            return;
+        }
+        let counts = &mut self.counts.0;
+        self.calls.push(call.port, call, |_| counts.given_up += 1);
+        let is_of_it = |packets: &Packets, known: Option<&Known>| {
+            is_numbered(packets, known) && suits(&call, packets, known)
+        };
+        if let Some(packets) = self.waits(call.port, is_of_it) {
+            self.settle(packets);
+        }
+        // Calls are logged in the order of their ends, so that one which was sent
+        // later says that those which could have been the exchange are known.
+        let is_decided = |packets: &Packets, known: Option<&Known>| {
+            !is_numbered(packets, known) && call.sent > packets.request.0
+        };
+        while let Some(packets) = self.waits(call.port, is_decided) {
+            self.settle(packets);
+        }
+    }
+
+    fn waits(
+        &mut self,
+        port: u16,
+        is_it: impl Fn(&Packets, Option<&Known>) -> bool,
+    ) -> Option<Packets> {
+        let place = self
+            .exchanges
+            .of(port)
+            .position(|packets| is_it(packets, self.flows.get(packets.flow)))?;
+        self.exchanges.take(port, place)
+    }
+
+    fn settle(&mut self, packets: Packets) {
+        match self.place_of(&packets) {
+            Some(place) => self.pair(packets, place),
+            None => self.counts.1.unmatched += 1,
+        }
+    }
+
+    pub(super) fn exchange(&mut self, exchange: &Exchange, attributions: &[Attribution]) {
+        self.counts.1.seen += 1;
+        let Some(known) = self.flows.get(exchange.flow) else {
+            self.counts.1.unmatched += 1;
+            return;
+        };
+        let packets = packets(exchange, known, attributions);
+        if is_numbered(&packets, Some(known))
+            && let Some(place) = self.place_of(&packets)
+        {
+            return self.pair(packets, place);
+        }
+        let counts = &mut self.counts.1;
+        self.exchanges
+            .push(packets.port, packets, |_| counts.given_up += 1);
+    }
+
+    /// Compares an exchange with the call at that place among the calls of its port.
+    fn pair(&mut self, packets: Packets, place: usize) {
+        let Some(call) = self.calls.take(packets.port, place) else {
+            return;
+        };
+        if let Some(known) = self.flows.get_mut(packets.flow) {
+            known.learn(packets.ordinal, &call);
+        }
+        self.lay(&call, &packets);
+    }
+
+    /// Where among the waiting calls of its port that of an exchange is.
+    fn place_of(&self, packets: &Packets) -> Option<usize> {
+        let known = self.flows.get(packets.flow);
+        let calls = self.calls.of(packets.port).enumerate();
+        let mut suiting = calls.filter(|(_, call)| suits(call, packets, known));
+        if is_numbered(packets, known) {
+            // The same number twice: the port was used again.
+            return suiting
+                .min_by_key(|(_, call)| call.sent.abs_diff(packets.request.0))
+                .map(|(place, _)| place);
+        }
+        let (place, _) = suiting.next()?;
+        suiting.next().is_none().then_some(place)
+    }
+
+    fn lay(&mut self, call: &Call, packets: &Packets) {
+        let is_one_way = packets.reply.is_none() && call.ok;
+        if !packets.is_whole || packets.reply.is_none() && !is_one_way {
+            self.counts.0.unanswered += 1;
+            self.counts.1.unanswered += 1;
+            return;
+        }
+        self.counts.0.matched += 1;
+        self.counts.1.matched += 1;
+        let parts = Parts::new(call, packets.request, packets.reply, &packets.attributions);
+        self.all.add(&parts);
+        self.operations
+            .entry(call.operation)
+            .or_default()
+            .add(&parts);
+        self.compare_clocks(call, packets);
+        self.count_stalls(call, &packets.attributions);
+    }
+
+    fn compare_clocks(&mut self, call: &Call, packets: &Packets) {
+        let [write, read] = &mut self.clock;
+        write.add(packets.request.0 as i64 - call.sent as i64);
+        if let Some(((first, _), read_at)) = packets.reply.zip(call.first_byte) {
+            read.add(read_at as i64 - first as i64);
+        }
+    }
+
+    fn count_stalls(&mut self, call: &Call, attributions: &[Attribution]) {
+        let mut met: BTreeMap<Cause, u64> = BTreeMap::new();
+        for attribution in attributions {
+            if let Some((from, to)) = within(call, attribution) {
+                *met.entry(attribution.cause).or_default() += to - from;
+            }
+        }
+        for (cause, ns) in met {
+            let (calls, sum) = self.stalls.entry(cause).or_default();
+            *calls += 1;
+            *sum = sum.saturating_add(ns);
+        }
+    }
+
+    /// What still waits has no counterpart.
+    pub(super) fn document<'a>(mut self, name: impl Fn(usize) -> &'a str) -> Reconciliation {
+        for packets in std::mem::take(&mut self.exchanges).rest() {
+            self.settle(packets);
+        }
+        for call in std::mem::take(&mut self.calls).rest() {
+            *self.left(&call) += 1;
+        }
+        let mut operations: Vec<_> = self.operations.iter().collect();
+        operations.sort_by_key(|(number, sums)| (std::cmp::Reverse(sums.count()), **number));
+        let documents = operations
+            .iter()
+            .map(|(number, sums)| sums.document(name(**number)));
+        let [to_server, to_client] = self.flows.handshakes();
+        Reconciliation {
+            all: (self.all.count() > 0).then(|| self.all.document("")),
+            operations: documents.collect(),
+            handshake_us: Handshakes {
+                to_server,
+                to_client,
+            },
+            clock_us: clock_bounds(&self.clock),
+            stalls: stall_sums(&self.stalls),
+            calls: self.counts.0,
+            exchanges: self.counts.1,
+        }
+    }
+
+    fn left(&mut self, call: &Call) -> &mut u64 {
+        let is_outside = self
+            .seen
+            .is_none_or(|(first, last)| call.done < first || call.sent > last);
+        let counts = &mut self.counts.0;
+        match is_outside {
+            true => &mut counts.outside,
+            false if self.encrypted.contains(&call.port) => &mut counts.encrypted,
+            false => &mut counts.unmatched,
+        }
+    }
+}
+
+/// By how much stamps of a call and of packets cannot be of one exchange, ns.
+fn contradiction(call: &Call, packets: &Packets) -> u64 {
+    let (first, last) = packets.span();
+    let early = call.sent.saturating_sub(first);
+    early.max(last.saturating_sub(call.done))
+}
+
+fn is_numbered(packets: &Packets, known: Option<&Known>) -> bool {
+    known.is_some_and(|known| known.behind(packets.ordinal).is_some())
+}
+
+fn suits(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
+    let place = known.and_then(|known| known.place);
+    let behind = known.and_then(|known| known.behind(packets.ordinal));
+    let allowed = match behind {
+        Some(behind) if packets.ordinal.checked_add(behind) == Some(call.ordinal) => {
+            CONTRADICTION_MAX_NS
+        }
+        Some(_) => return false,
+        None => 0,
+    };
+    place.is_none_or(|place| place == call.place) && contradiction(call, packets) <= allowed
+}
+
+fn packets(exchange: &Exchange, known: &Known, attributions: &[Attribution]) -> Packets {
+    let times = |extent: &Extent| {
+        let [first, last] = [extent.first_at_ns, extent.last_at_ns];
+        (first.min(TIME_MAX), last.min(TIME_MAX))
+    };
+    let ended = matches!(exchange.ending, Ending::Framed | Ending::UntilClose);
+    let is_silent = exchange.reply.is_none() && !known.is_answered;
+    Packets {
+        flow: exchange.flow,
+        port: known.port(exchange.caller),
+        ordinal: exchange.ordinal,
+        request: times(&exchange.request),
+        reply: exchange.reply.as_ref().map(times),
+        is_whole: ended || is_silent,
+        attributions: attributions
+            .iter()
+            .filter(|attribution| is_stall(attribution.cause))
+            .copied()
+            .collect(),
+    }
+}
+
+fn clock_bounds([write, read]: &[Signed; 2]) -> Option<ClockBounds> {
+    Some(ClockBounds {
+        low: -(write.least_ns()? as f64) / 1e3,
+        high: read.least_ns()? as f64 / 1e3,
+    })
+}
+
+fn stall_sums(stalls: &BTreeMap<Cause, (u64, u64)>) -> Vec<StallSums> {
+    let sums = stalls.iter().map(|(cause, (calls, ns))| StallSums {
+        cause: *cause,
+        calls: *calls,
+        ms_total: *ns as f64 / 1e6,
+    });
+    let mut sums: Vec<StallSums> = sums.collect();
+    sums.sort_by(|one, other| other.ms_total.total_cmp(&one.ms_total));
+    sums
+}

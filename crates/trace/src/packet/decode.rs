@@ -1,0 +1,138 @@
+//! From a captured frame to its TCP packet.
+
+use std::net::SocketAddr;
+
+use super::file::Record;
+use super::link_layer::{Carried, carried};
+use super::network::{self, Ip, NoIp, protocol};
+use super::tcp::{self, Flags};
+
+/// One packet of a capture that carries TCP, as far as it was captured.
+#[derive(Debug, Clone, Copy)]
+pub struct Packet<'a> {
+    /// Its number in the capture, from 1.
+    pub number: u64,
+    /// When it was captured, nanoseconds since the Unix epoch.
+    pub at_ns: u64,
+    /// Its length on the wire, with the link's header, bytes.
+    pub wire_bytes: u32,
+    /// Of those the link's header.
+    pub link_header_bytes: u16,
+    /// Of those the IP header with options or extension headers.
+    pub ip_header_bytes: u16,
+    /// Of those the TCP header with options.
+    pub tcp_header_bytes: u16,
+    /// IPv4's identification (RFC 791): some systems count the packets of a
+    /// connection in it. None in IPv6.
+    pub identification: Option<u16>,
+    /// The sender.
+    pub source: SocketAddr,
+    /// The receiver.
+    pub destination: SocketAddr,
+    /// Sequence number of the first payload byte (of the SYN, where it is set).
+    pub sequence: u32,
+    /// Acknowledgment number; counts only with the flag.
+    pub acknowledgment: u32,
+    /// Its flags.
+    pub flags: Flags,
+    /// The window as in the header, not scaled.
+    pub window: u16,
+    /// The TCP options, raw, as far as captured.
+    pub options: &'a [u8],
+    /// Payload bytes on the wire, by the lengths in the headers.
+    pub payload_bytes: u32,
+    /// The payload as far as it was captured: a prefix.
+    pub payload: &'a [u8],
+}
+
+impl Packet<'_> {
+    /// The capture holds the TCP options in part only (its snap length).
+    pub fn options_cut(&self) -> bool {
+        tcp::HEADER_MIN + self.options.len() < usize::from(self.tcp_header_bytes)
+    }
+}
+
+/// What a frame is.
+#[derive(Debug, Clone, Copy)]
+pub enum Decoded<'a> {
+    /// TCP over IPv4 or IPv6.
+    Tcp(Packet<'a>),
+    /// Anything else.
+    Other(Other),
+}
+
+/// Frames that are counted, and not looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Other {
+    /// UDP.
+    Udp,
+    /// Another protocol over IP.
+    Ip,
+    /// A fragment of an IP packet: fragments are not put together.
+    Fragment,
+    /// No IP: ARP, LLDP, …
+    Link,
+    /// The capture holds too little of it.
+    Cut,
+    /// Its headers contradict each other.
+    Malformed,
+    /// Its link type is not read here.
+    UnknownLink,
+}
+
+/// Reads a frame.
+#[inline]
+pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
+    match find(record) {
+        Ok(packet) => Decoded::Tcp(packet),
+        Err(other) => Decoded::Other(other),
+    }
+}
+
+#[inline]
+fn find<'a>(record: &Record<'a>) -> Result<Packet<'a>, Other> {
+    let link_header_bytes = match carried(record.link_type, record.data) {
+        Carried::Ip { header_bytes } => header_bytes,
+        Carried::Other => return Err(Other::Link),
+        Carried::Cut => return Err(Other::Cut),
+        Carried::Unknown => return Err(Other::UnknownLink),
+    };
+    let captured = record.data.get(link_header_bytes..).ok_or(Other::Cut)?;
+    let wire_bytes = record.wire_bytes.saturating_sub(link_header_bytes as u32);
+    let ip = network::parse(captured, wire_bytes).map_err(|error| match error {
+        NoIp::Cut => Other::Cut,
+        NoIp::Malformed => Other::Malformed,
+        NoIp::Fragment => Other::Fragment,
+    })?;
+    match ip.protocol {
+        protocol::TCP => tcp_packet(record, &ip, link_header_bytes as u16),
+        protocol::UDP => Err(Other::Udp),
+        _ => Err(Other::Ip),
+    }
+}
+
+#[inline]
+fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, link: u16) -> Result<Packet<'a>, Other> {
+    let header = tcp::parse(ip.payload, ip.payload_bytes).map_err(|error| match error {
+        tcp::NoHeader::Cut => Other::Cut,
+        tcp::NoHeader::Malformed => Other::Malformed,
+    })?;
+    Ok(Packet {
+        number: record.number,
+        at_ns: record.at_ns,
+        wire_bytes: record.wire_bytes,
+        link_header_bytes: link,
+        ip_header_bytes: ip.header_bytes as u16,
+        tcp_header_bytes: header.header_bytes as u16,
+        identification: ip.identification,
+        source: SocketAddr::new(ip.source, header.source_port),
+        destination: SocketAddr::new(ip.destination, header.destination_port),
+        sequence: header.sequence,
+        acknowledgment: header.acknowledgment,
+        flags: header.flags,
+        window: header.window,
+        options: header.options,
+        payload_bytes: ip.payload_bytes - header.header_bytes as u32,
+        payload: ip.payload.get(header.header_bytes..).unwrap_or(&[]),
+    })
+}

@@ -1,0 +1,105 @@
+//! Reading in big blocks, with everything that is asked for in one piece.
+
+use std::io::{ErrorKind, Read};
+
+use super::error::Error;
+
+/// One read asks for so much.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// A capture as a window that moves over it.
+pub(super) struct Source<R> {
+    read: R,
+    buffer: Box<[u8]>,
+    begin: usize,
+    end: usize,
+    /// Of `begin` in the file.
+    offset: u64,
+    at_end: bool,
+}
+
+impl<R: Read> Source<R> {
+    pub(super) fn new(read: R) -> Source<R> {
+        Source {
+            read,
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            begin: 0,
+            end: 0,
+            offset: 0,
+            at_end: false,
+        }
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next bytes: `wanted`, or fewer at the end of the file.
+    #[inline]
+    pub(super) fn peek(&mut self, wanted: usize) -> Result<&[u8], Error> {
+        if self.end - self.begin < wanted {
+            self.fill(wanted)?;
+        }
+        let end = self.end.min(self.begin + wanted);
+        Ok(&self.buffer[self.begin..end])
+    }
+
+    /// Takes bytes that were peeked at; at most those.
+    #[inline]
+    pub(super) fn consume(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.end - self.begin);
+        self.begin += bytes;
+        self.offset += bytes as u64;
+    }
+
+    /// Takes bytes that were peeked at, and gives them.
+    #[inline]
+    pub(super) fn take(&mut self, bytes: usize) -> &[u8] {
+        let from = self.begin;
+        self.consume(bytes);
+        &self.buffer[from..self.begin]
+    }
+
+    /// Passes over bytes, be they more than the buffer holds. False when the file ends first.
+    pub(super) fn skip(&mut self, mut bytes: u64) -> Result<bool, Error> {
+        while bytes > 0 {
+            let step = usize::try_from(bytes).map_or(BUFFER_BYTES, |b| b.min(BUFFER_BYTES));
+            let there = self.peek(step)?.len();
+            self.consume(there);
+            bytes -= there as u64;
+            if there < step {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    #[cold]
+    fn fill(&mut self, wanted: usize) -> Result<(), Error> {
+        self.buffer.copy_within(self.begin..self.end, 0);
+        self.end -= self.begin;
+        self.begin = 0;
+        while self.end < wanted && !self.at_end {
+            if self.end == self.buffer.len() {
+                self.grow();
+            }
+            match self.read.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.at_end = true,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(source) => {
+                    let offset = self.offset + self.end as u64;
+                    return Err(Error::Io { offset, source });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Only when it is full: what a file claims costs nothing until it is there.
+    fn grow(&mut self) {
+        let mut larger = vec![0; self.buffer.len() * 2].into_boxed_slice();
+        larger[..self.end].copy_from_slice(&self.buffer[..self.end]);
+        self.buffer = larger;
+    }
+}

@@ -1,0 +1,360 @@
+//! One connection: detects its protocol, and hands its bytes to the parser of it.
+
+use super::calls::{Call, Calls};
+use super::cursor::{Cursor, Pending};
+use super::detect::{Detection, ENOUGH, Role, detect};
+use super::exchange::{Ending, Exchanges, Protocol};
+use super::giop::Giop;
+use super::http1::{Http1, Next};
+use super::http2::Http2;
+use super::layer::Kind;
+use super::raw::Raw;
+use super::tls::Tls;
+use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
+
+/// Segments without a protocol that are looked at in a connection seen from its middle.
+const TRIES_MAX: u32 = 64;
+
+#[derive(Debug)]
+enum Parser {
+    Undetected(Undetected),
+    Http1(Box<Http1>),
+    Http2(Box<Http2>),
+    Giop(Box<Giop>),
+    Raw(Box<Raw>),
+    Tls(Box<Tls>),
+    Unknown(Unknown),
+}
+
+/// First bytes that were too few to detect a protocol.
+#[derive(Debug, Default)]
+struct Undetected {
+    early: Vec<(Segment, Vec<u8>)>,
+    tries: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Conversation {
+    flow: FlowId,
+    pub(super) calls: Calls,
+    parser: Parser,
+    pending: [Pending; 2],
+    /// By direction: the next byte is the first that its side sent in this protocol.
+    beginning: [bool; 2],
+    /// By direction: bytes handed out so far, gaps among them.
+    reached: [u64; 2],
+    pub(super) fin: [Option<u64>; 2],
+    pub(super) last: [Option<Segment>; 2],
+    pub(super) weight: usize,
+}
+
+impl Conversation {
+    pub(super) fn new(flow: FlowId, opening: &Opening) -> Conversation {
+        Conversation {
+            flow,
+            calls: Calls::new(flow),
+            parser: Parser::Undetected(Undetected::default()),
+            pending: Default::default(),
+            beginning: [opening.from_syn; 2],
+            reached: [0; 2],
+            fin: [None; 2],
+            last: [None; 2],
+            weight: 0,
+        }
+    }
+
+    fn side(&self, direction: Direction) -> usize {
+        usize::from(direction != self.calls.caller)
+    }
+
+    pub(super) fn weigh(&self) -> usize {
+        let parser = match &self.parser {
+            Parser::Undetected(undetected) => {
+                undetected.early.capacity() * size_of::<(Segment, Vec<u8>)>() + ENOUGH
+            }
+            Parser::Http1(http1) => http1.weight(),
+            Parser::Http2(http2) => http2.weight(),
+            Parser::Giop(giop) => giop.weight(),
+            _ => 0,
+        };
+        let pending: usize = self.pending.iter().map(Pending::weight).sum();
+        parser + pending + self.calls.weight()
+    }
+
+    pub(super) fn bytes(
+        &mut self,
+        offset: u64,
+        bytes: &[u8],
+        carrier: &Segment,
+        listener: &mut impl Exchanges,
+    ) {
+        self.reached[carrier.direction as usize] = offset + bytes.len() as u64;
+        if matches!(self.parser, Parser::Undetected(_)) {
+            self.detect(offset, bytes, carrier, listener);
+        } else {
+            self.parse(offset, bytes, carrier, listener);
+        }
+    }
+
+    /// Messages are missing: a call without a reply may have had one.
+    fn is_in_doubt(&self) -> bool {
+        match &self.parser {
+            Parser::Http1(http1) => http1.pairing.is_in_doubt(),
+            Parser::Raw(raw) => raw.pairing.is_in_doubt(),
+            Parser::Http2(http2) => http2.is_in_doubt,
+            Parser::Giop(giop) => giop.is_in_doubt,
+            _ => false,
+        }
+    }
+
+    fn parse(
+        &mut self,
+        offset: u64,
+        bytes: &[u8],
+        carrier: &Segment,
+        listener: &mut impl Exchanges,
+    ) {
+        let side = self.side(carrier.direction);
+        self.beginning[carrier.direction as usize] = false;
+        let calls = &mut self.calls;
+        let cursor = &mut Cursor {
+            flow: self.flow,
+            carrier,
+            offset,
+            pending: &mut self.pending[carrier.direction as usize],
+            listener,
+        };
+        match &mut self.parser {
+            Parser::Undetected(_) => cursor.label(Kind::Unknown, bytes.len()),
+            Parser::Http1(http1) => {
+                if let Next::Switched(used) = http1.take(side, bytes, calls, cursor) {
+                    // What comes next is the first of another protocol.
+                    self.parser = Parser::Undetected(Undetected::default());
+                    self.beginning = [true; 2];
+                    if used < bytes.len() {
+                        let offset = offset + used as u64;
+                        self.detect(offset, &bytes[used..], carrier, listener);
+                    }
+                }
+            }
+            Parser::Http2(http2) => http2.take(side, bytes, calls, cursor),
+            Parser::Giop(giop) => giop.take(side, bytes, calls, cursor),
+            Parser::Raw(raw) => raw.take(side, bytes, calls, cursor),
+            Parser::Tls(tls) => tls.take(carrier.direction as usize, bytes, cursor),
+            Parser::Unknown(unknown) => unknown.take(side, bytes, calls, cursor),
+        }
+    }
+
+    fn detect(
+        &mut self,
+        offset: u64,
+        bytes: &[u8],
+        carrier: &Segment,
+        listener: &mut impl Exchanges,
+    ) {
+        let Parser::Undetected(undetected) = &mut self.parser else {
+            return;
+        };
+        let beginning = self.beginning[carrier.direction as usize];
+        let own = |piece: &&(Segment, Vec<u8>)| piece.0.direction == carrier.direction;
+        let mut first: Vec<u8> = Vec::new();
+        let early = undetected.early.iter().filter(own);
+        early.for_each(|(_, bytes)| first.extend_from_slice(bytes));
+        let detection = if first.is_empty() {
+            detect(bytes, beginning)
+        } else {
+            first.extend_from_slice(&bytes[..bytes.len().min(ENOUGH)]);
+            detect(&first, beginning)
+        };
+        match detection {
+            Detection::More => {
+                undetected.early.push((*carrier, bytes.to_vec()));
+                return;
+            }
+            Detection::None if !beginning && undetected.tries < TRIES_MAX => {
+                // In the middle of something: perhaps the next segment begins with a head.
+                undetected.tries += 1;
+                let early = std::mem::take(&mut undetected.early);
+                for (carrier, bytes) in &early {
+                    let bytes = bytes.len() as u32;
+                    listener.layer(self.flow, Kind::Unknown.into(), bytes, carrier);
+                }
+                let bytes = bytes.len() as u32;
+                listener.layer(self.flow, Kind::Unknown.into(), bytes, carrier);
+                return;
+            }
+            _ => {}
+        }
+        let early = std::mem::take(&mut undetected.early);
+        self.decide(detection, carrier.direction);
+        for (carrier, bytes) in &early {
+            self.parse(carrier.offset, bytes, carrier, listener);
+        }
+        self.parse(offset, bytes, carrier, listener);
+    }
+
+    fn decide(&mut self, detection: Detection, speaker: Direction) {
+        let Detection::Is(protocol, role) = detection else {
+            self.parser = Parser::Unknown(Unknown::default());
+            return;
+        };
+        self.calls.protocol = protocol;
+        self.calls.caller = match role {
+            Role::Asks => speaker,
+            Role::Answers => speaker.opposite(),
+            Role::Either => Direction::Request,
+        };
+        let caller = self.calls.caller;
+        let beginning = [caller, caller.opposite()].map(|side| self.beginning[side as usize]);
+        self.parser = match protocol {
+            Protocol::Http1 => Parser::Http1(Box::new(Http1::new(beginning))),
+            Protocol::Http2 => Parser::Http2(Box::new(Http2::new(beginning))),
+            Protocol::Giop => Parser::Giop(Box::new(Giop::new(beginning))),
+            Protocol::Raw => Parser::Raw(Box::new(Raw::new(beginning))),
+            Protocol::Tls => Parser::Tls(Box::default()),
+            Protocol::Unknown => Parser::Unknown(Unknown::default()),
+        };
+    }
+
+    pub(super) fn gap(
+        &mut self,
+        direction: Direction,
+        offset: u64,
+        bytes: u64,
+        listener: &mut impl Exchanges,
+    ) {
+        let place = direction as usize;
+        self.reached[place] = offset.saturating_add(bytes);
+        self.beginning[place] = false;
+        // What follows a gap, or ends before it, was reported after a segment.
+        let [request, reply] = self.last;
+        let Some(last) = request.or(reply) else {
+            return;
+        };
+        let side = self.side(direction);
+        let calls = &mut self.calls;
+        let pending = &mut self.pending[place];
+        let cursor = &mut Cursor {
+            flow: self.flow,
+            carrier: &last,
+            offset,
+            pending,
+            listener,
+        };
+        match &mut self.parser {
+            Parser::Undetected(undetected) => {
+                for (carrier, bytes) in undetected.early.drain(..) {
+                    let bytes = bytes.len() as u32;
+                    cursor
+                        .listener
+                        .layer(self.flow, Kind::Unknown.into(), bytes, &carrier);
+                }
+            }
+            Parser::Http1(http1) => http1.gap(side, bytes, calls, cursor.listener),
+            Parser::Http2(http2) => http2.gap(side, bytes, calls, cursor),
+            Parser::Giop(giop) => giop.gap(side, bytes, calls, cursor),
+            Parser::Raw(raw) => raw.gap(side, bytes, calls, cursor.listener),
+            Parser::Tls(tls) => tls.gap(place, bytes, cursor),
+            Parser::Unknown(unknown) => unknown.gap(calls, cursor.listener),
+        }
+    }
+
+    /// A stream is over when its FIN and all before it have come.
+    pub(super) fn end_if_reached(&mut self, direction: Direction, listener: &mut impl Exchanges) {
+        let place = direction as usize;
+        if self.fin[place].is_none_or(|fin| fin > self.reached[place]) {
+            return;
+        }
+        let side = self.side(direction);
+        if let Parser::Http1(http1) = &mut self.parser {
+            http1.end_of_stream(side, &mut self.calls, listener);
+        }
+    }
+
+    pub(super) fn closed(&mut self, closing: Closing, listener: &mut impl Exchanges) {
+        self.drop_waiting(listener);
+        let heard = self.last.iter().all(Option::is_some);
+        let one_way = heard && matches!(&self.parser, Parser::Raw(raw) if raw.is_one_way());
+        let unknown = matches!(self.parser, Parser::Unknown(_));
+        if !one_way && self.is_in_doubt() {
+            self.calls.abandon_unanswered(listener);
+        }
+        let ending = |call: &Call| match closing {
+            _ if one_way && call.request_done => Ending::Framed,
+            _ if unknown && call.exchange.reply.is_some() => Ending::UntilClose,
+            Closing::Orderly | Closing::Reset(_) if heard => Ending::Broken,
+            _ => Ending::Unseen,
+        };
+        self.calls.conclude_all(ending, listener);
+        self.calls.tell_finished(listener);
+    }
+
+    /// Bytes that wait for others will wait for ever.
+    fn drop_waiting(&mut self, listener: &mut impl Exchanges) {
+        let kind = match &self.parser {
+            Parser::Http2(_) => Kind::H2Other,
+            Parser::Giop(_) => Kind::GiopHeaders,
+            _ => Kind::Unknown,
+        };
+        for pending in &mut self.pending {
+            pending.drop_as(self.flow, kind, listener);
+        }
+        if let Parser::Undetected(undetected) = &mut self.parser {
+            for (carrier, bytes) in undetected.early.drain(..) {
+                let bytes = bytes.len() as u32;
+                listener.layer(self.flow, Kind::Unknown.into(), bytes, &carrier);
+            }
+        }
+    }
+
+    /// There is no room for this connection's state.
+    pub(super) fn give_up(&mut self, listener: &mut impl Exchanges) {
+        self.drop_waiting(listener);
+        self.calls.conclude_all(|_| Ending::Unseen, listener);
+        self.calls = Calls::new(self.flow);
+        self.pending = Default::default();
+        self.parser = Parser::Unknown(Unknown::default());
+    }
+}
+
+/// An unknown protocol: a request is what one side sends until the other begins. The
+/// client asks.
+#[derive(Debug, Default)]
+struct Unknown {
+    answering: bool,
+}
+
+impl Unknown {
+    fn take<E: Exchanges>(
+        &mut self,
+        side: usize,
+        input: &[u8],
+        calls: &mut Calls,
+        cursor: &mut Cursor<'_, E>,
+    ) {
+        if side == 0 && (self.answering || calls.is_empty()) {
+            self.end(calls, cursor.listener);
+            calls.begin(0, cursor);
+        }
+        self.answering |= side == 1;
+        let call = calls.get(0);
+        let extent = call.map(|call| {
+            call.request_done |= side == 1;
+            call.extent(side)
+        });
+        cursor.assign_to(Kind::Unknown, input.len(), extent);
+    }
+
+    /// Bytes are missing, perhaps whole messages.
+    fn gap(&mut self, calls: &mut Calls, listener: &mut impl Exchanges) {
+        self.answering = false;
+        calls.conclude_all(|_| Ending::Unseen, listener);
+    }
+
+    fn end(&mut self, calls: &mut Calls, listener: &mut impl Exchanges) {
+        self.answering = false;
+        if !calls.is_empty() {
+            calls.conclude(0, Ending::Framed, listener);
+        }
+    }
+}

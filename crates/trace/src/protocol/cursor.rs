@@ -1,0 +1,179 @@
+//! The position in the bytes of one direction, and the bytes that wait for their layer.
+
+use crate::flow::event::{FlowId, Segment};
+use crate::protocol::exchange::{Exchanges, Extent, Unit};
+use crate::protocol::layer::{Kind, Layer};
+
+/// Runs of bytes that wait for their layer at most. A head that arrives in more
+/// pieces is given up.
+const PENDING_MAX: usize = 64;
+
+/// Bytes that have come but are not understood yet, by what carried them.
+#[derive(Debug, Default)]
+pub(super) struct Pending(Vec<(Segment, u32)>);
+
+impl Pending {
+    pub(super) fn weight(&self) -> usize {
+        self.0.capacity() * size_of::<(Segment, u32)>()
+    }
+
+    pub(super) fn drop_as(
+        &mut self,
+        flow: FlowId,
+        layer: impl Into<Layer>,
+        listener: &mut impl Exchanges,
+    ) {
+        let layer = layer.into();
+        for (carrier, bytes) in self.0.drain(..) {
+            listener.layer(flow, layer, bytes, &carrier);
+        }
+    }
+}
+
+/// What a parser sees of the bytes that it is given.
+pub(super) struct Cursor<'a, E> {
+    pub(super) flow: FlowId,
+    pub(super) carrier: &'a Segment,
+    /// Offset of the next byte in its stream.
+    pub(super) offset: u64,
+    pub(super) pending: &'a mut Pending,
+    pub(super) listener: &'a mut E,
+}
+
+impl<E: Exchanges> Cursor<'_, E> {
+    #[inline]
+    pub(super) fn label(&mut self, layer: impl Into<Layer>, bytes: usize) {
+        if bytes > 0 {
+            let layer = layer.into();
+            self.listener
+                .layer(self.flow, layer, bytes as u32, self.carrier);
+            self.offset += bytes as u64;
+        }
+    }
+
+    /// The next bytes are of that layer and belong to a message.
+    #[inline]
+    pub(super) fn assign(&mut self, layer: impl Into<Layer>, bytes: usize, extent: &mut Extent) {
+        let layer = layer.into();
+        extent.take(self.carrier, self.offset, bytes as u32, layer.kind);
+        self.label(layer, bytes);
+    }
+
+    /// As [`Cursor::assign`] where there is a message.
+    #[inline]
+    pub(super) fn assign_to(
+        &mut self,
+        layer: impl Into<Layer>,
+        bytes: usize,
+        extent: Option<&mut Extent>,
+    ) {
+        match extent {
+            Some(extent) => self.assign(layer, bytes, extent),
+            None => self.label(layer, bytes),
+        }
+    }
+
+    /// The next bytes wait for those behind them; false when too many runs wait.
+    pub(super) fn hold(&mut self, bytes: usize) -> bool {
+        if bytes == 0 {
+            return true;
+        }
+        self.offset += bytes as u64;
+        self.pending.0.push((*self.carrier, bytes as u32));
+        self.pending.0.len() < PENDING_MAX
+    }
+
+    /// The carrier of the first byte that waits, or of the next one.
+    pub(super) fn first_carrier(&self) -> Segment {
+        self.pending
+            .0
+            .first()
+            .map_or(*self.carrier, |(carrier, _)| *carrier)
+    }
+
+    /// The first `bytes` that wait are of that layer and belong to a message.
+    pub(super) fn release(
+        &mut self,
+        layer: impl Into<Layer>,
+        bytes: usize,
+        mut extent: Option<&mut Extent>,
+    ) {
+        let layer = layer.into();
+        let waiting: u64 = self.pending.0.iter().map(|(_, n)| u64::from(*n)).sum();
+        let mut offset = self.offset - waiting.min(self.offset);
+        let mut left = bytes as u64;
+        let mut used = 0;
+        for (carrier, waiting) in &mut self.pending.0 {
+            let taken = left.min(u64::from(*waiting)) as u32;
+            if taken > 0 {
+                if let Some(extent) = extent.as_deref_mut() {
+                    extent.take(carrier, offset, taken, layer.kind);
+                }
+                self.listener.layer(self.flow, layer, taken, carrier);
+            }
+            offset += u64::from(taken);
+            left -= u64::from(taken);
+            *waiting -= taken;
+            if *waiting > 0 {
+                break;
+            }
+            used += 1;
+        }
+        self.pending.0.drain(..used);
+    }
+
+    /// All that wait are of that layer and belong to a message.
+    #[inline]
+    pub(super) fn release_all(&mut self, layer: impl Into<Layer>, extent: Option<&mut Extent>) {
+        if !self.pending.0.is_empty() {
+            self.release(layer, usize::MAX, extent);
+        }
+    }
+
+    #[inline]
+    pub(super) fn unit(&mut self, unit: Unit) {
+        self.listener.unit(self.flow, unit, self.carrier);
+    }
+}
+
+impl Extent {
+    /// Makes `bytes` at `offset` a part of the message.
+    #[inline]
+    fn take(&mut self, carrier: &Segment, offset: u64, bytes: u32, kind: Kind) {
+        if bytes == 0 {
+            return;
+        }
+        if self.segments == 0 {
+            *self = Extent {
+                first_packet: carrier.packet,
+                first_at_ns: carrier.at_ns,
+                last_packet: carrier.packet,
+                last_at_ns: carrier.at_ns,
+                start: offset,
+                end: offset,
+                segments: 1,
+                ..*self
+            };
+        } else if carrier.packet != self.last_packet && self.message_bytes == 0 {
+            self.segments += 1;
+        }
+        if carrier.packet > self.last_packet {
+            self.last_packet = carrier.packet;
+            self.last_at_ns = carrier.at_ns;
+        }
+        self.end = offset + u64::from(bytes);
+        if kind.is_overhead() {
+            self.overhead_bytes += u64::from(bytes);
+        } else {
+            self.message_bytes += u64::from(bytes);
+        }
+    }
+
+    /// Content that the capture lacks: its length is known from its framing.
+    pub(super) fn miss(&mut self, bytes: u64) {
+        if self.segments > 0 {
+            self.message_bytes += bytes;
+            self.end += bytes;
+        }
+    }
+}

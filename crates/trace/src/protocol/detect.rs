@@ -1,0 +1,245 @@
+//! Recognises protocols by their first bytes.
+
+use wirelab_wire::giop::MessageHeader;
+use wirelab_wire::http2::frame::PREFACE;
+use wirelab_wire::http2::frame::{FRAME_MAX_LEAST, FrameHead, flag, kind};
+
+use crate::protocol::exchange::Protocol;
+
+pub(super) const ENOUGH: usize = 24;
+
+/// Bytes that the name of a method has at most (PROPPATCH and its like).
+const METHOD_BYTES_MAX: usize = 17;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detection {
+    /// That protocol; the sender asks, answers, or may do either.
+    Is(Protocol, Role),
+    More,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Asks,
+    Answers,
+    Either,
+}
+
+/// The protocol of the first bytes of a direction; `beginning` is false when there may
+/// have been some before them.
+pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
+    let detections = [
+        prefixed(bytes, PREFACE, Detection::Is(Protocol::Http2, Role::Asks)),
+        prefixed(
+            bytes,
+            b"HTTP/1.",
+            Detection::Is(Protocol::Http1, Role::Answers),
+        ),
+        request(bytes),
+        giop(bytes),
+        tls(bytes),
+        raw(bytes),
+        frame(bytes, beginning),
+    ];
+    let known = detections.iter().find(|v| matches!(v, Detection::Is(..)));
+    let more = detections.iter().find(|v| matches!(v, Detection::More));
+    match (known, more) {
+        (Some(known), _) => *known,
+        (None, Some(_)) if bytes.len() < ENOUGH => Detection::More,
+        _ => Detection::None,
+    }
+}
+
+fn prefixed(bytes: &[u8], prefix: &[u8], detection: Detection) -> Detection {
+    if bytes.starts_with(prefix) {
+        detection
+    } else if prefix.starts_with(bytes) {
+        Detection::More
+    } else {
+        Detection::None
+    }
+}
+
+/// A method in capitals, a blank, and what a target begins with (RFC 9112 section 3).
+fn request(bytes: &[u8]) -> Detection {
+    let is_letter = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'-';
+    let letters = bytes.iter().take_while(|byte| is_letter(byte)).count();
+    if letters > METHOD_BYTES_MAX || bytes.starts_with(&PREFACE[..4]) {
+        return Detection::None;
+    }
+    match (letters, bytes.get(letters), bytes.get(letters + 1)) {
+        (_, None, _) | (3.., Some(b' '), None) => Detection::More,
+        (3.., Some(b' '), Some(b'/' | b'*')) => Detection::Is(Protocol::Http1, Role::Asks),
+        (3.., Some(b' '), Some(byte)) if byte.is_ascii_alphanumeric() || *byte == b'[' => {
+            Detection::Is(Protocol::Http1, Role::Asks)
+        }
+        _ => Detection::None,
+    }
+}
+
+fn giop(bytes: &[u8]) -> Detection {
+    match bytes.first_chunk() {
+        Some(head) if MessageHeader::parse(head).is_ok() => {
+            Detection::Is(Protocol::Giop, Role::Either)
+        }
+        Some(_) => Detection::None,
+        None => prefixed(&bytes[..bytes.len().min(4)], b"GIOP", Detection::More),
+    }
+}
+
+/// A record of handshakes, alerts, ciphers or data (RFC 8446 section 5.1).
+fn tls(bytes: &[u8]) -> Detection {
+    match bytes {
+        [20..=23, 3, 0..=4, high, _, ..] if *high <= 0x48 => {
+            Detection::Is(Protocol::Tls, Role::Either)
+        }
+        [] | [20..=23] | [20..=23, 3] | [20..=23, 3, 0..=4] | [20..=23, 3, 0..=4, _] => {
+            Detection::More
+        }
+        _ => Detection::None,
+    }
+}
+
+/// A length in decimal digits and a line feed (contracts/README.md, Raw).
+fn raw(bytes: &[u8]) -> Detection {
+    let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+    match (digits, bytes.get(digits)) {
+        (2.., _) if bytes[0] == b'0' => Detection::None,
+        (1..=9, Some(b'\n')) => Detection::Is(Protocol::Raw, Role::Either),
+        (0..=9, None) => Detection::More,
+        _ => Detection::None,
+    }
+}
+
+/// A frame of HTTP/2: of a server that begins, its SETTINGS; in the middle of a
+/// connection any.
+fn frame(bytes: &[u8], beginning: bool) -> Detection {
+    let Some(head) = bytes.first_chunk().map(FrameHead::parse) else {
+        return Detection::More;
+    };
+    let first = head.kind == kind::SETTINGS && head.flags == 0 && head.length <= 240;
+    if is_frame(bytes) && (first || !beginning) {
+        let role = if beginning {
+            Role::Answers
+        } else {
+            Role::Either
+        };
+        return Detection::Is(Protocol::Http2, role);
+    }
+    Detection::None
+}
+
+/// Whether a frame may begin here: its head fulfils the rules of RFC 9113
+/// section 6 for its type, and so does the next one's where it can be seen.
+pub(super) fn is_frame(bytes: &[u8]) -> bool {
+    let Some(raw) = bytes.first_chunk() else {
+        return false;
+    };
+    let head = FrameHead::parse(raw);
+    let next = bytes.get(FrameHead::LEN + head.length as usize..);
+    let next = next.and_then(|rest| rest.first_chunk());
+    raw[5] < 0x80
+        && fulfils_rules(head)
+        && next.is_none_or(|raw| fulfils_rules(FrameHead::parse(raw)))
+}
+
+fn fulfils_rules(head: FrameHead) -> bool {
+    let known = match head.kind {
+        kind::DATA => flag::END_STREAM | flag::PADDED,
+        kind::HEADERS => flag::END_STREAM | flag::END_HEADERS | flag::PADDED | flag::PRIORITY,
+        kind::SETTINGS | kind::PING => flag::ACK,
+        kind::PUSH_PROMISE => flag::END_HEADERS | flag::PADDED,
+        kind::CONTINUATION => flag::END_HEADERS,
+        _ => 0,
+    };
+    let length = match head.kind {
+        kind::SETTINGS => head.length.is_multiple_of(6) && (head.length == 0 || head.flags == 0),
+        kind::PING => head.length == 8,
+        kind::WINDOW_UPDATE | kind::RST_STREAM => head.length == 4,
+        kind::PRIORITY => head.length == 5,
+        kind::GOAWAY => head.length >= 8,
+        _ => true,
+    };
+    let stream = match head.kind {
+        kind::SETTINGS | kind::PING | kind::GOAWAY => head.stream == 0,
+        kind::WINDOW_UPDATE => true,
+        _ => head.stream != 0,
+    };
+    head.kind <= kind::CONTINUATION
+        && head.length <= FRAME_MAX_LEAST
+        && head.flags & !known == 0
+        && length
+        && stream
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn is(bytes: &[u8], protocol: Protocol, role: Role) {
+        assert_eq!(detect(bytes, true), Detection::Is(protocol, role));
+        for length in 0..bytes.len() {
+            let detection = detect(&bytes[..length], true);
+            let known = detection == Detection::Is(protocol, role);
+            assert!(
+                known || detection == Detection::More,
+                "{length}: {detection:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_protocol_is_known_by_its_first_bytes_and_not_refused_before() {
+        is(PREFACE, Protocol::Http2, Role::Asks);
+        is(
+            b"POST /charging/soap HTTP/1.1\r\n",
+            Protocol::Http1,
+            Role::Asks,
+        );
+        is(b"M-SEARCH * HTTP/1.1\r\n", Protocol::Http1, Role::Asks);
+        is(b"GET http://a/ HTTP/1.0\r\n", Protocol::Http1, Role::Asks);
+        is(b"HTTP/1.0 200 OK\r\n", Protocol::Http1, Role::Answers);
+        is(
+            b"GIOP\x01\x02\x01\x00\x10\0\0\0",
+            Protocol::Giop,
+            Role::Either,
+        );
+        is(b"\x16\x03\x01\x02\x00\x01", Protocol::Tls, Role::Either);
+        is(b"655\n<?xml", Protocol::Raw, Role::Either);
+        is(
+            b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64",
+            Protocol::Http2,
+            Role::Answers,
+        );
+    }
+
+    #[test]
+    fn what_is_none_of_these_is_unknown() {
+        for bytes in [
+            &b"220 mail.example ESMTP ready\r\n"[..],
+            b"SSH-2.0-OpenSSH_9.2\r\n and more",
+            b"0123456789 and so on, and on",
+            b"get / http in small letters.",
+            &[0; 24],
+        ] {
+            assert_eq!(
+                detect(bytes, true),
+                Detection::None,
+                "{}",
+                bytes.escape_ascii()
+            );
+        }
+    }
+
+    #[test]
+    fn in_the_middle_a_frame_is_enough_and_at_the_beginning_it_is_not() {
+        let data = b"\0\0\x03\0\x01\0\0\0\x05abc";
+        assert_eq!(detect(data, true), Detection::None);
+        assert_eq!(
+            detect(data, false),
+            Detection::Is(Protocol::Http2, Role::Either)
+        );
+    }
+}

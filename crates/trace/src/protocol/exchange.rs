@@ -1,0 +1,195 @@
+//! One request and its reply, as the packets show them.
+
+use crate::flow::event::{Direction, FlowId, Segment};
+use crate::protocol::layer::Layer;
+
+/// The protocols that are told apart.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// HTTP/1.0 and 1.1 (RFC 9112).
+    Http1,
+    /// HTTP/2 (RFC 9113), gRPC among it.
+    Http2,
+    /// CORBA's GIOP over TCP.
+    Giop,
+    /// Length-prefixed messages (contracts/README.md, Raw).
+    Raw,
+    /// TLS: records are seen, messages are not.
+    Tls,
+    /// None of these.
+    Unknown,
+}
+
+/// The packets and bytes of one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extent {
+    /// Packet that carried its first byte, and when that was captured.
+    pub first_packet: u64,
+    /// Nanoseconds since the Unix epoch.
+    pub first_at_ns: u64,
+    /// Packet that carried its last byte (the last to come, when they came out of order).
+    pub last_packet: u64,
+    /// Nanoseconds since the Unix epoch.
+    pub last_at_ns: u64,
+    /// Offset of its first byte in the stream.
+    pub start: u64,
+    /// Offset behind its last byte. HTTP/2 interleaves: bytes between the two
+    /// may belong to other exchanges.
+    pub end: u64,
+    /// Bytes of the message: the body without transfer framing.
+    pub message_bytes: u64,
+    /// Head, chunk sizes, frame headers, length prefixes of this message.
+    pub overhead_bytes: u64,
+    /// Payload-carrying segments that it begins in: those up to the one that holds
+    /// the first byte of its body (or its last byte, where it has no body). One for
+    /// a message that begins in one send, two for a head and a body in two sends.
+    pub segments: u32,
+    /// HTTP/2: bytes of control frames between its frames.
+    pub between_bytes: u32,
+}
+
+impl Extent {
+    /// Bytes of the message and what frames it.
+    pub fn bytes(&self) -> u64 {
+        self.message_bytes + self.overhead_bytes
+    }
+}
+
+/// How a reply ended.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// By its length, its last chunk, END_STREAM.
+    Framed,
+    /// By the end of the connection, as HTTP/1.0 has it.
+    UntilClose,
+    /// It did not: the connection ended, or the stream was reset.
+    Broken,
+    /// The capture ended first, or lacks bytes.
+    Unseen,
+}
+
+/// One call on the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The connection.
+    pub flow: FlowId,
+    /// From 0 on that connection, by the first byte of the request.
+    pub ordinal: u64,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The way of the request. [`Direction::Request`], except in a capture that
+    /// began after the connection, where only the protocol shows which side asked.
+    pub caller: Direction,
+    /// Method and path, operation, or empty.
+    pub name: Box<str>,
+    /// HTTP status, grpc-status behind it where there is one; GIOP reply status.
+    pub status: Option<(u16, Option<u16>)>,
+    /// HTTP/2 stream or GIOP request id, or 0.
+    pub stream: u32,
+    /// The request.
+    pub request: Extent,
+    /// The reply; None when there was none.
+    pub reply: Option<Extent>,
+    /// How that ended.
+    pub ending: Ending,
+    /// One packet after it the server sent FIN (a connection per call).
+    pub closed_by_server: bool,
+}
+
+impl Exchange {
+    /// From the request's first byte to the reply's last, nanoseconds; None without
+    /// a whole reply.
+    pub fn latency_ns(&self) -> Option<u64> {
+        let whole = matches!(self.ending, Ending::Framed | Ending::UntilClose);
+        let reply = self.reply.as_ref().filter(|_| whole)?;
+        Some(reply.last_at_ns.saturating_sub(self.request.first_at_ns))
+    }
+}
+
+/// One unit of a protocol whose first bytes have been understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// The head of a request of HTTP/1.
+    HttpRequest,
+    /// The head of a reply of HTTP/1, interim ones too; its status.
+    HttpReply(u16),
+    /// A frame of HTTP/2.
+    Http2 {
+        /// Its type (RFC 9113 section 6).
+        kind: u8,
+        /// Its stream, 0 for the connection.
+        stream: u32,
+        /// Its payload, bytes: of DATA what flow control counts.
+        length: u32,
+        /// WINDOW_UPDATE: the increment. SETTINGS: the new window of streams,
+        /// where it announces one. Bytes.
+        window: Option<u32>,
+    },
+    /// A message of GIOP.
+    Giop(wirelab_wire::giop::Kind),
+    /// A message with its length in front.
+    Raw,
+    /// A record of TLS; its content type (RFC 8446 section 5.1).
+    Tls(u8),
+}
+
+/// A half of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// What the client asks.
+    Request,
+    /// What the server answers.
+    Reply,
+}
+
+/// A listener to exchanges.
+pub trait Exchanges {
+    /// One is complete, or will never be. In order of completion, on each
+    /// connection; reported when it is known whether the server closed after it.
+    fn exchange(&mut self, exchange: &Exchange);
+
+    /// A request has begun: its first byte came in `carrier`.
+    fn begun(&mut self, _flow: FlowId, _carrier: &Segment) {}
+
+    /// The exchange of that number is over; [`Exchanges::exchange`] follows, later.
+    fn concluded(&mut self, _flow: FlowId, _ordinal: u64) {}
+
+    /// A message has no counterpart: the capture lacks it, or does not show which it
+    /// is. The exchange of a request is also reported, with [`Ending::Unseen`].
+    fn unpaired(&mut self, _flow: FlowId, _message: Message) {}
+
+    /// The next bytes of a direction belong to `layer`. Every byte that a flow
+    /// hands out is reported once; bytes of one packet may be reported late, when later
+    /// ones have shown what they are.
+    fn layer(&mut self, _flow: FlowId, _layer: Layer, _bytes: u32, _carrier: &Segment) {}
+
+    /// A unit of the protocol, at the end of its head (for WINDOW_UPDATE and
+    /// SETTINGS of HTTP/2: of its payload).
+    fn unit(&mut self, _flow: FlowId, _unit: Unit, _carrier: &Segment) {}
+}
