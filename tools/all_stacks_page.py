@@ -10,16 +10,10 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from wirelab import finished_run, run_directory
-from wirelab.statistics import (
-    CLIENT_CPU,
-    RATE,
-    RESPONSE_P50,
-    SERVICE_CPU,
-    Cell,
-    Figure,
-    cells,
-)
+from wirelab.run import directory as run_directory
+from wirelab.run import finished as finished_run
+from wirelab.statistics.cell import Cell, cells
+from wirelab.statistics.figure import CLIENT_CPU, RATE, RESPONSE_P50, SERVICE_CPU, Figure
 
 PAGE = Path("docs/reference/all-stacks.md")
 BEGIN = "<!-- all stacks: made by tools/all_stacks_page.py -->"

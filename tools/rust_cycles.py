@@ -73,9 +73,7 @@ def _flat(use: str) -> Iterator[str]:
         yield from (head + path for path in _flat(part))
 
 
-def _resolved(
-    module: tuple[str, ...], path: list[str], known: Modules
-) -> tuple[str, ...] | None:
+def _resolved(module: tuple[str, ...], path: list[str], known: Modules) -> tuple[str, ...] | None:
     if path[0] == "crate":
         full = tuple(path[1:])
     elif path[0] == "super":
@@ -85,7 +83,7 @@ def _resolved(
         full = module[: len(module) - ups] + tuple(path[ups:])
     else:
         full = (*module, *path)
-        if not full[: len(module) + 1] in known:
+        if full[: len(module) + 1] not in known:
             return None
     for length in range(len(full), -1, -1):
         if full[:length] in known:

@@ -207,7 +207,7 @@ def test_refused_connections_are_a_result(capsys: pytest.CaptureFixture[str]) ->
     assert said["latency_ms"] == {}, "the time of a failure is no response time"
     shown = capsys.readouterr().out
     assert shown.count("Connection refused") == 1
-    assert "no call went well" in shown
+    assert "no call succeeded" in shown
     assert "response time" not in shown
     assert "nobody listens at 127.0.0.1" in shown
 

@@ -134,7 +134,7 @@ def test_a_p99_that_some_trials_lack_is_of_too_few_calls() -> None:
     assert lacks is not None
     assert lacks.words == "too few calls"
     assert lacks.reason == "a p99 needs 1,000 calls of a trial; known of 3 of 4 trials"
-    assert "a trial needs 1,000 calls for it" in " ".join(printed(every).split())
+    assert "some trial had fewer than 1,000 calls" in " ".join(printed(every).split())
     assert "—" in printed(_with_p99s([None, None]))
 
 

@@ -106,7 +106,8 @@ def test_equal_stacks_are_equivalent() -> None:
         r"\([\d.]+ % fewer to [\d.]+ % more\); median response time\.$",
         found[0],
     )
-    assert not any(" than " in sentence for sentence in found)
+    decided = [one for one in found if not one.startswith(("Undecided", "In brackets"))]
+    assert not any(" than " in sentence for sentence in decided)
 
 
 def test_an_interval_from_half_to_double_is_undecided_and_says_what_may_decide() -> None:
@@ -173,7 +174,8 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
             "a difference by its own interval, but not among 20 comparisons (Holm); "
         )
     found = sentences(every, 0.0)
-    assert not any(" than " in sentence for sentence in found)
+    decided = [one for one in found if not one.startswith(("Undecided", "In brackets"))]
+    assert not any(" than " in sentence for sentence in decided)
     assert found[0].startswith("Undecided: calls per second of grpc@rust and rest@rust json in all")
     assert "Holm's method does not uphold 1 difference, about" in found[0]
     assert "upholds 0 among all 20 comparisons; only these count" in found[-1]
@@ -297,7 +299,7 @@ def test_failed_calls_are_counted_and_named_by_what_happened() -> None:
     every = [failing(one) if one.point.stack == REST else one for one in trials(SMALL)]
     found = sentences(every, 0.05)
     calls, errors = (sum(one.result[name] for one in every) for name in ("calls", "errors"))
-    assert found[-1] == (
+    assert found[0] == (
         f"{errors:,} of {calls:,} calls failed: {errors:,} timed out. Response times of all calls "
         "hold them with the time until they failed; the tables have those of good calls too."
     )

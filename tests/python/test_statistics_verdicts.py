@@ -157,7 +157,8 @@ def test_near_the_threshold_no_number_is_named() -> None:
     near = ratio(_sample(log1p(0.05) + 0.001, 0.1, 4), _sample(0.0, 0.1, 4), 0.05)
     assert near.further_repeats is None
     assert near.decided_by == (
-        f"the estimate is so near the threshold that {REPEATS_MAX} more repeats would hardly decide"
+        f"more than {REPEATS_MAX} more repeats would be needed: the distance to the threshold is "
+        "small next to the spread between trials"
     )
 
 

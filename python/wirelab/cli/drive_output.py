@@ -34,15 +34,15 @@ def show(target: str, result: Json) -> None:
     out.print(target, style="bold")
     _show_amount(result)
     _show_errors(result)
-    if result["ok"]:
-        _show_response_times("response time", result)
-        if result["load"] == "open":
-            _show_times("service time", result["service_time_ms"])
-            _show_times("schedule lag", _without(result["schedule_lag_ms"], "mean"))
-        if result["errors"]:
-            _say(f"  {FAILED_TIMES}", "dim")
-    else:
-        _say("  no call went well, so that there are no times")
+    if not result["ok"]:
+        _say("  no call succeeded")
+    _show_response_times("response time", result)
+    if result["ok"] and result["load"] == "open":
+        good = ", good calls" if result["errors"] else ""
+        _show_times(f"service time{good}", result["service_time_ms"])
+        _show_times("schedule lag", _without(result["schedule_lag_ms"], "mean"))
+    if result["errors"]:
+        _say(f"  {FAILED_TIMES}", "dim")
     if result["sequences"]:
         _show_sequences(result["sequences"])
     _show_client(result)

@@ -183,12 +183,13 @@ def drive_stack(
 
 
 def summary(outcome: Json, timeout_s: float) -> Json:
-    """The outcome as one flat object; times in milliseconds, none where no call went well.
+    """The outcome as one flat object; times in milliseconds, none where no call was answered.
     ``latency_ms`` is of all calls, failed ones with the time until they failed,
     ``latency_good_ms`` of good ones: the same where none failed."""
     group, process = outcome["groups"][0], outcome["process"]
     cpu = process["cpu_user_s"] + process["cpu_system_s"]
     ended, awake_s = group["ended"], process.get("awake_s", 0.0)
+    answered = group["ok"] or group["errors_by_kind"].get("application")
     return {
         "calls": group["calls"],
         "ok": group["ok"],
@@ -201,7 +202,7 @@ def summary(outcome: Json, timeout_s: float) -> Json:
         "load": group["load"],
         "window_s": group["window_s"],
         "timeout_s": timeout_s,
-        "latency_ms": _milliseconds(group["times"].get("response")) if group["ok"] else {},
+        "latency_ms": _milliseconds(group["times"].get("response")) if answered else {},
         "latency_good_ms": _milliseconds(_good(group["times"], group["errors"])),
         "service_time_ms": _milliseconds(group["times"].get("service")) if group["ok"] else {},
         "schedule_lag_ms": _milliseconds(group["times"].get("lag")) if group["ok"] else {},

@@ -27,8 +27,9 @@ _STEPS: dict[Unit, tuple[tuple[float, str], ...]] = {
 
 SIGNIFICANT = 3
 """Significant digits of a number."""
-SIGNIFICANT_MAX = 6
-"""Those of limits that differ from their estimate in later digits alone."""
+SIGNIFICANT_MAX = 4
+"""Those of limits that differ from their estimate in the last digit alone; an interval that is
+narrower still is not printed."""
 
 
 def digits(value: float, significant: int = SIGNIFICANT) -> str:
@@ -46,7 +47,7 @@ def digits(value: float, significant: int = SIGNIFICANT) -> str:
 
 def resolution(interval: Interval, divisor: float = 1.0) -> int | None:
     """Significant digits, 3 or more, in which the limits differ from the estimate; None where
-    there are no limits, or none of up to 6 digits shows them: they carry no information then."""
+    there are no limits, or none of up to 4 digits shows them: they carry no information then."""
     if interval.bounds is None:
         return None
     values = [value / divisor for value in (*interval.bounds, interval.estimate)]
@@ -97,9 +98,10 @@ def limits(interval: Interval | None, unit: Unit, between: str = DASH) -> str:
 
 def over_limits(interval: Interval | None, unit: Unit) -> str:
     """The estimate, and on a line of their own the limits, where they carry information."""
-    shown = estimate(interval, unit)
     if interval is None:
-        return shown
+        return NONE
+    divisor, _ = step(interval.estimate, unit)
+    shown = quantity(interval.estimate, unit, resolution(interval, divisor) or SIGNIFICANT)
     return "\n".join(filter(None, (shown, limits(interval, unit))))
 
 

@@ -23,7 +23,7 @@ from wirelab.statistics.figure import (
 from wirelab.trial.record import Point, Trial
 
 NOT_RANKED = "not ranked: the client was the limit, so its figures are bounds"
-NO_VALUE = "a side has no value; trials that measure it may decide"
+NO_VALUE = "a side has no value; a longer window, or trials that measure it, may decide"
 CLIENT = "a client with more cores, or fewer users, may decide"
 COMPARED = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
 """Figures in which stacks are compared."""

@@ -14,7 +14,8 @@ _TOLD = (
     "Core-seconds of the processes of caller (without what it spent spinning) and service, and "
     "gigabytes that the caller's sockets sent and received, within the window and over the "
     "calls that ended in it; connections opened over the calls of the whole run, warm-up "
-    "included. Each figure has its 95 % interval. On loopback the kernel's work for the "
+    "included. Each figure has its 95 % interval, unless the first four "
+    "digits do not show it. On loopback the kernel's work for the "
     "receiver may be charged to the sender."
 )
 _MILLION = 1e6

@@ -14,13 +14,15 @@ from wirelab.format import failures
 from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.numbers import digits, plain, span
 from wirelab.report.contest import Contest, contests
-from wirelab.report.statement import EACH_MAX, Statements
+from wirelab.report.statement import EACH_MAX, NOUN, Statements
 from wirelab.statistics.cell import cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
 from wirelab.trial.labels import Names
 from wirelab.trial.record import Trial
 
+FAILED_LEAD = 0.01
+"""Share of failed calls from which on they are reported before anything else."""
 MAIN_WEIGHT = 1.5
 """The main figure leads unless the logarithm of another difference is larger by this factor:
 in a closed load rate and response time are two views of one difference."""
@@ -45,7 +47,8 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
             "Closed and open loads are both in this run; figures of the one are never "
             "compared with figures of the other."
         )
-    return [*found, *_failures(trials), *_failed_calls(trials)]
+    failed = [*_failures(trials), *_failed_calls(trials)]
+    return [*failed, *found] if _failed_share(trials) >= FAILED_LEAD else [*found, *failed]
 
 
 def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) -> list[str]:
@@ -93,7 +96,8 @@ def _together(main: list[Contest], threshold: float) -> str:
     if not alone or len(pairs) == 1:
         return f"{small}."
     return (
-        f"{small}. Of {counted(alone, 'difference')} by a 95 % interval alone, Holm's method "
+        f"{small}. Of {counted(alone, 'difference')} in {NOUN[main[0].figure.name]} by a 95 % "
+        f"interval alone, Holm's method "
         f"upholds {kept} among all {len(pairs)} comparisons; only these count."
     )
 
@@ -115,6 +119,13 @@ def _alone(trials: Sequence[Trial], names: Names) -> list[str]:
             f"{digits(interval.estimate)} calls/s ({bounds})."
         )
     return found
+
+
+def _failed_share(trials: Sequence[Trial]) -> float:
+    """Of all calls of the windows."""
+    calls = sum(int(trial.result.get("calls") or 0) for trial in trials)
+    failed = sum(int(trial.result.get("errors") or 0) for trial in trials)
+    return failed / calls if calls else 0.0
 
 
 def _failures(trials: Sequence[Trial]) -> list[str]:

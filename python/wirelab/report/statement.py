@@ -265,10 +265,12 @@ def _repeats(numbers: Sequence[int | None]) -> str:
     """What decides several settings; None: no sensible number."""
     known = sorted(number for number in numbers if number is not None)
     if not known:
-        return f"{REPEATS_MAX} more repeats would hardly decide"
+        return f"more than {REPEATS_MAX} more repeats would be needed"
     least, most = known[0], known[-1]
     shown = (
         decided_by(least) if least == most else f"about {least} to {most} more repeats may decide"
     )
     rest = len(numbers) - len(known)
-    return f"{shown} (in {rest} not even {REPEATS_MAX})" if rest else shown
+    if not rest:
+        return shown
+    return f"{shown} ({counted(rest, 'setting')} would need more than {REPEATS_MAX})"

@@ -152,7 +152,7 @@ def _limits(interval: Interval, divisor: float, prefix: str) -> str:
 
 
 def _errors(cell: Cell) -> str:
-    return str(cell.errors) if cell.errors < 10_000 else f"{cell.errors:.0e}"
+    return str(cell.errors) if cell.errors < 10_000 else f"{cell.errors / 1e3:,.0f}k"
 
 
 def _marks(cell: Cell) -> str:
@@ -189,7 +189,8 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
     if tail.TRIALS in lacking:
         notes.append(f"?: {tail.TRIALS}, {tail.BELOW}.")
     if tail.CALLS in lacking:
-        notes.append(f"p99 without a value, or with ?: a trial needs {CALLS_MIN:,} calls for it.")
+        also = "" if tail.TRIALS in lacking else " or ?"
+        notes.append(f"p99 {NONE}{also}: some trial had fewer than {CALLS_MIN:,} calls.")
     return notes
 
 

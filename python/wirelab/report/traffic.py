@@ -14,7 +14,7 @@ _TOLD = (
     "What the engine's sockets sent and received within the window, over the calls of the "
     "window: heads, bodies and framing, with TLS its records, without the headers of TCP and IP. "
     "Replies that straddle the window's edges count with the part that lies in it. Each figure "
-    "stands above its 95 % interval."
+    "stands above its 95 % interval, unless that is narrower than a byte."
 )
 
 
@@ -48,5 +48,5 @@ def _bytes(interval: Interval | None) -> str:
     whole = f"{interval.estimate:,.0f} B"
     if interval.bounds is None:
         return whole
-    low, high = interval.bounds
-    return f"{whole}\n{low:,.0f}{DASH}{high:,.0f}"
+    low, high = (f"{bound:,.0f}" for bound in interval.bounds)
+    return whole if low == high else f"{whole}\n{low}{DASH}{high}"

@@ -82,7 +82,7 @@ def decided_by(further: int | None, border: str = "threshold") -> str:
     """``about 12 more repeats may decide``, or that no sensible number does."""
     if further is None:
         return (
-            f"the estimate is so near the {border} that {REPEATS_MAX} more repeats would hardly "
-            "decide"
+            f"more than {REPEATS_MAX} more repeats would be needed: the distance to the {border} "
+            "is small next to the spread between trials"
         )
     return f"about {counted(further, 'more repeat')} may decide"

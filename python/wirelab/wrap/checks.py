@@ -245,7 +245,10 @@ def _latency(case: Case) -> Check | None:
 def _why(pair: Pair) -> str:
     more = pair.tool_s - pair.wire_s
     if more > 0:
-        return f"{quantity(more, 's')} of it are spent in the tool, not on the wire"
+        return (
+            f"{quantity(more, 's')} of it are not on the wire: the tool spent them, or its way of "
+            "counting adds them"
+        )
     return "it leaves out a part of the time on the wire"
 
 
