@@ -5,11 +5,13 @@ use wirelab_contract::{
     ApplicationError, Call, Contract, Operation, Reply, State, Store, Unary, UnaryVisitor,
 };
 use wirelab_stack::{Binding, Codec};
+use wirelab_wire::codec::transcoded;
 use wirelab_verify::{Exam, Finding, Said, Section, Subject as _};
 
 use super::connection::{Connection, Service};
 
 const VECTORS: &str = include_str!("../../../../contracts/vectors/messages.json");
+const ENCODINGS: &str = include_str!("../../../../contracts/vectors/encodings.json");
 
 /// Characters of a message that a finding shows.
 const EXCERPT: usize = 120;
@@ -22,6 +24,13 @@ struct Vectors {
     refused_protobuf: Vec<Refused>,
     #[serde(default)]
     refused_xml: Vec<Refused>,
+}
+
+/// The part of `contracts/vectors/encodings.json` that is sent.
+#[derive(Deserialize)]
+struct Encodings {
+    refused_cbor: Vec<Refused>,
+    refused_msgpack: Vec<Refused>,
 }
 
 #[derive(Deserialize)]
@@ -57,7 +66,8 @@ pub(crate) fn exam(contract: Contract, service: &Service) -> Result<Exam, String
             sender.accepted(operation, vector)?;
         }
     }
-    for refused in sender.refused(&vectors) {
+    let encodings: Encodings = serde_json::from_str(ENCODINGS).map_err(|error| error.to_string())?;
+    for refused in sender.refused(&vectors, &encodings) {
         if let Some(operation) = sender.operation(contract, &refused.message) {
             sender.refuses(operation, refused)?;
         }
@@ -113,6 +123,15 @@ impl Sender {
         match self.connection.codec {
             Codec::Json => Ok(texts(&vector.json_variants)),
             Codec::Xml => Ok(texts(&vector.xml_variants)),
+            // The variants of JSON as they are: other orders, absent and unknown fields. Base64
+            // would not be bytes.
+            codec @ (Codec::Cbor | Codec::Msgpack) if vector.message != "UploadRequest" => {
+                let value = |json: &String| {
+                    let value = serde_json::from_str(json).map_err(|error| error.to_string());
+                    value.map(|value| transcoded(codec, &value))
+                };
+                vector.json_variants.iter().map(value).collect()
+            }
             Codec::Protobuf => vector
                 .protobuf_variants
                 .iter()
@@ -122,8 +141,10 @@ impl Sender {
         }
     }
 
-    fn refused<'a>(&self, vectors: &'a Vectors) -> &'a [Refused] {
+    fn refused<'a>(&self, vectors: &'a Vectors, encodings: &'a Encodings) -> &'a [Refused] {
         match self.connection.codec {
+            Codec::Cbor => &encodings.refused_cbor,
+            Codec::Msgpack => &encodings.refused_msgpack,
             Codec::Json => &vectors.refused_json,
             Codec::Protobuf => &vectors.refused_protobuf,
             Codec::Xml => &vectors.refused_xml,
@@ -134,7 +155,7 @@ impl Sender {
     /// No reply may come, and the next good call must be answered.
     fn refuses(&mut self, operation: Operation, refused: &Refused) -> Result<(), String> {
         let message = match self.connection.codec {
-            Codec::Protobuf => bytes(&refused.input)?,
+            Codec::Cbor | Codec::Msgpack | Codec::Protobuf => bytes(&refused.input)?,
             _ => refused.input.clone().into_bytes(),
         };
         self.calls += 2;

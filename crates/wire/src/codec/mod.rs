@@ -24,7 +24,7 @@ pub use ciborium::Value as Object;
 pub use expected::Expected;
 pub use form::Form;
 pub use mismatch::Mismatch;
-pub use objects::object;
+pub use objects::{object, transcoded};
 pub use wirelab_stack::Codec;
 
 pub use support::{Unsupported, supports};

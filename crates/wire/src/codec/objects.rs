@@ -38,6 +38,22 @@ pub fn object(codec: Codec, bytes: &[u8]) -> Result<Value, Mismatch> {
     }
 }
 
+/// A document of JSON as one of CBOR or MessagePack; base64 stays text.
+///
+/// # Panics
+/// With another codec than these two.
+#[must_use]
+pub fn transcoded(codec: Codec, json: &serde_json::Value) -> Vec<u8> {
+    const WRITTEN: &str = "values of JSON have a form, and memory grows";
+    let mut out = Vec::new();
+    match codec {
+        Codec::Cbor => ciborium::into_writer(json, &mut out).expect(WRITTEN),
+        Codec::Msgpack => rmp_serde::encode::write_named(&mut out, json).expect(WRITTEN),
+        other => panic!("{other} is neither cbor nor msgpack"),
+    }
+    out
+}
+
 /// The text of an application error: the map `{"error": text}`.
 ///
 /// # Errors
