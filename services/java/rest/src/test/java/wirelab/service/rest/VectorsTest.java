@@ -92,12 +92,38 @@ class VectorsTest {
     }
 
     @Test
+    void cborAndMessagePackAreReadAndWrittenByTheVectors() throws Exception {
+        for (String name : List.of("cbor", "msgpack")) {
+            Codec codec = binary(name);
+            int read = 0;
+            for (Map<?, ?> each : accepted("encodings.json")) {
+                Class<?> message = plain(each.get("message"));
+                if (message == null) {
+                    continue;
+                }
+                byte[] given = HexFormat.of().parseHex((String) each.get(name));
+                byte[] written = codec.write(codec.read(given, message));
+                String json = new String(JacksonCodec.json().write(codec.read(written, message)), StandardCharsets.UTF_8);
+                assertEquals(Bench.value((String) each.get("json")), Bench.value(json), name + " " + each.get("name"));
+                read++;
+            }
+            assertTrue(read > 20, "only " + read + " messages of " + name + " were read");
+        }
+    }
+
+    private static Codec binary(String name) {
+        return name.equals("cbor") ? JacksonCodec.cbor() : JacksonCodec.msgpack();
+    }
+
+    @Test
     void whatNoReaderMayTakeIsRefused() throws Exception {
         Map<?, ?> messages = (Map<?, ?>) Bench.vectors("messages.json");
         Map<?, ?> encodings = (Map<?, ?>) Bench.vectors("encodings.json");
         refused((List<?>) messages.get("refused_json"), "json");
         refused((List<?>) messages.get("refused_protobuf"), "protobuf");
         refused((List<?>) encodings.get("refused_xml"), "xml");
+        refused((List<?>) encodings.get("refused_cbor"), "cbor");
+        refused((List<?>) encodings.get("refused_msgpack"), "msgpack");
     }
 
     private static void refused(List<?> vectors, String codec) {
@@ -116,9 +142,10 @@ class VectorsTest {
                 Codec reader = switch (codec) {
                     case "json" -> JacksonCodec.json();
                     case "xml" -> new XmlCodec(model);
+                    case "cbor", "msgpack" -> binary(codec);
                     default -> new ProtobufCodec();
                 };
-                byte[] bytes = codec.equals("protobuf")
+                byte[] bytes = List.of("protobuf", "cbor", "msgpack").contains(codec)
                         ? HexFormat.of().parseHex(input)
                         : input.getBytes(StandardCharsets.UTF_8);
                 assertThrows(Codec.Malformed.class, () -> reader.read(bytes, message), codec + ": " + vector.get("why"));
