@@ -19,8 +19,8 @@ VENV  := .venv/.up-to-date
 STAMP := $(TOOLS)/.uv-$(UV_VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test test-rust test-go test-java test-python lint lint-rust lint-go \
-	lint-python fmt generate fresh audit bench \
+.PHONY: help demo setup test test-rust test-go test-java test-python check lint lint-rust lint-go \
+	lint-java lint-python fmt generate fresh audit bench \
 	ground-truth fuzz clean
 
 help: ## this list
@@ -70,20 +70,45 @@ test-python: setup
 
 # -- checks ----------------------------------------------------------------
 
-lint: lint-rust lint-go lint-python fresh audit ## formatting, lints, types, fresh generated code, advisories
+# Nothing here builds with optimisation, so that it stays within minutes after any change.
+check: | $(BIN)/lint-imports ## formatting, lints, types and the fast tests, before every commit
+	@.ci/need rust go
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --lib --locked --quiet
+	cargo build --package wirelab-engine --locked
+	cd services/go && go vet ./... && go test ./internal/...
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+	$(BIN)/python -m tools.rust_cycles
+	$(BIN)/mypy
+	WIRELAB_ENGINE=$(CURDIR)/target/debug/wirelab-engine \
+		$(BIN)/python -m pytest --quiet -m "not slow" tests/python
+
+$(BIN)/lint-imports:
+	$(MAKE) setup
+
+lint: lint-rust lint-go lint-java lint-python fresh audit ## formatting, lints, types, fresh generated code, advisories
 
 lint-rust:
 	@.ci/need rust
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/python -m tools.rust_cycles
 
 lint-go:
 	@.ci/need go
-	cd services/go && go vet ./...
+	cd services/go && go vet ./... && go tool staticcheck ./...
 	@unformatted=$$(gofmt -l services/go); \
 	test -z "$$unformatted" || { echo "gofmt: run make fmt for" $$unformatted; exit 1; }
 
+lint-java:
+	@.ci/need java
+	.ci/lint-java
+
 lint-python: setup
+	$(BIN)/lint-imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

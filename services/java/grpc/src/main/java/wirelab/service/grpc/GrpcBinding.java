@@ -34,6 +34,8 @@ public final class GrpcBinding implements Binding {
 
     static final int MESSAGE_BYTES_MAX = 128 << 20;
 
+    /** The event loops are those of Netty 4.1; 4.2 makes them by MultiThreadIoEventLoopGroup. */
+    @SuppressWarnings("deprecation")
     @Override
     public Running start(Configuration configuration, Model model, Calls calls) throws Refusal, IOException {
         BOOTSTRAP.setLevel(Level.SEVERE);
