@@ -1,18 +1,51 @@
-"""A laboratory for wire protocols. ``wirelab`` is a command; ``__version__`` is its version.
+"""A laboratory for wire protocols: the command ``wirelab``, and what programs can do with runs.
 
-Nothing is imported here: every command pays for what its package imports.
+>>> run = wirelab.load_run("runs/mine")                      # doctest: +SKIP
+>>> table = wirelab.frame(run)                               # doctest: +SKIP
+>>> wirelab.compare(*wirelab.cells(run)[:2]).verdict         # doctest: +SKIP
+
+Nothing is imported here before it is used: every command pays for what its package imports.
 """
 
 from __future__ import annotations
 
-__all__ = ["__version__"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wirelab.api import (
+        Cell,
+        Comparison,
+        Run,
+        Trial,
+        cells,
+        compare,
+        frame,
+        load_run,
+        records,
+    )
+
+__all__ = [
+    "Cell",
+    "Comparison",
+    "Run",
+    "Trial",
+    "__version__",
+    "cells",
+    "compare",
+    "frame",
+    "load_run",
+    "records",
+]
 
 
-def __getattr__(name: str) -> str:
-    """PEP 562: the version of the installed package, read when it is first asked for."""
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _version()
+def __getattr__(name: str) -> Any:
+    """PEP 562: the version of the installed package, or a name of :mod:`wirelab.api`."""
+    if name == "__version__":
+        return _version()
+    if name in __all__:
+        return getattr(import_module("wirelab.api"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _version() -> str:

@@ -55,6 +55,10 @@ pub enum ContentType {
     Text,
     /// `application/json` with or without parameters.
     Json,
+    /// `application/cbor` with or without parameters.
+    Cbor,
+    /// `application/vnd.msgpack` with or without parameters.
+    Msgpack,
     /// `application/x-protobuf` with or without parameters.
     Protobuf,
     /// `application/xml` or `text/xml`, with or without parameters: the one is
@@ -71,13 +75,15 @@ pub enum ContentType {
 impl ContentType {
     /// The type of that name, which must come without parameters.
     pub fn named(name: &[u8]) -> ContentType {
-        const NAMES: [(&[u8], ContentType); 8] = [
+        const NAMES: [(&[u8], ContentType); 10] = [
             (b"application/json", ContentType::Json),
             (b"application/grpc", ContentType::Grpc),
             (b"application/grpc+proto", ContentType::Grpc),
             (b"text/xml", ContentType::Xml),
             (b"application/xml", ContentType::Xml),
             (b"application/soap+xml", ContentType::SoapXml),
+            (b"application/cbor", ContentType::Cbor),
+            (b"application/vnd.msgpack", ContentType::Msgpack),
             (b"application/x-protobuf", ContentType::Protobuf),
             (b"text/plain", ContentType::Text),
         ];

@@ -5,8 +5,8 @@ use wirelab_contract::{
     ApplicationError, Call, Contract, Operation, Reply, State, Store, Unary, UnaryVisitor,
 };
 use wirelab_stack::{Binding, Codec};
-use wirelab_wire::codec::transcoded;
 use wirelab_verify::{Exam, Finding, Said, Section, Subject as _};
+use wirelab_wire::codec::transcoded;
 
 use super::connection::{Connection, Service};
 
@@ -66,7 +66,8 @@ pub(crate) fn exam(contract: Contract, service: &Service) -> Result<Exam, String
             sender.accepted(operation, vector)?;
         }
     }
-    let encodings: Encodings = serde_json::from_str(ENCODINGS).map_err(|error| error.to_string())?;
+    let encodings: Encodings =
+        serde_json::from_str(ENCODINGS).map_err(|error| error.to_string())?;
     for refused in sender.refused(&vectors, &encodings) {
         if let Some(operation) = sender.operation(contract, &refused.message) {
             sender.refuses(operation, refused)?;

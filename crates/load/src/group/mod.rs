@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use wirelab_wire::CallId;
 
-use crate::connection::session_factory::Speaks;
 use crate::connection::connections::Connections;
+use crate::connection::session_factory::Speaks;
 use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
 use crate::reactor::poll::Poll;

@@ -374,6 +374,8 @@ pub(super) fn content_of(named: ContentType) -> Content {
         ContentType::Xml | ContentType::SoapXml => Content::Xml,
         ContentType::Protobuf | ContentType::Grpc => Content::Protobuf,
         ContentType::Text => Content::Text,
-        ContentType::Absent | ContentType::Other => Content::Other,
+        ContentType::Absent | ContentType::Cbor | ContentType::Msgpack | ContentType::Other => {
+            Content::Other
+        }
     }
 }

@@ -1,0 +1,80 @@
+"""What a program can do with a run: read it, take its figures as a table, compare two cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirelab.errors import UsageError
+from wirelab.run import finished
+from wirelab.run.finished import Run
+from wirelab.stack.suggestions import did_you_mean
+from wirelab.statistics import cell as _cell
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.comparison import THRESHOLD, Comparison, ratio
+from wirelab.statistics.figure import FIGURES, Figure
+from wirelab.trial.record import Trial
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def load_run(folder: str | Path) -> Run:
+    """The run in a directory, finished or not. Raises
+    :class:`wirelab.errors.RunDirectoryError`."""
+    return finished.read(Path(folder))
+
+
+def cells(run: Run) -> list[Cell]:
+    """The points of the run's matrix with their trials, in the order in which they came."""
+    return list(_cell.cells(run.trials))
+
+
+def records(trials: Iterable[Trial]) -> list[dict[str, Any]]:
+    """One flat row per trial: its point, repeat and status, then every figure in its unit
+    (:data:`wirelab.statistics.figure.FIGURES`: 1/s, ns, s, B); None where the trial lacks it."""
+    return [
+        {
+            "trial": trial.id,
+            "stack": trial.point.stack,
+            "operation": trial.point.operation,
+            "bytes": trial.point.bytes,
+            "load": trial.point.load.get("kind"),
+            "users": trial.point.load.get("users"),
+            "rate_planned": trial.point.load.get("rate"),
+            "link": trial.point.link,
+            "repeat": trial.repeat,
+            "status": trial.status,
+            **{figure.name: figure.of(trial) for figure in FIGURES if trial.status == "measured"},
+        }
+        for trial in trials
+    ]
+
+
+def frame(run: Run) -> pandas.DataFrame:
+    """:func:`records` as a data frame. Raises :class:`wirelab.errors.UsageError` where pandas is
+    not installed."""
+    try:
+        import pandas
+    except ImportError:
+        raise UsageError("pandas is not installed", "pip install pandas, or use records()") from None
+    return pandas.DataFrame.from_records(records(run.trials))
+
+
+def compare(
+    first: Cell, second: Cell, figure: str = "response_p50", threshold: float = THRESHOLD
+) -> Comparison:
+    """The ratio first / second of a figure over whole trials, with its 95 % interval and the
+    verdict. A difference counts when the interval lies beyond ``1 + threshold``. Raises
+    :class:`wirelab.errors.UsageError` for an unknown figure and
+    :class:`wirelab.statistics.errors.StatisticsError` where a cell has no value."""
+    of = _figure(figure)
+    return ratio(first.values(of), second.values(of), threshold)
+
+
+def _figure(name: str) -> Figure:
+    known = {figure.name: figure for figure in FIGURES}
+    if name not in known:
+        raise UsageError(f"there is no figure {name!r}", did_you_mean(name, known))
+    return known[name]

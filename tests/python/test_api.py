@@ -1,0 +1,62 @@
+"""What the package exports, and what it does with a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import wirelab
+from tests.python.synthetic_run import GRPC, REST, World, trials, users, write_run
+from wirelab.errors import RunDirectoryError, UsageError
+
+WORLD = World(sizes=(14,), loads=(users(1),), repeats=4)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> wirelab.Run:
+    return wirelab.load_run(write_run(tmp_path_factory.mktemp("api") / "run", trials(WORLD)))
+
+
+def test_exported_names() -> None:
+    assert wirelab.__all__ == sorted(wirelab.__all__)
+    assert set(wirelab.__all__) == {
+        "Cell", "Comparison", "Run", "Trial", "__version__", "cells", "compare", "frame",
+        "load_run", "records",
+    }  # fmt: skip
+    assert all(hasattr(wirelab, name) for name in wirelab.__all__)
+    with pytest.raises(AttributeError):
+        _ = wirelab.nothing
+    assert (Path(wirelab.__file__).parent / "py.typed").is_file()
+
+
+def test_a_run_is_a_table_of_trials(run: wirelab.Run) -> None:
+    rows = wirelab.records(run.trials)
+    assert len(rows) == len(run.trials) == 8
+    assert {row["stack"] for row in rows} == {REST, GRPC}
+    assert all(row["users"] == 1 and row["status"] == "measured" for row in rows)
+    assert all(row["response_p50"] > 0 and row["rate"] > 0 for row in rows)
+
+
+def test_a_frame_has_the_same_rows(run: wirelab.Run) -> None:
+    pytest.importorskip("pandas")
+    table = wirelab.frame(run)
+    assert len(table) == 8
+    medians = table.groupby("stack")["response_p50"].median()
+    assert medians[REST] < medians[GRPC]
+
+
+def test_two_cells_are_compared(run: wirelab.Run) -> None:
+    rest, grpc = sorted(wirelab.cells(run), key=lambda cell: cell.point.stack, reverse=True)
+    found = wirelab.compare(rest, grpc)
+    assert found.verdict == "lower"
+    assert found.ratio.high is not None
+    assert found.ratio.high < 1.0
+    assert wirelab.compare(grpc, rest, "response_p50").verdict == "higher"
+
+
+def test_what_cannot_be_is_refused(run: wirelab.Run, tmp_path: Path) -> None:
+    with pytest.raises(RunDirectoryError):
+        wirelab.load_run(tmp_path)
+    with pytest.raises(UsageError, match="there is no figure 'median'"):
+        wirelab.compare(*wirelab.cells(run)[:2], "median")
