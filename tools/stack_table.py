@@ -18,7 +18,7 @@ from pathlib import Path
 
 from wirelab import checkout
 from wirelab.errors import WirelabError
-from wirelab.process.endpoint import Appointment
+from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.libraries import OWN, Library, Role
 from wirelab.process.scratch import Scratch
@@ -199,7 +199,7 @@ def starter(catalogue: Catalogue, scratch: Scratch, interruption: Interruption) 
     def ready(stack: Stack) -> Report:
         if stack not in known:
             program = programs.program(stack, interruption)
-            appointment = Appointment.of(stack, scratch)
+            appointment = ListenSpec.of(stack, scratch)
             configuration = Settings().configuration(stack, appointment=appointment)
             log = scratch.folder / "service.log"
             with Service(program, configuration, log=log, interruption=interruption) as service:

@@ -16,7 +16,7 @@ from bench.ground_truth.tracing import strace
 from wirelab.errors import TrialFailed
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child
-from wirelab.process.endpoint import Appointment
+from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack.reference import Stack
@@ -51,7 +51,7 @@ class Maker:
             faults=recipe.faults,
         )
         configuration = settings.configuration(
-            stack, "transfer", Appointment(listen=f"{place.server.address}:0")
+            stack, "transfer", ListenSpec(listen=f"{place.server.address}:0")
         )
         configuration["socket"]["tcp_window"] = recipe.server_window
         with Service(
@@ -89,7 +89,7 @@ class Maker:
     def _driven(
         self, recipe: Recipe, stack: Stack, place: Place, service: Service, folder: Path
     ) -> Json:
-        contact = service.contact(Appointment())
+        contact = service.contact(ListenSpec())
         plan = plan_of(recipe, stack, contact.group())
         command = [
             *strace(folder / CLIENT_LOG),

@@ -12,7 +12,7 @@ from typing import Any
 from bench.ground_truth.circumstances import SEGMENT_BYTES_ETHERNET, SEGMENT_BYTES_LOOPBACK
 from wirelab.process import engine_binary
 from wirelab.process.interruption import Interruption
-from wirelab.process.managed import Attendant
+from wirelab.process.managed import ManagedProcess
 from wirelab.trial.link import End
 
 LOOPBACK, LAN, WLAN, ROUTED, FAR, GPRS, JITTER = (
@@ -53,7 +53,7 @@ class Place:
     """Ends a link and tells the packets that its script dropped (docs/reference/process.md)."""
 
 
-class ScriptedLink(Attendant):
+class ScriptedLink(ManagedProcess):
     """A link whose losses are told beforehand."""
 
     noun = "the link"
@@ -91,7 +91,7 @@ class ScriptedLink(Attendant):
         return Place(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._dropped)
 
     def _dropped(self) -> list[Json]:
-        return list(self.last_words("link")["dropped"])
+        return list(self.final_messages("link")["dropped"])
 
 
 @contextmanager

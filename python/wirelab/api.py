@@ -19,6 +19,18 @@ from wirelab.trial.record import Trial
 if TYPE_CHECKING:
     import pandas
 
+__all__ = [
+    "Cell",
+    "Comparison",
+    "Run",
+    "Trial",
+    "cells",
+    "compare",
+    "frame",
+    "load_run",
+    "records",
+]
+
 
 def load_run(folder: str | Path) -> Run:
     """The run in a directory, finished or not. Raises
@@ -58,7 +70,9 @@ def frame(run: Run) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise UsageError("pandas is not installed", "pip install pandas, or use records()") from None
+        raise UsageError(
+            "pandas is not installed", "pip install pandas, or use records()"
+        ) from None
     return pandas.DataFrame.from_records(records(run.trials))
 
 

@@ -8,15 +8,15 @@ from hashlib import sha256
 
 import numpy as np
 
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.stack.reference import Stack
 from wirelab.trial.record import Check, Json, Outcome, Point, Trial
 
-Cost = Callable[[Wanted], float]
+Cost = Callable[[CellSelector], float]
 """Seconds per call of a cell."""
 
 
-def point(wanted: Wanted) -> Point:
+def point(wanted: CellSelector) -> Point:
     """The point that a cell's name means, defaults filled in."""
     options: Json = {}
     if wanted.chunk is not None:
@@ -33,7 +33,9 @@ def point(wanted: Wanted) -> Point:
     )
 
 
-def trial(wanted: Wanted, seconds: float, repeat: int, *, client_bound: bool = False) -> Trial:
+def trial(
+    wanted: CellSelector, seconds: float, repeat: int, *, client_bound: bool = False
+) -> Trial:
     """One measured trial: a closed load on a service that needs ``seconds`` per call."""
     at = point(wanted)
     users = int(at.load["users"])
@@ -61,7 +63,7 @@ def trial(wanted: Wanted, seconds: float, repeat: int, *, client_bound: bool = F
 
 
 def trials(
-    cells: Iterable[Wanted],
+    cells: Iterable[CellSelector],
     cost: Cost,
     seed: int,
     *,
@@ -77,7 +79,7 @@ def trials(
     ]
 
 
-def failed(wanted: Wanted, reason: str = "the service died") -> Trial:
+def failed(wanted: CellSelector, reason: str = "the service died") -> Trial:
     """A trial that measured nothing."""
     made = trial(wanted, 1.0, 1)
     return replace(made, status="failed", reason=reason, result={}, checks=())

@@ -58,5 +58,6 @@ def test_two_cells_are_compared(run: wirelab.Run) -> None:
 def test_what_cannot_be_is_refused(run: wirelab.Run, tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError):
         wirelab.load_run(tmp_path)
+    first, second = wirelab.cells(run)[:2]
     with pytest.raises(UsageError, match="there is no figure 'median'"):
-        wirelab.compare(*wirelab.cells(run)[:2], "median")
+        wirelab.compare(first, second, "median")

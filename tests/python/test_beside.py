@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.python.synthetic_ladder import trial
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.study import catalogue as studies
 from wirelab.study import published_comparison as beside
 from wirelab.study.model import PublishedMap
@@ -22,7 +22,7 @@ FOUND = studies.load("elfwing2002")
 
 def captured(arm: str, gaps_us: Sequence[float]) -> list[Trial]:
     """Three trials of an arm whose packets came at these intervals, 1 % apart."""
-    wanted = Wanted.of({"stack": FOUND.study.arms[arm].stack, "users": 1}).changed(
+    wanted = CellSelector.of({"stack": FOUND.study.arms[arm].stack, "users": 1}).changed(
         {"operation": "CreditControl"}
     )
     return [

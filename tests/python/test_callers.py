@@ -21,11 +21,11 @@ from wirelab.checks import load as verdicts
 from wirelab.errors import ExperimentError, Interrupted, StackError, ToolMissing, TrialFailed
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.explanation import explain
 from wirelab.explain.ladders import Ladder, Rung
-from wirelab.loadtools import Errand, Tool, Tools, ghz, tool
-from wirelab.loadtools.tool_run import Outing
+from wirelab.loadtools import Tool, ToolRequest, Tools, ghz, tool
+from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process.children import Ended
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
@@ -50,9 +50,9 @@ def recorded(**changes: Any) -> Json:
     return {**json.loads(RECORDED.read_text(encoding="utf-8")), **changes}
 
 
-def errand(**changes: Any) -> Errand:
+def errand(**changes: Any) -> ToolRequest:
     """Two users who call Hello for a tenth of a second."""
-    asked = Errand(
+    asked = ToolRequest(
         target="127.0.0.1:50051",
         axes=dict(Stack.parse("grpc@rust?caller=ghz").axes),
         operation="Hello",
@@ -74,10 +74,10 @@ def first_call_ns(report: Json) -> int:
     return min(ghz._wall_ns(c["timestamp"]) - int(c["latency"]) for c in report["details"])
 
 
-def went(report: Json, cpu: tuple[Sample, ...] = ()) -> Outing:
+def went(report: Json, cpu: tuple[Sample, ...] = ()) -> ToolRun:
     """The run that wrote the report, its first call at :data:`WHEN_NS`."""
     ended = Ended(0, 0.03, 0.01, 7)
-    return Outing(ended, cpu, (), 20_000_000, WHEN_NS - first_call_ns(report))
+    return ToolRun(ended, cpu, (), 20_000_000, WHEN_NS - first_call_ns(report))
 
 
 def group_of(report: Json, warmup: Json | None = None) -> Json:
@@ -310,7 +310,7 @@ def test_what_ghz_cannot_be_asked_for_is_refused(old: str, new: str, said: str) 
 
 def tool_trial(users: int = 10, rate: float = 1000.0, repeat: int = 1, **words: Any) -> Trial:
     """A trial by ghz at its limit, as the journal holds it."""
-    wanted = Wanted.of({"stack": "grpc@go?caller=ghz", "users": users, **words})
+    wanted = CellSelector.of({"stack": "grpc@go?caller=ghz", "users": users, **words})
     made = plain_trial(wanted, 1.0 / rate, repeat)
     response = made.result["times"]["response"]
     times = {"response": {**response, "max_ns": response["mean_ns"]}}
@@ -362,7 +362,7 @@ def test_the_warm_up_of_a_tool_has_connections_of_its_own() -> None:
     assert "ordered from ghz" in found.reason
 
 
-BY_TOOL = Wanted.of({"stack": "grpc@go?caller=ghz", "users": 10})
+BY_TOOL = CellSelector.of({"stack": "grpc@go?caller=ghz", "users": 10})
 BY_ENGINE = BY_TOOL.changed({"caller": ENGINE})
 
 
@@ -373,7 +373,7 @@ def both(engine_rate: float, tool_rate: float) -> list[Trial]:
     return every + [plain_trial(BY_ENGINE, 1 / (engine_rate * s), n) for n, s in enumerate(spread)]
 
 
-def faster(over: Wanted, under: Wanted) -> Finding:
+def faster(over: CellSelector, under: CellSelector) -> Finding:
     """A claim of a higher rate."""
     expect = Expectation(above=1.0, margin=0.05)
     return Finding("x", "x", "x", "rate", (over,), (under,), ({},), expect)

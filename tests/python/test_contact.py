@@ -8,7 +8,7 @@ import pytest
 
 from wirelab.errors import LabError
 from wirelab.process.certificates import Certificates
-from wirelab.process.endpoint import Appointment, Contact
+from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.scratch import SUN_PATH_MAX, Scratch
 from wirelab.process.services import Settings
 from wirelab.stack.reference import Stack
@@ -16,8 +16,8 @@ from wirelab.stack.reference import Stack
 
 def test_a_plain_stack_listens_on_any_port_and_needs_no_files() -> None:
     with Scratch() as scratch:
-        appointment = Appointment.of(Stack.parse("rest@rust"), scratch)
-    assert appointment == Appointment("127.0.0.1:0", {}, {})
+        appointment = ListenSpec.of(Stack.parse("rest@rust"), scratch)
+    assert appointment == ListenSpec("127.0.0.1:0", {}, {})
     configuration = Settings().configuration(Stack.parse("rest@rust"), "transfer", appointment)
     assert configuration["listen"] == "127.0.0.1:0"
     assert "tls" not in configuration
@@ -26,7 +26,7 @@ def test_a_plain_stack_listens_on_any_port_and_needs_no_files() -> None:
 def test_every_service_gets_a_unix_socket_of_its_own_and_none_is_left() -> None:
     stack = Stack.parse("grpc@rust?socket=unix")
     with Scratch() as scratch:
-        listens = [Appointment.of(stack, scratch).listen for _ in range(3)]
+        listens = [ListenSpec.of(stack, scratch).listen for _ in range(3)]
         paths = [Path(listen.removeprefix("unix:")) for listen in listens]
         assert len(set(listens)) == 3
         assert all(len(bytes(path)) <= SUN_PATH_MAX for path in paths)
@@ -62,8 +62,8 @@ def test_each_end_gets_the_files_that_its_security_needs(
 
 
 def test_the_plan_names_only_what_the_stack_has() -> None:
-    assert Contact("127.0.0.1:1").group() == {"target": "127.0.0.1:1"}
-    contact = Contact("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls={"ca": "x"})
+    assert Endpoint("127.0.0.1:1").group() == {"target": "127.0.0.1:1"}
+    contact = Endpoint("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls={"ca": "x"})
     assert contact.group() == {
         "target": "127.0.0.1:1",
         "object": "IOR:00",

@@ -27,7 +27,7 @@ from wirelab.cli import main
 from wirelab.drive.advice import hints
 from wirelab.errors import UsageError
 from wirelab.process import certificates, open_files
-from wirelab.process.endpoint import Appointment
+from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
@@ -228,7 +228,7 @@ def test_a_server_that_wants_tls_is_told_with_the_right_scheme(
     stack = Stack.parse("rest@rust?security=tls")
     with Interruption() as interruption, Scratch(tmp_path) as scratch:
         program = Programs(manifests.load()).program(stack, interruption)
-        appointment = Appointment.of(stack, scratch)
+        appointment = ListenSpec.of(stack, scratch)
         configuration = Settings().configuration(stack, appointment=appointment)
         log = tmp_path / "service.log"
         with Service(program, configuration, log=log, interruption=interruption) as service:

@@ -8,14 +8,16 @@ from scipy import stats
 
 from tests.python.synthetic_ladder import Cost, failed, trial, trials
 from wirelab.errors import UsageError
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.explain.findings_text import Conclusion, UnfoundedConclusion
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.interval import Interval
 
-START = Wanted.of({"stack": "grpc@go?client.h2_window=65535", "bytes": 3_000_000, "users": 10})
+START = CellSelector.of(
+    {"stack": "grpc@go?client.h2_window=65535", "bytes": 3_000_000, "users": 10}
+)
 CHANGES = {
     "windows": {"client.h2_window": "engine"},
     "text-check": {"operation": "HelloBytes"},
@@ -32,20 +34,20 @@ def near(name: str) -> Rung:
     return Rung(name, f"the {name}", "it costs", START, START.changed(CHANGES[name]))
 
 
-def ladder(goal: Wanted | None = None) -> Ladder:
+def ladder(goal: CellSelector | None = None) -> Ladder:
     """Three suspects."""
     together = START.changed({k: v for change in CHANGES.values() for k, v in change.items()})
     rungs = tuple(near(name) for name in CHANGES)
     return Ladder("test", "Why?", START, goal, together, rungs)
 
 
-GOAL = Wanted.of({"stack": "rest@go?codec=text", "bytes": 3_000_000, "users": 10})
+GOAL = CellSelector.of({"stack": "rest@go?codec=text", "bytes": 3_000_000, "users": 10})
 
 
 def world(cause: str, factor: float = 1.6, goal_factor: float = 1.0) -> Cost:
     """A cell costs ``factor`` as long as the cause is in it; the goal is free of it."""
 
-    def cost(wanted: Wanted) -> float:
+    def cost(wanted: CellSelector) -> float:
         if wanted.stack.startswith("rest"):
             return BASE_S * goal_factor
         present = {
@@ -60,7 +62,7 @@ def world(cause: str, factor: float = 1.6, goal_factor: float = 1.0) -> Cost:
 
 
 def explained(
-    cost: Cost, seed: int, goal: Wanted | None = None, spread: float = 0.02
+    cost: Cost, seed: int, goal: CellSelector | None = None, spread: float = 0.02
 ) -> Explanation:
     """The same code for every world."""
     climbed = ladder(goal)
@@ -81,7 +83,7 @@ def test_three_worlds_three_conclusions(cause: str) -> None:
 def test_effects_at_the_threshold_are_named_no_more_often_than_promised() -> None:
     """The hardest null: every rung does exactly what is declared to be of no interest."""
 
-    def cost(wanted: Wanted) -> float:
+    def cost(wanted: CellSelector) -> float:
         changed = [
             "h2_window=65535" not in wanted.stack,
             wanted.operation == "HelloBytes",
@@ -141,7 +143,7 @@ def test_what_no_rung_holds_stays_unexplained() -> None:
 def test_an_interaction_is_told_apart() -> None:
     """Two changes that work only together show in the interaction, not in the rungs."""
 
-    def cost(wanted: Wanted) -> float:
+    def cost(wanted: CellSelector) -> float:
         both = "h2_window=65535" not in wanted.stack and wanted.operation == "HelloBytes"
         rest = wanted.stack.startswith("rest")
         return BASE_S * (0.5 if both or rest else 1.0)
@@ -178,7 +180,7 @@ def test_no_gap_nothing_to_explain() -> None:
 def test_a_change_for_the_worse_is_no_cause() -> None:
     """A rung that moves away from the goal says so."""
 
-    def cost(wanted: Wanted) -> float:
+    def cost(wanted: CellSelector) -> float:
         if wanted.stack.startswith("rest"):
             return BASE_S * 0.5
         return BASE_S * (1.5 if wanted.operation == "HelloBytes" else 1.0)
@@ -207,7 +209,7 @@ def test_a_rung_that_failed_is_not_measured() -> None:
 
 def test_an_ambiguous_cell_is_refused() -> None:
     """A name that fits two cells would mix what must be kept apart."""
-    start = Wanted.of({"stack": "grpc@go", "bytes": 14})
+    start = CellSelector.of({"stack": "grpc@go", "bytes": 14})
     mixed = [trial(start.changed({"users": users}), BASE_S, 1) for users in (1, 10)]
     rung = Rung("x", "x", "x", start, start.changed({"work": "frame"}))
     with pytest.raises(UsageError, match="names 2 cells"):

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.python.synthetic_ladder import trial, trials
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.levels import level_words, levels
 from wirelab.statistics.interval import Interval
 from wirelab.study import claims as findings
@@ -21,10 +21,10 @@ from wirelab.study.expectations import Expectation
 from wirelab.study.winners import Contest
 from wirelab.trial.record import Trial
 
-GRPC = Wanted.of({"stack": "grpc@go", "bytes": 14})
-HTTP = Wanted.of({"stack": "rest@go?codec=text", "bytes": 14})
+GRPC = CellSelector.of({"stack": "grpc@go", "bytes": 14})
+HTTP = CellSelector.of({"stack": "rest@go?codec=text", "bytes": 14})
 USERS = (1, 10, 100)
-Speed = Callable[[Wanted], float]
+Speed = Callable[[CellSelector], float]
 """Calls per second of a cell."""
 
 
@@ -99,7 +99,7 @@ def test_a_claim_with_a_known_truth(speed: Speed, spread: float, outcome: str) -
 def test_one_level_can_deny_a_claim_about_all() -> None:
     """The level that denies it is named with its figure."""
 
-    def speed(cell: Wanted) -> float:
+    def speed(cell: CellSelector) -> float:
         slow = cell.users == 100 and cell.stack.startswith("grpc")
         return 500.0 if slow else by_stack(2000.0)(cell)
 
@@ -129,7 +129,7 @@ def test_a_missing_cell_cannot_be_told() -> None:
     assert "not measured: grpc@go, Hello, 14 B, 10 users" in judged.reason
 
 
-def bounded(side: Wanted, speed: Speed) -> Judgement:
+def bounded(side: CellSelector, speed: Speed) -> Judgement:
     """One level at which the client was the limit on one side."""
     ones = [
         trial(
@@ -151,7 +151,7 @@ def bounded(side: Wanted, speed: Speed) -> Judgement:
     ],
 )
 def test_a_client_at_its_limit_gives_a_bound_not_a_ranking(
-    side: Wanted, grpc: float, outcome: str
+    side: CellSelector, grpc: float, outcome: str
 ) -> None:
     """A client-bound rate is a lower bound of what the service can do."""
     judged = bounded(side, by_stack(grpc))
@@ -162,7 +162,7 @@ def test_a_client_at_its_limit_gives_a_bound_not_a_ranking(
 def test_growth_compares_ends() -> None:
     """×8 against ×2 from 1 to 100 users is a ratio of 4."""
 
-    def speed(cell: Wanted) -> float:
+    def speed(cell: CellSelector) -> float:
         factor = 8.0 if cell.stack.startswith("grpc") else 2.0
         return 1000.0 * (factor if cell.users == 100 else 1.0)
 
@@ -206,7 +206,7 @@ def crossing(speed: Speed) -> Judgement:
 def test_where_the_order_changes() -> None:
     """Above at 1 kB, below at 100 kB: the crossing lies between."""
 
-    def speed(cell: Wanted) -> float:
+    def speed(cell: CellSelector) -> float:
         small = (cell.bytes or 0) < 10_000
         return (2000.0 if small else 500.0) if cell.stack.startswith("grpc") else 1000.0
 
@@ -247,7 +247,7 @@ def test_a_winner_by_all_averages(
 def test_averages_that_disagree_tell_nothing() -> None:
     """Ten times as fast at one level and a quarter at two: the kind of average decides."""
 
-    def speed(cell: Wanted) -> float:
+    def speed(cell: CellSelector) -> float:
         if not cell.stack.startswith("grpc"):
             return 1000.0
         return 10_000.0 if cell.users == 1 else 250.0
@@ -264,7 +264,7 @@ def test_averages_that_disagree_tell_nothing() -> None:
 def test_scalability_by_slopes() -> None:
     """A rate that grows with the users beats one that stays."""
 
-    def speed(cell: Wanted) -> float:
+    def speed(cell: CellSelector) -> float:
         users = cell.users or 1
         return 1000.0 * (users**0.5 if cell.stack.startswith("grpc") else 1.0)
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from tests.interop.driving import Engine, all_good
+from tests.interop.hosting import Host, Hosted
 from tests.python import hostile_inputs as hostile
 from tests.python.hostile_inputs import Attack, Post
-from tests.strangers.driving import Engine, all_good
-from tests.strangers.hosting import Host, Hosted
 from wirelab.process.scratch import Scratch
 
 Json = dict[str, Any]

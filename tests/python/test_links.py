@@ -21,7 +21,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.model import Experiment
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.process import metrics, namespaces
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
@@ -161,7 +161,7 @@ def test_captures_are_an_ablation_when_there_are_several() -> None:
     trials = _trials(TEXT + "capture: [none, both]\n")
     assert {trial.cell.point.options["capture"] for trial in trials} == {"none", "both"}
     assert len(trials) == 4
-    named = Wanted("rest@rust", capture="both")
+    named = CellSelector("rest@rust", capture="both")
     found = [trial.cell.point for trial in trials if named.matches(trial.cell.point)]
     assert {point.options["capture"] for point in found} == {"both"}
     assert str(named) == "rest@rust, Hello, capture both"

@@ -18,9 +18,9 @@ from wirelab.experiment import placement
 from wirelab.experiment.link_profiles import Direction, GilbertElliott, OwnProfile, RandomLoss
 from wirelab.process import engine_binary
 from wirelab.process.certificates import Certificates
-from wirelab.process.endpoint import Appointment, Contact
+from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.interruption import Interruption
-from wirelab.process.managed import Attendant, Refused
+from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.stack import manifests
 from wirelab.stack.axes import number_max
 from wirelab.stack.reference import Stack
@@ -58,7 +58,7 @@ loads: [closed: {{users: 8}}]
 window: {{duration: 1 s}}
 """
 
-NOWHERE = Contact("127.0.0.1:1")
+NOWHERE = Endpoint("127.0.0.1:1")
 Json = dict[str, Any]
 
 
@@ -88,9 +88,9 @@ def test_every_axis_is_written_as_the_other_side_reads_it(reference: str) -> Non
     table = placement.choose("unpinned")
     files, security = Certificates(Path("tls")), stack.axes["security"]
     tls = files.of_client(security)
-    contact = Contact("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls=tls)
+    contact = Endpoint("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls=tls)
     _valid("plan", plan(experiment, planned, table, contact))
-    appointment = Appointment("unix:/run/1.sock", files.of_service(security), tls)
+    appointment = ListenSpec("unix:/run/1.sock", files.of_service(security), tls)
     configured = settings(experiment, planned, table, {})
     if stack.axes["language"] == "rust":
         _valid("service-config", configured.configuration(stack, "transfer", appointment))
@@ -260,7 +260,7 @@ def test_what_a_link_is_ordered_is_what_the_engine_defines(
         said.append(given)
         raise Refused("heard enough", "")
 
-    monkeypatch.setattr(Attendant, "__init__", order)
+    monkeypatch.setattr(ManagedProcess, "__init__", order)
     monkeypatch.setattr(engine_binary, "find", lambda: Path("engine"))
     with Interruption() as interruption, pytest.raises(Refused):
         links.open_link(

@@ -12,8 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.strangers.driving import Engine
-from tests.strangers.hosting import Host
+from tests.interop.driving import Engine
+from tests.interop.hosting import Host
 from wirelab.process import libraries
 from wirelab.process.libraries import OWN, Library
 from wirelab.process.scratch import Scratch

@@ -16,7 +16,7 @@ from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.scaling import scaled
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.levels import levels
 from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
@@ -68,7 +68,7 @@ def test_published_counts(found: Found) -> None:
     assert users == [1, 10, 50, 100, 400]
 
 
-def cells_of_findings(found: Found) -> Iterator[tuple[str, tuple[str, ...], Wanted]]:
+def cells_of_findings(found: Found) -> Iterator[tuple[str, tuple[str, ...], CellSelector]]:
     """Every cell that any finding needs."""
     for claim in found.study.findings:
         finding = claim.finding(found.study.arms, found.study.threshold)
@@ -205,7 +205,7 @@ def written(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:
     for part, every in points.items():
         trials = [
             trial(
-                Wanted.of({"stack": point.stack}).changed(
+                CellSelector.of({"stack": point.stack}).changed(
                     {
                         "operation": point.operation,
                         "bytes": point.bytes,

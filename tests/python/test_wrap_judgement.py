@@ -15,7 +15,7 @@ from wirelab.wrap import checks as judgement
 from wirelab.wrap.checks import Case
 from wirelab.wrap.process import Ran, Threads
 from wirelab.wrap.session import Measured, Order
-from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tool_report import ToolOptions, ToolReport
 
 Json = dict[str, Any]
 S = 10**9
@@ -46,8 +46,8 @@ DOCUMENT: Json = {
     },
     "findings": [],
 }
-ASKED = Asked(connections=4, users=4, in_flight=1, reuse=True, options=("-c 4",))
-TOLD = Told(requests=2000, failed=0, latency_s={"p50": 105e-6, "p90": 210e-6, "p99": 430e-6})
+ASKED = ToolOptions(connections=4, users=4, in_flight=1, reuse=True, options=("-c 4",))
+TOLD = ToolReport(requests=2000, failed=0, latency_s={"p50": 105e-6, "p90": 210e-6, "p99": 430e-6})
 
 
 def document(**changes: Any) -> Json:
@@ -64,8 +64,8 @@ def document(**changes: Any) -> Json:
 
 def checks(
     dissected: Json = DOCUMENT,
-    asked: Asked | None = ASKED,
-    told: Told | None = TOLD,
+    asked: ToolOptions | None = ASKED,
+    told: ToolReport | None = TOLD,
     *,
     cpu_s: float = 0.5,
     threads: tuple[float, ...] = (0.2, 0.3),
@@ -171,13 +171,13 @@ def test_replies_of_failure_that_the_tool_calls_good_are_told() -> None:
     found = checks(bad)
     assert marked(found) == {"errors"}
     assert "10 bad replies" in found["errors"].reason
-    honest = Told(requests=2000, failed=10, latency_s=TOLD.latency_s)
+    honest = ToolReport(requests=2000, failed=10, latency_s=TOLD.latency_s)
     assert marked(checks(bad, told=honest)) == set()
 
 
 def test_a_connection_per_request_that_was_asked_for_is_right() -> None:
-    asked = Asked(connections=4, users=4, in_flight=1, reuse=False, options=("no -k",))
-    with_it = Told(
+    asked = ToolOptions(connections=4, users=4, in_flight=1, reuse=False, options=("no -k",))
+    with_it = ToolReport(
         requests=2000,
         failed=0,
         latency_s={"p50": 390e-6, "p99": 450e-6},
@@ -187,7 +187,7 @@ def test_a_connection_per_request_that_was_asked_for_is_right() -> None:
     assert marked(checks(DOCUMENT, asked, TOLD)) == {"connections"}
 
 
-RATE = Asked(connections=4, users=4, reuse=True, rate=1000.0)
+RATE = ToolOptions(connections=4, users=4, reuse=True, rate=1000.0)
 CONSTANT = {
     "load__gap_us": {"mean": 1000.0, "deviation": 50.0, "variation": 0.05},
     "load__coupling": {"correlation": 0.01, "n": 1900},

@@ -12,7 +12,7 @@ from typing import Any
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
 from wirelab.process import open_files
-from wirelab.process.endpoint import Appointment, Contact
+from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -167,7 +167,7 @@ def drive_stack(
         faults=faults or {},
     )
     with Scratch() as scratch:
-        appointment = Appointment.of(stack, scratch)
+        appointment = ListenSpec.of(stack, scratch)
         try:
             with Service(
                 program,
@@ -271,7 +271,7 @@ def _driven(
 
 
 def _stack_plan(
-    stack: Stack, call: Call, amount: Amount, table: placement.Table, contact: Contact
+    stack: Stack, call: Call, amount: Amount, table: placement.Table, contact: Endpoint
 ) -> Json:
     group = {
         **amount.group(),

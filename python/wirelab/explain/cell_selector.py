@@ -21,7 +21,7 @@ from wirelab.trial.record import Point, Trial
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CellSelector:
     """The name of one cell. None leaves a property open, as long as one cell remains."""
 
     stack: str
@@ -41,7 +41,7 @@ class Wanted:
     """``none``, ``client``, ``server`` or ``both``."""
 
     @classmethod
-    def of(cls, words: Mapping[str, Any]) -> Wanted:
+    def of(cls, words: Mapping[str, Any]) -> CellSelector:
         """From the keys of a study file. Raises :class:`UsageError`, :class:`StackError`,
         :class:`UnitError`."""
         if "stack" not in words:
@@ -49,7 +49,7 @@ class Wanted:
         rest = {key: value for key, value in words.items() if key != "stack"}
         return cls(Stack.parse(str(words["stack"])).reference).changed(rest)
 
-    def changed(self, changes: Mapping[str, Any]) -> Wanted:
+    def changed(self, changes: Mapping[str, Any]) -> CellSelector:
         """The cell with these properties, axes of its stack included, set anew."""
         own = {key: _read(key, value) for key, value in changes.items() if key in PROPERTIES}
         axes = {key: _word(value) for key, value in changes.items() if key not in PROPERTIES}
@@ -63,7 +63,7 @@ class Wanted:
         changed = Stack.parse(stack).with_axes(axes) if axes else Stack.parse(stack)
         return replace(self, stack=changed.reference, **own)
 
-    def differences(self, other: Wanted) -> dict[str, tuple[str, str]]:
+    def differences(self, other: CellSelector) -> dict[str, tuple[str, str]]:
         """What differs: property or axis, value here, value there."""
         pairs = {
             field.name: (getattr(self, field.name), getattr(other, field.name))
@@ -113,7 +113,7 @@ class Wanted:
         return ", ".join([*parts, f"capture {self.capture}"] if self.capture else parts)
 
 
-PROPERTIES = tuple(field.name for field in fields(Wanted))
+PROPERTIES = tuple(field.name for field in fields(CellSelector))
 """What a cell's name can hold besides axes."""
 
 _SIZES = ("bytes", "chunk")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.findings_text import Conclusion, UnfoundedConclusion, conclude
 from wirelab.explain.ladders import Ladder
 from wirelab.explain.rung_effects import Balance, Climbed, balance, climb, compare
@@ -41,7 +41,7 @@ class Explanation:
     climbed: tuple[Climbed, ...]
     balance: Balance | None
     """The rungs' sum against the whole; None unless all of the path was measured."""
-    cells: Mapping[Wanted, Cell]
+    cells: Mapping[CellSelector, Cell]
     conclusions: tuple[Conclusion, ...]
 
     @property

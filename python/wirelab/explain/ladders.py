@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from wirelab.errors import UsageError
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.levels import Level, level_words
 
 
@@ -26,8 +26,8 @@ class Rung:
     words: str
     """What is changed, as a noun: ``the HTTP/2 window of 64 KiB``."""
     hypothesis: str
-    before: Wanted
-    after: Wanted
+    before: CellSelector
+    after: CellSelector
     near: bool = True
     counted: bool = True
 
@@ -50,10 +50,10 @@ class Ladder:
 
     id: str
     question: str
-    start: Wanted
-    goal: Wanted | None
+    start: CellSelector
+    goal: CellSelector | None
     """None when only the rungs are asked for."""
-    together: Wanted | None
+    together: CellSelector | None
     rungs: tuple[Rung, ...]
     figure: str = "rate"
     """The figure in which the gap is a gap."""
@@ -68,7 +68,7 @@ class Ladder:
             raise UsageError(f"ladder {self.id!r} has two rungs of one name", "rename one of them")
 
     @property
-    def cells(self) -> tuple[Wanted, ...]:
+    def cells(self) -> tuple[CellSelector, ...]:
         """Every cell that must be measured, each once."""
         ends = [end for end in (self.start, self.goal, self.together) if end is not None]
         ends += [end for rung in self.rungs for end in (rung.before, rung.after)]

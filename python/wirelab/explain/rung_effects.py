@@ -8,7 +8,7 @@ from math import log
 from typing import Literal
 
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.ladders import Ladder, Rung, counted
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.cell import Cell
@@ -22,7 +22,7 @@ Outcome = Literal["cause", "against", "effect", "no effect", "undecided", "not m
 effect, but there is no gap that it could explain. ``no effect``: with and without it is
 equivalent."""
 
-Cells = Mapping[Wanted, Cell]
+Cells = Mapping[CellSelector, Cell]
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Balance:
 
 def compare(
     cells: Cells,
-    before: Wanted,
-    after: Wanted | None,
+    before: CellSelector,
+    after: CellSelector | None,
     figure: Figure,
     threshold: float,
 ) -> Comparison | None:
@@ -117,7 +117,7 @@ def _climbed(
     return Climbed(rung, outcome, effect.explanation, effect, share, further)
 
 
-def _usable(cells: Cells, wanted: Wanted, ladder: Ladder) -> bool:
+def _usable(cells: Cells, wanted: CellSelector, ladder: Ladder) -> bool:
     return wanted in cells and bool(cells[wanted].values(figures.named(ladder.figure)))
 
 
@@ -157,10 +157,10 @@ def balance(cells: Cells, ladder: Ladder, figure: Figure) -> Balance | None:
     return Balance(*parts)
 
 
-Weighted = tuple[float, Wanted]
+Weighted = tuple[float, CellSelector]
 
 
-def _steps(pairs: Iterable[tuple[Wanted, Wanted]]) -> list[Weighted]:
+def _steps(pairs: Iterable[tuple[CellSelector, CellSelector]]) -> list[Weighted]:
     return [end for before, after in pairs for end in ((1.0, after), (-1.0, before))]
 
 

@@ -13,7 +13,7 @@ import msgspec
 from wirelab.errors import EngineRefused, TrialFailed
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, describe_exit
-from wirelab.process.endpoint import Appointment, Contact
+from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Service, Settings
@@ -84,7 +84,7 @@ def examine(
     failure = ""
     with Scratch() as scratch:
         try:
-            appointment = Appointment.of(stack, scratch)
+            appointment = ListenSpec.of(stack, scratch)
             subject = Subject(program, stack, contract, appointment, faults or {})
             exams = subject.exams(scratch.folder, interruption, deep)
         except TrialFailed as failed:
@@ -109,7 +109,7 @@ class Subject:
     program: Program
     stack: Stack
     contract: str
-    appointment: Appointment
+    appointment: ListenSpec
     faults: Json
 
     def exams(self, folder: Path, interruption: Interruption, deep: bool) -> tuple[Exam, ...]:
@@ -126,7 +126,7 @@ class Subject:
             document = self.document(service.contact(self.appointment), deep)
             return _asked(document, folder / "engine.log", service, interruption)
 
-    def document(self, contact: Contact, deep: bool) -> Json:
+    def document(self, contact: Endpoint, deep: bool) -> Json:
         """What `wirelab-engine verify` reads (contracts/process/verify.schema.json)."""
         called = {key: value for key, value in contact.group().items() if key != "report"}
         return {

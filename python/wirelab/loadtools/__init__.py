@@ -11,7 +11,7 @@ checks it does not have. What a tool cannot tell is absent from the result.
 
 from __future__ import annotations
 
-from wirelab.loadtools.ghz import Errand, drive
+from wirelab.loadtools.ghz import ToolRequest, drive
 from wirelab.loadtools.tool import Tool, Tools
 
-__all__ = ["Errand", "Tool", "Tools", "drive"]
+__all__ = ["Tool", "ToolRequest", "Tools", "drive"]

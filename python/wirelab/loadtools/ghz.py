@@ -22,7 +22,7 @@ from wirelab import checkout
 from wirelab.errors import TrialFailed
 from wirelab.loadtools import tool_run as outing
 from wirelab.loadtools.tool import Tool
-from wirelab.loadtools.tool_run import Outing
+from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process.interruption import Interruption
 
 SERVICE = "wirelab.transfer.v1.Transfer"
@@ -44,7 +44,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Errand:
+class ToolRequest:
     """What ghz is asked to do."""
 
     target: str
@@ -71,7 +71,7 @@ class Errand:
         return float(calls["max_s"] if calls else self.window["duration_s"])
 
 
-def command(tool: Tool, errand: Errand, window: Json, report: Path) -> list[str]:
+def command(tool: Tool, errand: ToolRequest, window: Json, report: Path) -> list[str]:
     """The command line of one run. A call under way when the window ends is waited for; a
     number of calls has no bound in time (see :func:`shorter`)."""
     calls = window.get("calls")
@@ -90,7 +90,7 @@ def command(tool: Tool, errand: Errand, window: Json, report: Path) -> list[str]
 
 def drive(
     tool: Tool,
-    errand: Errand,
+    errand: ToolRequest,
     folder: Path,
     *,
     interruption: Interruption,
@@ -105,7 +105,7 @@ def drive(
     """
     warmup: Json | None = None
 
-    def run(phase: str, window: Json, seconds: float) -> tuple[Json, Outing]:
+    def run(phase: str, window: Json, seconds: float) -> tuple[Json, ToolRun]:
         on_progress({"event": "progress", "phase": phase})
         report = folder / f"{tool.name}-{phase}.json"
         done = outing.go(
@@ -149,7 +149,9 @@ def read(path: Path) -> Json:
     return report
 
 
-def outcome(tool: Tool, errand: Errand, report: Json, done: Outing, warmup: Json | None) -> Json:
+def outcome(
+    tool: Tool, errand: ToolRequest, report: Json, done: ToolRun, warmup: Json | None
+) -> Json:
     """What one measured run found, in the shape of the engine's outcome. Stamps and counters
     that ghz does not have are left out."""
     try:
@@ -176,7 +178,7 @@ def outcome(tool: Tool, errand: Errand, report: Json, done: Outing, warmup: Json
     }
 
 
-def _cpu_split(done: Outing, cpu_s: float | None) -> Json:
+def _cpu_split(done: ToolRun, cpu_s: float | None) -> Json:
     """CPU within the window from the process's own clock, which has no parts; user and system
     get the shares that they have of the whole process. ``cpu_process_s`` is all of it."""
     user, system = done.ended.cpu_user_s, done.ended.cpu_system_s
@@ -187,7 +189,7 @@ def _cpu_split(done: Outing, cpu_s: float | None) -> Json:
     return {**split, "cpu_user_s": cpu_s * user / whole, "cpu_system_s": cpu_s * system / whole}
 
 
-def _group(errand: Errand, report: Json, wall_offset_ns: int, warmup: Json | None) -> Json:
+def _group(errand: ToolRequest, report: Json, wall_offset_ns: int, warmup: Json | None) -> Json:
     calls = int(report["count"])
     details = report.get("details") or []
     if calls == 0 or not details:

@@ -15,7 +15,7 @@ from wirelab.process.metrics import Sample
 
 
 @dataclass(frozen=True)
-class Outing:
+class ToolRun:
     """A tool that ran to its end."""
 
     ended: Ended
@@ -48,7 +48,7 @@ def go(
     seconds_max: float,
     interruption: Interruption,
     on_tick: Callable[[], None] = lambda: None,
-) -> Outing:
+) -> ToolRun:
     """Runs ``command``, pinned to ``cores``, in the network namespace and the control group
     where given.
     ``on_tick`` is called about every 50 ms. Raises :class:`TrialFailed` when the tool fails or
@@ -74,7 +74,7 @@ def go(
         said = f" ({tail})" if tail else ""
         raise TrialFailed(f"{_name(command)} ended with {describe_exit(ended.code)}{said}")
     watch.over(ended)
-    return Outing(ended, tuple(watch.cpu), tuple(watch.steal), watch.rss_max_bytes, offset_ns)
+    return ToolRun(ended, tuple(watch.cpu), tuple(watch.steal), watch.rss_max_bytes, offset_ns)
 
 
 class _Watch:

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Appointment:
+class ListenSpec:
     """What the service is told before it is there."""
 
     listen: str = ANY_PORT
@@ -22,7 +22,7 @@ class Appointment:
     client_tls: Json = field(default_factory=dict)
 
     @classmethod
-    def of(cls, stack: Stack, scratch: Scratch, host: str = "127.0.0.1") -> Appointment:
+    def of(cls, stack: Stack, scratch: Scratch, host: str = "127.0.0.1") -> ListenSpec:
         """Where and how a service of that stack is to listen; ``host`` is the server's end of
         the link. Raises :class:`LabError` where the machine cannot give that."""
         axes = stack.axes
@@ -35,7 +35,7 @@ class Appointment:
 
 
 @dataclass(frozen=True)
-class Contact:
+class Endpoint:
     """What a caller is told once the service is there."""
 
     address: str

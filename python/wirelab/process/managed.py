@@ -22,7 +22,7 @@ from wirelab.process.interruption import Interruption
 Json = dict[str, Any]
 
 
-class Attendant:
+class ManagedProcess:
     """One such process. Use as a context manager; it ends with the block."""
 
     noun = "the process"
@@ -71,7 +71,7 @@ class Attendant:
         """Sees what the process says in place of what is waited for. Raises what that means;
         nothing here."""
 
-    def last_words(self, key: str) -> Json:
+    def final_messages(self, key: str) -> Json:
         """Orders the end, and returns the object ``key`` of the line that the process says
         then. Raises :class:`TrialFailed` when it ends without, and as :meth:`accept`."""
         self.child.close_input()
@@ -84,7 +84,7 @@ class Attendant:
         code = self.child.end(0.0)
         raise TrialFailed(f"{self.noun} ended with {describe_exit(code)} and no word{self._tail()}")
 
-    def farewell(self) -> Json:
+    def final_message(self) -> Json:
         """What it said before it ended by itself; empty where it said no object."""
         return _object(self.child.line(0.0) or b"")
 

@@ -1,6 +1,6 @@
 """Whether a load's connections fit into the files that a process may open.
 
-Asked before anything is started: a load that does not fit would fail trial by trial, on
+ToolOptions before anything is started: a load that does not fit would fail trial by trial, on
 whichever side runs out of files first.
 """
 

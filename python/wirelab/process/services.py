@@ -12,14 +12,14 @@ import msgspec
 from wirelab.errors import BuildError, TrialFailed
 from wirelab.process import builds, engine_binary, metrics
 from wirelab.process.digests import binary_digest
-from wirelab.process.endpoint import ANY_PORT, Appointment, Contact
+from wirelab.process.endpoint import ANY_PORT, Endpoint, ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.libraries import Library
-from wirelab.process.managed import Attendant
+from wirelab.process.managed import ManagedProcess
 from wirelab.stack.manifests import Catalogue, Manifest
 from wirelab.stack.reference import Stack
 
-AT_ANY_PORT = Appointment()
+AT_ANY_PORT = ListenSpec()
 """Without TLS, on a free port of the loopback interface."""
 
 Json = dict[str, Any]
@@ -63,7 +63,7 @@ class Settings:
     faults: Json = field(default_factory=dict)
 
     def configuration(
-        self, stack: Stack, contract: str = "transfer", appointment: Appointment = AT_ANY_PORT
+        self, stack: Stack, contract: str = "transfer", appointment: ListenSpec = AT_ANY_PORT
     ) -> Json:
         """The JSON object for the service's standard input."""
         tls = {"tls": appointment.service_tls} if appointment.service_tls else {}
@@ -114,7 +114,7 @@ def _program(manifest: Manifest, out: Path) -> Program:
     return Program(manifest, command)
 
 
-class Service(Attendant):
+class Service(ManagedProcess):
     """A running service. Use as a context manager; it ends with the block. Its calls in
     flight get one second of its time to end."""
 
@@ -152,7 +152,7 @@ class Service(Attendant):
             self.child.kill()
             raise TrialFailed(f"the service's ready line: {error}") from error
 
-    def contact(self, appointment: Appointment) -> Contact:
+    def contact(self, appointment: ListenSpec) -> Endpoint:
         """How to reach it. Raises :class:`TrialFailed` where its ready line lacks what its
         stack needs."""
         stack, needed = self.configuration["stack"], {}
@@ -163,7 +163,7 @@ class Service(Attendant):
         for name, value in needed.items():
             if value is None:
                 raise TrialFailed(f"the service's ready line names no {name}")
-        return Contact(self.ready.address, tls=appointment.client_tls, **needed)
+        return Endpoint(self.ready.address, tls=appointment.client_tls, **needed)
 
     def scrape(self) -> str:
         """The metrics as text. Raises :class:`TrialFailed` when they cannot be had."""

@@ -62,7 +62,7 @@ class Table:
 
     @cached_property
     def long(self) -> bool:
-        """True where a row does not fit a phone; there it becomes a list of its values. Asked
+        """True where a row does not fit a phone; there it becomes a list of its values. ToolOptions
         for every value of the table."""
         return sum(map(self._width, range(len(self.columns)))) > PHONE
 

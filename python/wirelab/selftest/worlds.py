@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from wirelab.experiment import loading as experiment_file
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.process.interruption import Interruption
@@ -51,10 +51,10 @@ class World:
     """How slow the service's check of a text is."""
 
     @property
-    def start(self) -> Wanted:
+    def start(self) -> CellSelector:
         """The ladder's start."""
         stack = f"grpc@rust?client.h2_window={self.window}"
-        return Wanted.of({"stack": stack, "bytes": BYTES, "users": USERS})
+        return CellSelector.of({"stack": stack, "bytes": BYTES, "users": USERS})
 
     @property
     def ladder(self) -> Ladder:

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.levels import Level, level_words
 from wirelab.format.numbers import ranged
 from wirelab.stack.axes import ENGINE
@@ -36,9 +36,9 @@ class Finding:
     source: str
     """Table or section of the study."""
     figure: str
-    over: tuple[Wanted, ...]
+    over: tuple[CellSelector, ...]
     """Cells in the numerator."""
-    under: tuple[Wanted, ...]
+    under: tuple[CellSelector, ...]
     """Cells in the denominator; empty: the claim is about a figure, not about a ratio."""
     levels: tuple[Level, ...]
     """The claim must hold at every one of them."""
@@ -114,7 +114,7 @@ def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
     return Judgement(finding, "holds", _named(parts, len(parts)), parts)
 
 
-Powered = tuple[float, Wanted, Cell]
+Powered = tuple[float, CellSelector, Cell]
 
 
 def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
@@ -143,7 +143,7 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     return Part(level, usual, outcome, f"{reason}; {more}", decided_by=more)
 
 
-def _terms(finding: Finding, level: Level) -> list[tuple[float, Wanted]]:
+def _terms(finding: Finding, level: Level) -> list[tuple[float, CellSelector]]:
     terms = [(1.0, cell) for cell in finding.over] + [(-1.0, cell) for cell in finding.under]
     terms = [(power, cell.changed(level)) for power, cell in terms]
     if finding.growth is None:

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from wirelab.errors import UsageError
 from wirelab.experiment.model import Model, Time
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.explain.levels import Level, levels
 from wirelab.format.units import parse_bytes
@@ -47,7 +47,7 @@ class Arm(Model):
     @field_validator("stack")
     @classmethod
     def _canonical(cls, reference: str) -> str:
-        return _legal(partial(Wanted.of, {"stack": reference})).stack
+        return _legal(partial(CellSelector.of, {"stack": reference})).stack
 
 
 class Expect(Model):
@@ -199,8 +199,8 @@ class LadderEntry(Model):
 
     def ladders(self, threshold: float) -> tuple[Ladder, ...]:
         """One per level. Raises :class:`UsageError`."""
-        start = Wanted.of(self.start)
-        goal = Wanted.of(self.goal) if self.goal is not None else None
+        start = CellSelector.of(self.start)
+        goal = CellSelector.of(self.goal) if self.goal is not None else None
         together = start.changed({k: v for rung in self.near for k, v in rung.change.items()})
         near = tuple(
             Rung(rung.id, rung.words, rung.hypothesis, start, start.changed(rung.change))
@@ -223,10 +223,10 @@ class LadderEntry(Model):
             return (ladder,)
         return tuple(ladder.at(level) for level in map(_sizes, levels(self.at)))
 
-    def _path(self, together: Wanted, goal: Wanted | None) -> tuple[Rung, ...]:
+    def _path(self, together: CellSelector, goal: CellSelector | None) -> tuple[Rung, ...]:
         rungs, here = [], together
         for rung in self.far:
-            there = Wanted.of(rung.to) if rung.to else here.changed(rung.change)
+            there = CellSelector.of(rung.to) if rung.to else here.changed(rung.change)
             rungs.append(Rung(rung.id, rung.words, rung.hypothesis, here, there, near=False))
             here = there
         if self.far and here != goal:
@@ -236,7 +236,7 @@ class LadderEntry(Model):
             )
         return tuple(rungs)
 
-    def _besides(self, named: Mapping[str, Wanted]) -> tuple[Rung, ...]:
+    def _besides(self, named: Mapping[str, CellSelector]) -> tuple[Rung, ...]:
         return tuple(
             Rung(
                 rung.id,
@@ -390,7 +390,7 @@ def _arm(arms: Mapping[str, Arm], name: str) -> Arm:
     return arms[name]
 
 
-def _cell(arms: Mapping[str, Arm], words: str | Words, where: Words) -> Wanted:
+def _cell(arms: Mapping[str, Arm], words: str | Words, where: Words) -> CellSelector:
     """An arm, or an arm with changes of its own, which win over ``where``."""
     if isinstance(words, str):
         words = {"arm": words}
@@ -398,10 +398,10 @@ def _cell(arms: Mapping[str, Arm], words: str | Words, where: Words) -> Wanted:
         raise UsageError(f"{words} names no arm", "add arm: and one of the study's arms")
     own = {key: value for key, value in words.items() if key != "arm"}
     arm = _arm(arms, str(words["arm"]))
-    return Wanted.of({"stack": arm.stack}).changed({**where, **own})
+    return CellSelector.of({"stack": arm.stack}).changed({**where, **own})
 
 
-def _end(named: Mapping[str, Wanted], words: Words) -> Wanted:
+def _end(named: Mapping[str, CellSelector], words: Words) -> CellSelector:
     of = str(words.get("of"))
     if of not in named:
         raise UsageError(f"{words} names no end of the ladder", f"write of: {', '.join(named)}")

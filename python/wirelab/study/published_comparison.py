@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.levels import Level
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.errors import StatisticsError
@@ -97,7 +97,7 @@ def _line(
     own = changes.pop("figure", None)
     figure = figures.named(str(own or shown.figure))
     cells = {
-        stack: Wanted.of({"stack": arms[arm].stack}).changed(changes)
+        stack: CellSelector.of({"stack": arms[arm].stack}).changed(changes)
         for stack, arm in names.stacks.items()
     }
     pairs = [
@@ -126,7 +126,7 @@ def _line(
 def _pair(
     words: str,
     rows: Sequence[Printed],
-    wanted: Wanted,
+    wanted: CellSelector,
     trials: Sequence[Trial],
     figure: Figure,
     shown: ShownFigure,
@@ -155,7 +155,7 @@ def _published_ratio(pairs: Sequence[Pair]) -> float | None:
 
 
 def _measured_ratio(
-    cells: Sequence[Wanted], trials: Sequence[Trial], figure: Figure
+    cells: Sequence[CellSelector], trials: Sequence[Trial], figure: Figure
 ) -> Interval | None:
     found = [wanted.find(trials) for wanted in cells]
     if len(found) != 2 or None in found:

@@ -15,7 +15,7 @@ from typing import Any
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.scaling import scaled
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.explain.levels import level_words
 from wirelab.format.counting import of_all
@@ -186,7 +186,7 @@ def _tables(entry: WinnersEntry, found: Found, trials: Sequence[Trial]) -> tuple
 
 def _contest(entry: WinnersEntry, found: Found, pair: PairEntry, test: str) -> Contest:
     a, b = (
-        Wanted.of({"stack": found.study.arms[arm].stack}).changed(entry.tests[test])
+        CellSelector.of({"stack": found.study.arms[arm].stack}).changed(entry.tests[test])
         for arm in (pair.a, pair.b)
     )
     return Contest(test, a, b, entry.vary, entry.levels)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import Wanted
+from wirelab.explain.cell_selector import CellSelector
 from wirelab.format.counting import counted
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.cell import Cell
@@ -39,8 +39,8 @@ class Contest:
     """Two contenders in one test, at levels of one property."""
 
     test: str
-    a: Wanted
-    b: Wanted
+    a: CellSelector
+    b: CellSelector
     vary: str
     """``users``."""
     levels: tuple[float, ...]

@@ -15,13 +15,13 @@ from wirelab.errors import LabError, StorageError, TrialFailed
 from wirelab.experiment.capture_ends import SIDES, CaptureChoice
 from wirelab.process import engine_binary
 from wirelab.process.interruption import Interruption
-from wirelab.process.managed import Attendant, Refused
+from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.trial.link import AnyLink, End, Loopback
 
 Json = dict[str, Any]
 
 
-class Capture(Attendant):
+class Capture(ManagedProcess):
     """One running capture. Use as a context manager."""
 
     stop_s = 10.0
@@ -61,13 +61,13 @@ class Capture(Attendant):
         was for want of room."""
         death = self.death()
         if death:
-            self.accept(self.farewell())
+            self.accept(self.final_message())
             raise TrialFailed(f"{death} in mid-trial")
 
     def finish(self) -> Json:
         """Its record, once the trial is over. Raises :class:`TrialFailed` when it says none,
         and :class:`StorageError` when it had no room."""
-        caught = self.last_words("captured")
+        caught = self.final_messages("captured")
         return {"file": self.file.name, "interface": self.said.get("interface"), **caught}
 
     def accept(self, said: Json) -> None:

@@ -17,7 +17,7 @@ import msgspec
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process import engine_binary, machine, metrics, namespaces
 from wirelab.process.interruption import Interruption
-from wirelab.process.managed import Attendant, Refused
+from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.process.metrics import Sample
 from wirelab.stack import link_names
 from wirelab.stack.axes import KERNEL
@@ -87,7 +87,7 @@ class Loopback:
         return {"name": LOOPBACK, "congestion": {"client": own, "server": own}}
 
 
-class Link(Attendant):
+class Link(ManagedProcess):
     """A running link. Use as a context manager; nothing of it is left after the block."""
 
     noun = "the link"
@@ -160,7 +160,7 @@ class Link(Attendant):
         """Its record, once the trial is over, with the CPU seconds of the whole process within
         the window from ``start_ns`` to ``end_ns``. Raises :class:`TrialFailed` when it says
         none."""
-        ended = self.last_words("link")
+        ended = self.final_messages("link")
         ended["cpu_window_s"] = metrics.growth(self._cpu, start_ns, end_ns)
         told = {key: self.said[key] for key in self.said if key not in ("ready", "pid")}
         for side in ("client", "server"):

@@ -18,9 +18,9 @@ from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.model import NO_CAPTURE, Experiment
 from wirelab.experiment.placement import Table
 from wirelab.identity import Admission
-from wirelab.loadtools import Errand, Tools
+from wirelab.loadtools import ToolRequest, Tools
 from wirelab.process import cgroups as quotas
-from wirelab.process.endpoint import Appointment, Contact
+from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -68,19 +68,19 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Scene:
+class TrialContext:
     """What is there when calls begin."""
 
     link: AnyLink
     service: Service
     captures: Captures
-    contact: Contact
+    contact: Endpoint
     client_group: Path | None = None
     """The control group of the caller, where it has a CPU quota."""
 
 
 @dataclass(frozen=True)
-class Watch:
+class RunObserver:
     """Who hears of a caller while it runs."""
 
     on_progress: Callable[[Json], None]
@@ -137,7 +137,7 @@ def settings(
     )
 
 
-def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: Contact) -> Json:
+def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: Endpoint) -> Json:
     """The engine's plan for the trial."""
     cell = planned.cell
     load = cell.load.point()
@@ -165,13 +165,15 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: C
     }
 
 
-def errand(experiment: Experiment, planned: PlannedTrial, table: Table, scene: Scene) -> Errand:
+def errand(
+    experiment: Experiment, planned: PlannedTrial, table: Table, scene: TrialContext
+) -> ToolRequest:
     """What a foreign tool is asked to do in the trial. It has no warm-up of its own and
     cannot tell when a series is stationary, so that its first run takes the longest time that
     the experiment allows for that."""
     cell = planned.cell
     axes = cell.stack.axes
-    return Errand(
+    return ToolRequest(
         target=scene.contact.address,
         axes=dict(axes),
         operation=cell.message.name,
@@ -211,7 +213,7 @@ def _over(link: AnyLink, lab: Lab, planned: PlannedTrial, table: Table, folder: 
     identity = lab.admission.of(stack, contract)
     program = lab.programs.program(stack, lab.interruption, contract)
     configured = settings(lab.experiment, planned, table, program.manifest.collector)
-    appointment = Appointment.of(stack, lab.scratch, link.server.address)
+    appointment = ListenSpec.of(stack, lab.scratch, link.server.address)
     configuration = configured.configuration(stack, contract, appointment)
     with (
         quotas.group(stack.axes["server.cpu"], "server") as group,
@@ -236,13 +238,15 @@ def _over(link: AnyLink, lab: Lab, planned: PlannedTrial, table: Table, folder: 
             cores=table.capture,
             interruption=lab.interruption,
         ) as taken:
-            scene = Scene(link, service, taken, contact)
+            scene = TrialContext(link, service, taken, contact)
             measured = _watched(lab, planned, scene, table, folder)
     known = {"sha256": program.sha256, "identity": identity}
     return replace(measured, service={**ready, **known, **measured.service})
 
 
-def _watched(lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder: Path) -> Measured:
+def _watched(
+    lab: Lab, planned: PlannedTrial, scene: TrialContext, table: Table, folder: Path
+) -> Measured:
     observer = Observer(scene.service)
     (folder / "metrics-before.txt").write_text(observer.text_before, encoding="utf-8")
 
@@ -253,7 +257,7 @@ def _watched(lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder
 
     foreign = planned.cell.stack.axes["caller"] != ENGINE
     call = _by_tool if foreign else _by_engine
-    watch = Watch(_heard(lab, observer), tick)
+    watch = RunObserver(_heard(lab, observer), tick)
     with quotas.group(planned.cell.stack.axes["client.cpu"], "client") as group:
         outcome = call(lab, planned, replace(scene, client_group=group), table, folder, watch)
     lab.interruption.check()
@@ -301,7 +305,12 @@ def _link_record(link: AnyLink, group: Json) -> Json:
 
 
 def _by_engine(
-    lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder: Path, watch: Watch
+    lab: Lab,
+    planned: PlannedTrial,
+    scene: TrialContext,
+    table: Table,
+    folder: Path,
+    watch: RunObserver,
 ) -> Json:
     engine_plan = plan(lab.experiment, planned, table, scene.contact)
     calls = reconciliation.call_log(lab.experiment, planned.cell, folder)
@@ -325,7 +334,12 @@ def _by_engine(
 
 
 def _by_tool(
-    lab: Lab, planned: PlannedTrial, scene: Scene, table: Table, folder: Path, watch: Watch
+    lab: Lab,
+    planned: PlannedTrial,
+    scene: TrialContext,
+    table: Table,
+    folder: Path,
+    watch: RunObserver,
 ) -> Json:
     tool = lab.tools.tool(planned.cell.stack.axes["caller"], lab.interruption)
     asked = errand(lab.experiment, planned, table, scene)

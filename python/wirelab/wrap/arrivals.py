@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from wirelab.wrap.tool_report import Asked
+from wirelab.wrap.tool_report import ToolOptions
 
 REQUESTS_MIN = 20
 """With fewer, nothing is said."""
@@ -34,7 +34,7 @@ class Kind:
     reason: str
 
 
-def kind(load: Json, asked: Asked | None) -> Kind:
+def kind(load: Json, asked: ToolOptions | None) -> Kind:
     """``load`` is that of a dissection. The options are believed where the packets do not
     contradict them."""
     concurrency, gaps = load["concurrency"], load["gap_us"]

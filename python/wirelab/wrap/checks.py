@@ -16,7 +16,7 @@ from wirelab.wrap import comparison
 from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import Pair
 from wirelab.wrap.session import Measured
-from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tool_report import ToolOptions, ToolReport
 
 SATURATED = 0.90
 """Share of its cores, or of one core by one thread, from which on a tool is the limit."""
@@ -40,8 +40,8 @@ class Case:
     """All that is judged."""
 
     measured: Measured
-    asked: Asked | None
-    told: Told | None
+    asked: ToolOptions | None
+    told: ToolReport | None
     kind: Kind
     pairs: list[Pair]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wirelab.wrap.tool_report import Told
+from wirelab.wrap.tool_report import ToolReport
 
 OFF = 0.10
 """Allowed distance of a tool's figure from the packets', as a share of the packets'."""
@@ -65,7 +65,7 @@ def connect_s(document: Json, name: str = "p50") -> float | None:
     return float(connect["p50" if name == "mean" else name]) / 1e6
 
 
-def pairs(told: Told, document: Json) -> list[Pair]:
+def pairs(told: ToolReport, document: Json) -> list[Pair]:
     """Every figure that both have."""
     return [
         _pair(name, told, wire, connect_s(document, name) if told.has_connect else None)
@@ -74,7 +74,7 @@ def pairs(told: Told, document: Json) -> list[Pair]:
     ]
 
 
-def _pair(name: str, told: Told, wire: float, connect: float | None) -> Pair:
+def _pair(name: str, told: ToolReport, wire: float, connect: float | None) -> Pair:
     """A percentile of a sum is at most about the sum of the percentiles, and at least the
     larger of them: between the two nothing is off."""
     tool, most = told.latency_s[name], wire + (connect or 0.0)

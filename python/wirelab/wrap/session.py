@@ -16,7 +16,7 @@ from wirelab import checkout
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment.placement import available_cores
 from wirelab.process import metrics
-from wirelab.process.endpoint import Appointment
+from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
 from wirelab.process.metrics import Sample
@@ -228,7 +228,7 @@ class _Session:
         programs = Programs(manifests.load())
         program = programs.program(order.serve, self._interruption, order.contract)
         proof = self._proof(programs, order.serve)
-        appointment = Appointment.of(order.serve, scratch, link.server.address)
+        appointment = ListenSpec.of(order.serve, scratch, link.server.address)
         service = Service(
             program,
             _settings(order, program).configuration(order.serve, order.contract, appointment),

@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ToolOptions:
     """What a tool's options ask for; None: they do not say."""
 
     connections: int | None = None
@@ -33,7 +33,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Told:
+class ToolReport:
     """What a tool printed; times in seconds, None where it prints none."""
 
     requests: int | None = None
@@ -61,8 +61,8 @@ class Reader(Protocol):
 
     name: str
 
-    def asked(self, words: list[str], output: str) -> Asked:
+    def asked(self, words: list[str], output: str) -> ToolOptions:
         """What its command line asks for; ``words`` begin behind the program."""
 
-    def told(self, output: str) -> Told | None:
+    def told(self, output: str) -> ToolReport | None:
         """What it printed; None where that is not a report."""

@@ -3,7 +3,7 @@ from the begin of connecting, and its percentiles are whole milliseconds."""
 
 from __future__ import annotations
 
-from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tool_report import ToolOptions, ToolReport
 from wirelab.wrap.tools.words import Options, closes, number, times, whole
 
 SHORT = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:dSq2B:m:Z:f:e:E:"
@@ -14,13 +14,13 @@ class ApacheBench:
 
     name = "ab"
 
-    def asked(self, words: list[str], output: str) -> Asked:
+    def asked(self, words: list[str], output: str) -> ToolOptions:
         """``-c`` users, each on its own connection."""
         options = Options.posix(words, SHORT)
         users = options.count("-c") or 1
         keeps = options.given("-k") and not closes(options.all("-H"))
         named = options.written("-n", "-c", "-t", "-k")
-        return Asked(
+        return ToolOptions(
             connections=users,
             users=users,
             in_flight=1,
@@ -29,7 +29,7 @@ class ApacheBench:
             options=named if keeps else (*named, "no -k"),
         )
 
-    def told(self, output: str) -> Told | None:
+    def told(self, output: str) -> ToolReport | None:
         """Its summary."""
         requests = whole(r"^Complete requests:\s+(\d+)", output)
         if requests is None:
@@ -37,7 +37,7 @@ class ApacheBench:
         failed = whole(r"^Failed requests:\s+(\d+)", output) or 0
         refused = whole(r"^Non-2xx responses:\s+(\d+)", output) or 0
         shares = {f"p{n}": _ms(rf"^\s+{n}%\s+(\d+)", output) for n in (50, 90, 99)}
-        return Told(
+        return ToolReport(
             requests=requests,
             # A reply of another length than the first is called failed, too.
             failed=max(failed, refused),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tool_report import ToolOptions, ToolReport
 from wirelab.wrap.tools.words import Options, number, seconds, times, whole
 
 FLAGS = (
@@ -20,7 +20,7 @@ class Ghz:
 
     name = "ghz"
 
-    def asked(self, words: list[str], output: str) -> Asked:
+    def asked(self, words: list[str], output: str) -> ToolOptions:
         """Its defaults: 200 calls by 50 workers over one connection."""
         options = Options.loose(words, FLAGS)
         users = options.count("-c", "--concurrency") or 50
@@ -30,7 +30,7 @@ class Ghz:
         timed = options.given("-z", "--duration")
         calls = options.count("-n", "--total") or 200
         is_async = options.given("--async")
-        return Asked(
+        return ToolOptions(
             connections=connections,
             users=None if is_async else users,
             in_flight=None if is_async else -(-users // connections),
@@ -40,14 +40,14 @@ class Ghz:
             options=options.written(*names, "-r", "--rps", "--async"),
         )
 
-    def told(self, output: str) -> Told | None:
+    def told(self, output: str) -> ToolReport | None:
         """Its summary, or its CSV of calls."""
         requests = whole(r"^\s+Count:\s+(\d+)", output)
         if requests is None:
             return _calls(output)
         good = whole(r"^\s+\[OK\]\s+(\d+) responses", output) or 0
         shares = {f"p{n}": _time(rf"^\s+{n} % in (.+)$", output) for n in (50, 90, 99)}
-        return Told(
+        return ToolReport(
             requests=requests,
             failed=requests - good,
             rate_per_s=number(r"^\s+Requests/sec:\s+([\d.]+)", output),
@@ -63,7 +63,7 @@ class Ghz:
         )
 
 
-def _calls(output: str) -> Told | None:
+def _calls(output: str) -> ToolReport | None:
     """``-O csv``: a line per call, with its milliseconds, its error and its status."""
     if not re.search(r"^duration \(ms\),status,error$", output, re.M):
         return None
@@ -72,7 +72,7 @@ def _calls(output: str) -> Told | None:
     if not took:
         return None
     at = {f"p{n}": took[min(len(took) - 1, len(took) * n // 100)] for n in (50, 90, 99)}
-    return Told(
+    return ToolReport(
         requests=len(took),
         failed=sum(status != "OK" for _, status in rows),
         latency_s={"mean": sum(took) / len(took), **at, "max": took[-1]},

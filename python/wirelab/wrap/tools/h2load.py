@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tool_report import ToolOptions, ToolReport
 from wirelab.wrap.tools.words import Options, number, seconds, times
 
 SHORT = "n:c:t:i:m:w:W:H:p:d:r:T:N:B:D:f:vh"
@@ -25,7 +25,7 @@ class H2load:
 
     name = "h2load"
 
-    def asked(self, words: list[str], output: str) -> Asked:
+    def asked(self, words: list[str], output: str) -> ToolOptions:
         """``--rps`` is of each client; ``-r`` opens connections at a rate and is no rate of
         requests."""
         options = Options.posix(words, SHORT, LONG)
@@ -33,7 +33,7 @@ class H2load:
         streams = options.count("-m", "--max-concurrent-streams") or 1
         rate = options.number("--rps")
         names = ("-n", "--requests", "-c", "--clients", "-m", "--max-concurrent-streams")
-        return Asked(
+        return ToolOptions(
             connections=clients,
             users=clients * streams,
             in_flight=streams,
@@ -43,7 +43,7 @@ class H2load:
             options=options.written(*names, "-D", "--duration", "--rps", "-r", "--h1"),
         )
 
-    def told(self, output: str) -> Told | None:
+    def told(self, output: str) -> ToolReport | None:
         """Its summary."""
         requests = re.search(
             r"^requests: \d+ total, \d+ started, (\d+) done, \d+ succeeded, (\d+) failed, "
@@ -57,7 +57,7 @@ class H2load:
         status = re.search(r"^status codes: \d+ 2xx, \d+ 3xx, (\d+) 4xx, (\d+) 5xx", output, re.M)
         refused = sum(map(int, status.groups())) if status else 0
         finished = re.search(r"^finished in ([\d.]+\w+)", output, re.M)
-        return Told(
+        return ToolReport(
             requests=int(requests[1]),
             failed=max(int(requests[2]), refused),
             rate_per_s=number(r"^finished in \S+, ([\d.]+) req/s", output),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tool_report import ToolOptions, ToolReport
 from wirelab.wrap.tools.words import Options, number, seconds, times, whole
 
 FLAGS = (
@@ -30,7 +30,7 @@ class K6:
 
     name = "k6"
 
-    def asked(self, words: list[str], output: str) -> Asked:
+    def asked(self, words: list[str], output: str) -> ToolOptions:
         """By its options, its script (as far as that writes them as literals) and the scenario
         that it prints."""
         options = Options.loose(words, FLAGS)
@@ -49,7 +49,7 @@ class K6:
             if options.text(flag) in ("", "true") or _literal(key, script) == "true":
                 written = (*written, key)
                 is_closing = is_closing or key == "noConnectionReuse"
-        return Asked(
+        return ToolOptions(
             connections=users,
             users=users,
             in_flight=1,
@@ -59,14 +59,14 @@ class K6:
             options=written,
         )
 
-    def told(self, output: str) -> Told | None:
+    def told(self, output: str) -> ToolReport | None:
         """Its summary at the end."""
         row = re.search(r"http_req_duration[.\s]*: (.+)$", output, re.M)
         requests = whole(r"http_reqs[.\s]*: (\d+)", output)
         if row is None or requests is None:
             return None
         at = {name: re.search(rf"{mark}=([\d.]+\S+)", row[1]) for name, mark in _MARKS.items()}
-        return Told(
+        return ToolReport(
             requests=requests,
             failed=_failed(output, requests),
             rate_per_s=number(r"http_reqs[.\s]*: \d+\s+([\d.]+)/s", output),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from wirelab.wrap.tool_report import Asked, Told
+from wirelab.wrap.tool_report import ToolOptions, ToolReport
 from wirelab.wrap.tools.words import Options, closes, found, number, seconds, times, whole
 
 SHORT = "t:c:d:s:H:T:R:LUvh"
@@ -20,14 +20,14 @@ class Wrk:
 
     name = "wrk"
 
-    def asked(self, words: list[str], output: str) -> Asked:
+    def asked(self, words: list[str], output: str) -> ToolOptions:
         """``-c`` connections, shared out evenly among the threads."""
         options = Options.posix(words, SHORT, LONG)
         threads = options.count("-t", "--threads") or 2
         connections = options.count("-c", "--connections") or 10
         kept = connections // threads * threads
         names = ("-t", "--threads", "-c", "--connections", "-d", "--duration", "-R", "--rate")
-        return Asked(
+        return ToolOptions(
             connections=kept,
             users=kept,
             in_flight=1,
@@ -36,7 +36,7 @@ class Wrk:
             options=options.written(*names),
         )
 
-    def told(self, output: str) -> Told | None:
+    def told(self, output: str) -> ToolReport | None:
         """Its summary; percentiles with ``--latency``."""
         requests = whole(r"^\s*(\d+) requests in ", output)
         if requests is None:
@@ -47,7 +47,7 @@ class Wrk:
             r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output
         )
         failed = sum(map(int, broken.groups())) if broken else 0
-        return Told(
+        return ToolReport(
             requests=requests,
             failed=failed + (whole(r"Non-2xx or 3xx responses:\s+(\d+)", output) or 0),
             rate_per_s=number(r"^Requests/sec:\s+([\d.]+)", output),

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from tests.strangers import curl, golden, protobuf
-from tests.strangers.golden import CONTRACTS, Json
-from tests.strangers.hosting import Host, Hosted
+from tests.interop import curl, golden, protobuf
+from tests.interop.golden import CONTRACTS, Json
+from tests.interop.hosting import Host, Hosted
 
 LANGUAGES = ("rust", "go", "java")
 LARGE_BYTES = 1_500_000

@@ -8,10 +8,10 @@ from contextlib import nullcontext
 
 import pytest
 
-from tests.strangers import golden, omniorb
-from tests.strangers.golden import Json
-from tests.strangers.hosting import Host
-from tests.strangers.omniorb import OmniClient
+from tests.interop import golden, omniorb
+from tests.interop.golden import Json
+from tests.interop.hosting import Host
+from tests.interop.omniorb import OmniClient
 
 LANGUAGES = ("rust", "java")
 LARGE_BYTES = 3_000_000

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.strangers import driving, hosting
-from tests.strangers.driving import CALLS, Engine, Json, all_good, some_failed
+from tests.interop import driving, hosting
+from tests.interop.driving import CALLS, Engine, Json, all_good, some_failed
 
 VERSIONS = ["1.1", "1.2"]
 DOCUMENT_BYTES = 1_048_576

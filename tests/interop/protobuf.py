@@ -12,7 +12,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 
-from tests.strangers.golden import CONTRACTS
+from tests.interop.golden import CONTRACTS
 
 Json = dict[str, Any]
 NAMES = ("transfer", "charging", "calendar")

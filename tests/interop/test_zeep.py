@@ -8,10 +8,10 @@ from contextlib import nullcontext
 
 import pytest
 
-from tests.strangers import golden
-from tests.strangers.golden import Json
-from tests.strangers.hosting import Host
-from tests.strangers.zeep_client import ZeepClient, read, wsdl
+from tests.interop import golden
+from tests.interop.golden import Json
+from tests.interop.hosting import Host
+from tests.interop.zeep_client import ZeepClient, read, wsdl
 
 LARGE_BYTES = 1_500_000
 CALLS = 1_000

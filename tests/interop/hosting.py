@@ -13,7 +13,7 @@ import pytest
 from wirelab.errors import BuildError, EngineMissing, StackError
 from wirelab.process import engine_binary, metrics
 from wirelab.process.certificates import Certificates
-from wirelab.process.endpoint import Appointment
+from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
@@ -92,7 +92,7 @@ class Host:
         """The service of that stack, with more settings of its collector where given. Skips the
         test, with the reason, where it cannot be built here or is not served in that language."""
         stack = Stack.parse(reference)
-        appointment = Appointment.of(stack, self._scratch)
+        appointment = ListenSpec.of(stack, self._scratch)
         settings = Settings(hello_bytes=hello_bytes, processors=2)
         program = self._program(stack, contract)
         settings = replace(settings, collector=program.manifest.collector | (collector or {}))

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.strangers.golden import Refused
-from tests.strangers.hosting import Hosted
+from tests.interop.golden import Refused
+from tests.interop.hosting import Hosted
 
 Json = dict[str, Any]
 SECONDS_MAX = 60
@@ -124,7 +124,7 @@ class JsonClient:
         self._hosted = hosted
 
     def call(self, operation: str, request: Json) -> Json:
-        """See :class:`~tests.strangers.golden.Client`."""
+        """See :class:`~tests.interop.golden.Client`."""
         path = path_of(self._hosted.contract, operation)
         data = None if operation.startswith("Hello") else json.dumps(request).encode()
         answer = run(self._hosted, path, "-H", "Content-Type: application/json", data=data)

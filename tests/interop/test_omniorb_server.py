@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.strangers import golden, omniorb, omniorb_server
-from tests.strangers.driving import (
+from tests.interop import golden, omniorb, omniorb_server
+from tests.interop.driving import (
     CALLS,
     HERE,
     READY_S_MAX,

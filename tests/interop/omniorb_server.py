@@ -99,7 +99,7 @@ def charging(module: Any, skeletons: Any) -> Any:
 
 def main(folder: str, contract: str, *options: str) -> None:
     """Serves the contract."""
-    from tests.strangers import golden
+    from tests.interop import golden
 
     sys.path.insert(0, folder)
     corba = importlib.import_module("omniORB.CORBA")

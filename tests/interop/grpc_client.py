@@ -9,9 +9,9 @@ from typing import Any
 
 import grpc
 
-from tests.strangers import protobuf
-from tests.strangers.golden import Refused
-from tests.strangers.hosting import Hosted
+from tests.interop import protobuf
+from tests.interop.golden import Refused
+from tests.interop.hosting import Hosted
 
 Json = dict[str, Any]
 SECONDS_MAX = 60
@@ -53,7 +53,7 @@ class GrpcClient:
         self._channel.close()
 
     def call(self, operation: str, request: Json) -> Json:
-        """See :class:`~tests.strangers.golden.Client`; streams have methods of their own."""
+        """See :class:`~tests.interop.golden.Client`; streams have methods of their own."""
         asked = "Hello" if operation == "HelloBytes" else operation
         sent = protobuf.encode(self._contract, f"{asked}Request", request)
         return protobuf.decode(

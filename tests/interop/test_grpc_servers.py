@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.strangers import driving, hosting
-from tests.strangers.driving import CALLS, HERE, Engine, Json, all_failed, all_good
+from tests.interop import driving, hosting
+from tests.interop.driving import CALLS, HERE, Engine, Json, all_failed, all_good
 
 STACK = "grpc@rust"
 LARGE_BYTES = 3_000_000

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.strangers.hosting import Host, Hosted
+from tests.interop.hosting import Host, Hosted
 from wirelab.stack.reference import Stack
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,9 +9,9 @@ from typing import Any
 import requests
 import zeep
 
-from tests.strangers import protobuf
-from tests.strangers.golden import CONTRACTS, Refused
-from tests.strangers.hosting import Hosted
+from tests.interop import protobuf
+from tests.interop.golden import CONTRACTS, Refused
+from tests.interop.hosting import Hosted
 
 Json = dict[str, Any]
 SECONDS_MAX = 60
@@ -64,7 +64,7 @@ class ZeepClient:
         )
 
     def call(self, operation: str, request: Json) -> Json:
-        """See :class:`~tests.strangers.golden.Client`."""
+        """See :class:`~tests.interop.golden.Client`."""
         asked = "Hello" if operation == "HelloBytes" else operation
         sent = self._outgoing(protobuf.descriptor(self._contract, f"{asked}Request"), request)
         method = self._service[operation[0].lower() + operation[1:]]

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from tests.strangers import protobuf
-from tests.strangers.golden import CONTRACTS, Refused
-from tests.strangers.hosting import Hosted
+from tests.interop import protobuf
+from tests.interop.golden import CONTRACTS, Refused
+from tests.interop.hosting import Hosted
 
 Json = dict[str, Any]
 MESSAGE_BYTES_MAX = 104_857_600
@@ -86,7 +86,7 @@ class OmniClient:
         return self._contract.capitalize()
 
     def call(self, operation: str, request: Json) -> Json:
-        """See :class:`~tests.strangers.golden.Client`."""
+        """See :class:`~tests.interop.golden.Client`."""
         asked = "Hello" if operation == "HelloBytes" else operation
         descriptor = protobuf.descriptor(self._contract, f"{asked}Request")
         method = getattr(self._object, operation[0].lower() + operation[1:])

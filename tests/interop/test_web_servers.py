@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.strangers import driving, golden, hosting
-from tests.strangers.driving import Engine, all_failed, all_good
+from tests.interop import driving, golden, hosting
+from tests.interop.driving import Engine, all_failed, all_good
 from wirelab.process.scratch import Scratch
 
 Json = dict[str, Any]

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.strangers.golden import CONTRACTS
-from tests.strangers.hosting import engine
+from tests.interop.golden import CONTRACTS
+from tests.interop.hosting import engine
 from wirelab import checkout
 from wirelab.errors import BuildError
 from wirelab.process import builds

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.strangers.hosting import Host
+from tests.interop.hosting import Host
 from wirelab.process.scratch import Scratch
 
 BUILD_S_MAX = 900

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import grpc
 import pytest
 
-from tests.strangers import golden, protobuf
-from tests.strangers.golden import VECTORS, Json, Refused
-from tests.strangers.grpc_client import GrpcClient
-from tests.strangers.hosting import Host
+from tests.interop import golden, protobuf
+from tests.interop.golden import VECTORS, Json, Refused
+from tests.interop.grpc_client import GrpcClient
+from tests.interop.hosting import Host
 
 LANGUAGES = ("rust", "go", "java")
 LARGE_BYTES = 3_000_000
