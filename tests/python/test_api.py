@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 import wirelab
 from tests.python.synthetic_run import GRPC, REST, World, trials, users, write_run
 from wirelab.errors import RunDirectoryError, UsageError
+from wirelab.report.page import write_page
+from wirelab.statistics.figure import RESPONSE_P50
 
 WORLD = World(sizes=(14,), loads=(users(1),), repeats=4)
 
@@ -61,3 +65,28 @@ def test_what_cannot_be_is_refused(run: wirelab.Run, tmp_path: Path) -> None:
     first, second = wirelab.cells(run)[:2]
     with pytest.raises(UsageError, match="there is no figure 'median'"):
         wirelab.compare(first, second, "median")
+
+
+OLD = Path(__file__).parent / "runs" / "format-1"
+"""Six trials of revision 76d6832, before stacks were one model and packages were ordered."""
+
+
+def test_a_run_of_an_older_lab_opens() -> None:
+    rest, soap = sorted(wirelab.cells(wirelab.load_run(OLD)), key=lambda cell: cell.point.stack)
+    assert (rest.point.stack, soap.point.stack) == ("rest@rust", "soap@rust")
+    assert len(rest.measured) == len(soap.measured) == 3
+    assert 50_000 < rest.values(RESPONSE_P50)[0] < 200_000
+
+
+def test_a_report_of_it_is_written(tmp_path: Path) -> None:
+    shutil.copytree(OLD, tmp_path / "run")
+    assert write_page(tmp_path / "run").is_file()
+
+
+def test_a_run_of_a_format_that_is_not_known_is_refused_by_name(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(OLD, folder)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
+    with pytest.raises(RunDirectoryError, match="format 99, and this lab reads 1"):
+        wirelab.load_run(folder)
