@@ -9,10 +9,10 @@ Nothing is imported here before it is used: every command pays for what its pack
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # what type checkers take for true, without importing typing
 if TYPE_CHECKING:
+    from typing import Any
+
     from wirelab.api import (
         Cell,
         Comparison,
@@ -44,6 +44,8 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
     if name in __all__:
+        from importlib import import_module
+
         return getattr(import_module("wirelab.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -269,7 +269,7 @@ def test_what_cannot_exist_is_told_at_the_key_that_asks_for_it(tmp_path: Path) -
 
 
 def test_the_demo_has_the_trials_that_were_promised() -> None:
-    folder = Path(experiment_file.__file__).parent / "experiments"
+    folder = Path(experiment_file.__file__).parents[1] / "experiments"
     demo = experiment_file.load(folder / "demo.yaml")
     combinations = len(demo.services) * len(demo.messages) * len(demo.loads)
     assert combinations * demo.repeats == 48

@@ -14,7 +14,7 @@ from wirelab.process.scratch import Scratch
 
 HOLDER = """\
 import sys
-from wirelab.scratch import Scratch
+from wirelab.process.scratch import Scratch
 with Scratch() as scratch:
     print(scratch.folder, flush=True)
     sys.stdin.read()
