@@ -2,6 +2,7 @@
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{io, thread};
 
@@ -50,15 +51,18 @@ fn one(from: &UdpSocket, to: &UdpSocket, direction: &Direction, stop: Stop) -> i
             raise_priority();
             train.send(from, &stopped)
         });
-        let receiver = scope.spawn(|| {
+        let (running, ended) = mpsc::channel::<()>();
+        let (silence, flag) = (train.silence, &stopped);
+        let receiver = scope.spawn(move || {
+            // Dropped when the thread ends, which wakes the loop below.
+            let _running = running;
             raise_priority();
-            receive(to, train.silence, &stopped)
+            receive(to, silence, flag)
         });
-        while !receiver.is_finished() {
+        while ended.recv_timeout(STOP_CHECK) == Err(RecvTimeoutError::Timeout) {
             let checked = stop.check();
             stopped.fetch_or(checked.is_err(), Ordering::Relaxed);
             checked?;
-            thread::sleep(STOP_CHECK);
         }
         let panicked = || io::Error::other("a thread that measures panicked");
         let kbit = receiver.join().map_err(|_| panicked())?;

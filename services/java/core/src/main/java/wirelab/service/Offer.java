@@ -26,7 +26,8 @@ record Offer(
     private static final List<String> OWN_LENGTH = List.of("content-length");
 
     private static final Map<String, Offer> OFFERS = new TreeMap<>(Map.of(
-            "rest", new Offer(List.of("json", "text", "protobuf", "xml", "cbor", "msgpack"), HTTP, COMPRESSIONS, SECURITIES, ENDS, true),
+            "rest", new Offer(List.of("json", "text", "protobuf", "xml", "cbor", "msgpack"), HTTP, COMPRESSIONS,
+                    SECURITIES, ENDS, true),
             "soap", new Offer(List.of("soap-literal", "soap-rpc", "soap-encoded"), HTTP, COMPRESSIONS,
                     SECURITIES, ENDS, true),
             "grpc", new Offer(List.of("protobuf"), List.of("http/2"), COMPRESSIONS, SECURITIES, OWN_LENGTH, true),

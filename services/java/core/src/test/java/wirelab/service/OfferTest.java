@@ -1,0 +1,50 @@
+package wirelab.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** What this service takes is what service.json offers, and a part of the lab's table of stacks. */
+class OfferTest {
+    private static final Path TABLE = Path.of("../../../python/wirelab/data/stack.json");
+    private static final Path MANIFEST = Path.of("../service.json");
+
+    @Test
+    void offersAreThoseOfTheManifestAndOfTheTable() throws Exception {
+        Map<String, Set<String>> codecs = new TreeMap<>();
+        Map<String, Set<String>> transports = new TreeMap<>();
+        for (Map<?, ?> entry : rows(MANIFEST, "serves")) {
+            String binding = (String) entry.get("binding");
+            codecs.computeIfAbsent(binding, key -> new TreeSet<>()).addAll(words(entry, "codecs"));
+            transports.computeIfAbsent(binding, key -> new TreeSet<>()).addAll(words(entry, "transports"));
+        }
+        for (Map.Entry<String, Set<String>> each : codecs.entrySet()) {
+            Offer offer = Offer.of(each.getKey());
+            assertEquals(each.getValue(), new TreeSet<>(offer.codecs()), each.getKey());
+            assertEquals(transports.get(each.getKey()), new TreeSet<>(offer.transports()), each.getKey());
+            Map<?, ?> row = rows(TABLE, "bindings").stream()
+                    .filter(binding -> binding.get("name").equals(each.getKey()))
+                    .findFirst()
+                    .orElseThrow();
+            assertTrue(words(row, "codecs").containsAll(offer.codecs()), each.getKey());
+            assertTrue(words(row, "transports").containsAll(offer.transports()), each.getKey());
+        }
+    }
+
+    private static List<Map<?, ?>> rows(Path file, String key) throws Exception {
+        Map<?, ?> document = (Map<?, ?>) Bench.value(Files.readString(file));
+        return ((List<?>) document.get(key)).stream().<Map<?, ?>>map(row -> (Map<?, ?>) row).toList();
+    }
+
+    private static List<String> words(Map<?, ?> row, String key) {
+        return ((List<?>) row.get(key)).stream().map(String.class::cast).toList();
+    }
+}
