@@ -6,16 +6,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use heck::ToSnakeCase;
 use protox::prost_reflect::{DescriptorPool, FieldDescriptor, Kind, MessageDescriptor};
 
 /// Where the contracts lie, seen from this crate.
 const CONTRACTS: &str = "../../contracts";
 
 /// Their names.
-const NAMES: [&str; 3] = ["transfer", "charging", "calendar"];
+const NAMES: [&str; 4] = ["transfer", "charging", "calendar", "records"];
 
 const DERIVE: &str = "#[derive(serde::Serialize, serde::Deserialize)]";
 const BYTES: &str = "#[serde(with = \"crate::bytes\")]";
+const NESTED: &str = "#[serde(with = \"crate::nested\")]";
 const OBJECTS: &str = "#[serde(deserialize_with = \"crate::json::objects\")]";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -31,6 +33,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for field in pool.all_messages().flat_map(|message| fields(&message)) {
         if let Some(form) = serde_form(&field)? {
             config.field_attribute(path(&field), form);
+        }
+        if field.name() != rust_name(field.name()) {
+            let rename = format!("#[serde(rename = {:?})]", field.name());
+            config.field_attribute(path(&field), rename);
         }
     }
     config.compile_fds(files)?;
@@ -53,6 +59,7 @@ fn serde_form(field: &FieldDescriptor) -> Result<Option<&'static str>, String> {
     match (field.kind(), field.is_list()) {
         (Kind::Bytes, false) if derived => Ok(Some(BYTES)),
         (Kind::Message(_), true) if derived => Ok(Some(OBJECTS)),
+        (Kind::Message(_), false) if derived => Ok(Some(NESTED)),
         (Kind::Bool | Kind::Int32 | Kind::Int64 | Kind::Double | Kind::String, _) if derived => {
             Ok(None)
         }
@@ -63,6 +70,11 @@ fn serde_form(field: &FieldDescriptor) -> Result<Option<&'static str>, String> {
             field.cardinality(),
         )),
     }
+}
+
+/// The name of a field's member in Rust: prost-build writes snake case.
+fn rust_name(name: &str) -> String {
+    name.to_snake_case()
 }
 
 /// The name by which prost-build finds a field.
@@ -113,13 +125,17 @@ fn parts(message: &MessageDescriptor, module: &str) -> Result<String, Box<dyn Er
     let mut members = String::new();
     let (mut there, mut back) = (String::new(), String::new());
     for field in fields(message) {
-        let (field_name, list) = (field.name(), field.is_list());
+        let (field_name, list) = (rust_name(field.name()), field.is_list());
         let plain = part_type(&field, module)?;
         let (form, kind) = match (list, serde_form(&field)?) {
             (true, _) => ("", format!("Items<{plain}>")),
             (false, form) => (form.unwrap_or_default(), plain),
         };
-        writeln!(members, "{form} {field_name}: {kind},")?;
+        writeln!(
+            members,
+            "{form} #[serde(rename = {:?})] {field_name}: {kind},",
+            field.name()
+        )?;
         let (wrap, unwrap) = if list {
             (format!("Items {{ item: message.{field_name} }}"), ".item")
         } else {
@@ -158,7 +174,8 @@ fn part_type(field: &FieldDescriptor, module: &str) -> Result<String, String> {
                 field.full_name()
             ));
         }
-        Kind::Message(item) => format!("crate::{module}::{}", item.name()),
+        Kind::Message(item) if field.is_list() => format!("crate::{module}::{}", item.name()),
+        Kind::Message(nested) => format!("Option<crate::{module}::{}>", nested.name()),
         kind => return Err(format!("{}: no type for {kind:?}", field.full_name())),
     })
 }

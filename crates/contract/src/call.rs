@@ -11,6 +11,10 @@ use crate::charging::{
 use crate::message::MessageVisitor;
 use crate::model::Chunks;
 use crate::operation::Operation;
+use crate::records::{
+    AllocateReply, AllocateRequest, CountAllocationsReply, CountAllocationsRequest,
+    FindAllocationReply, FindAllocationRequest,
+};
 use crate::transfer::{
     DownloadRequest, HelloBytesReply, HelloReply, HelloRequest, SubmitReply, SubmitRequest,
     UploadReply, UploadRequest,
@@ -50,6 +54,9 @@ pub enum Call {
     Deploy(DeployRequest),
     Book(BookRequest),
     Entries(EntriesRequest),
+    Allocate(AllocateRequest),
+    FindAllocation(FindAllocationRequest),
+    CountAllocations(CountAllocationsRequest),
 }
 
 impl Call {
@@ -73,6 +80,9 @@ impl Call {
             Call::Deploy(_) => Operation::Deploy,
             Call::Book(_) => Operation::Book,
             Call::Entries(_) => Operation::Entries,
+            Call::Allocate(_) => Operation::Allocate,
+            Call::FindAllocation(_) => Operation::FindAllocation,
+            Call::CountAllocations(_) => Operation::CountAllocations,
         }
     }
 
@@ -95,6 +105,9 @@ impl Call {
             Call::Deploy(request) => visitor.visit(request),
             Call::Book(request) => visitor.visit(request),
             Call::Entries(request) => visitor.visit(request),
+            Call::Allocate(request) => visitor.visit(request),
+            Call::FindAllocation(request) => visitor.visit(request),
+            Call::CountAllocations(request) => visitor.visit(request),
         })
     }
 }
@@ -120,6 +133,9 @@ pub enum Reply {
     Deploy(DeployReply),
     Book(BookReply),
     Entries(EntriesReply),
+    Allocate(AllocateReply),
+    FindAllocation(FindAllocationReply),
+    CountAllocations(CountAllocationsReply),
 }
 
 /// What is said of replies of one message, once.
@@ -147,6 +163,9 @@ macro_rules! replies {
 }
 
 replies! {
+    Allocate(AllocateReply),
+    FindAllocation(FindAllocationReply),
+    CountAllocations(CountAllocationsReply),
     Hello(HelloReply),
     HelloBytes(HelloBytesReply),
     Submit(SubmitReply),

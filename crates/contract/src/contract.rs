@@ -12,11 +12,18 @@ pub enum Contract {
     Charging,
     /// Half-hour slots of a year less a day.
     Calendar,
+    /// Students allocated to teams of two, in memory or in a database.
+    Records,
 }
 
 impl Contract {
     /// Every contract.
-    pub const ALL: [Contract; 3] = [Contract::Transfer, Contract::Charging, Contract::Calendar];
+    pub const ALL: [Contract; 4] = [
+        Contract::Transfer,
+        Contract::Charging,
+        Contract::Calendar,
+        Contract::Records,
+    ];
 
     /// The name: `transfer`.
     #[must_use]
@@ -25,6 +32,7 @@ impl Contract {
             Contract::Transfer => "transfer",
             Contract::Charging => "charging",
             Contract::Calendar => "calendar",
+            Contract::Records => "records",
         }
     }
 
@@ -35,6 +43,7 @@ impl Contract {
             Contract::Transfer => "Transfer",
             Contract::Charging => "Charging",
             Contract::Calendar => "Calendar",
+            Contract::Records => "Records",
         }
     }
 
@@ -45,6 +54,7 @@ impl Contract {
             Contract::Transfer => "urn:wirelab:transfer:v1",
             Contract::Charging => "urn:wirelab:charging:v1",
             Contract::Calendar => "urn:wirelab:calendar:v1",
+            Contract::Records => "urn:wirelab:records:v1",
         }
     }
 }
@@ -57,7 +67,7 @@ impl fmt::Display for Contract {
 
 /// A name that no contract has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown contract {0:?}; use transfer, charging or calendar")]
+#[error("unknown contract {0:?}; use transfer, charging, calendar or records")]
 pub struct UnknownContract(pub String);
 
 impl FromStr for Contract {

@@ -74,11 +74,28 @@ pub enum ApplicationError {
     /// No room for another owner.
     #[error("too many owners")]
     TooManyOwners,
+    /// A student without a name.
+    #[error("name must not be empty")]
+    EmptyName,
+    /// A student's number of 0 or less.
+    #[error("id must be positive")]
+    Id,
+    /// An allocation without a course.
+    #[error("course code must not be empty")]
+    EmptyCourseCode,
+    /// A team that was not stored.
+    #[error("no such group")]
+    NoGroup,
 }
+
+/// What a service answers whose database cannot be reached, or whose pool has no
+/// free connection within the timeout. No application error: REST status 503, gRPC
+/// status UNAVAILABLE, SOAP fault Server (contracts/README.md, records).
+pub const DATABASE_UNAVAILABLE: &str = "database unavailable";
 
 impl ApplicationError {
     /// Every application error.
-    pub const ALL: [ApplicationError; 23] = [
+    pub const ALL: [ApplicationError; 27] = [
         ApplicationError::EmptyBatch,
         ApplicationError::TooManyRecords,
         ApplicationError::TooManyItems,
@@ -102,6 +119,10 @@ impl ApplicationError {
         ApplicationError::TextTooLong,
         ApplicationError::Weight,
         ApplicationError::TooManyOwners,
+        ApplicationError::EmptyName,
+        ApplicationError::Id,
+        ApplicationError::EmptyCourseCode,
+        ApplicationError::NoGroup,
     ];
 }
 

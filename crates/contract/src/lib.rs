@@ -5,11 +5,12 @@
 //! and no transport. [`texts`] is fast because texts of 64 MiB are made while
 //! people wait, and [`State`] is because the embedded services keep theirs in it.
 //!
-//! - [`transfer`], [`charging`], [`calendar`]: the messages, made from
+//! - [`transfer`], [`charging`], [`calendar`], [`records`]: the messages, made from
 //!   `contracts/*.proto`; [`Message`] says what their serde form is;
 //! - [`Contract`], [`Operation`]: their names in every mapping;
 //! - [`ops`]: each unary operation as a type, and the way from its name to it;
 //! - [`Call`], [`Reply`]: any call and any reply as a value;
+//! - [`allocations`]: the tables with which a service of records starts;
 //! - [`State`]: what each operation must answer; [`model`]: transfer's part;
 //! - [`texts`]: the texts and patterns that the contracts speak of;
 //! - [`complain!`]: what a process says on standard error;
@@ -23,6 +24,7 @@
 #![deny(missing_docs)]
 
 mod accounts;
+pub mod allocations;
 mod bytes;
 mod calendars;
 mod call;
@@ -33,6 +35,7 @@ pub mod json;
 pub mod lists;
 mod message;
 pub mod model;
+mod nested;
 mod numbered;
 mod operation;
 pub mod ops;
@@ -46,7 +49,7 @@ pub use bytes::BASE64_BINARY;
 pub use calendars::{DAYS, DOCUMENT_BYTES_MAX, OWNERS_MAX, SLOTS, TEXT_BYTES_MAX, deploy};
 pub use call::{Call, Reply};
 pub use contract::{Contract, UnknownContract};
-pub use error::{ApplicationError, UnknownError};
+pub use error::{ApplicationError, DATABASE_UNAVAILABLE, UnknownError};
 pub use message::{Items, Message, MessageVisitor, TypeVisitor, visit_type};
 pub use operation::{Operation, UnknownOperation};
 pub use ops::{Unary, UnaryVisitor};
@@ -68,4 +71,10 @@ pub mod charging {
 #[allow(missing_docs)]
 pub mod calendar {
     include!(concat!(env!("OUT_DIR"), "/wirelab.calendar.v1.rs"));
+}
+
+/// The messages of `contracts/records.proto`.
+#[allow(missing_docs)]
+pub mod records {
+    include!(concat!(env!("OUT_DIR"), "/wirelab.records.v1.rs"));
 }

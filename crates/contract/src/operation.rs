@@ -40,6 +40,12 @@ pub enum Operation {
     Book,
     /// Lists the entries of a day.
     Entries,
+    /// Stores a team.
+    Allocate,
+    /// Reads a stored team.
+    FindAllocation,
+    /// Counts stored teams.
+    CountAllocations,
 }
 
 /// Contract, name, name with a lower-case first letter, path in REST.
@@ -47,7 +53,7 @@ type Row = (Contract, &'static str, &'static str, &'static str);
 
 impl Operation {
     /// Every operation, contract by contract, each in its own order.
-    pub const ALL: [Operation; 16] = [
+    pub const ALL: [Operation; 19] = [
         Operation::Hello,
         Operation::HelloBytes,
         Operation::Submit,
@@ -64,6 +70,9 @@ impl Operation {
         Operation::Deploy,
         Operation::Book,
         Operation::Entries,
+        Operation::Allocate,
+        Operation::FindAllocation,
+        Operation::CountAllocations,
     ];
 
     /// The operation of `contract` that is called `name`.
@@ -88,7 +97,7 @@ impl Operation {
 
     #[rustfmt::skip]
     fn row(self) -> Row {
-        use Contract::{Calendar, Charging, Transfer};
+        use Contract::{Calendar, Charging, Records, Transfer};
         match self {
             Operation::Hello => (Transfer, "Hello", "hello", "/transfer/hello"),
             Operation::HelloBytes => (Transfer, "HelloBytes", "helloBytes", "/transfer/hello-bytes"),
@@ -106,6 +115,9 @@ impl Operation {
             Operation::Deploy => (Calendar, "Deploy", "deploy", "/calendar/deploy"),
             Operation::Book => (Calendar, "Book", "book", "/calendar/book"),
             Operation::Entries => (Calendar, "Entries", "entries", "/calendar/entries"),
+            Operation::Allocate => (Records, "Allocate", "allocate", "/records/allocate"),
+            Operation::FindAllocation => (Records, "FindAllocation", "findAllocation", "/records/find-allocation"),
+            Operation::CountAllocations => (Records, "CountAllocations", "countAllocations", "/records/count-allocations"),
         }
     }
 
@@ -162,11 +174,12 @@ impl Operation {
     }
 
     /// Whether the reply follows from the request and the service's
-    /// configuration alone, whatever was called before. Charging's numbers
-    /// are the service's own choice, and entries depend on what was booked.
+    /// configuration alone, whatever was called before. Numbers of charging and
+    /// records are the service's own choice, and entries depend on what was booked.
     #[must_use]
     pub fn pure(self) -> bool {
-        self.contract() != Contract::Charging && self != Operation::Entries
+        !matches!(self.contract(), Contract::Charging | Contract::Records)
+            && self != Operation::Entries
     }
 }
 

@@ -14,6 +14,10 @@ use crate::error::ApplicationError;
 use crate::message::Message;
 use crate::model;
 use crate::operation::Operation;
+use crate::records::{
+    AllocateReply, AllocateRequest, CountAllocationsReply, CountAllocationsRequest,
+    FindAllocationReply, FindAllocationRequest,
+};
 use crate::state::State;
 use crate::transfer::{
     HelloBytesReply, HelloReply, HelloRequest, SubmitReply, SubmitRequest, UploadReply,
@@ -94,4 +98,7 @@ unary! {
     Deploy(DeployRequest) -> DeployReply = |_, request| calendars::deploy(&request);
     Book(BookRequest) -> BookReply = |state, request| state.calendars.book(&request);
     Entries(EntriesRequest) -> EntriesReply = |state, request| state.calendars.entries(&request);
+    Allocate(AllocateRequest) -> AllocateReply = |state, request| state.allocations.allocate(&request);
+    FindAllocation(FindAllocationRequest) -> FindAllocationReply = |state, request| state.allocations.find(&request);
+    CountAllocations(CountAllocationsRequest) -> CountAllocationsReply = |state, _| Ok(state.allocations.count());
 }

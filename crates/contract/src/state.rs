@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::accounts::Accounts;
+use crate::allocations::Allocations;
 use crate::calendars::{self, Calendars};
 use crate::call::{Call, Reply};
 use crate::error::ApplicationError;
@@ -38,6 +39,7 @@ pub struct State {
     text: OnceLock<String>,
     pub(crate) accounts: Accounts,
     pub(crate) calendars: Calendars,
+    pub(crate) allocations: Allocations,
 }
 
 impl State {
@@ -49,6 +51,7 @@ impl State {
             text: OnceLock::new(),
             accounts: Accounts::new(store.accounts, store.balance),
             calendars: Calendars::new(),
+            allocations: Allocations::new(),
         }
     }
 
@@ -92,6 +95,9 @@ impl State {
             Call::Deploy(request) => calendars::deploy(request)?.into(),
             Call::Book(request) => self.calendars.book(request)?.into(),
             Call::Entries(request) => self.calendars.entries(request)?.into(),
+            Call::Allocate(request) => self.allocations.allocate(request)?.into(),
+            Call::FindAllocation(request) => self.allocations.find(request)?.into(),
+            Call::CountAllocations(_) => self.allocations.count().into(),
         })
     }
 
@@ -112,7 +118,7 @@ impl Call {
     /// What a service must answer that has just started: with the text that
     /// the call speaks of, else with the default store. For a
     /// [pure](Operation::pure) operation every service must answer that at all
-    /// times; charging's numbers are only one possibility.
+    /// times; numbers of charging and records are only one possibility.
     ///
     /// # Errors
     /// The application error that the contract demands.

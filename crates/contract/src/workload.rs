@@ -6,11 +6,13 @@ mod charging;
 
 use prost::Message;
 
+use crate::allocations;
 use crate::calendar::{BookRequest, DeployRequest, EntriesRequest};
 use crate::calendars::DOCUMENT_BYTES_MAX;
 use crate::call::Call;
 use crate::model::{CHUNK_BYTES_MAX, TRANSFER_BYTES_MAX};
 use crate::operation::Operation;
+use crate::records::{CountAllocationsRequest, FindAllocationRequest};
 use crate::texts::{SplitMix64, pattern, text};
 use crate::transfer::{DownloadRequest, Record, SubmitRequest, UploadRequest};
 
@@ -65,7 +67,8 @@ pub enum WorkloadError {
 /// A call of `operation` whose large part has `bytes` bytes, as a plan names
 /// it. Operations without a large part take `bytes` = 0: charging's are made
 /// for account 1 with the amounts of [`Function`], Book and Entries for the
-/// first slot of user 0. Deploy's document has the study's size then.
+/// first slot of user 0, Allocate for the student of
+/// Jagannathan (2022), FindAllocation for the first stored team. Deploy's document has the study's size then.
 ///
 /// # Errors
 /// When the operation cannot have that size, or needs a number that only an
@@ -113,6 +116,11 @@ fn fixed(operation: Operation) -> Result<Call, WorkloadError> {
             let BookRequest { owner, day, .. } = book(0, 0);
             Ok(Call::Entries(EntriesRequest { owner, day }))
         }
+        Operation::Allocate => Ok(Call::Allocate(allocations::sample())),
+        Operation::FindAllocation => Ok(Call::FindAllocation(FindAllocationRequest {
+            group_id: allocations::GROUP_FIRST,
+        })),
+        Operation::CountAllocations => Ok(Call::CountAllocations(CountAllocationsRequest {})),
         Operation::DebitReservation | Operation::ReleaseRes | Operation::ConfirmAction => {
             Err(WorkloadError::Sequence(operation))
         }

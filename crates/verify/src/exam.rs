@@ -6,7 +6,7 @@ use crate::finding::{Exam, Section};
 use crate::numbers::Numbers;
 use crate::subject::Subjects;
 use crate::walk::Walk;
-use crate::{calendar, charging, money, transfer};
+use crate::{calendar, charging, money, records, transfer};
 
 /// Examines a service that has just been started with `store`.
 ///
@@ -40,6 +40,9 @@ pub fn examine(
     if contract == Contract::Charging {
         exams.push(money::exam(&model, subjects)?);
     }
+    if contract == Contract::Records {
+        exams.push(records::concurrency(subjects)?);
+    }
     Ok(exams)
 }
 
@@ -62,7 +65,10 @@ fn run(
         (Contract::Calendar, Section::Operations) => calendar::operations(walk, seed),
         (Contract::Calendar, Section::Errors) => calendar::errors(walk),
         (Contract::Calendar, Section::Limits) => return calendar::limits(walk, deep),
-        (_, Section::Vectors | Section::Money) => {}
+        (Contract::Records, Section::Operations) => records::operations(walk, seed),
+        (Contract::Records, Section::Errors) => records::errors(walk),
+        (Contract::Records, Section::Limits) => records::limits(walk),
+        (_, Section::Vectors | Section::Money | Section::Concurrency) => {}
     }
     Vec::new()
 }

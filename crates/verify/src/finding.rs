@@ -16,6 +16,8 @@ pub enum Section {
     Vectors,
     /// Many connections at once: money is neither lost nor made.
     Money,
+    /// Many connections at once: no record is lost or stored twice.
+    Concurrency,
 }
 
 /// One difference between subject and model.

@@ -5,7 +5,7 @@
 //! the subject is a trait: how calls travel is the business of whoever
 //! implements it, so that the test itself can be tested against wrong models.
 //!
-//! Numbers that a service is free to choose (reservations, confirmations) are
+//! Numbers that a service is free to choose (reservations, confirmations, groups) are
 //! translated between model and subject, and must be positive and never given
 //! twice.
 
@@ -17,6 +17,7 @@ mod exam;
 mod finding;
 mod money;
 mod numbers;
+mod records;
 mod subject;
 mod transfer;
 mod walk;

@@ -35,11 +35,12 @@ impl Kind {
     }
 }
 
-/// The reservations and confirmations of one service.
+/// The reservations, confirmations and groups of one service.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     reservations: Kind,
     confirmations: Kind,
+    groups: Kind,
 }
 
 impl Numbers {
@@ -50,6 +51,7 @@ impl Numbers {
             Call::ConfirmAction(request) => self.confirmations.translate(&mut request.cn),
             Call::ReleaseRes(request) => self.reservations.translate(&mut request.res),
             Call::DebitReservation(request) => self.reservations.translate(&mut request.res),
+            Call::FindAllocation(request) => self.groups.translate(&mut request.group_id),
             _ => {}
         }
         call
@@ -89,6 +91,25 @@ impl Numbers {
                     && request.cn == subject.cn
                 {
                     subject.cn = model.cn;
+                }
+                Ok(())
+            }
+            (Reply::Allocate(model), Reply::Allocate(subject)) => {
+                match (&model.team_details, &mut subject.team_details) {
+                    (Some(model), Some(subject)) => {
+                        self.groups
+                            .learn("group", model.group_id, &mut subject.group_id)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            (Reply::FindAllocation(model), Reply::FindAllocation(subject)) => {
+                if let (Some(model), Some(subject)) =
+                    (&model.team_details, &mut subject.team_details)
+                    && let Call::FindAllocation(request) = sent
+                    && request.group_id == subject.group_id
+                {
+                    subject.group_id = model.group_id;
                 }
                 Ok(())
             }

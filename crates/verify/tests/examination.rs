@@ -62,7 +62,7 @@ fn sections_that_failed(contract: Contract, wrong: Wrong) -> Vec<Section> {
 
 #[test]
 fn the_model_passes_its_own_examination() {
-    for contract in [Contract::Transfer, Contract::Charging, Contract::Calendar] {
+    for contract in Contract::ALL {
         for exam in exams(contract, |_, answer| answer) {
             assert_eq!(exam.findings, [], "{contract:?} {:?}", exam.section);
             assert!(exam.calls > 0, "{contract:?} {:?}", exam.section);
@@ -96,6 +96,34 @@ fn a_unit_lost_on_the_way_is_found() {
         })
     });
     assert_eq!(failed, [Section::Money]);
+}
+
+#[test]
+fn a_team_that_is_lost_is_found() {
+    let failed = sections_that_failed(Contract::Records, |call, answer| match call {
+        Call::FindAllocation(request) if request.group_id > 880_000 => {
+            Err(ApplicationError::NoGroup)
+        }
+        _ => answer,
+    });
+    assert_eq!(failed, [Section::Concurrency]);
+}
+
+#[test]
+fn a_group_given_twice_is_found() {
+    let failed = sections_that_failed(Contract::Records, |_, answer| {
+        answer.map(|reply| match reply {
+            Reply::Allocate(mut reply) => {
+                if let Some(team) = &mut reply.team_details {
+                    team.group_id |= 1;
+                }
+                Reply::Allocate(reply)
+            }
+            other => other,
+        })
+    });
+    assert!(failed.contains(&Section::Operations), "{failed:?}");
+    assert!(failed.contains(&Section::Concurrency), "{failed:?}");
 }
 
 #[test]
