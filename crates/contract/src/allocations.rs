@@ -9,7 +9,7 @@ use crate::calendars::TEXT_BYTES_MAX;
 use crate::error::ApplicationError;
 use crate::records::{
     AllocateReply, AllocateRequest, CountAllocationsReply, FindAllocationReply,
-    FindAllocationRequest, TeamDetails,
+    FindAllocationRequest, Team,
 };
 
 /// Rows of the table of partners.
@@ -62,14 +62,14 @@ pub fn partner(student: i32) -> Partner {
 }
 
 /// The rows of the table of teams at the start, in the order of their groups.
-pub fn initial() -> impl Iterator<Item = TeamDetails> {
+pub fn initial() -> impl Iterator<Item = Team> {
     (0..ALLOCATIONS).map(initial_team)
 }
 
 /// Row `n` of the table of teams at the start.
-fn initial_team(n: i32) -> TeamDetails {
+fn initial_team(n: i32) -> Team {
     let student = 200_000 + n;
-    TeamDetails {
+    Team {
         member1: partner(n).name.to_owned(),
         member2: partner(student).name.to_owned(),
         member1id: student,
@@ -111,7 +111,7 @@ pub fn check(request: &AllocateRequest) -> Result<(), ApplicationError> {
 #[derive(Debug)]
 pub(crate) struct Allocations {
     /// New teams, each part in the order of arrival; bounded, see [`KEPT`].
-    shards: Vec<Mutex<VecDeque<TeamDetails>>>,
+    shards: Vec<Mutex<VecDeque<Team>>>,
     next: AtomicI32,
     count: AtomicI64,
 }
@@ -131,7 +131,7 @@ impl Allocations {
     ) -> Result<AllocateReply, ApplicationError> {
         check(request)?;
         let partner = partner(request.id);
-        let team = TeamDetails {
+        let team = Team {
             member1: request.name.clone(),
             member2: partner.name.to_owned(),
             member1id: request.id,
@@ -147,7 +147,7 @@ impl Allocations {
         })
     }
 
-    fn keep(&self, team: TeamDetails) {
+    fn keep(&self, team: Team) {
         let mut shard = self.shard(team.group_id);
         // Twice the room, so that no part forgets early when groups arrive unevenly.
         if shard.len() == 2 * KEPT / SHARDS {
@@ -178,7 +178,7 @@ impl Allocations {
         }
     }
 
-    fn shard(&self, group: i32) -> MutexGuard<'_, VecDeque<TeamDetails>> {
+    fn shard(&self, group: i32) -> MutexGuard<'_, VecDeque<Team>> {
         let shard = &self.shards[group as usize % SHARDS];
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,7 +5,7 @@ use std::thread;
 
 use wirelab_contract::allocations::{self, ALLOCATIONS, GROUP_FIRST};
 use wirelab_contract::records::{
-    AllocateRequest, CountAllocationsRequest, FindAllocationRequest, TeamDetails,
+    AllocateRequest, CountAllocationsRequest, FindAllocationRequest, Team,
 };
 use wirelab_contract::texts::SplitMix64;
 use wirelab_contract::{Call, Reply};
@@ -141,7 +141,7 @@ pub(crate) fn concurrency(subjects: &dyn Subjects) -> Result<Exam, String> {
 }
 
 /// The teams that all callers were answered, and what was wrong with the answers.
-fn store(subjects: &dyn Subjects) -> Result<(Vec<TeamDetails>, Vec<Finding>), String> {
+fn store(subjects: &dyn Subjects) -> Result<(Vec<Team>, Vec<Finding>), String> {
     let callers: Vec<_> = thread::scope(|scope| {
         let callers: Vec<_> = (0..CALLERS)
             .map(|number| scope.spawn(move || caller(subjects, number)))
@@ -159,7 +159,7 @@ fn store(subjects: &dyn Subjects) -> Result<(Vec<TeamDetails>, Vec<Finding>), St
     Ok((stored, findings))
 }
 
-type Stored = (Vec<TeamDetails>, Vec<Finding>);
+type Stored = (Vec<Team>, Vec<Finding>);
 
 fn caller(subjects: &dyn Subjects, number: i32) -> Result<Stored, String> {
     let mut subject = subjects.connect()?;
@@ -186,9 +186,9 @@ fn caller(subjects: &dyn Subjects, number: i32) -> Result<Stored, String> {
 }
 
 /// The team that `request` must be answered with, under the group of the service's choice.
-fn expected(request: &AllocateRequest, group_id: i32) -> TeamDetails {
+fn expected(request: &AllocateRequest, group_id: i32) -> Team {
     let partner = allocations::partner(request.id);
-    TeamDetails {
+    Team {
         member1: request.name.clone(),
         member2: partner.name.to_owned(),
         member1id: request.id,

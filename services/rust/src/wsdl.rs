@@ -44,6 +44,9 @@ fn committed(contract: Contract, codec: Codec) -> &'static str {
         (Contract::Calendar, Codec::SoapRpc) => wsdl!("calendar-rpc"),
         (Contract::Calendar, Codec::SoapEncoded) => wsdl!("calendar-encoded"),
         (Contract::Calendar, _) => wsdl!("calendar"),
+        (Contract::Records, Codec::SoapRpc) => wsdl!("records-rpc"),
+        (Contract::Records, Codec::SoapEncoded) => wsdl!("records-encoded"),
+        (Contract::Records, _) => wsdl!("records"),
     }
 }
 

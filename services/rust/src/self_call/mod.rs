@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use wirelab_contract::calendar::DeployRequest;
 use wirelab_contract::charging::CreditControlRequest;
+use wirelab_contract::records::CountAllocationsRequest;
 use wirelab_contract::transfer::HelloRequest;
 use wirelab_contract::{Call, Contract};
 
@@ -77,6 +78,7 @@ fn harmless(contract: Contract) -> Call {
         Contract::Calendar => Call::Deploy(DeployRequest {
             document: "self".to_owned(),
         }),
+        Contract::Records => Call::CountAllocations(CountAllocationsRequest {}),
     }
 }
 
