@@ -18,7 +18,7 @@ import zeep.transports
 from lxml import etree
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
-NAMES = ("transfer", "charging", "calendar")
+NAMES = ("transfer", "charging", "calendar", "records")
 ENCODING = "http://schemas.xmlsoap.org/soap/encoding/"
 SOAP_ENCODING = f"""
 <schema xmlns="http://www.w3.org/2001/XMLSchema" xmlns:tns="{ENCODING}"
@@ -52,6 +52,8 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("charging", "directDebit", {"id": 1, "am": 438}),
     ("charging", "releaseRes", {"res": 2**31 - 1}),
     ("calendar", "book", ENTRY),
+    ("records", "allocate", {"name": "Zoë", "id": 113_517, "courseCode": "<CS>"}),
+    ("records", "countAllocations", {}),
 ]
 
 

@@ -132,7 +132,7 @@ fn every_encoding_of_a_value_is_read_as_that_value() {
     }
     assert!(read > 500, "only {read} encodings");
     // Every message of the three contracts.
-    let sources = ["transfer", "charging", "calendar"].map(|name| {
+    let sources = ["transfer", "charging", "calendar", "records"].map(|name| {
         let source = format!(
             "{}/../../contracts/{name}.proto",
             env!("CARGO_MANIFEST_DIR")

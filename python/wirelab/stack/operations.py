@@ -9,7 +9,7 @@ from types import MappingProxyType
 from wirelab.format.units import format_bytes
 from wirelab.stack.suggestions import did_you_mean
 
-CONTRACTS = ("transfer", "charging", "calendar")
+CONTRACTS = ("transfer", "charging", "calendar", "records")
 """The contracts that services may serve."""
 
 
@@ -65,6 +65,9 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
             Operation("Deploy", "calendar", is_sized=True, size_default=0),
             Operation("Book", "calendar"),
             Operation("Entries", "calendar"),
+            Operation("Allocate", "records"),
+            Operation("FindAllocation", "records"),
+            Operation("CountAllocations", "records"),
         )
     }
 )

@@ -8,6 +8,7 @@ use wirelab_contract::charging::{
     ConfirmActionReply, CreditControlReply, CreditReply, DebitReservationReply, DirectDebitReply,
     ReleaseResReply, ReserveReply,
 };
+use wirelab_contract::records::{AllocateReply, CountAllocationsReply, FindAllocationReply, Team};
 use wirelab_contract::transfer::{
     DownloadChunk, HelloBytesReply, HelloReply, SubmitReply, UploadReply,
 };
@@ -117,6 +118,27 @@ impl Spoil for i32 {
     }
 }
 
+impl Spoil for i64 {
+    fn change(&mut self) {
+        *self ^= 1;
+    }
+
+    /// A decimal digit less.
+    fn shorten(&mut self) {
+        *self /= 10;
+    }
+}
+
+impl Spoil for Option<Team> {
+    fn change(&mut self) {
+        self.get_or_insert_default().member1.change();
+    }
+
+    fn shorten(&mut self) {
+        self.get_or_insert_default().member1.shorten();
+    }
+}
+
 impl Spoil for Vec<Entry> {
     fn change(&mut self) {
         match self.first_mut() {
@@ -177,6 +199,9 @@ by_field! {
     DeployReply: status,
     BookReply: title,
     EntriesReply: entries,
+    AllocateReply: message,
+    FindAllocationReply: team_details,
+    CountAllocationsReply: count,
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ type Exchange = (Operation, Value, Value);
 
 /// A request and a reply of every unary operation; not one of the other's.
 fn exchanges() -> Vec<Exchange> {
-    [transfer(), charging(), calendar()].concat()
+    [transfer(), charging(), calendar(), records()].concat()
 }
 
 #[rustfmt::skip]
@@ -135,6 +135,18 @@ fn charging() -> Vec<Exchange> {
         (Operation::CreditControl, json!({"id": 1}),
             json!({"balance": 1_000_000_000, "reserved": 0})),
         (Operation::ConfirmAction, json!({"cn": i32::MIN}), json!({"cn": 7})),
+    ]
+}
+
+#[rustfmt::skip]
+fn records() -> Vec<Exchange> {
+    let team = json!({"member1": "Zoë", "member2": "Derek", "member1id": 17, "member2id": 113_520,
+        "courseCode": "<CS>", "groupId": 879_253});
+    vec![
+        (Operation::Allocate, json!({"name": "Zoë", "id": 17, "courseCode": "<CS>"}),
+            json!({"message": "stored", "teamDetails": team})),
+        (Operation::FindAllocation, json!({"groupId": 879_253}), json!({"teamDetails": team})),
+        (Operation::CountAllocations, json!({}), json!({"count": 10_001})),
     ]
 }
 

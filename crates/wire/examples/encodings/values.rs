@@ -1,7 +1,7 @@
 //! The values whose encodings are written down.
 
 use serde_json::{Value, json};
-use wirelab_contract::workload;
+use wirelab_contract::{allocations, workload};
 
 /// Message, name, value in the JSON mapping.
 pub type Named = (String, String, Value);
@@ -11,6 +11,7 @@ pub fn all() -> Vec<Named> {
     let mut all = transfer();
     all.extend(charging());
     all.extend(calendar());
+    all.extend(records());
     all
 }
 
@@ -83,6 +84,41 @@ fn charging() -> Vec<Named> {
         named("ConfirmActionReply", "minus one", json!({"cn": -1})),
     ]);
     all
+}
+
+fn records() -> Vec<Named> {
+    let team = |group: i32| {
+        json!({
+            "member1": "Alice", "member2": "Derek", "member1id": 113_517, "member2id": 113_520,
+            "courseCode": "CS31245", "groupId": group,
+        })
+    };
+    let request = json!({"name": "Alice", "id": 113_517, "courseCode": "CS31245"});
+    let odd = json!({"name": UNICODE, "id": i32::MIN, "courseCode": " "});
+    let reply = json!({"message": allocations::MESSAGE, "teamDetails": team(879_253)});
+    vec![
+        named("AllocateRequest", "empty", json!({})),
+        named("AllocateRequest", "the study's", request),
+        named("AllocateRequest", "odd, but a message", odd),
+        named("AllocateReply", "the study's", reply),
+        named("Team", "largest group", team(i32::MAX)),
+        named(
+            "FindAllocationRequest",
+            "usual",
+            json!({"groupId": 879_253}),
+        ),
+        named(
+            "FindAllocationReply",
+            "usual",
+            json!({"teamDetails": team(1)}),
+        ),
+        named("CountAllocationsRequest", "empty", json!({})),
+        named(
+            "CountAllocationsReply",
+            "largest",
+            json!({"count": i64::MAX}),
+        ),
+    ]
 }
 
 const UNICODE: &str = "é ナット 🔩 \"q\" ' a/b <&> ]]> \n\t\r \u{2028}";

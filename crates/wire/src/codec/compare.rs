@@ -112,6 +112,28 @@ pub(super) fn replies(expected: &Reply, found: &Reply) -> Result<(), Mismatch> {
     }
 }
 
+/// A decoded reply to Allocate, whose group is the service's choice but positive.
+pub(super) fn allocation(expected: &Reply, found: &mut Reply) -> Result<(), Mismatch> {
+    let (Reply::Allocate(wanted), Reply::Allocate(reply)) = (expected, &mut *found) else {
+        return replies(expected, found);
+    };
+    let (Some(wanted), Some(team)) = (&wanted.team_details, &mut reply.team_details) else {
+        return replies(expected, found);
+    };
+    let group = team.group_id;
+    if group < 1 {
+        return Err(Mismatch::number("teamDetails.groupId", 1, group.into()));
+    }
+    team.group_id = wanted.group_id;
+    replies(expected, found)?;
+    if let Reply::Allocate(reply) = found
+        && let Some(team) = &mut reply.team_details
+    {
+        team.group_id = group;
+    }
+    Ok(())
+}
+
 struct Tree;
 
 impl MessageVisitor for Tree {

@@ -1,5 +1,6 @@
 //! What every right reply fulfils where the model cannot say what it is.
 
+use wirelab_contract::allocations::ALLOCATIONS;
 use wirelab_contract::{Call, Reply, SLOTS};
 
 use super::Mismatch;
@@ -7,7 +8,7 @@ use super::Mismatch;
 /// What the reply to a call must fulfil, whatever the service's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// Numbers are positive; `0 <= reserved <= balance`.
+    /// Numbers are positive; `0 <= reserved <= balance`; no team of the start is lost.
     Numbers,
     /// The number of the request comes back.
     Echo(i32),
@@ -41,6 +42,10 @@ impl Rule {
             (_, Reply::CreditControl(reply)) => {
                 within("balance", reply.balance, 0, i32::MAX)?;
                 within("reserved", reply.reserved, 0, reply.balance)
+            }
+            (_, Reply::CountAllocations(reply)) if reply.count < i64::from(ALLOCATIONS) => {
+                let least = i64::from(ALLOCATIONS);
+                Err(Mismatch::number("count", least, reply.count))
             }
             (_, Reply::Entries(reply)) => {
                 let mut least = 0;
