@@ -48,12 +48,24 @@ def connected(name: str, address: tuple[str, int], seconds_max: float) -> socket
     return made
 
 
+def free_port(name: str | None = None) -> int:
+    """A TCP port of 127.0.0.1 on which nothing listens, in the namespace ``name`` or the
+    lab's own. Another process may take it before it is used. Raises :class:`OSError`."""
+    with _tcp_socket() if name is None else _inside(name, _tcp_socket) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 def remove(name: str) -> None:
     """Removes what a process that was killed has left; a namespace that is gone is well.
     What still runs inside keeps it alive, without the name."""
     if (FOLDER / name).exists():
         command = ["ip", "netns", "delete", name]
         subprocess.run(command, capture_output=True, timeout=REMOVED_S_MAX, check=False)
+
+
+def _tcp_socket() -> socket.socket:
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
 def _inside(name: str, make: Callable[[], socket.socket]) -> socket.socket:

@@ -1,0 +1,118 @@
+"""PostgreSQL for a run: started, used, killed, restarted and removed, with nothing left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from wirelab.errors import LabError
+from wirelab.process.databases import Cluster, Database, Installation
+from wirelab.process.interruption import Interruption
+
+
+@pytest.fixture(scope="module")
+def installation() -> Installation:
+    """The server of this machine; in CI its absence is a failure."""
+    try:
+        return Installation.find()
+    except LabError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no PostgreSQL server: {error}")
+
+
+@pytest.fixture(scope="module")
+def cluster(installation: Installation) -> Iterator[Cluster]:
+    """A data directory for all tests of this module."""
+    with Interruption() as interruption:
+        with Cluster(installation, max_connections=20, interruption=interruption) as made:
+            yield made
+
+
+def _psql(database: Database, statement: str) -> str:
+    command = ["psql", database.url, "--no-psqlrc", "--tuples-only", "--no-align"]
+    done = subprocess.run(
+        [*command, "--command", statement], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_server_accepts_its_password_and_no_other(cluster: Cluster, tmp_path: Path) -> None:
+    with Database(cluster, log=tmp_path / "postgres.log") as database:
+        assert _psql(database, "SELECT 1 + 1") == "2"
+        assert _psql(database, "SHOW max_connections") == "20"
+        wrong = database.url.replace(cluster.password, "wrong")
+        command = ["psql", wrong, "--command", "SELECT 1"]
+        refused = subprocess.run(command, capture_output=True, timeout=30, check=False)
+        assert refused.returncode != 0
+    assert _nobody_listens(database.port)
+
+
+def test_a_server_does_not_run_as_root(cluster: Cluster, tmp_path: Path) -> None:
+    with Database(cluster, log=tmp_path / "postgres.log") as database:
+        assert psutil.Process(database.child.pid).uids().real != 0
+
+
+def test_what_was_committed_survives_a_kill(cluster: Cluster, tmp_path: Path) -> None:
+    with Database(cluster, log=tmp_path / "postgres.log") as database:
+        _psql(database, "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n")
+        database.kill()
+        assert _nobody_listens(database.port)
+        database.restart()
+        assert _psql(database, "SELECT count(*) FROM kept") == "1000"
+
+
+def test_usage_grows_with_work_and_outlives_a_restart(cluster: Cluster, tmp_path: Path) -> None:
+    with Database(cluster, log=tmp_path / "postgres.log") as database:
+        before = database.usage()
+        _psql(database, "SELECT sum(sqrt(n)) FROM generate_series(1, 2000000) AS n")
+        after = _usage_above(database, before.cpu_user_s + 0.05)
+        assert after > before.cpu_user_s + 0.05
+        database.kill()
+        database.restart()
+        assert database.usage().cpu_user_s >= after
+        assert database.usage().memory_bytes > 1_000_000
+
+
+def _usage_above(database: Database, least: float) -> float:
+    """A backend's times count with its parent once it was waited for."""
+    deadline = time.monotonic() + 5
+    while (used := database.usage().cpu_user_s) <= least and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return used
+
+
+def test_nothing_is_left_behind(installation: Installation, tmp_path: Path) -> None:
+    with Interruption() as interruption:
+        with Cluster(installation, interruption=interruption) as made:
+            folder = made.folder
+            with Database(made, log=tmp_path / "postgres.log") as database:
+                pids = [process.pid for process in database._processes()]
+        assert not folder.exists()
+        assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+def test_too_few_connections_are_refused(installation: Installation) -> None:
+    with Interruption() as interruption, pytest.raises(LabError, match="max_connections=3"):
+        Cluster(installation, max_connections=3, interruption=interruption)
+
+
+def test_a_missing_server_is_reported_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LabError, match="none is installed") as caught:
+        Installation.find(tmp_path)
+    assert "apt install postgresql" in str(caught.value)
+
+
+def _nobody_listens(port: int) -> bool:
+    listening = psutil.net_connections(kind="tcp4")
+    return not any(one.laddr.port == port and one.status == "LISTEN" for one in listening)
