@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -30,9 +31,11 @@ def installation() -> Installation:
 @pytest.fixture(scope="module")
 def cluster(installation: Installation) -> Iterator[Cluster]:
     """A data directory for all tests of this module."""
-    with Interruption() as interruption:
-        with Cluster(installation, max_connections=20, interruption=interruption) as made:
-            yield made
+    with (
+        Interruption() as interruption,
+        Cluster(installation, max_connections=20, interruption=interruption) as made,
+    ):
+        yield made
 
 
 def _psql(database: Database, statement: str) -> str:
@@ -114,5 +117,5 @@ def test_a_missing_server_is_reported_with_the_remedy(
 
 
 def _nobody_listens(port: int) -> bool:
-    listening = psutil.net_connections(kind="tcp4")
-    return not any(one.laddr.port == port and one.status == "LISTEN" for one in listening)
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
