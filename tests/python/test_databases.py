@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from wirelab.errors import LabError
-from wirelab.process.databases import Cluster, Database, Installation
+from wirelab.process.databases import Cluster, Database, Installation, Stores
 from wirelab.process.interruption import Interruption
+from wirelab.stack.reference import Stack
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def cluster(installation: Installation) -> Iterator[Cluster]:
     """A data directory for all tests of this module."""
     with (
         Interruption() as interruption,
-        Cluster(installation, max_connections=20, interruption=interruption) as made,
+        Cluster(installation, interruption=interruption) as made,
     ):
         yield made
 
@@ -48,7 +49,7 @@ def _psql(database: Database, statement: str) -> str:
 
 
 def test_a_server_accepts_its_password_and_no_other(cluster: Cluster, tmp_path: Path) -> None:
-    with Database(cluster, log=tmp_path / "postgres.log") as database:
+    with Database(cluster, log=tmp_path / "postgres.log", max_connections=20) as database:
         assert _psql(database, "SELECT 1 + 1") == "2"
         assert _psql(database, "SHOW max_connections") == "20"
         wrong = database.url.replace(cluster.password, "wrong")
@@ -102,9 +103,30 @@ def test_nothing_is_left_behind(installation: Installation, tmp_path: Path) -> N
         assert not any(psutil.pid_exists(pid) for pid in pids)
 
 
-def test_too_few_connections_are_refused(installation: Installation) -> None:
-    with Interruption() as interruption, pytest.raises(LabError, match="max_connections=3"):
-        Cluster(installation, max_connections=3, interruption=interruption)
+def test_each_store_has_its_configuration(installation: Installation, tmp_path: Path) -> None:
+    with Interruption() as interruption, Stores(interruption) as stores:
+        with stores.opened(Stack.parse("rest@go"), tmp_path) as store:
+            assert store.configuration() == {}
+        pooled = Stack.parse("rest@go?store=sqlite&store_pool=4")
+        with stores.opened(pooled, tmp_path) as store:
+            path = Path(store.url)
+            assert store.configuration() == {"kind": "sqlite", "url": str(path), "pool": 4}
+            assert path.parent.is_dir()
+        assert not path.parent.exists()
+        capped = Stack.parse("rest@go?store=postgres&max_connections=30")
+        with stores.opened(capped, tmp_path) as store:
+            assert store.configuration() == {"kind": "postgres", "url": store.url}
+            assert store.version == installation.version
+            assert store.database is not None
+            assert _psql(store.database, "SHOW max_connections") == "30"
+    foreign = Stack.parse("rest@go?store=postgres")
+    with (
+        Interruption() as interruption,
+        Stores(interruption, "postgres://u@h/d") as stores,
+        stores.opened(foreign, tmp_path) as store,
+    ):
+        assert store.configuration()["url"] == "postgres://u@h/d"
+        assert store.usage() is None
 
 
 def test_a_missing_server_is_reported_with_the_remedy(

@@ -19,7 +19,12 @@ from wirelab.stack.table import document
 def _values(axis: axes.Axis) -> st.SearchStrategy[str]:
     counted = [f"{word}={number}" for word in axis.counted for number in (1, 8)]
     unit = axis.number.unit if axis.number else ""
-    numbers = {"bytes": ["65536"], "milliseconds": ["0", "40"], "segments": ["1", "1000"]}
+    numbers = {
+        "bytes": ["65536"],
+        "milliseconds": ["0", "40"],
+        "segments": ["1", "1000"],
+        "connections": ["10", "100"],
+    }
     return st.sampled_from([*axis.words, *counted, *numbers.get(unit, [])])
 
 
@@ -102,6 +107,11 @@ def test_every_axis_has_a_value() -> None:
         ("rest@go?end_of_message=until-close", "connection=close&end_of_message=until-close"),
         ("grpc@go?end_of_message=until-close", "only HTTP/1.x replies"),
         ("rest@go?close_delay=40", "the service closes connections with"),
+        ("rest@go?store_pool=4", "a store in memory has no connections"),
+        ("rest@go?store=sqlite&max_connections=20", "only PostgreSQL limits"),
+        ("rest@go?store=postgres&store_pool=0", "write 1 to 10,000, or 'driver'"),
+        ("rest@go?store=postgres&max_connections=5", "write 10 to 100,000"),
+        ("rest@go?store=oracle", "has no value 'oracle'"),
         ("rest@go?close_delay=soon", "number of milliseconds"),
         ("rest@go?close_delay=0.5ms", "whole number of milliseconds"),
         ("rest@go?close_delay=2 min", "choose 0 to 60,000 ms"),

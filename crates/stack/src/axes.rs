@@ -55,6 +55,8 @@ pub enum Unit {
     Percent,
     /// Full segments of TCP.
     Segments,
+    /// Connections to a database.
+    Connections,
 }
 
 /// Who honours an axis.
@@ -97,6 +99,19 @@ const SEGMENTS: Number = Number {
     unit: Unit::Segments,
     min: 1,
     max: 1000,
+};
+
+const CONNECTIONS: Number = Number {
+    unit: Unit::Connections,
+    min: 1,
+    max: 10_000,
+};
+
+/// PostgreSQL takes 262143 at most and reserves a few for itself.
+const SERVER_CONNECTIONS: Number = Number {
+    unit: Unit::Connections,
+    min: 10,
+    max: 100_000,
 };
 
 const SWITCH: &[&str] = &["off", "on"];
@@ -299,6 +314,28 @@ pub const TABLE: &[Axis] = &[
         Security::NAMES,
     )
     .meant(&["tls"]),
+    axis(
+        "store",
+        "where a service of records keeps its rows; all but memory are databases",
+        Side::Service,
+        &["memory", "sqlite", "h2", "hsqldb", "postgres"],
+    )
+    .meant(&["database", "db"]),
+    axis(
+        "store_pool",
+        "connections of the service to its database at most; driver: the library's default",
+        Side::Service,
+        &["driver"],
+    )
+    .with_number(CONNECTIONS),
+    axis(
+        "max_connections",
+        "connections that PostgreSQL accepts; its own default is 100",
+        Side::Lab,
+        &[],
+    )
+    .default("100")
+    .with_number(SERVER_CONNECTIONS),
     axis(
         "token_source",
         "what the client encodes token-xml from: the message, or its XML text",

@@ -132,6 +132,16 @@ fn of_bindings() -> Vec<Rule> {
             "only GIOP lets a sender choose its byte order",
         ),
         belongs(
+            "store_pool",
+            &[is("store", &["memory"])],
+            "a store in memory has no connections",
+        ),
+        belongs(
+            "max_connections",
+            &[not("store", &["postgres"])],
+            "only PostgreSQL limits its connections",
+        ),
+        belongs(
             "token_source",
             &[not("codec", &["token-xml"])],
             "only token-xml has a source to choose",

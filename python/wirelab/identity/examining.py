@@ -13,6 +13,7 @@ import msgspec
 from wirelab.errors import EngineRefused, TrialFailed
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, describe_exit
+from wirelab.process.databases import Store, Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -76,17 +77,23 @@ def examine(
     engine_sha256: str,
     deep: bool = False,
     faults: Json | None = None,
+    url: str = "",
 ) -> Examination:
-    """Examines a service of its own, which ends afterwards. A service that fails is an
-    examination with a failure. Raises :class:`Interrupted`, :class:`EngineRefused`."""
+    """Examines a service of its own, which ends afterwards, on a store of its own; ``url``
+    names a PostgreSQL that already runs. A service that fails is an examination with a
+    failure. Raises :class:`Interrupted`, :class:`EngineRefused`, :class:`LabError`."""
     began = time.monotonic()
     exams: tuple[Exam, ...] = ()
     failure = ""
     with Scratch() as scratch:
         try:
             appointment = ListenSpec.of(stack, scratch)
-            subject = Subject(program, stack, contract, appointment, faults or {})
-            exams = subject.exams(scratch.folder, interruption, deep)
+            with (
+                Stores(interruption, url) as stores,
+                stores.opened(stack, scratch.folder) as store,
+            ):
+                subject = Subject(program, stack, contract, appointment, faults or {}, store)
+                exams = subject.exams(scratch.folder, interruption, deep)
         except TrialFailed as failed:
             failure = failed.reason
     return Examination(
@@ -111,6 +118,7 @@ class Subject:
     contract: str
     appointment: ListenSpec
     faults: Json
+    store: Store
 
     def exams(self, folder: Path, interruption: Interruption, deep: bool) -> tuple[Exam, ...]:
         """Starts the service and has the engine examine it. Raises :class:`TrialFailed`."""
@@ -119,6 +127,7 @@ class Subject:
             processors=2,
             collector=self.program.manifest.collector,
             faults=self.faults,
+            store=self.store.configuration(),
         )
         configuration = settings.configuration(self.stack, self.contract, self.appointment)
         log = folder / "service.log"

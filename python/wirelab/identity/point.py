@@ -15,7 +15,7 @@ from wirelab.stack.reference import Stack
 
 IDENTITY_AXES = (
     *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
-    "token_cache",
+    *("token_cache", "store"),
 )
 """Axes by which answers could differ, beside binding and language."""
 
@@ -55,6 +55,7 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
         "end_of_message": served.end_of_message,
         "security": served.security,
         "token_cache": served.token_cache,
+        "store": served.stores,
     }
     base = {"codec": served.codecs[0], "transport": served.transports[0]}
     if served.binding == "rest":

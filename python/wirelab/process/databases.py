@@ -18,11 +18,12 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import psutil
 
@@ -30,17 +31,17 @@ from wirelab.errors import LabError, TrialFailed
 from wirelab.process import namespaces
 from wirelab.process.children import Child
 from wirelab.process.interruption import Interruption
+from wirelab.stack.reference import Stack
 
 DEBIAN = Path("/usr/lib/postgresql")
 """Where Debian keeps the server's programs, one folder per major version."""
 
+MEMORY = "memory"
+"""The value of the axis ``store`` without a database."""
+
 USER = "wirelab"
-NAME = "wirelab"
 MAX_CONNECTIONS = 100
 """PostgreSQL's own default for ``max_connections``."""
-
-CONNECTIONS_MIN = 10
-"""Fewer do not leave room for the server's reserved connections."""
 
 INITDB_S_MAX = 120.0
 START_S_MAX = 60.0
@@ -94,18 +95,11 @@ class Cluster:
         self,
         installation: Installation,
         *,
-        max_connections: int = MAX_CONNECTIONS,
         interruption: Interruption,
     ) -> None:
         """Creates it with ``initdb``. As root, the server runs as the user ``postgres``, or
         ``nobody`` where there is none: PostgreSQL refuses root. Raises :class:`LabError`."""
-        if max_connections < CONNECTIONS_MIN:
-            raise LabError(
-                f"max_connections={max_connections}: PostgreSQL reserves some for itself",
-                f"use {CONNECTIONS_MIN} or more",
-            )
         self.installation = installation
-        self.max_connections = max_connections
         self.interruption = interruption
         self.password = secrets.token_urlsafe(18)
         self.folder = Path(tempfile.mkdtemp(prefix="wirelab-postgres-"))
@@ -203,17 +197,18 @@ class Database:
         cluster: Cluster,
         *,
         log: Path,
+        max_connections: int = MAX_CONNECTIONS,
         namespace: str | None = None,
         cores: tuple[int, ...] = (),
-        group: Path | None = None,
     ) -> None:
         """Starts it on a free port of 127.0.0.1 in the network namespace, and waits until it
         accepts connections. Raises :class:`TrialFailed`."""
         self.cluster = cluster
         self.namespace = namespace
-        self._log, self._cores, self._group = log, cores, group
+        self.max_connections = max_connections
+        self._log, self._cores = log, cores
         self.port = namespaces.free_port(namespace)
-        self._past = (0.0, 0.0)
+        self._past = self._most = (0.0, 0.0)
         self._start()
 
     def __enter__(self) -> Database:
@@ -266,14 +261,16 @@ class Database:
                 system += times.system + times.children_system
                 memory += process.memory_full_info().uss
                 clients += any(f" {USER} " in part for part in process.cmdline()[:1])
-        return Usage(user, system, memory, clients)
+        # A backend that ends while it is read counts neither itself nor with its parent.
+        self._most = (max(user, self._most[0]), max(system, self._most[1]))
+        return Usage(*self._most, memory, clients)
 
     def _start(self) -> None:
         cluster = self.cluster
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": self.port,
-            "max_connections": cluster.max_connections,
+            "max_connections": self.max_connections,
             "unix_socket_directories": cluster.folder,
             "log_min_messages": "warning",
         }
@@ -285,7 +282,6 @@ class Database:
             log=self._log,
             namespace=self.namespace,
             cores=self._cores,
-            group=self._group,
             stdin=subprocess.DEVNULL,
         )
         try:
@@ -336,3 +332,95 @@ class Database:
         """Keeps what was used before the processes end."""
         usage = self.usage()
         self._past = (usage.cpu_user_s, usage.cpu_system_s)
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where the service of one trial keeps its rows."""
+
+    kind: str
+    """The value of the axis ``store``."""
+    pool: int | None = None
+    """The value of the axis ``store_pool``; None: the driver's default."""
+    url: str = ""
+    version: str = ""
+    """Of a database that the lab started; "": unknown, or within the service."""
+    database: Database | None = None
+
+    def configuration(self) -> dict[str, Any]:
+        """What a service's configuration says of it under ``store``
+        (docs/reference/process.md)."""
+        if self.kind == MEMORY:
+            return {}
+        named: dict[str, Any] = {"kind": self.kind}
+        if self.url:
+            named["url"] = self.url
+        if self.pool is not None:
+            named["pool"] = self.pool
+        return named
+
+    def usage(self) -> Usage | None:
+        """What the database's own processes used; None: there are none, or they are not
+        the lab's."""
+        return self.database.usage() if self.database else None
+
+
+class Stores:
+    """The databases of a run. Use as a context manager; they end with the block."""
+
+    def __init__(self, interruption: Interruption, url: str = "") -> None:
+        """``url`` names a PostgreSQL that already runs, and is used instead of one that the
+        lab starts."""
+        self._interruption = interruption
+        self._url = url
+        self._cluster: Cluster | None = None
+
+    def __enter__(self) -> Stores:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._cluster is not None:
+            self._cluster.close()
+
+    @contextlib.contextmanager
+    def opened(
+        self,
+        stack: Stack,
+        folder: Path,
+        *,
+        namespace: str | None = None,
+        cores: tuple[int, ...] = (),
+    ) -> Iterator[Store]:
+        """The store of a trial, fresh, in the network namespace of its service. ``folder``
+        gets the server's log, and SQLite's file for as long as the trial lasts. Raises
+        :class:`LabError`, :class:`TrialFailed`."""
+        kind, pool_text = stack.axes["store"], stack.axes["store_pool"]
+        pool = int(pool_text) if pool_text.isdigit() else None
+        if kind == "postgres" and not self._url:
+            cluster = self._started()
+            with Database(
+                cluster,
+                log=folder / "postgres.log",
+                max_connections=int(stack.axes["max_connections"]),
+                namespace=namespace,
+                cores=cores,
+            ) as database:
+                yield Store(kind, pool, database.url, cluster.installation.version, database)
+        elif kind == "postgres":
+            yield Store(kind, pool, self._url)
+        elif kind == "sqlite":
+            with tempfile.TemporaryDirectory(prefix="store-", dir=folder) as inside:
+                yield Store(kind, pool, str(Path(inside) / "records.sqlite"))
+        else:
+            yield Store(kind, pool)
+
+    def _started(self) -> Cluster:
+        """The data directory of the run, made when it is first needed."""
+        if self._cluster is None:
+            self._cluster = Cluster(Installation.find(), interruption=self._interruption)
+        return self._cluster

@@ -61,6 +61,8 @@ class Settings:
     processors: int = 1
     collector: Json = field(default_factory=dict)
     faults: Json = field(default_factory=dict)
+    store: Json = field(default_factory=dict)
+    """Of :meth:`wirelab.process.databases.Store.configuration`."""
 
     def configuration(
         self, stack: Stack, contract: str = "transfer", appointment: ListenSpec = AT_ANY_PORT
@@ -73,7 +75,7 @@ class Settings:
             "listen": appointment.listen,
             **tls,
             "metrics_listen": ANY_PORT,
-            "store": {"hello_bytes": self.hello_bytes},
+            "store": {"hello_bytes": self.hello_bytes, **self.store},
             "socket": stack.service_socket(),
             "processors": self.processors,
             "collector": self.collector,

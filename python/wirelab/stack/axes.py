@@ -54,6 +54,8 @@ class Axis:
             return str(self._milliseconds(text))
         if unit == "segments" and text.isdigit():
             return str(self._segments(text))
+        if unit == "connections" and text.isdigit():
+            return str(self._connections(text))
         if unit == "percent" and text.endswith("%"):
             return self._percent(text)
         raise StackError(
@@ -64,7 +66,7 @@ class Axis:
     def _choices(self) -> tuple[str, ...]:
         counted = (f"{word}=N" for word in self.counted)
         unit = self.number.unit if self.number else ""
-        examples = {"percent": ("25%",), "segments": ("64",)}.get(unit, ())
+        examples = {"percent": ("25%",), "segments": ("64",), "connections": ("20",)}.get(unit, ())
         return (*self.words, *counted, *examples)
 
     def _count(self, text: str, number: str) -> int:
@@ -94,6 +96,14 @@ class Axis:
         if not re.fullmatch(r"[0-9]{1,4}", text) or not self._within(int(text)):
             raise StackError(
                 f"axis {self.name!r}: {text} segments are not a window that a link can give",
+                f"write {self._range()}, or {self.default!r}",
+            )
+        return int(text)
+
+    def _connections(self, text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,6}", text) or not self._within(int(text)):
+            raise StackError(
+                f"axis {self.name!r}: {text} is not a possible number of connections",
                 f"write {self._range()}, or {self.default!r}",
             )
         return int(text)

@@ -28,6 +28,10 @@ NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
 """Axes that a service must have a switch for: name of the switch, value that needs none."""
 
 
+STORED_CONTRACTS = ("records",)
+"""Contracts whose services keep rows in the axis ``store``."""
+
+
 class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a service offers under one binding."""
 
@@ -44,6 +48,8 @@ class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     token_cache: tuple[str, ...] = ("names",)
     """Says nothing where the codec is not token-xml."""
     contracts: tuple[str, ...] = ("transfer",)
+    stores: tuple[str, ...] = ("memory",)
+    """Says nothing where the contract keeps no rows."""
     server_options: tuple[str, ...] = ()
 
 
@@ -154,6 +160,7 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("end_of_message", served.end_of_message),
         ("reply", served.replies),
         ("token_cache", served.token_cache),
+        ("store", served.stores),
     ):
         if axes[axis] not in offered:
             reason = f"{name} serves {axis} {', '.join(offered)}, not {axes[axis]}"
@@ -163,6 +170,9 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
             return f"{name} has no switch for {axis}", {axis: without}
     if contract not in served.contracts:
         return f"{name} serves contract {', '.join(served.contracts)}, not {contract}", {}
+    if axes["store"] != "memory" and contract not in STORED_CONTRACTS:
+        reason = f"contract {contract} keeps no rows in a store"
+        return f"{reason}; {', '.join(STORED_CONTRACTS)} does", {"store": "memory"}
     if axes["codec"] == "text" and contract != "transfer":
         return f"a text has no form for {contract} (contracts/README.md)", {"codec": "json"}
     return None

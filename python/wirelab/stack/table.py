@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 Axes = Mapping[str, str]
 """Axis -> value, ``binding`` and ``language`` among them."""
-Unit = Literal["bytes", "milliseconds", "percent", "segments"]
+Unit = Literal["bytes", "milliseconds", "percent", "segments", "connections"]
 Side = Literal["both", "caller", "service", "link", "lab"]
 
 
