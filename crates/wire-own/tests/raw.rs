@@ -1,11 +1,11 @@
 //! Raw messages: the session with every cut and fault, the deframer, the report.
 
 #[path = "session_support/mod.rs"]
-mod notes;
+mod events;
 
 use std::sync::Arc;
 
-use notes::{Event, Notes, body, end, failed, first};
+use events::{Event, RecordedEvents, body, end, failed, first};
 use proptest::prelude::*;
 use wirelab_wire_own::raw::report::{Record, Records};
 use wirelab_wire_own::raw::{CONTENT_BYTES_MAX, Deframer, Options, OptionsError, Raw, write};
@@ -13,7 +13,7 @@ use wirelab_wire_own::{CallId, Failure, Head, ProtocolError, Request, Session};
 
 struct Wire {
     session: Raw,
-    notes: Notes,
+    recorded: RecordedEvents,
 }
 
 impl Wire {
@@ -21,7 +21,7 @@ impl Wire {
     fn with_calls(calls: u32, options: Options) -> Wire {
         let mut wire = Wire {
             session: Raw::new(options).unwrap(),
-            notes: Notes::default(),
+            recorded: RecordedEvents::default(),
         };
         for call in 0..calls {
             wire.session.send(call, &request(b"content"));
@@ -35,11 +35,11 @@ impl Wire {
     }
 
     fn receive(&mut self, input: &[u8]) -> Result<(), ProtocolError> {
-        self.session.receive(input, &mut self.notes)
+        self.session.receive(input, &mut self.recorded)
     }
 
     fn events(&self) -> &[Event] {
-        &self.notes.0
+        &self.recorded.0
     }
 }
 
@@ -163,7 +163,7 @@ fn every_truncation_fails_the_call() {
     for cut in 0..whole.len() {
         let mut wire = Wire::with_calls(2, pipeline(2));
         wire.receive(&whole[..cut]).unwrap();
-        wire.session.closed(&mut wire.notes);
+        wire.session.closed(&mut wire.recorded);
         let failure = if cut == 0 {
             Failure::Closed
         } else {
@@ -215,10 +215,10 @@ fn split_writes_are_two_sends() {
 fn one_way_calls_end_when_they_are_reported() {
     let mut wire = Wire::with_calls(3, one_way(4));
     assert_eq!(wire.session.capacity(), 1);
-    wire.session.processed(0, &mut wire.notes).unwrap();
-    wire.session.processed(2, &mut wire.notes).unwrap();
+    wire.session.processed(0, &mut wire.recorded).unwrap();
+    wire.session.processed(2, &mut wire.recorded).unwrap();
     assert_eq!(wire.events(), [end(0), end(1)]);
-    wire.session.processed(3, &mut wire.notes).unwrap();
+    wire.session.processed(3, &mut wire.recorded).unwrap();
     assert_eq!(wire.session.capacity(), 4);
     assert!(!wire.session.finished());
 }
@@ -229,16 +229,16 @@ fn reports_that_cannot_be_are_refused() {
         let mut wire = Wire::with_calls(calls, one_way(4));
         let (last, before) = reports.split_last().unwrap();
         for count in before {
-            wire.session.processed(*count, &mut wire.notes).unwrap();
+            wire.session.processed(*count, &mut wire.recorded).unwrap();
         }
-        assert!(wire.session.processed(*last, &mut wire.notes).is_err());
+        assert!(wire.session.processed(*last, &mut wire.recorded).is_err());
         assert!(wire.session.finished());
     }
     let mut unsent = Wire::with_calls(0, one_way(1));
     unsent.session.send(0, &request(b"x"));
-    assert!(unsent.session.processed(1, &mut unsent.notes).is_err());
+    assert!(unsent.session.processed(1, &mut unsent.recorded).is_err());
     let mut two_way = Wire::with_calls(1, pipeline(1));
-    assert!(two_way.session.processed(1, &mut two_way.notes).is_err());
+    assert!(two_way.session.processed(1, &mut two_way.recorded).is_err());
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_call_given_up_ends_the_connection() {
     wire.receive(b"5\nhe").unwrap();
     assert!(!wire.session.cancel(0));
     wire.receive(b"llo").unwrap();
-    wire.session.closed(&mut wire.notes);
+    wire.session.closed(&mut wire.recorded);
     assert_eq!(wire.events().last(), Some(&failed(1, Failure::Closed)));
     assert!(wire.session.cancel(7), "an unknown call changes nothing");
 }

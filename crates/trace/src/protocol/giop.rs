@@ -1,7 +1,7 @@
 //! GIOP 1.0 to 1.2 over TCP, both directions (CORBA 3.3 part 2, section 9.4).
 
 use wirelab_wire::cdr::ByteOrder;
-use wirelab_wire::giop::onlooker::{self, ReplyHead, RequestHead};
+use wirelab_wire::giop::passive::{self, ReplyHead, RequestHead};
 use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Version};
 
 use super::calls::{Calls, name};
@@ -333,11 +333,11 @@ impl MessageStart {
         let MessageHeader { version, order, .. } = *header;
         match header.kind {
             MessageKind::Request => {
-                let head = onlooker::request(version, order, content).ok()?;
+                let head = passive::request(version, order, content).ok()?;
                 Some(MessageStart::Request(head))
             }
             MessageKind::Reply => {
-                let head = onlooker::reply(version, order, content).ok()?;
+                let head = passive::reply(version, order, content).ok()?;
                 Some(MessageStart::Reply(head))
             }
             _ if version < Version::V12 => Some(MessageStart::Fragment(None)),

@@ -1,7 +1,7 @@
 //! HTTP/1.0 and 1.1, both directions (RFC 9112).
 
 use wirelab_wire::ContentType;
-use wirelab_wire::http1::onlooker::{
+use wirelab_wire::http1::passive::{
     self, Chunked, Framing, HEAD_BYTES_MAX, RequestHead, has_empty_line,
 };
 
@@ -137,7 +137,7 @@ impl Http1 {
         if side.partial.is_empty() {
             calls.begin(0, cursor);
         }
-        let parse = |bytes| match onlooker::request(bytes) {
+        let parse = |bytes| match passive::request(bytes) {
             Ok(head) => Ok(head.map(|head| (head, head.bytes))),
             Err(_) => Err(()),
         };
@@ -186,7 +186,7 @@ impl Http1 {
         }
         let mut call = self.pairing.answered(calls);
         let head_only = call.as_ref().is_some_and(|call| call.head_only);
-        let parse = |bytes| match onlooker::reply(bytes, head_only) {
+        let parse = |bytes| match passive::reply(bytes, head_only) {
             Ok(head) => Ok(head.map(|head| (head, head.bytes))),
             Err(_) => Err(()),
         };

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::header::{HEADER_BYTES, Kind, MessageHeader, Version};
-use super::incoming::Incoming;
+use super::message::{HEADER_BYTES, Kind, MessageHeader, Version};
 use super::options::{Options, OptionsError};
-use super::outgoing::{Heads, cancel};
+use super::reply_reader::Incoming;
+use super::request_writer::{Heads, cancel};
 use crate::ProtocolError;
 use crate::cdr::ByteOrder;
 use crate::outbox::Outbox;

@@ -1,7 +1,9 @@
 //! Finds the messages in what a server receives.
 
-use super::header::{FRAGMENTS_MAX, HEADER_BYTES, Kind, MESSAGE_BYTES_MAX, MessageHeader, Version};
-use super::inbound::{Content, Inbound};
+use super::message::{
+    FRAGMENTS_MAX, HEADER_BYTES, Kind, MESSAGE_BYTES_MAX, MessageHeader, Version,
+};
+use super::requests::{Content, Inbound};
 use crate::ProtocolError;
 use crate::cdr::{Break, ByteOrder};
 

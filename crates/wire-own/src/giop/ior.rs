@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::contexts::{CODE_SET_UTF8, CODE_SET_UTF16};
 use super::corbaloc::{self, Corbaloc, CorbalocError};
+use super::service_contexts::{CODE_SET_UTF8, CODE_SET_UTF16};
 use crate::cdr::{ByteOrder, Error, Reader, Writer};
 
 /// Profile tag of IIOP.

@@ -11,29 +11,26 @@
 //! answers a 1.2 request; in older ones a body would begin anywhere.
 
 mod client;
-mod contexts;
 mod corbaloc;
 mod deframer;
 mod exceptions;
-mod fragments;
-mod header;
-mod inbound;
-mod incoming;
 mod ior;
-pub mod onlooker;
+mod message;
 mod options;
-mod outgoing;
-mod replies;
-mod reply_head;
+pub mod passive;
+mod reply_reader;
+mod reply_writer;
+mod request_writer;
+mod requests;
+mod service_contexts;
 
 pub use client::Giop;
-pub use contexts::{CODE_SET_UTF8, CODE_SET_UTF16, CodeSets};
 pub use corbaloc::CorbalocError;
 pub use deframer::Deframer;
 pub use exceptions::{Completed, SystemException, UserException};
-pub use fragments::fragment;
-pub use header::{HEADER_BYTES, Kind, MESSAGE_BYTES_MAX, MessageHeader, Version};
-pub use inbound::{Body, Inbound, LocateRequest, Request};
 pub use ior::{Component, IiopProfile, Ior, IorError, Profile};
+pub use message::{HEADER_BYTES, Kind, MESSAGE_BYTES_MAX, MessageHeader, Version, fragment};
 pub use options::{Options, OptionsError, RequestError, check_request};
-pub use replies::{LocateStatus, ReplyStatus, ReplyTo, close_connection, message_error};
+pub use reply_writer::{LocateStatus, ReplyStatus, ReplyTo, close_connection, message_error};
+pub use requests::{Body, Inbound, LocateRequest, Request};
+pub use service_contexts::{CODE_SET_UTF8, CODE_SET_UTF16, CodeSets};

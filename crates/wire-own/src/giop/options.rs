@@ -1,6 +1,6 @@
 //! How a GIOP connection is used, and what it can carry.
 
-use super::header::MESSAGE_BYTES_MAX;
+use super::message::MESSAGE_BYTES_MAX;
 use crate::cdr::ByteOrder;
 use crate::session::Request;
 

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::frames::{Frames, Piece};
+use super::framing::Prefix;
+use super::framing::{Frames, Piece};
 use super::options::{Options, OptionsError};
-use super::prefix::Prefix;
 use crate::ProtocolError;
 use crate::excerpt::excerpt;
 use crate::outbox::Outbox;

@@ -2,21 +2,18 @@
 //! (contracts/README.md, Raw): decimal digits, a line feed, the content.
 //!
 //! [`Raw`] is the client's session, [`Deframer`] finds a server's requests,
-//! [`write()`] writes a message, [`Frames`] finds messages without keeping them. Who sends one-way learns from the service's
-//! report connection what has been processed: [`report`].
+//! [`write()`] writes a message, [`Frames`] finds messages without keeping them. A
+//! one-way client learns from the service's report connection what has been processed:
+//! [`report`].
 
 mod client;
-mod deframer;
-mod frames;
+mod framing;
 mod options;
-mod prefix;
 pub mod report;
 
 pub use client::Raw;
-pub use deframer::Deframer;
-pub use frames::{Frames, Piece};
+pub use framing::{Deframer, Frames, Piece, Prefix, write};
 pub use options::{Options, OptionsError, RequestError, check_request};
-pub use prefix::{Prefix, write};
 
 /// Content of a message at most, 128 MiB: 64 MiB of data in base64, and room
 /// for the tags of 100,000 records.

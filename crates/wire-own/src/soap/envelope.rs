@@ -5,7 +5,7 @@ use crate::infoset::source::{Element, Source};
 use crate::infoset::{Error, ErrorKind};
 
 use super::fault::{Fault, FaultCode};
-use super::form::Version;
+use super::format::Version;
 use super::security::{self, UsernameToken, WSSE};
 
 /// A block of an envelope's header.

@@ -4,7 +4,7 @@ use crate::infoset::source::{Element, Source, Step};
 use crate::infoset::writer::Sink;
 use crate::infoset::{Error, ErrorKind, chars};
 
-use super::form::{Form, Version};
+use super::format::{Form, Version};
 
 /// Who is to blame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 
 use wirelab_contract::Operation;
 
-use super::form::Version;
+use super::format::Version;
 
 impl Version {
     /// The media type without parameters.

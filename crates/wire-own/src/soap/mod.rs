@@ -7,15 +7,15 @@
 
 mod envelope;
 mod fault;
-mod form;
+mod format;
 mod http;
-mod reading;
+mod reader;
 mod security;
-pub mod writing;
+pub mod writer;
 
 pub use envelope::{BodyName, Envelope, EnvelopeError, HeaderBlock};
 pub use fault::{Fault, FaultCode};
-pub use form::{Form, NotEncoded, Style, Version};
+pub use format::{Form, NotEncoded, Style, Version};
 pub use http::{ContentType, action_of_field};
-pub use reading::Answer;
+pub use reader::Answer;
 pub use security::{UsernameToken, WSSE};

@@ -5,7 +5,7 @@ use crate::infoset::source::Source;
 use crate::infoset::writer::Sink;
 use crate::infoset::{Error, chars};
 
-use super::form::Form;
+use super::format::Form;
 
 /// The namespace of `Security` and `UsernameToken`.
 pub const WSSE: &str =

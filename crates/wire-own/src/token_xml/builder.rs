@@ -1,7 +1,10 @@
 //! Documents from messages, or from any other writer of elements.
 
+use wirelab_contract::{Message, Operation};
+
 use crate::infoset::value;
 use crate::infoset::writer::Sink;
+use crate::soap::{Fault, Form, writer};
 
 use super::atom::Atom;
 use super::document::{Document, Item, prefix};
@@ -93,5 +96,32 @@ impl Sink for Builder {
     #[inline]
     fn close(&mut self, _: &str) {
         self.push(Item::Close);
+    }
+}
+
+/// Envelopes of SOAP, made without their text.
+impl Document {
+    /// The envelope of a request, made without its text.
+    #[must_use]
+    pub fn of_request<M: Message>(operation: Operation, message: &M) -> Self {
+        let mut builder = Builder::default();
+        writer::request(Form::PLAIN, operation, message, &mut builder);
+        builder.finish()
+    }
+
+    /// The envelope of a reply, made without its text.
+    #[must_use]
+    pub fn of_reply<M: Message>(operation: Operation, message: &M) -> Self {
+        let mut builder = Builder::default();
+        writer::reply(Form::PLAIN, operation, message, &mut builder);
+        builder.finish()
+    }
+
+    /// The envelope of a fault, made without its text.
+    #[must_use]
+    pub fn of_fault(fault: &Fault) -> Self {
+        let mut builder = Builder::default();
+        writer::fault(Form::PLAIN, fault, &mut builder);
+        builder.finish()
     }
 }

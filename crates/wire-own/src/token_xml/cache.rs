@@ -5,7 +5,7 @@
 //! hand goes round, passes over each entry that was used since it last came
 //! by, and replaces the first that was not.
 
-use super::plan::Plan;
+use super::dictionary::Plan;
 
 /// Entries beyond the fixed ones that there is room for from the begin.
 const ROOM_ENTRIES: usize = 16;

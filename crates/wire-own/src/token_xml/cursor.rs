@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use wirelab_contract::{Message, Operation};
+
 use crate::infoset::scope::Scope;
 use crate::infoset::source::{DEPTH_MAX, Element, Source, Step, Text, joined_text, marks};
 use crate::infoset::{Error, ErrorKind};
+use crate::soap::{Answer, Envelope, EnvelopeError, Form};
 
 use super::atom::Atom;
 use super::document::{Document, Item, Name};
@@ -227,5 +230,33 @@ impl<'de> Source<'de> for Cursor<'de> {
 
     fn offset(&self) -> usize {
         self.at
+    }
+}
+
+/// Envelopes of SOAP, read without their text.
+impl Document {
+    /// The document as an envelope.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn envelope(&self) -> Result<Envelope<'_, Cursor<'_>>, EnvelopeError> {
+        Envelope::open(Cursor::new(self))
+    }
+
+    /// Reads the request of `operation`, without making the text.
+    ///
+    /// # Errors
+    /// When the document is something else.
+    pub fn read_request<M: Message>(&self, operation: Operation) -> Result<M, EnvelopeError> {
+        let envelope = self.envelope()?;
+        Ok(envelope.request(Form::PLAIN, operation)?)
+    }
+
+    /// Reads the reply of `operation`, or a fault, without making the text.
+    ///
+    /// # Errors
+    /// When the document is something else.
+    pub fn read_reply<M: Message>(&self, operation: Operation) -> Result<Answer<M>, EnvelopeError> {
+        Ok(self.envelope()?.reply(Form::PLAIN, operation)?)
     }
 }

@@ -9,11 +9,11 @@ use crate::infoset::source::DEPTH_MAX;
 use crate::soap::Answer;
 
 use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
+use super::byte_reader::Input;
 use super::cache::Cache;
+use super::dictionary::{NAMES, TEXTS, TokenCache};
 use super::document::{Document, Item, Name, Span, prefix};
 use super::error::{Error, ErrorKind, ReadError};
-use super::input::Input;
-use super::plan::{NAMES, TEXTS, TokenCache};
 use super::token;
 
 /// Items of one document: three for each of the fields of 100,000 records,

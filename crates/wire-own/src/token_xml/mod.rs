@@ -13,23 +13,21 @@
 
 mod atom;
 mod builder;
+mod byte_reader;
 mod cache;
 mod cursor;
 mod decoder;
+mod dictionary;
 mod document;
 mod encoder;
-mod envelope;
 mod error;
-mod input;
-mod plan;
 mod token;
-mod token_sink;
 
 pub use atom::Atom;
 pub use builder::Builder;
 pub use cursor::Cursor;
 pub use decoder::{Decoder, EXPANDED_BYTES_MAX, ITEMS_MAX};
+pub use dictionary::TokenCache;
 pub use document::Document;
 pub use encoder::Encoder;
 pub use error::{Error, ErrorKind, ReadError};
-pub use plan::TokenCache;

@@ -6,7 +6,7 @@ use wirelab_wire_own::giop::{
 };
 use wirelab_wire_own::{Failure, Session};
 
-use crate::notes::{Event, body, end, failed, first};
+use crate::events::{Event, body, end, failed, first};
 use crate::wire::{ORDERS, Wire, head, options, reply, request, to};
 
 /// The events of a good call.

@@ -2,10 +2,10 @@
 //! against scripted peers.
 
 mod client;
-mod golden;
-mod hostile;
+mod error_handling;
 #[path = "../session_support/mod.rs"]
-mod notes;
+mod events;
+mod golden;
 mod references;
 mod server;
 mod wire;

@@ -6,7 +6,7 @@ use wirelab_wire_own::cdr::ByteOrder;
 use wirelab_wire_own::giop::{Giop, Options, ReplyStatus, ReplyTo, Version};
 use wirelab_wire_own::{CallId, Head, ProtocolError, Request, Session};
 
-use crate::notes::{Event, Notes};
+use crate::events::{Event, RecordedEvents};
 
 pub const ORDERS: [ByteOrder; 2] = [ByteOrder::Big, ByteOrder::Little];
 
@@ -62,16 +62,16 @@ impl Wire {
     }
 
     pub fn receive(&mut self, input: &[u8]) -> Result<(), ProtocolError> {
-        let mut notes = Notes(std::mem::take(&mut self.events));
-        let result = self.session.receive(input, &mut notes);
-        self.events = notes.0;
+        let mut recorded = RecordedEvents(std::mem::take(&mut self.events));
+        let result = self.session.receive(input, &mut recorded);
+        self.events = recorded.0;
         result
     }
 
     pub fn closed(&mut self) {
-        let mut notes = Notes(std::mem::take(&mut self.events));
-        self.session.closed(&mut notes);
-        self.events = notes.0;
+        let mut recorded = RecordedEvents(std::mem::take(&mut self.events));
+        self.session.closed(&mut recorded);
+        self.events = recorded.0;
     }
 }
 

@@ -35,9 +35,9 @@ pub fn failed(call: CallId, failure: Failure) -> Event {
 
 /// Joins the pieces of a body, so that events do not depend on splits.
 #[derive(Debug, Default)]
-pub struct Notes(pub Vec<Event>);
+pub struct RecordedEvents(pub Vec<Event>);
 
-impl Replies for Notes {
+impl Replies for RecordedEvents {
     fn first(&mut self, call: CallId) {
         self.0.push(Event::First(call));
     }

@@ -9,23 +9,18 @@
 //! judged by their form, and handed out for the next request of a sequence.
 
 mod compare;
+mod error;
 mod expected;
-mod form;
-mod json;
-mod mismatch;
-mod objects;
+mod message_format;
 mod protobuf;
-mod rules;
-mod support;
-mod tokens;
+mod self_describing;
+mod token_xml;
 mod views;
 
 pub use ciborium::Value as Object;
+pub use error::{Mismatch, Unsupported, supports};
 pub use expected::Expected;
-pub use form::Form;
-pub use mismatch::Mismatch;
-pub use objects::{object, transcoded};
+pub use message_format::Form;
+pub use self_describing::{object, transcoded};
+pub use token_xml::{append_request_tokens, request_document};
 pub use wirelab_stack::Codec;
-
-pub use support::{Unsupported, supports};
-pub use tokens::{append_request_tokens, request_document};

@@ -1,4 +1,6 @@
-//! The head of a request, written out (RFC 9112 sections 3 and 5).
+//! The header section of a request (RFC 9112 sections 3 and 5), written once and kept.
+
+use std::sync::Arc;
 
 use super::options::{Options, Version};
 use crate::session::Request;
@@ -111,4 +113,28 @@ pub(super) fn write_head(request: &Request, options: &Options) -> Vec<u8> {
 /// RFC 9110 section 8.6: also without a body where the method expects one.
 fn announces_length(request: &Request) -> bool {
     !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
+}
+
+/// Different requests whose heads are remembered.
+const HEADS_MAX: usize = 16;
+
+/// The heads of one session's requests by [`Request::id`].
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    known: Vec<(u32, Arc<[u8]>)>,
+}
+
+impl Heads {
+    pub(super) fn of(&mut self, request: &Request, options: &Options) -> Arc<[u8]> {
+        if let Some((_, head)) = self.known.iter().find(|(id, _)| *id == request.id) {
+            return Arc::clone(head);
+        }
+        let head: Arc<[u8]> = write_head(request, options).into();
+        if self.known.len() == HEADS_MAX {
+            // Lengths of bodies that carry numbers move on as these grow.
+            self.known.remove(0);
+        }
+        self.known.push((request.id, Arc::clone(&head)));
+        head
+    }
 }

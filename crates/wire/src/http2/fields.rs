@@ -1,6 +1,6 @@
 //! Reply fields, judged and classified while they are decoded.
 
-use super::fault::Fault;
+use super::error::Fault;
 use super::frame::code;
 use super::hpack::{DecodeError, Decoder, TABLE_SIZE_DEFAULT};
 use crate::{ContentType, Encoding, End, Head, ProtocolError};

@@ -3,9 +3,9 @@
 //! [`Client`] is one connection as a [`Session`](crate::Session); [`frame`] and
 //! [`hpack`] are the layers below it, of use to anyone who reads captures.
 //!
-//! Shape: bytes come in through `receive` (frames), which asks `rules`, and go
-//! on to `block`, `data` and `connection`; `replies` says what they mean to a
-//! call. Bytes go out through `send`. A load engine repeats itself, so the
+//! Shape: bytes come in through `receive`, which parses and checks frames, and go on
+//! to `message` (HEADERS, DATA) and `control` (SETTINGS, PING, GOAWAY, credit);
+//! `replies` says what they mean to a call. Bytes go out through `send`. A load engine repeats itself, so the
 //! two costly steps are remembered, not redone: `requests` keeps the field block
 //! of each request, `fields` the meaning of the last blocks received, each for
 //! as long as HPACK's tables stand still. DATA is handed on from the caller's
@@ -15,27 +15,20 @@
 //! No input makes it panic, and none makes it hold more than one frame, one
 //! field block (`header_list_max`) and a bounded number of answers.
 
-mod block;
-mod cancelled;
 mod client;
-mod connection;
-mod data;
-mod fault;
+mod control;
+mod error;
 mod fields;
-mod flow;
+mod flow_control;
 pub mod frame;
 pub mod hpack;
-mod index;
-mod options;
-mod reading;
+mod message;
 mod receive;
 mod replies;
-mod reply;
 mod requests;
-mod rules;
 mod send;
 mod settings;
 mod streams;
 
 pub use client::Client;
-pub use options::Options;
+pub use settings::Options;

@@ -1,7 +1,7 @@
 //! Bytes out: acknowledgements, credit, heads and bodies.
 
 use super::client::Client;
-use super::flow::{ReceiveWindow, SendWindow};
+use super::flow_control::{ReceiveWindow, SendWindow};
 use super::frame::{flag, kind, put, put_window_update};
 use super::streams::Stream;
 

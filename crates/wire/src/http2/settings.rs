@@ -1,7 +1,84 @@
-//! SETTINGS: what the peer asks of us (RFC 9113 section 6.5).
+//! What each side asks of the other: the client's [`Options`] with the SETTINGS that
+//! announce them, and the peer's SETTINGS (RFC 9113 section 6.5).
 
-use super::fault::Fault;
-use super::frame::{FRAME_MAX_LEAST, FRAME_MAX_MOST, WINDOW_DEFAULT, WINDOW_MAX, code, setting};
+use super::error::Fault;
+use super::flow_control::ReceiveWindow;
+use super::frame::{
+    FRAME_MAX_LEAST, FRAME_MAX_MOST, PREFACE, WINDOW_DEFAULT, WINDOW_MAX, code, kind, put,
+    put_window_update, setting,
+};
+
+/// How a [`Client`](super::Client) behaves. Values outside their range are
+/// taken as the nearest legal one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Window offered to each reply, bytes, 1 to 2^31 - 1.
+    pub stream_window: u32,
+    /// Window offered to all replies together, bytes, 1 to 2^31 - 1. Below
+    /// 65,535, where the protocol begins, it holds from the first 65,535 bytes on.
+    pub connection_window: u32,
+    /// Largest frame payload accepted, bytes, 16,384 to 2^24 - 1.
+    pub max_frame: u32,
+    /// Heads and bodies of requests come from different pumps.
+    pub split_writes: bool,
+    /// Calls in flight at most, whatever the peer allows.
+    pub max_streams: u32,
+    /// Largest field section accepted, bytes, by RFC 9113 section 6.5.2.
+    pub header_list_max: u32,
+    /// The connection is under TLS: `:scheme` is `https` (RFC 9113 section 8.3.1).
+    pub https: bool,
+}
+
+impl Default for Options {
+    /// Windows that are never the limit, one hundred calls in flight.
+    fn default() -> Options {
+        Options {
+            stream_window: (1 << 30) - 1,
+            connection_window: (1 << 30) - 1,
+            max_frame: FRAME_MAX_LEAST,
+            split_writes: false,
+            max_streams: 100,
+            header_list_max: 64 << 10,
+            https: false,
+        }
+    }
+}
+
+impl Options {
+    pub(super) fn legal(self) -> Options {
+        Options {
+            stream_window: self.stream_window.clamp(1, WINDOW_MAX),
+            connection_window: self.connection_window.clamp(1, WINDOW_MAX),
+            max_frame: self.max_frame.clamp(FRAME_MAX_LEAST, FRAME_MAX_MOST),
+            ..self
+        }
+    }
+
+    /// Preface, SETTINGS, and the connection's window (RFC 9113 section 3.4).
+    pub(super) fn greeting(&self) -> Vec<u8> {
+        let mut parameters = vec![
+            (setting::ENABLE_PUSH, 0),
+            (setting::MAX_HEADER_LIST_SIZE, self.header_list_max),
+        ];
+        if self.stream_window != WINDOW_DEFAULT {
+            parameters.push((setting::INITIAL_WINDOW_SIZE, self.stream_window));
+        }
+        if self.max_frame != FRAME_MAX_LEAST {
+            parameters.push((setting::MAX_FRAME_SIZE, self.max_frame));
+        }
+        let mut payload = Vec::with_capacity(6 * parameters.len());
+        for (name, value) in parameters {
+            payload.extend_from_slice(&u16::to_be_bytes(name));
+            payload.extend_from_slice(&u32::to_be_bytes(value));
+        }
+        let mut greeting = PREFACE.to_vec();
+        put(&mut greeting, kind::SETTINGS, 0, 0, &payload);
+        if let Some(increment) = ReceiveWindow::connection_grant(self.connection_window) {
+            put_window_update(&mut greeting, 0, increment);
+        }
+        greeting
+    }
+}
 
 /// The peer's settings that a client has to keep.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! The attributes of one element.
+//! The attributes of one element (XML 1.0 section 3.1).
 
 use std::borrow::Cow;
 
@@ -6,9 +6,9 @@ use wirelab_wire_own::infoset::scope::{Scope, same};
 use wirelab_wire_own::infoset::source::marks;
 use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
 
-use super::blocks::before_mark;
-use super::pair::Pair;
-use super::reference;
+use super::escape;
+use super::name::QName;
+use super::search::{self, before_mark};
 
 /// Attributes of one element, declarations of namespaces included.
 const ATTRIBUTES_MAX: usize = 64;
@@ -127,7 +127,7 @@ impl<'de> AttributeList<'de> {
                 continue;
             }
             if same(Attribute::of(&pair).namespace(scope)?, namespace) {
-                return reference::attribute(pair.value, pair.offset).map(Some);
+                return escape::attribute_value(pair.value, pair.offset).map(Some);
             }
         }
         Ok(None)
@@ -244,7 +244,7 @@ impl<'de> Pairs<'de> {
         }
         let pair = Pair::read(self.document, begin)?;
         if pair.referring {
-            reference::attribute(pair.value, pair.offset)?;
+            escape::attribute_value(pair.value, pair.offset)?;
         }
         self.at = pair.end;
         Ok(Next::Pair(pair))
@@ -276,4 +276,89 @@ fn declare<'de>(
         return Err(Error::syntax(pair.offset, text));
     }
     scope.declare(prefix, pair.value, depth, pair.offset)
+}
+
+/// Bytes of an attribute's value.
+pub(super) const VALUE_BYTES_MAX: usize = 4096;
+
+/// An attribute as it is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair<'de> {
+    pub(super) name: QName<'de>,
+    /// Without its quotation marks, references unresolved.
+    pub(super) value: &'de str,
+    /// Whether the value holds an `&`.
+    pub(super) referring: bool,
+    /// Where the name begins.
+    pub(super) offset: usize,
+    /// Behind the closing quotation mark.
+    pub(super) end: usize,
+}
+
+impl<'de> Pair<'de> {
+    /// Reads the attribute whose name begins at `offset`. What
+    /// the value's references stand for is for its user to prove.
+    #[inline]
+    pub(super) fn read(document: &'de str, offset: usize) -> Result<Self, Error> {
+        let bytes = document.as_bytes();
+        let name = QName::read(document, offset)?;
+        let name_end = offset + name.whole.len();
+        let start = value_start(bytes, name_end)?;
+        let (end, referring) = value_end(bytes, start)?;
+        if end - start > VALUE_BYTES_MAX {
+            let what = "bytes of an attribute";
+            return Err(Error::limit(offset, what, VALUE_BYTES_MAX));
+        }
+        Ok(Pair {
+            name,
+            value: &document[start..end],
+            referring,
+            offset,
+            end: end + 1,
+        })
+    }
+}
+
+/// Where the value begins, behind `=` and the opening quotation mark.
+#[inline]
+fn value_start(bytes: &[u8], name_end: usize) -> Result<usize, Error> {
+    if let [b'=', b'"', ..] = bytes[name_end..] {
+        return Ok(name_end + 2);
+    }
+    let equals = chars::spaces_end(bytes, name_end);
+    if bytes.get(equals) != Some(&b'=') {
+        return Err(missing(bytes, equals, "an attribute without a value"));
+    }
+    let mark = chars::spaces_end(bytes, equals + 1);
+    match bytes.get(mark) {
+        Some(b'"' | b'\'') => Ok(mark + 1),
+        _ => Err(missing(bytes, mark, "a value without quotation marks")),
+    }
+}
+
+/// Where the value that begins at `start`, behind its quotation mark, ends,
+/// and whether it holds an `&`.
+#[inline]
+fn value_end(bytes: &[u8], start: usize) -> Result<(usize, bool), Error> {
+    let mark = bytes[start - 1];
+    let mut referring = false;
+    let mut at = start;
+    loop {
+        at = search::first_of(bytes, at, [mark, b'<', b'&']);
+        match bytes.get(at) {
+            Some(b'&') => referring = true,
+            Some(b'<') => return Err(Error::syntax(at, "< in an attribute")),
+            Some(_) => return Ok((at, referring)),
+            None => return Err(Error::new(at, ErrorKind::Truncated)),
+        }
+        at += 1;
+    }
+}
+
+/// The error that something else was wanted at `at`, where there is anything.
+fn missing(bytes: &[u8], at: usize, what: &str) -> Error {
+    match bytes.get(at) {
+        Some(_) => Error::syntax(at, what),
+        None => Error::new(at, ErrorKind::Truncated),
+    }
 }

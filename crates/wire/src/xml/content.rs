@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use memchr::memmem;
 use wirelab_wire_own::infoset::{Error, ErrorKind, Source, Step, Text, chars};
 
-use super::bytes;
-use super::reference;
+use super::escape;
 use super::scanner::Scanner;
+use super::search;
 
 /// A text up to the next markup or reference.
 struct Run {
@@ -44,7 +44,8 @@ impl<'de> Scanner<'de> {
             let offset = self.position.at;
             match *self.rest() {
                 [b'&', ..] => {
-                    let (character, bytes) = reference::leading(&self.document[offset..], offset)?;
+                    let (character, bytes) =
+                        escape::leading_reference(&self.document[offset..], offset)?;
                     self.position.at += bytes;
                     whole.push(character);
                 }
@@ -90,7 +91,7 @@ impl<'de> Scanner<'de> {
     pub(super) fn reference(&mut self) -> Result<Step<'de>, Error> {
         self.prove_inside()?;
         let offset = self.position.at;
-        let (character, bytes) = reference::leading(&self.document[offset..], offset)?;
+        let (character, bytes) = escape::leading_reference(&self.document[offset..], offset)?;
         self.position.at += bytes;
         Ok(Step::Text(Text::Str(Cow::Owned(character.into()))))
     }
@@ -159,7 +160,7 @@ impl<'de> Scanner<'de> {
         let begin = self.position.at;
         let (mut end, mut returns) = (begin, false);
         loop {
-            end = bytes::special(bytes, end);
+            end = search::special(bytes, end);
             match bytes.get(end) {
                 Some(b'\r') => returns = true,
                 Some(b'>') => self.prove_no_section_end(begin, end)?,

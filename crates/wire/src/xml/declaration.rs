@@ -3,7 +3,7 @@
 use wirelab_wire_own::infoset::scope::short;
 use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
 
-use super::pair::Pair;
+use super::attributes::Pair;
 
 /// What the documents of most writers begin with.
 const USUAL: &str = r#"<?xml version="1.0" encoding="UTF-8"?>"#;

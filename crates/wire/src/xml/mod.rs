@@ -8,20 +8,17 @@
 //! entities; depth, names, attributes and namespaces are limited.
 
 mod attributes;
-mod blocks;
-pub(crate) mod bytes;
 mod content;
 mod declaration;
-pub(crate) mod escape;
-mod name;
-mod pair;
 #[cfg(test)]
-mod peer_tests;
+mod differential_tests;
+pub(crate) mod escape;
+mod multi_reference;
+mod name;
 mod position;
-mod reference;
-mod references;
-mod repeats;
 pub mod scanner;
+pub(crate) mod search;
+mod tag_cache;
 mod tags;
 pub(crate) mod text_sink;
 

@@ -4,7 +4,7 @@ use wirelab_wire_own::infoset::chars::{self, Class, NAME_BYTES_MAX};
 use wirelab_wire_own::infoset::scope::short;
 use wirelab_wire_own::infoset::{Error, ErrorKind};
 
-use super::bytes;
+use super::search;
 
 /// A name and its parts.
 #[derive(Debug, Clone, Copy)]
@@ -94,7 +94,7 @@ impl<'de> QName<'de> {
 #[inline]
 pub(super) fn plain_name_end(bytes: &[u8], at: usize) -> usize {
     // Most names are nothing but letters.
-    let letters = bytes::letters_end(bytes, at);
+    let letters = search::letters_end(bytes, at);
     if letters > at && bytes.get(letters) == Some(&b'>') {
         return letters;
     }

@@ -3,7 +3,7 @@
 use wirelab_wire_own::infoset::scope::Scope;
 
 use super::attributes::AttributeList;
-use super::repeats::Repeats;
+use super::tag_cache::Repeats;
 
 /// Where a scanner is.
 #[derive(Clone)]

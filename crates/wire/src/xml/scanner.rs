@@ -12,9 +12,9 @@ use std::borrow::Cow;
 use wirelab_wire_own::infoset::{Element, Error, ErrorKind, Source, Step, Text, chars};
 
 use super::declaration;
+use super::escape;
+use super::multi_reference::{Index, References};
 use super::position::{Leaf, Position};
-use super::reference;
-use super::references::{Index, References};
 
 /// A document that is being read.
 pub struct Scanner<'de> {
@@ -58,7 +58,7 @@ impl<'de> Scanner<'de> {
         let pairs = self.position.attributes.pairs(self.document);
         pairs.map(|pair| {
             let pair = pair?;
-            let value = reference::attribute(pair.value, pair.offset)?;
+            let value = escape::attribute_value(pair.value, pair.offset)?;
             Ok((pair.name.whole, value))
         })
     }

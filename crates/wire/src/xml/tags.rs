@@ -4,12 +4,12 @@ use wirelab_wire_own::infoset::scope::short;
 use wirelab_wire_own::infoset::{DEPTH_MAX, Element, Error, ErrorKind, chars};
 
 use super::attributes::{Met, TagEnd, type_alone};
-use super::blocks::{BLOCK, block, letters_behind_first, same_behind_first};
-use super::bytes::{same, special};
 use super::name::{QName, plain_name_end};
 use super::position::{Leaf, Name};
-use super::repeats::Tag;
 use super::scanner::Scanner;
+use super::search::{BLOCK, block, letters_behind_first, same_behind_first};
+use super::search::{same, special};
+use super::tag_cache::Tag;
 
 impl<'de> Scanner<'de> {
     /// Opens the next child where it lies as most do: at once, with a short

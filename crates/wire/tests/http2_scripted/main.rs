@@ -2,8 +2,8 @@
 
 mod calls;
 mod connection;
+mod error_handling;
 mod fields;
 mod flow;
-mod hostile;
 mod peer;
 mod scripts;

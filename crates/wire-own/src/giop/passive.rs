@@ -1,0 +1,77 @@
+//! Headers of requests and replies as an onlooker reads them, who sees both
+//! directions of a connection and is party to neither.
+
+use super::message::{HEADER_BYTES, Kind, Version};
+use super::requests::{Content, Inbound};
+use super::service_contexts;
+use crate::cdr::{ByteOrder, Error, Reader};
+
+/// What a Request says before its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestHead {
+    /// Its number.
+    pub id: u32,
+    /// False for one-way calls.
+    pub response_expected: bool,
+    /// What the object shall do.
+    pub operation: String,
+    /// Bytes between the message's header and the arguments.
+    pub bytes: usize,
+}
+
+/// What a Reply says before its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyHead {
+    /// The number of the request.
+    pub id: u32,
+    /// As in the message: 0 `NO_EXCEPTION`, 1 `USER_EXCEPTION`, 2 `SYSTEM_EXCEPTION`, …
+    pub status: u32,
+    /// Bytes between the message's header and the result.
+    pub bytes: usize,
+}
+
+/// Reads the header of a Request; `content` is what follows the message's
+/// header, or the beginning of it.
+///
+/// # Errors
+/// When it is malformed, or does not end within `content`.
+pub fn request(version: Version, order: ByteOrder, content: &[u8]) -> Result<RequestHead, Error> {
+    let content = Content {
+        version,
+        order,
+        kind: Kind::Request,
+        bytes: content.to_vec(),
+        breaks: Vec::new(),
+    };
+    match content.head(&mut None)? {
+        Inbound::Request(request) => Ok(RequestHead {
+            id: request.reply_to.id,
+            response_expected: request.response_expected,
+            bytes: request.body.at.min(content.bytes.len()),
+            operation: request.operation,
+        }),
+        _ => Err(Error::Unsupported("a request that is none")),
+    }
+}
+
+/// Reads the header of a Reply; `content` is what follows the message's
+/// header, or the beginning of it.
+///
+/// # Errors
+/// When it is malformed, or does not end within `content`.
+pub fn reply(version: Version, order: ByteOrder, content: &[u8]) -> Result<ReplyHead, Error> {
+    let mut reader = Reader::new(order, content, HEADER_BYTES);
+    let reader = &mut reader;
+    let (id, status) = if version == Version::V12 {
+        let head = (reader.ulong()?, reader.ulong()?);
+        service_contexts::read(reader)?;
+        // Aligned only where there is a body (section 9.4.3.2).
+        reader.align(8);
+        head
+    } else {
+        service_contexts::read(reader)?;
+        (reader.ulong()?, reader.ulong()?)
+    };
+    let bytes = reader.position().min(content.len());
+    Ok(ReplyHead { id, status, bytes })
+}

@@ -1,0 +1,109 @@
+//! GIOP 1.2 messages that a client sends (CORBA 3.3 part 2, section 9.4.2).
+
+use super::message::{HEADER_BYTES, Kind, MessageHeader, Version, write_message};
+use super::options::Options;
+use super::service_contexts::{self, CodeSets};
+use crate::cdr::{ByteOrder, Error, Writer};
+use crate::session::Request;
+
+/// Different requests whose headers are remembered.
+const HEADS_MAX: usize = 16;
+
+/// `response_flags`: the reply comes from the object itself (`SYNC_WITH_TARGET`).
+const WITH_TARGET: u8 = 3;
+
+/// `TargetAddress`: the object is named by its key (`KeyAddr`).
+const KEY_ADDR: i16 = 0;
+
+/// Headers of one session's requests, written once and remembered.
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    code_sets_told: bool,
+    known: Vec<(u32, Box<[u8]>)>,
+}
+
+impl Heads {
+    /// The request that told the code sets was never sent.
+    pub(super) fn tell_code_sets_again(&mut self) {
+        self.code_sets_told = false;
+    }
+
+    /// The header of `request` as number `id`, up to where its body begins.
+    /// The connection's first also tells the code sets.
+    pub(super) fn of(&mut self, request: &Request, options: &Options, id: u32) -> Vec<u8> {
+        let first = !self.code_sets_told;
+        self.code_sets_told = true;
+        let mut known = self.known.iter();
+        let mut head = match known.find(|(known, _)| *known == request.id) {
+            Some((_, head)) if !first => head.to_vec(),
+            _ => write_head(request, options, first.then(CodeSets::default)),
+        };
+        let is_new = !self.known.iter().any(|(known, _)| *known == request.id);
+        if !first && is_new && self.known.len() < HEADS_MAX {
+            self.known.push((request.id, head.clone().into()));
+        }
+        let number = match options.byte_order {
+            ByteOrder::Big => id.to_be_bytes(),
+            ByteOrder::Little => id.to_le_bytes(),
+        };
+        head[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&number);
+        head
+    }
+}
+
+/// The header of a request as number 0.
+fn write_head(request: &Request, options: &Options, code_sets: Option<CodeSets>) -> Vec<u8> {
+    let order = options.byte_order;
+    let mut head = Vec::with_capacity(128);
+    write_message(&mut head, Version::V12, order, Kind::Request, |out| {
+        write_fields(request, options, code_sets, out)
+    })
+    .expect("checked names have a form in CDR");
+    let size = head.len() - HEADER_BYTES + request.body.len();
+    let header = MessageHeader {
+        version: Version::V12,
+        order,
+        more: false,
+        kind: Kind::Request,
+        size: u32::try_from(size).expect("checked requests are within the largest size"),
+    };
+    head[..HEADER_BYTES].copy_from_slice(&header.bytes());
+    head
+}
+
+fn write_fields(
+    request: &Request,
+    options: &Options,
+    code_sets: Option<CodeSets>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let mut writer = Writer::new(options.byte_order, out, HEADER_BYTES);
+    writer.ulong(0);
+    writer.octet(WITH_TARGET);
+    writer.raw(&[0; 3]);
+    writer.short(KEY_ADDR);
+    writer.octets(&options.object_key)?;
+    writer.string(&request.path)?;
+    service_contexts::write(&mut writer, code_sets)?;
+    if !request.body.is_empty() {
+        writer.align(8);
+    }
+    Ok(())
+}
+
+/// A CancelRequest for request number `id`.
+pub(super) fn cancel(order: ByteOrder, id: u32) -> Vec<u8> {
+    let mut message = Vec::with_capacity(16);
+    write_message(
+        &mut message,
+        Version::V12,
+        order,
+        Kind::CancelRequest,
+        |out| {
+            Writer::new(order, out, HEADER_BYTES).ulong(id);
+            Ok(())
+        },
+    )
+    .expect("four bytes are a message");
+    message
+}

@@ -1,0 +1,251 @@
+//! What a server is sent (CORBA 3.3 part 2, sections 9.4.2, 9.4.4, 9.4.5).
+
+use serde::de::DeserializeOwned;
+
+use super::ior::{Ior, Profile};
+use super::message::{HEADER_BYTES, Kind, Version};
+use super::reply_writer::ReplyTo;
+use super::service_contexts::{self, CodeSets};
+use crate::cdr::{self, Break, ByteOrder, Error, Reader};
+
+/// `response_flags` and `response_expected`: a reply is due.
+const EXPECTED: u8 = 1;
+
+/// A message from a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inbound {
+    /// A call.
+    Request(Request),
+    /// "Where is this object?"
+    Locate(LocateRequest),
+    /// A call was given up; answering it all the same does no harm.
+    Cancel {
+        /// The request's number.
+        id: u32,
+    },
+    /// No more requests.
+    CloseConnection,
+    /// The client did not understand an answer.
+    MessageError,
+    /// A request whose envelope is GIOP, but whose header is not; to be
+    /// answered with `MARSHAL` where its number could be read, else with a
+    /// MessageError.
+    Malformed {
+        /// Whom to answer.
+        reply_to: Option<ReplyTo>,
+        /// What is wrong.
+        error: Error,
+    },
+}
+
+/// A call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Whom to answer, in the request's version and byte order.
+    pub reply_to: ReplyTo,
+    /// False for one-way calls: they must not be answered.
+    pub response_expected: bool,
+    /// The object that is called.
+    pub object_key: Vec<u8>,
+    /// What it shall do.
+    pub operation: String,
+    /// The connection's code sets, if this request tells them.
+    pub code_sets: Option<CodeSets>,
+    /// The arguments.
+    pub body: Body,
+}
+
+/// A question for an object's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocateRequest {
+    /// Whom to answer.
+    pub reply_to: ReplyTo,
+    /// The object.
+    pub object_key: Vec<u8>,
+}
+
+/// Arguments of a call as they came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    order: ByteOrder,
+    content: Vec<u8>,
+    /// Where in `content` the arguments begin.
+    pub(super) at: usize,
+    breaks: Vec<Break>,
+}
+
+impl Body {
+    /// The order of its numbers.
+    #[must_use]
+    pub fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// Reads the arguments as one message.
+    ///
+    /// # Errors
+    /// When they are not that message, or more than that message.
+    pub fn read<M: DeserializeOwned>(&self) -> Result<M, Error> {
+        let mut reader = reader(self.order, &self.content, &self.breaks);
+        reader.raw(self.at)?;
+        cdr::from_reader(reader)
+    }
+
+    /// The arguments' bytes. In GIOP 1.2 they are aligned from the first on.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.content[self.at..]
+    }
+}
+
+/// A message's content behind its header, its fragments joined.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) version: Version,
+    pub(super) order: ByteOrder,
+    pub(super) kind: Kind,
+    pub(super) bytes: Vec<u8>,
+    /// Where fragments of GIOP 1.1 begin in it.
+    pub(super) breaks: Vec<Break>,
+}
+
+fn reader<'a>(order: ByteOrder, content: &'a [u8], breaks: &'a [Break]) -> Reader<'a> {
+    Reader::new(order, content, HEADER_BYTES).with_breaks(breaks)
+}
+
+impl Content {
+    /// What it says. Kinds that only servers send are not for here.
+    pub(super) fn parse(self) -> Inbound {
+        let mut id = None;
+        let parsed = match self.kind {
+            Kind::CloseConnection => Ok(Inbound::CloseConnection),
+            Kind::MessageError => Ok(Inbound::MessageError),
+            Kind::CancelRequest => self.cancel(),
+            Kind::LocateRequest => self.locate(&mut id),
+            _ => self.head(&mut id),
+        };
+        match parsed {
+            Ok(Inbound::Request(mut request)) => {
+                request.body.content = self.bytes;
+                request.body.breaks = self.breaks;
+                Inbound::Request(request)
+            }
+            Ok(inbound) => inbound,
+            Err(error) => Inbound::Malformed {
+                reply_to: id.map(|id| self.reply_to(id)),
+                error,
+            },
+        }
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        reader(self.order, &self.bytes, &self.breaks)
+    }
+
+    fn reply_to(&self, id: u32) -> ReplyTo {
+        ReplyTo {
+            version: self.version,
+            order: self.order,
+            id,
+        }
+    }
+
+    fn cancel(&self) -> Result<Inbound, Error> {
+        Ok(Inbound::Cancel {
+            id: self.reader().ulong()?,
+        })
+    }
+
+    fn locate(&self, number: &mut Option<u32>) -> Result<Inbound, Error> {
+        let mut reader = self.reader();
+        let id = *number.insert(reader.ulong()?);
+        let object_key = match self.version {
+            Version::V12 => target(&mut reader)?,
+            Version::V10 | Version::V11 => reader.octets()?.to_owned(),
+        };
+        Ok(Inbound::Locate(LocateRequest {
+            reply_to: self.reply_to(id),
+            object_key,
+        }))
+    }
+
+    /// A request whose body still lacks its bytes.
+    pub(super) fn head(&self, number: &mut Option<u32>) -> Result<Inbound, Error> {
+        let mut reader = self.reader();
+        let request = match self.version {
+            Version::V12 => self.head_12(&mut reader, number)?,
+            Version::V10 | Version::V11 => self.head_10(&mut reader, number)?,
+        };
+        Ok(Inbound::Request(request))
+    }
+
+    fn head_12(&self, reader: &mut Reader<'_>, number: &mut Option<u32>) -> Result<Request, Error> {
+        let id = *number.insert(reader.ulong()?);
+        let flags = reader.octet()?;
+        reader.raw(3)?;
+        let object_key = target(reader)?;
+        let operation = reader.string()?.to_owned();
+        let code_sets = service_contexts::read(reader)?;
+        // Aligned only where there is a body (section 9.4.2.2).
+        reader.align(8);
+        Ok(Request {
+            reply_to: self.reply_to(id),
+            response_expected: flags & EXPECTED != 0,
+            object_key,
+            operation,
+            code_sets,
+            body: self.body(reader.position()),
+        })
+    }
+
+    fn head_10(&self, reader: &mut Reader<'_>, number: &mut Option<u32>) -> Result<Request, Error> {
+        let code_sets = service_contexts::read(reader)?;
+        let id = *number.insert(reader.ulong()?);
+        let flags = reader.octet()?;
+        if self.version == Version::V11 {
+            reader.raw(3)?;
+        }
+        let object_key = reader.octets()?.to_owned();
+        let operation = reader.string()?.to_owned();
+        let _principal = reader.octets()?;
+        Ok(Request {
+            reply_to: self.reply_to(id),
+            response_expected: flags & EXPECTED != 0,
+            object_key,
+            operation,
+            code_sets,
+            body: self.body(reader.position()),
+        })
+    }
+
+    fn body(&self, at: usize) -> Body {
+        Body {
+            order: self.order,
+            content: Vec::new(),
+            at,
+            breaks: Vec::new(),
+        }
+    }
+}
+
+/// The object key of a `TargetAddress` (section 9.4.2.1): the key itself, or a
+/// profile or a whole reference that holds it.
+fn target(reader: &mut Reader<'_>) -> Result<Vec<u8>, Error> {
+    let profile = match reader.ushort()? {
+        0 => return Ok(reader.octets()?.to_owned()),
+        1 => Ior::read_profile(reader)?,
+        2 => {
+            let chosen = reader.ulong()? as usize;
+            let mut ior = Ior::read(reader)?;
+            if chosen >= ior.profiles.len() {
+                return Err(Error::Unsupported("a target whose profile is not there"));
+            }
+            ior.profiles.swap_remove(chosen)
+        }
+        _ => return Err(Error::Unsupported("an addressing mode above 2")),
+    };
+    match profile {
+        Profile::Iiop(iiop) => Ok(iiop.object_key),
+        Profile::Other { .. } => Err(Error::Unsupported("a target without an IIOP profile")),
+    }
+}

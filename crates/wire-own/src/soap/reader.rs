@@ -1,0 +1,121 @@
+//! Messages from envelopes.
+
+use serde::de::Deserialize;
+use wirelab_contract::{Message, Operation};
+
+use crate::infoset::reader;
+use crate::infoset::source::Source;
+use crate::infoset::{Error, ErrorKind};
+
+use super::envelope::Envelope;
+use super::fault::Fault;
+use super::format::{Form, Style};
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer<M> {
+    /// The reply.
+    Message(M),
+    /// A fault instead.
+    Fault(Fault),
+}
+
+impl<'de, S: Source<'de>> Envelope<'de, S> {
+    /// Reads the rest as the request of `operation`.
+    ///
+    /// # Errors
+    /// When it is another message, or of another version.
+    pub fn request<M: Message>(self, form: Form, operation: Operation) -> Result<M, Error> {
+        self.message(form, operation, form.request_child(operation, M::NAME))
+    }
+
+    /// Reads the rest as the reply of `operation`, or a fault.
+    ///
+    /// # Errors
+    /// As [`Envelope::request`].
+    pub fn reply<M: Message>(self, form: Form, operation: Operation) -> Result<Answer<M>, Error> {
+        self.reply_as(form, operation, M::NAME)
+    }
+
+    /// As [`Envelope::reply`], into any structure, also one that borrows from
+    /// the document; `name` is the message's.
+    ///
+    /// # Errors
+    /// As [`Envelope::request`].
+    pub fn reply_as<T: Deserialize<'de>>(
+        self,
+        form: Form,
+        operation: Operation,
+        name: &str,
+    ) -> Result<Answer<T>, Error> {
+        if self.is_fault() {
+            return self.fault(form.style()).map(Answer::Fault);
+        }
+        let message = self.message(form, operation, form.reply_child(operation, name))?;
+        Ok(Answer::Message(message))
+    }
+
+    fn fault(mut self, style: Style) -> Result<Fault, Error> {
+        let fault = Fault::read(&mut self.source, &self.body, self.version)?;
+        self.end(style)?;
+        Ok(fault)
+    }
+
+    /// Reads the rest as the message whose element, the body's child, has that
+    /// name.
+    pub(super) fn message<T: Deserialize<'de>>(
+        mut self,
+        form: Form,
+        operation: Operation,
+        child: [&str; 2],
+    ) -> Result<T, Error> {
+        self.prove_version(form)?;
+        self.prove_body(form, operation, child)?;
+        let namespace = form.field_namespace(operation);
+        let message = reader::read(&mut self.source, namespace, form.shape())?;
+        self.end(form.style())?;
+        Ok(message)
+    }
+
+    fn prove_version(&self, form: Form) -> Result<(), Error> {
+        if self.version == form.version() {
+            return Ok(());
+        }
+        let what = "an envelope of the other version of SOAP";
+        Err(Error::new(0, ErrorKind::Envelope(what)))
+    }
+
+    /// The body's child must be the message, or in the rpc styles the
+    /// operation. In rpc/encoded ours is in no namespace; other writers put it
+    /// into the contract's.
+    fn prove_body(&self, form: Form, operation: Operation, child: [&str; 2]) -> Result<(), Error> {
+        let namespace = operation.contract().namespace();
+        let namespaces: &[&str] = match form.style() {
+            Style::Literal | Style::Rpc => &[namespace],
+            Style::Encoded => &["", namespace],
+        };
+        let child = child.concat();
+        if namespaces.iter().any(|space| self.body.is(space, &child)) {
+            return Ok(());
+        }
+        Err(self
+            .body
+            .unexpected(format!("{{{}}}{child}", namespaces[0])))
+    }
+
+    /// Proves that the envelope ends behind the body's child. In rpc/encoded
+    /// elements may follow that were referred to.
+    fn end(mut self, style: Style) -> Result<(), Error> {
+        while let Some(beside) = self.source.child()? {
+            let referred = style == Style::Encoded && self.source.attribute("", "id")?.is_some();
+            if !referred {
+                return Err(beside.unexpected("the end of the body"));
+            }
+            self.source.skip()?;
+        }
+        match self.source.child()? {
+            None => self.source.finish(),
+            Some(beside) => Err(beside.unexpected("the end of the envelope")),
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! Typed messages to bytes and back, whatever the codec.
+
+use serde::Deserialize;
+use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserializer};
+use wirelab_contract::transfer::UploadChunk;
+use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary, lists};
+
+use super::error::require;
+use super::views::ErrorView;
+use super::{Codec, Mismatch, Unsupported, protobuf, self_describing, token_xml};
+use crate::cdr::{self, ByteOrder};
+use crate::soap::{self, Answer, EnvelopeError, Style, UsernameToken, Version};
+use crate::token_xml::{Decoder, Document, Encoder, TokenCache};
+use crate::xml;
+
+/// A codec, with what its bytes depend on beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// The codec.
+    pub codec: Codec,
+    /// Byte order of CDR.
+    pub order: ByteOrder,
+    /// Version of SOAP; soap-encoded is 1.1 always.
+    pub soap: Version,
+    /// What token-xml caches.
+    pub cache: TokenCache,
+}
+
+impl From<Codec> for Form {
+    /// The codec with the defaults: little-endian CDR, SOAP 1.1, a cache of names.
+    fn from(codec: Codec) -> Self {
+        Form {
+            codec,
+            order: ByteOrder::default(),
+            soap: Version::V11,
+            cache: TokenCache::default(),
+        }
+    }
+}
+
+impl Form {
+    /// The same with another byte order.
+    #[must_use]
+    pub fn in_order(self, order: ByteOrder) -> Self {
+        Form { order, ..self }
+    }
+
+    /// The same with a version of SOAP.
+    #[must_use]
+    pub fn in_soap(self, soap: Version) -> Self {
+        Form { soap, ..self }
+    }
+
+    /// The same with another cache of tokens.
+    #[must_use]
+    pub fn with_cache(self, cache: TokenCache) -> Self {
+        Form { cache, ..self }
+    }
+
+    /// How SOAP carries it, where the codec is one of SOAP's.
+    #[must_use]
+    pub fn envelope(self) -> Option<soap::Form> {
+        let (version, style) = match self.codec {
+            Codec::SoapLiteral => (self.soap, Style::Literal),
+            Codec::SoapRpc => (self.soap, Style::Rpc),
+            Codec::SoapEncoded => (Version::V11, Style::Encoded),
+            _ => return None,
+        };
+        Some(soap::Form::new(version, style).expect("rpc/encoded comes with SOAP 1.1"))
+    }
+
+    /// The messages of a request in their order: one, except in UploadStream.
+    /// Hello and HelloBytes have no fields: their one message is empty in
+    /// text, protobuf and CDR, `{}` in JSON; REST sends no body for them.
+    ///
+    /// # Errors
+    /// When the operation has no form in this codec.
+    pub fn encode(self, call: &Call) -> Result<Vec<Vec<u8>>, Unsupported> {
+        self.encode_as(call, None)
+    }
+
+    /// The same from a caller with a name, which only SOAP can say.
+    ///
+    /// # Errors
+    /// When the operation has no form in this codec.
+    pub fn encode_as(
+        self,
+        call: &Call,
+        caller: Option<&UsernameToken>,
+    ) -> Result<Vec<Vec<u8>>, Unsupported> {
+        let operation = call.operation();
+        require(self.codec, operation)?;
+        if let Call::UploadStream { data, chunk_bytes } = call {
+            let chunks = data.chunks(*chunk_bytes as usize).map(<[u8]>::to_vec);
+            return Ok(chunks
+                .map(|data| self.write(&UploadChunk { data }))
+                .collect());
+        }
+        let write = WriteRequest {
+            form: self,
+            operation,
+            caller,
+        };
+        Ok(call.visit(write).into_iter().collect())
+    }
+
+    /// Appends the one message of a request to `out`: what [`Form::encode_as`]
+    /// gives, without memory of its own.
+    ///
+    /// # Errors
+    /// When the operation has no form in this codec, or its request is a stream.
+    pub fn append_request(
+        self,
+        call: &Call,
+        caller: Option<&UsernameToken>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Unsupported> {
+        let operation = call.operation();
+        require(self.codec, operation)?;
+        let append = AppendRequest {
+            form: self,
+            operation,
+            caller,
+            out,
+        };
+        call.visit(append).ok_or(Unsupported {
+            codec: self.codec,
+            operation,
+        })
+    }
+
+    /// A request by itself.
+    #[must_use]
+    pub fn write_request<O: Unary>(self, request: &O::Request) -> Vec<u8> {
+        let write = WriteRequest {
+            form: self,
+            operation: O::OPERATION,
+            caller: None,
+        };
+        write.visit(request)
+    }
+
+    /// A reply by itself.
+    #[must_use]
+    pub fn write_reply<O: Unary>(self, reply: &O::Reply) -> Vec<u8> {
+        if self.codec == Codec::TokenXml {
+            return token_xml::first(self.cache, &Document::of_reply(O::OPERATION, reply));
+        }
+        let Some(form) = self.envelope() else {
+            return self.write(reply);
+        };
+        let mut out = Vec::new();
+        soap::write_reply(form, O::OPERATION, reply, &mut out);
+        out
+    }
+
+    /// Reads a request that fills `bytes`.
+    ///
+    /// # Errors
+    /// [`Mismatch::Malformed`] when the bytes are not that message.
+    pub fn read_request<O: Unary>(self, bytes: &[u8]) -> Result<O::Request, Mismatch> {
+        if self.codec == Codec::TokenXml {
+            let request = Decoder::new(self.cache).read_request(bytes, O::OPERATION);
+            return request.map_err(|error| token_xml::unread(&error));
+        }
+        let Some(form) = self.envelope() else {
+            return self.read(bytes);
+        };
+        let read = soap::read_request(form, O::OPERATION, bytes);
+        read.map_err(|error| self.malformed(&error))
+    }
+
+    /// Reads a reply that fills `bytes`.
+    ///
+    /// # Errors
+    /// [`Mismatch::Malformed`] when the bytes are not that message,
+    /// [`Mismatch::Fault`] when they are a fault of SOAP.
+    pub fn read_reply<O: Unary>(self, bytes: &[u8]) -> Result<O::Reply, Mismatch> {
+        match self.codec {
+            Codec::TokenXml => token_xml::reply(&mut Decoder::new(self.cache), bytes, O::OPERATION),
+            _ if self.envelope().is_some() => self.view(O::OPERATION, O::Reply::NAME, bytes),
+            _ => self.read(bytes),
+        }
+    }
+
+    /// A message without an operation: everything but envelopes. In text there are
+    /// only requests, and they are empty.
+    ///
+    /// # Panics
+    /// With a codec of SOAP or token-xml, whose envelopes tell the operation;
+    /// when a part of the message has 2^32 bytes or more in CDR, where the
+    /// contracts bound them far below.
+    #[must_use]
+    pub fn write<M: Message>(self, message: &M) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.append(message, &mut out);
+        out
+    }
+
+    fn append<M: Message>(self, message: &M, out: &mut Vec<u8>) {
+        const BOUNDED: &str = "the contracts bound messages";
+        match self.codec {
+            Codec::Text => {}
+            Codec::Json => {
+                serde_json::to_writer(out, message).expect("messages are maps with string keys");
+            }
+            Codec::Cbor | Codec::Msgpack => self_describing::append(self.codec, message, out),
+            Codec::Protobuf => message.encode(out).expect("memory grows"),
+            Codec::Xml => xml::write(message, out),
+            Codec::Cdr => cdr::write(self.order, message, out, 0).expect(BOUNDED),
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
+                panic!("{}: an envelope needs its operation", self.codec)
+            }
+        }
+    }
+
+    /// Reads a message that fills `bytes`, without an operation.
+    ///
+    /// # Errors
+    /// [`Mismatch::Malformed`] when the bytes are not that message.
+    ///
+    /// # Panics
+    /// With a codec of SOAP or token-xml, whose envelopes tell the operation.
+    pub fn read<M: Message>(self, bytes: &[u8]) -> Result<M, Mismatch> {
+        match self.codec {
+            Codec::Text => read_text(bytes),
+            Codec::Json => self_describing::parse_json(bytes),
+            Codec::Cbor | Codec::Msgpack => self_describing::parse(self.codec, bytes),
+            Codec::Protobuf => lists::from_protobuf(bytes).map_err(|error| self.malformed(&error)),
+            Codec::Xml => xml::from_slice(bytes).map_err(|error| self.misread(&error)),
+            Codec::Cdr => {
+                cdr::from_slice(self.order, bytes).map_err(|error| self.malformed(&error))
+            }
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
+                panic!("{}: an envelope needs its operation", self.codec)
+            }
+        }
+    }
+
+    /// Reads the reply message called `name` into a structure that borrows
+    /// from it.
+    ///
+    /// # Panics
+    /// With CBOR, MessagePack, protobuf, CDR and token-xml, which have none.
+    pub(super) fn view<'a, V: Deserialize<'a>>(
+        self,
+        operation: Operation,
+        name: &str,
+        bytes: &'a [u8],
+    ) -> Result<V, Mismatch> {
+        if let Some(form) = self.envelope() {
+            return match soap::read_reply_as(form, operation, name, bytes) {
+                Ok(Answer::Message(message)) => Ok(message),
+                Ok(Answer::Fault(fault)) => Err(Mismatch::fault(&fault)),
+                Err(EnvelopeError::Xml(error)) => Err(self.misread(&error)),
+                Err(error) => Err(self.malformed(&error)),
+            };
+        }
+        match self.codec {
+            Codec::Text => read_text(bytes),
+            Codec::Json => self_describing::parse_json(bytes),
+            Codec::Xml => xml::from_slice_as(bytes, operation.contract().namespace(), name)
+                .map_err(|error| self.misread(&error)),
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
+                unreachable!("envelopes were told apart")
+            }
+            Codec::Cbor | Codec::Msgpack | Codec::Protobuf | Codec::Cdr | Codec::TokenXml => {
+                panic!("{}: replies do not lie in the bytes", self.codec)
+            }
+        }
+    }
+
+    /// The text of an application error: what REST sends with status 400, SOAP
+    /// as a fault, GIOP as the user exception of the operation's contract.
+    ///
+    /// # Errors
+    /// [`Mismatch::Malformed`] when the bytes are no application error,
+    /// [`Mismatch::Fault`] when they are a fault that blames the service.
+    pub fn read_error(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
+        if self.codec == Codec::TokenXml {
+            return token_xml::error(&token_xml::parse(self.cache, body)?, operation);
+        }
+        if self.envelope().is_some() {
+            return token_xml::fault_text(self.view(operation, "", body));
+        }
+        let contract = operation.contract();
+        match self.codec {
+            Codec::Text => Ok(text(body)?.to_owned()),
+            Codec::Json => Ok(self_describing::parse_json::<ErrorView>(body)?
+                .error
+                .into_owned()),
+            Codec::Cbor | Codec::Msgpack => self_describing::error(self.codec, body),
+            // A message with the error's text as field 1.
+            Codec::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
+            Codec::Cdr => self.read_exception(contract, body),
+            Codec::Xml => xml::read_error(contract, body).map_err(|error| self.misread(&error)),
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
+                unreachable!("envelopes were told apart")
+            }
+        }
+    }
+
+    /// A user exception: its repository id, then its members.
+    fn read_exception(self, contract: Contract, body: &[u8]) -> Result<String, Mismatch> {
+        let malformed = |error: cdr::Error| self.malformed(&error);
+        let mut reader = cdr::Reader::new(self.order, body, 0);
+        let id = reader.string().map_err(malformed)?;
+        let wanted = format!("IDL:wirelab/{contract}_v1/ApplicationError:1.0");
+        if id != wanted {
+            let (wanted, id) = (wanted.as_bytes(), id.as_bytes());
+            return Err(Mismatch::differs("exception", wanted, id));
+        }
+        let message = reader.string().map_err(malformed)?;
+        reader.finish().map_err(malformed)?;
+        Ok(message.to_owned())
+    }
+
+    fn malformed(self, error: &dyn ToString) -> Mismatch {
+        Mismatch::malformed(self.codec, 0, &error.to_string())
+    }
+
+    fn misread(self, error: &xml::Error) -> Mismatch {
+        Mismatch::malformed(self.codec, error.offset, &error.kind.to_string())
+    }
+}
+
+/// A body that is nothing but text.
+pub(super) fn text(bytes: &[u8]) -> Result<&str, Mismatch> {
+    std::str::from_utf8(bytes)
+        .map_err(|error| Mismatch::malformed(Codec::Text, error.valid_up_to(), "not UTF-8"))
+}
+
+/// A message whose one field is the text.
+fn read_text<'a, M: Deserialize<'a>>(bytes: &'a [u8]) -> Result<M, Mismatch> {
+    let fields = [("text", BorrowedStrDeserializer::new(text(bytes)?))];
+    let fields = MapDeserializer::<_, ValueError>::new(fields.into_iter());
+    M::deserialize(fields).map_err(|error| Mismatch::malformed(Codec::Text, 0, &error.to_string()))
+}
+
+struct WriteRequest<'a> {
+    form: Form,
+    operation: Operation,
+    caller: Option<&'a UsernameToken>,
+}
+
+impl MessageVisitor for WriteRequest<'_> {
+    type Output = Vec<u8>;
+
+    fn visit<M: Message>(self, message: &M) -> Vec<u8> {
+        let mut out = Vec::new();
+        let append = AppendRequest {
+            form: self.form,
+            operation: self.operation,
+            caller: self.caller,
+            out: &mut out,
+        };
+        append.visit(message);
+        out
+    }
+}
+
+struct AppendRequest<'a> {
+    form: Form,
+    operation: Operation,
+    caller: Option<&'a UsernameToken>,
+    out: &'a mut Vec<u8>,
+}
+
+impl MessageVisitor for AppendRequest<'_> {
+    type Output = ();
+
+    fn visit<M: Message>(self, message: &M) {
+        if self.form.codec == Codec::TokenXml {
+            let mut encoder = Encoder::new(self.form.cache);
+            return encoder.encode_request(self.operation, message, self.out);
+        }
+        match self.form.envelope() {
+            Some(form) => {
+                soap::write_request(form, self.operation, message, self.caller, self.out);
+            }
+            None => self.form.append(message, self.out),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Frames that concern the connection, and credit.
+
+use super::client::Client;
+use super::error::Fault;
+use super::frame::{FrameHead, STREAM_MAX, WINDOW_MAX, code, flag, kind, put};
+use super::settings::Change;
+use crate::{Failure, Replies};
+
+/// Acknowledgements that may wait for a pump.
+const ACKS_MAX: u32 = 1_000;
+
+impl Client {
+    /// RFC 9113 section 6.5.3: apply in order, then acknowledge.
+    pub(super) fn on_settings(
+        &mut self,
+        head: FrameHead,
+        payload: &[u8],
+    ) -> Result<(), Box<Fault>> {
+        if head.has(flag::ACK) {
+            return Ok(());
+        }
+        let (entries, _) = payload.as_chunks();
+        let mut growth = 0;
+        for &entry in entries {
+            match self.peer.apply(entry)? {
+                Some(Change::TableSize(size)) => self.requests.limit(size),
+                Some(Change::Window(more)) => growth += more,
+                None => {}
+            }
+        }
+        if growth != 0 {
+            self.grow_windows(growth)?;
+        }
+        self.acknowledge(kind::SETTINGS, &[])
+    }
+
+    /// RFC 9113 section 6.9.2.
+    fn grow_windows(&mut self, growth: i64) -> Result<(), Box<Fault>> {
+        for stream in self.streams.iter_mut().filter(|stream| stream.id != 0) {
+            stream.send_window.grant(growth).map_err(|_| {
+                overflow(format!(
+                    "SETTINGS_INITIAL_WINDOW_SIZE {growth} larger than before"
+                ))
+            })?;
+        }
+        for slot in self.streams.slots_where(|stream| stream.request.is_some()) {
+            self.queue(slot);
+        }
+        Ok(())
+    }
+
+    /// RFC 9113 section 6.7.
+    pub(super) fn on_ping(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Box<Fault>> {
+        if head.has(flag::ACK) {
+            return Ok(());
+        }
+        self.acknowledge(kind::PING, payload)
+    }
+
+    fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), Box<Fault>> {
+        self.acks += 1;
+        if self.acks > ACKS_MAX {
+            return Err(Fault::flood(
+                "PING and SETTINGS come no faster than they can be acknowledged \
+                 (RFC 9113 section 10.5)",
+                format!("more than {ACKS_MAX} at once"),
+            ));
+        }
+        put(&mut self.control, kind, flag::ACK, 0, payload);
+        Ok(())
+    }
+
+    /// RFC 9113 section 6.9.
+    pub(super) fn on_window_update(
+        &mut self,
+        id: u32,
+        increment: u32,
+        replies: &mut impl Replies,
+    ) -> Result<(), Box<Fault>> {
+        let increment = increment & WINDOW_MAX;
+        if id == 0 {
+            return self.grant_connection(increment);
+        }
+        let Some(slot) = self.streams.slot_of_id(id) else {
+            return Ok(());
+        };
+        let Some(stream) = self.streams.get_mut(slot) else {
+            return Ok(());
+        };
+        if increment == 0 {
+            self.spoil(slot, code::PROTOCOL_ERROR, nothing_granted().error, replies);
+        } else if stream.send_window.grant(i64::from(increment)).is_err() {
+            let Fault { code, error } = *overflow(format!("stream {id} granted {increment}"));
+            self.spoil(slot, code, error, replies);
+        } else {
+            self.queue(slot);
+        }
+        Ok(())
+    }
+
+    fn grant_connection(&mut self, increment: u32) -> Result<(), Box<Fault>> {
+        if increment == 0 {
+            return Err(nothing_granted());
+        }
+        let granted = self.send_window.grant(i64::from(increment));
+        granted.map_err(|_| overflow(format!("the connection granted {increment}")))
+    }
+
+    /// RFC 9113 section 6.8: streams above the last one were not processed.
+    pub(super) fn on_goaway(
+        &mut self,
+        last: u32,
+        replies: &mut impl Replies,
+    ) -> Result<(), Box<Fault>> {
+        let last = last & STREAM_MAX;
+        if self.goaway.is_some_and(|before| last > before) {
+            return Err(Fault::protocol(
+                "the last stream of a later GOAWAY is not higher (RFC 9113 section 6.8)",
+                format!("{last} after {}", self.goaway.unwrap_or_default()),
+            ));
+        }
+        self.goaway = Some(last);
+        for slot in self
+            .streams
+            .slots_where(|stream| stream.id == 0 || stream.id > last)
+        {
+            if let Some(stream) = self.remove(slot) {
+                if stream.id != 0 {
+                    self.cancelled.add(stream.id);
+                }
+                replies.failed(stream.call, Failure::Unprocessed);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn nothing_granted() -> Box<Fault> {
+    Fault::protocol(
+        "WINDOW_UPDATE grants at least 1 byte (RFC 9113 section 6.9)",
+        "0 bytes",
+    )
+}
+
+fn overflow(found: String) -> Box<Fault> {
+    Fault::new(
+        code::FLOW_CONTROL_ERROR,
+        "windows stay within 2^31 - 1 bytes (RFC 9113 section 6.9.1)",
+        found,
+    )
+}

@@ -1,0 +1,351 @@
+//! Searches over bytes, 16 (SSE2) or eight (a word) at a time: most names and texts are
+//! short, so that a call of a search over many bytes would cost more than the search.
+
+/// Bytes that are looked at together.
+pub(super) const BLOCK: usize = 16;
+
+/// The bytes from `at` on, where there are as many.
+#[inline(always)]
+pub(super) fn block(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
+    bytes.get(at..at.checked_add(BLOCK)?)?.first_chunk()
+}
+
+/// At most [`BLOCK`] bytes, and zeros behind them.
+#[inline(always)]
+pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+    let length = bytes.len();
+    // Bytes in the middle are taken twice, each time where they belong.
+    let (low, high) = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // Twice half of what is to go, which may be all.
+        let half = 4 * (BLOCK - length);
+        let high = u64::from_le_bytes(*last) >> half >> half;
+        (u64::from_le_bytes(*first), high)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let high = u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4));
+        (u64::from(u32::from_le_bytes(*first)) | high, 0)
+    } else if let (Some(first), Some(last)) = (bytes.first(), bytes.last()) {
+        let middle = u64::from(bytes[length / 2]) << (8 * (length / 2));
+        let high = u64::from(*last) << (8 * (length - 1));
+        (u64::from(*first) | middle | high, 0)
+    } else {
+        (0, 0)
+    };
+    let mut block = [0; BLOCK];
+    block[..8].copy_from_slice(&low.to_le_bytes());
+    block[8..].copy_from_slice(&high.to_le_bytes());
+    block
+}
+
+/// Whether two blocks have the same bytes from the second on, `count` of them.
+#[inline(always)]
+pub(super) fn same_behind_first(one: &[u8; BLOCK], other: &[u8; BLOCK], count: usize) -> bool {
+    (equal(one, [other]) >> 1).trailing_ones() as usize >= count
+}
+
+/// How many bytes stand before the first `<`, `>`, `&` or carriage return; all
+/// where there is none.
+#[inline(always)]
+pub(super) fn before_special(block: &[u8; BLOCK]) -> usize {
+    before(block, *b"<>&\r")
+}
+
+/// How many bytes stand before the first `"`, `<` or `&`; all where there is
+/// none.
+#[inline(always)]
+pub(super) fn before_mark(block: &[u8; BLOCK]) -> usize {
+    before(block, *b"\"<&")
+}
+
+/// How many bytes stand before the first of those that are wanted; all where
+/// there is none.
+#[inline(always)]
+pub(super) fn before<const N: usize>(block: &[u8; BLOCK], wanted: [u8; N]) -> usize {
+    let all = wanted.map(|byte| [byte; BLOCK]);
+    (equal(block, all.each_ref()) | 1 << BLOCK).trailing_zeros() as usize
+}
+
+/// A bit for each byte that is the same in one of the others, the first
+/// byte's lowest.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
+    use std::arch::x86_64::{
+        _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
+    };
+    // SAFETY: every processor of x86-64 has SSE2, and what is loaded, from
+    // wherever it lies, are the 16 bytes of an array.
+    unsafe {
+        let load = |block: &[u8; BLOCK]| _mm_loadu_si128(block.as_ptr().cast());
+        let equal = |other| _mm_cmpeq_epi8(load(block), load(other));
+        let any = others
+            .into_iter()
+            .map(equal)
+            .fold(_mm_setzero_si128(), |any, equal| _mm_or_si128(any, equal));
+        _mm_movemask_epi8(any).cast_unsigned()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
+    let same = |n: usize| others.iter().any(|other| other[n] == block[n]);
+    (0..BLOCK).fold(0, |bits, n| bits | u32::from(same(n)) << n)
+}
+
+/// A word whose every byte is `byte`.
+const fn all(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The high bits of those bytes of a word that are no letters of ASCII.
+#[inline]
+pub(super) const fn others(word: u64) -> u64 {
+    let small = (word | all(0x20)) & all(0x7F);
+    // Bytes below 0x80: no sum reaches the byte above.
+    let from_a = small + all(0x80 - b'a');
+    let past_z = small + all(0x7F - b'z');
+    (!from_a | past_z | word) & all(0x80)
+}
+
+/// How many letters of ASCII stand behind the first byte.
+#[inline(always)]
+pub(super) fn letters_behind_first(block: &[u8; BLOCK]) -> usize {
+    let (words, _) = block.as_chunks();
+    let [low, high] = [words[0], words[1]].map(|word| others(u64::from_le_bytes(word)));
+    let low = low & !0xFF;
+    let letters = match low {
+        0 => 8 + high.trailing_zeros() as usize / 8,
+        low => low.trailing_zeros() as usize / 8,
+    };
+    letters - 1
+}
+
+/// The eight bytes from `at` on, the first lowest, where there are as many.
+#[inline]
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..at.wrapping_add(8))?;
+    Some(u64::from_le_bytes(eight.try_into().ok()?))
+}
+
+/// Bytes that are looked at block by block before it is many at a time.
+const NEAR: usize = 64;
+
+/// Where the first `<`, `>`, `&` or carriage return lies, from `at` on; the
+/// end of the bytes where there is none.
+#[inline(always)]
+pub(super) fn special(bytes: &[u8], at: usize) -> usize {
+    match block(bytes, at).map(before_special) {
+        None | Some(BLOCK) => next_special(bytes, at),
+        Some(before) => at + before,
+    }
+}
+
+/// The same where none lies in the first block, or there is none.
+#[inline(never)]
+fn next_special(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let (near, _) = rest[..rest.len().min(NEAR)].as_chunks();
+    for (n, block) in near.iter().enumerate() {
+        let before = before_special(block);
+        if before < BLOCK {
+            return at + BLOCK * n + before;
+        }
+    }
+    if rest.len() > NEAR {
+        return far_special(bytes, at + NEAR);
+    }
+    if let Some(block) = rest.last_chunk() {
+        // Its bytes that were looked at already are not special.
+        return bytes.len() - BLOCK + before_special(block);
+    }
+    at + before_special(&padded(rest)).min(rest.len())
+}
+
+/// Whether there is no `<`, `>`, `&` or carriage return.
+#[inline(always)]
+pub(super) fn none_special(bytes: &[u8]) -> bool {
+    if bytes.len() <= BLOCK {
+        before_special(&padded(bytes)) == BLOCK
+    } else {
+        special(bytes, 0) == bytes.len()
+    }
+}
+
+/// The same beyond the first blocks.
+#[inline(never)]
+fn far_special(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    // Without a branch for each byte, so that it runs over many at a time.
+    let none = |chunk: &&[u8]| {
+        !chunk
+            .iter()
+            .fold(false, |any, byte| any | is_special(*byte))
+    };
+    let plain = rest.chunks_exact(NEAR).take_while(none).count() * NEAR;
+    let found = rest[plain..].iter().position(|byte| is_special(*byte));
+    found.map_or(bytes.len(), |found| at + plain + found)
+}
+
+#[inline]
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'<' | b'>' | b'&' | b'\r')
+}
+
+/// Where the first of three bytes lies, from `at` on; the end of the bytes
+/// where there is none.
+#[inline]
+pub(super) fn first_of(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
+    let mut at = at;
+    while let Some(block) = block(bytes, at) {
+        let before = before(block, wanted);
+        at += before;
+        if before < BLOCK {
+            return at;
+        }
+    }
+    let last = bytes.get(at..).unwrap_or_default();
+    let found = last.iter().position(|byte| wanted.contains(byte));
+    at + found.unwrap_or(last.len())
+}
+
+/// Where letters of ASCII end that begin at `at`, as far as whole words tell:
+/// there, or where fewer than eight bytes are left.
+#[inline]
+pub(super) fn letters_end(bytes: &[u8], at: usize) -> usize {
+    let mut at = at;
+    while let Some(word) = word(bytes, at) {
+        let others = others(word);
+        if others != 0 {
+            return at + others.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at
+}
+
+/// Whether `length` bytes are the same at two places.
+#[inline]
+pub(super) fn same(bytes: &[u8], one: usize, other: usize, length: usize) -> bool {
+    if length <= 8
+        && let (Some(one), Some(other)) = (word(bytes, one), word(bytes, other))
+    {
+        return length == 0 || (one ^ other) << (64 - 8 * length) == 0;
+    }
+    match (
+        bytes.get(one..one + length),
+        bytes.get(other..other + length),
+    ) {
+        (Some(one), Some(other)) => one == other,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_byte_is_told_at_every_place() {
+        for (byte, place) in (0..=255_u8).flat_map(|byte| (0..BLOCK).map(move |at| (byte, at))) {
+            let mut block = [b'x'; BLOCK];
+            block[place] = byte;
+            let special = b"<>&\r".contains(&byte);
+            let expected = if special { place } else { BLOCK };
+            assert_eq!(before_special(&block), expected, "{byte} at {place}");
+            let other = place > 0 && !byte.is_ascii_alphabetic();
+            let expected = if other { place - 1 } else { BLOCK - 1 };
+            assert_eq!(letters_behind_first(&block), expected, "{byte} at {place}");
+        }
+    }
+
+    #[test]
+    fn fewer_bytes_have_zeros_behind_them() {
+        let bytes: Vec<u8> = (0..16).map(|n| 0xF0 + n).collect();
+        for length in 0..=BLOCK {
+            let mut expected = [0; BLOCK];
+            expected[..length].copy_from_slice(&bytes[..length]);
+            assert_eq!(padded(&bytes[..length]), expected);
+        }
+    }
+
+    #[test]
+    fn the_first_of_several_bytes_counts() {
+        assert_eq!(before_special(b"abc&<>\r<&>abcd\r<"), 3);
+        assert_eq!(letters_behind_first(b"<item>x<y>12345z"), 4);
+    }
+
+    #[test]
+    fn the_first_byte_is_not_compared() {
+        let [one, mut other] = [*b"<quantity>123456", *b"/quantity><item>"];
+        assert!(same_behind_first(&one, &other, 9));
+        assert!(!same_behind_first(&one, &other, 10));
+        other[3] = b'A';
+        assert!(!same_behind_first(&one, &other, 9));
+        assert!(same_behind_first(&one, &other, 2));
+        assert!(same_behind_first(&one, &one, 15));
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_special_byte_is_found(text in "[ -~\r\n]{0,30}|[^<>&\r]{0,300}[<>&\r].*", at in 0_usize..12) {
+            let bytes = text.as_bytes();
+            let at = at.min(bytes.len());
+            let slow = bytes[at..].iter().position(|byte| b"<>&\r".contains(byte));
+            prop_assert_eq!(special(bytes, at), slow.map_or(bytes.len(), |found| at + found));
+        }
+
+        #[test]
+        fn the_first_of_three_is_found(text in "[a-e]{0,20}|[d-z]{0,40}[a-d]*", at in 0_usize..12) {
+            let bytes = text.as_bytes();
+            let at = at.min(bytes.len());
+            let slow = bytes[at..].iter().position(|byte| b"abc".contains(byte));
+            let expected = slow.map_or(bytes.len(), |found| at + found);
+            prop_assert_eq!(first_of(bytes, at, *b"abc"), expected);
+        }
+
+        #[test]
+        fn letters_end_where_the_first_other_byte_stands(text in "[a-zA-Z]{0,20}[ -~ü]{0,12}", at in 0_usize..12) {
+            let bytes = text.as_bytes();
+            let at = at.min(bytes.len());
+            let slow = bytes[at..].iter().position(|byte| !byte.is_ascii_alphabetic());
+            let slow = slow.map_or(bytes.len(), |found| at + found);
+            let found = letters_end(bytes, at);
+            prop_assert!(found == slow || found < slow && bytes.len() - found < 8);
+        }
+
+        #[test]
+        fn none_is_special_where_none_stands(text in "[ -~\r]{0,40}|[a-z]{0,40}") {
+            let any = text.bytes().any(|byte| b"<>&\r".contains(&byte));
+            prop_assert_eq!(none_special(text.as_bytes()), !any);
+        }
+
+        #[test]
+        fn the_same_bytes_are_the_same(bytes in "[ab]{0,24}", one in 0_usize..24, other in 0_usize..24, length in 0_usize..20) {
+            let bytes = bytes.as_bytes();
+            let part = |at: usize| bytes.get(at..at + length);
+            let slow = part(one).is_some() && part(one) == part(other);
+            prop_assert_eq!(same(bytes, one, other, length), slow);
+        }
+    }
+
+    #[test]
+    fn every_byte_is_told_from_the_letters() {
+        for byte in 0..=255_u8 {
+            let mut bytes = *b"xyzAZaxx";
+            bytes[3] = byte;
+            let expected = if byte.is_ascii_alphabetic() { 8 } else { 3 };
+            assert_eq!(letters_end(&bytes, 0), expected, "{byte}");
+        }
+    }
+
+    #[test]
+    fn every_byte_is_told_from_the_special_ones() {
+        for byte in 0..=255_u8 {
+            let mut bytes = [b'x'; 9];
+            bytes[3] = byte;
+            let expected = if b"<>&\r".contains(&byte) { 3 } else { 9 };
+            assert_eq!(special(&bytes, 0), expected, "{byte}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Codecs: every operation in every codec, and the validation of replies.
+
+mod contracts;
+mod replies;

@@ -1,0 +1,10 @@
+//! The HTTP/1.x client: what it sends, what it makes of replies, and how it meets a
+//! server of another implementation.
+
+mod error_handling;
+mod interop;
+mod replies;
+mod requests;
+#[path = "../../../contract/tests/skipped/mod.rs"]
+mod skipped;
+mod support;
