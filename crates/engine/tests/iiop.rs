@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use support::{drive, group, plan, server};
 use wirelab_contract::charging::CreditControlReply;
 use wirelab_wire::giop::{
-    Deframer, Inbound, Ior, ReplyTo, SystemException, UserException, close_connection,
+    ClientMessage, Deframer, Ior, ReplyTo, SystemException, UserException, close_connection,
 };
 
 /// Reads requests; `answer` appends what goes back for each, given its object
@@ -20,7 +20,7 @@ fn each_call(mut stream: TcpStream, mut answer: impl FnMut(&[u8], ReplyTo, &mut 
     while let Ok(length @ 1..) = stream.read(&mut buffer) {
         let mut input = &buffer[..length];
         while let Ok(Some(inbound)) = deframer.next(&mut input) {
-            let Inbound::Request(request) = inbound else {
+            let ClientMessage::Request(request) = inbound else {
                 continue;
             };
             let mut out = Vec::new();
@@ -114,7 +114,7 @@ fn a_sequence_follows_too_and_loses_nothing() {
         let (mut deframer, mut buffer) = (Deframer::new(), [0u8; 4096]);
         while let Ok(length @ 1..) = stream.read(&mut buffer) {
             let mut input = &buffer[..length];
-            while let Ok(Some(Inbound::Request(request))) = deframer.next(&mut input) {
+            while let Ok(Some(ClientMessage::Request(request))) = deframer.next(&mut input) {
                 let mut out = Vec::new();
                 match request.operation.as_str() {
                     "credit" => request.reply_to.result(&mut out, &CreditReply { cn: 7 }),

@@ -197,7 +197,7 @@ pub trait Session {
     fn pump(&mut self, out: &mut Vec<u8>) -> bool;
 
     /// True when the first byte of `call`'s request has come out of `pump`.
-    fn begun(&self, call: CallId) -> bool;
+    fn started(&self, call: CallId) -> bool;
 
     /// True when every byte of `call`'s request has come out of `pump`.
     fn flushed(&self, call: CallId) -> bool;

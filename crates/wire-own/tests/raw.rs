@@ -25,11 +25,11 @@ impl Wire {
         };
         for call in 0..calls {
             wire.session.send(call, &request(b"content"));
-            assert!(!wire.session.begun(call));
+            assert!(!wire.session.started(call));
             let mut out = Vec::new();
             while wire.session.pump(&mut out) {}
             assert_eq!(out, b"7\ncontent");
-            assert!(wire.session.begun(call) && wire.session.flushed(call));
+            assert!(wire.session.started(call) && wire.session.flushed(call));
         }
         wire
     }

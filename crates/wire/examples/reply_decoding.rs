@@ -19,7 +19,7 @@ use std::hint::black_box;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use wirelab_contract::{Operation, Unary, UnaryVisitor};
-use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::codec::{Codec, MessageFormat};
 
 use rounds::{Race, RoundTrip};
 
@@ -86,7 +86,7 @@ impl UnaryVisitor for Decode {
     type Output = Result<RoundTrip>;
 
     fn visit<O: Unary>(self) -> Result<RoundTrip> {
-        let form = Form::from(self.codec);
+        let form = MessageFormat::from(self.codec);
         let document = self.document;
         if let Err(mismatch) = form.read_reply::<O>(&document) {
             bail!("not the reply of {}: {mismatch}", O::OPERATION);

@@ -10,7 +10,7 @@ use wirelab_contract::calendar::BookRequest;
 use wirelab_contract::transfer::{SubmitReply, SubmitRequest, UploadRequest};
 use wirelab_contract::{Message, Operation};
 
-use crate::soap::{self, Answer, Form, Style, Version};
+use crate::soap::{self, EnvelopeFormat, Response, Style, Version};
 use crate::token_xml::{self, Decoder, Encoder, TokenCache};
 use crate::xml;
 
@@ -39,14 +39,16 @@ pub fn fuzz_xml(data: &[u8]) {
 pub fn fuzz_soap(data: &[u8]) {
     const SUBMIT: Operation = Operation::Submit;
     let styles = [Style::Literal, Style::Rpc, Style::Encoded];
-    let forms = styles.map(|style| Version::ALL.map(|version| Form::new(version, style)));
-    for form in forms.into_iter().flatten().flatten() {
-        drop(soap::read_request::<SubmitRequest>(form, SUBMIT, data));
-        if let Ok(Answer::Message(reply)) = soap::read_reply::<SubmitReply>(form, SUBMIT, data) {
+    let formats =
+        styles.map(|style| Version::ALL.map(|version| EnvelopeFormat::new(version, style)));
+    for format in formats.into_iter().flatten().flatten() {
+        drop(soap::read_request::<SubmitRequest>(format, SUBMIT, data));
+        if let Ok(Response::Message(reply)) = soap::read_reply::<SubmitReply>(format, SUBMIT, data)
+        {
             let mut out = Vec::new();
-            soap::write_reply(form, SUBMIT, &reply, &mut out);
-            let again = soap::read_reply(form, SUBMIT, &out);
-            assert_eq!(again, Ok(Answer::Message(reply)));
+            soap::write_reply(format, SUBMIT, &reply, &mut out);
+            let again = soap::read_reply(format, SUBMIT, &out);
+            assert_eq!(again, Ok(Response::Message(reply)));
         }
     }
 }

@@ -16,7 +16,7 @@ pub mod token_xml;
 pub mod xml;
 pub mod zstd;
 
-use wirelab_wire_own::{excerpt, outbox, session};
+use wirelab_wire_own::{excerpt, send_queue, session};
 
 pub use wirelab_wire_own::{cdr, giop, raw};
 

@@ -11,8 +11,8 @@ use crate::xml::scanner::Scanner;
 use crate::xml::text_sink::TextSink;
 
 pub use wirelab_wire_own::soap::{
-    Answer, BodyName, ContentType, EnvelopeError, Fault, FaultCode, Form, HeaderBlock, NotEncoded,
-    Style, UsernameToken, Version, action_of_field,
+    BodyName, ContentType, EnvelopeError, EnvelopeFormat, Fault, FaultCode, HeaderBlock, Response,
+    Style, UnsupportedStyle, UsernameToken, Version, action_of_field,
 };
 
 /// An envelope that has been read from text up to its body's child.
@@ -31,11 +31,11 @@ pub fn parse(document: &[u8]) -> Result<Envelope<'_>, EnvelopeError> {
 /// # Errors
 /// When it is no envelope, or holds something else.
 pub fn read_request<M: Message>(
-    form: Form,
+    format: EnvelopeFormat,
     operation: Operation,
     document: &[u8],
 ) -> Result<M, EnvelopeError> {
-    Ok(parse(document)?.request(form, operation)?)
+    Ok(parse(document)?.request(format, operation)?)
 }
 
 /// Reads the reply of `operation`, or a fault, from a document.
@@ -43,11 +43,11 @@ pub fn read_request<M: Message>(
 /// # Errors
 /// As [`read_request`].
 pub fn read_reply<M: Message>(
-    form: Form,
+    format: EnvelopeFormat,
     operation: Operation,
     document: &[u8],
-) -> Result<Answer<M>, EnvelopeError> {
-    Ok(parse(document)?.reply(form, operation)?)
+) -> Result<Response<M>, EnvelopeError> {
+    Ok(parse(document)?.reply(format, operation)?)
 }
 
 /// As [`read_reply`], into any structure, also one that borrows from the
@@ -56,12 +56,12 @@ pub fn read_reply<M: Message>(
 /// # Errors
 /// As [`read_request`].
 pub(crate) fn read_reply_as<'de, T: Deserialize<'de>>(
-    form: Form,
+    format: EnvelopeFormat,
     operation: Operation,
     name: &str,
     document: &'de [u8],
-) -> Result<Answer<T>, EnvelopeError> {
-    Ok(parse(document)?.reply_as(form, operation, name)?)
+) -> Result<Response<T>, EnvelopeError> {
+    Ok(parse(document)?.reply_as(format, operation, name)?)
 }
 
 /// Appends the envelope of a request to `out`.
@@ -69,56 +69,65 @@ pub(crate) fn read_reply_as<'de, T: Deserialize<'de>>(
 /// # Panics
 /// When `message` is not of the profile in contracts/README.md.
 pub fn write_request<M: Message>(
-    form: Form,
+    format: EnvelopeFormat,
     operation: Operation,
     message: &M,
     token: Option<&UsernameToken>,
     out: &mut Vec<u8>,
 ) {
-    let mut sink = begun(form, token, out);
-    request_element(form, operation, message, &mut sink);
-    end(form, &mut sink);
+    let mut sink = begun(format, token, out);
+    request_element(format, operation, message, &mut sink);
+    end(format, &mut sink);
 }
 
 /// Appends the envelope of a reply to `out`.
 ///
 /// # Panics
 /// As [`write_request`].
-pub fn write_reply<M: Message>(form: Form, operation: Operation, message: &M, out: &mut Vec<u8>) {
-    let mut sink = begun(form, None, out);
-    reply_element(form, operation, message, &mut sink);
-    end(form, &mut sink);
+pub fn write_reply<M: Message>(
+    format: EnvelopeFormat,
+    operation: Operation,
+    message: &M,
+    out: &mut Vec<u8>,
+) {
+    let mut sink = begun(format, None, out);
+    reply_element(format, operation, message, &mut sink);
+    end(format, &mut sink);
 }
 
 /// Appends the envelope of a fault to `out`.
-pub fn write_fault(form: Form, fault: &Fault, out: &mut Vec<u8>) {
-    let mut sink = begun(form, None, out);
-    fault.write(form, &mut sink);
-    end(form, &mut sink);
+pub fn write_fault(format: EnvelopeFormat, fault: &Fault, out: &mut Vec<u8>) {
+    let mut sink = begun(format, None, out);
+    fault.write(format, &mut sink);
+    end(format, &mut sink);
 }
 
 /// A sink inside the body of an envelope. Envelopes without a header begin
 /// alike, so their begin is written once and then copied.
-fn begun<'o>(form: Form, token: Option<&UsernameToken>, out: &'o mut Vec<u8>) -> TextSink<'o> {
+fn begun<'o>(
+    format: EnvelopeFormat,
+    token: Option<&UsernameToken>,
+    out: &'o mut Vec<u8>,
+) -> TextSink<'o> {
     if token.is_none() {
-        return TextSink::within(begin_without_header(form), out);
+        return TextSink::within(begin_without_header(format), out);
     }
     let mut sink = TextSink::new(out);
-    begin(form, token, &mut sink);
+    begin(format, token, &mut sink);
     sink
 }
 
 /// The bytes of an envelope of `form` without a header, up to its body's content.
-fn begin_without_header(form: Form) -> &'static [u8] {
+fn begin_without_header(format: EnvelopeFormat) -> &'static [u8] {
     static BEGINS: [OnceLock<Vec<u8>>; 3] = [const { OnceLock::new() }; 3];
-    let number = match (form.version(), form.style()) {
+    let number = match (format.version(), format.style()) {
         (_, Style::Encoded) => 0,
         (Version::V11, _) => 1,
         (Version::V12, _) => 2,
     };
     BEGINS[number].get_or_init(|| {
         let mut bytes = Vec::new();
-        begin(form, None, &mut TextSink::new(&mut bytes));
+        begin(format, None, &mut TextSink::new(&mut bytes));
         bytes
     })
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use wirelab_contract::{Message, Operation, TypeVisitor, Unary, UnaryVisitor, visit_type};
 use wirelab_wire::cdr::ByteOrder;
-use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::codec::{Codec, MessageFormat};
 use wirelab_wire::soap::Version;
 
 const COMMITTED: &str = include_str!("../../../contracts/vectors/encodings.json");
@@ -50,17 +50,17 @@ fn the_committed_envelopes_are_fresh() {
 }
 
 /// Reads the envelopes of a row in the form that it names.
-struct ReadEnvelopes<'a>(Form, &'a Value);
+struct ReadEnvelopes<'a>(MessageFormat, &'a Value);
 
 impl UnaryVisitor for ReadEnvelopes<'_> {
     type Output = ();
 
     fn visit<O: Unary>(self) {
-        let ReadEnvelopes(form, row) = self;
+        let ReadEnvelopes(format, row) = self;
         let bytes = |name: &str| row[name].as_str().unwrap().as_bytes();
-        let request = form.read_request::<O>(bytes("request_envelope")).unwrap();
-        let reply = form.read_reply::<O>(bytes("reply_envelope")).unwrap();
-        let error = form.read_error(O::OPERATION, bytes("error_envelope"));
+        let request = format.read_request::<O>(bytes("request_envelope")).unwrap();
+        let reply = format.read_reply::<O>(bytes("reply_envelope")).unwrap();
+        let error = format.read_error(O::OPERATION, bytes("error_envelope"));
         assert_eq!(serde_json::to_value(request).unwrap(), row["request"]);
         assert_eq!(serde_json::to_value(reply).unwrap(), row["reply"]);
         assert_eq!(error.unwrap(), row["error"].as_str().unwrap());
@@ -78,7 +78,7 @@ fn every_envelope_is_read_as_what_it_says() {
             "1.1" => Version::V11,
             _ => Version::V12,
         };
-        let read = ReadEnvelopes(Form::from(codec).in_soap(version), row);
+        let read = ReadEnvelopes(MessageFormat::from(codec).in_soap(version), row);
         operation.visit_unary(read).unwrap();
         operations.insert(operation);
     }
@@ -94,26 +94,32 @@ impl TypeVisitor for ReadAll<'_> {
 
     fn visit<M: Message>(self) -> usize {
         let text = |name: &str| self.0[name].as_str().unwrap();
-        let cdr = |order| Form::from(Codec::Cdr).in_order(order);
-        let value: M = Form::from(Codec::Protobuf)
+        let cdr = |order| MessageFormat::from(Codec::Cdr).in_order(order);
+        let value: M = MessageFormat::from(Codec::Protobuf)
             .read(&unhex(text("protobuf")))
             .unwrap();
         let mut all = vec![
-            (Form::from(Codec::Json), text("json").as_bytes().to_vec()),
-            (Form::from(Codec::Xml), text("xml").as_bytes().to_vec()),
+            (
+                MessageFormat::from(Codec::Json),
+                text("json").as_bytes().to_vec(),
+            ),
+            (
+                MessageFormat::from(Codec::Xml),
+                text("xml").as_bytes().to_vec(),
+            ),
             (cdr(ByteOrder::Big), unhex(text("cdr_big"))),
             (cdr(ByteOrder::Little), unhex(text("cdr_little"))),
         ];
         for variant in self.0["xml_variants"].as_array().unwrap() {
             let document = variant.as_str().unwrap().as_bytes().to_vec();
-            all.push((Form::from(Codec::Xml), document));
+            all.push((MessageFormat::from(Codec::Xml), document));
         }
-        for (form, bytes) in &all {
-            let read = form.read::<M>(bytes);
+        for (format, bytes) in &all {
+            let read = format.read::<M>(bytes);
             assert_eq!(
                 read.as_ref(),
                 Ok(&value),
-                "{form:?}: {}",
+                "{format:?}: {}",
                 bytes.escape_ascii()
             );
         }
@@ -145,7 +151,7 @@ fn every_encoding_of_a_value_is_read_as_that_value() {
     assert_eq!(messages, declared.collect());
 }
 
-struct Refuses<'a>(Form, &'a [u8]);
+struct Refuses<'a>(MessageFormat, &'a [u8]);
 
 impl TypeVisitor for Refuses<'_> {
     type Output = bool;
@@ -158,18 +164,18 @@ impl TypeVisitor for Refuses<'_> {
 #[test]
 fn what_must_be_refused_is_refused() {
     let committed = committed();
-    let big = Form::from(Codec::Cdr).in_order(ByteOrder::Big);
-    for (list, form) in [("refused_xml", Codec::Xml.into()), ("refused_cdr_big", big)] {
+    let big = MessageFormat::from(Codec::Cdr).in_order(ByteOrder::Big);
+    for (list, format) in [("refused_xml", Codec::Xml.into()), ("refused_cdr_big", big)] {
         let vectors = committed[list].as_array().unwrap();
         assert!(vectors.len() > 10);
         for vector in vectors {
             let input = vector["input"].as_str().unwrap();
-            let bytes = match form.codec {
+            let bytes = match format.codec {
                 Codec::Xml => input.as_bytes().to_vec(),
                 _ => unhex(input),
             };
             let message = vector["message"].as_str().unwrap();
-            let refused = visit_type(message, Refuses(form, &bytes)).unwrap();
+            let refused = visit_type(message, Refuses(format, &bytes)).unwrap();
             assert!(refused, "{}: {input:.200}", vector["why"]);
         }
     }

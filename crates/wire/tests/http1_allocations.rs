@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wirelab_contract::transfer::HelloReply;
 use wirelab_contract::{Call, ops};
-use wirelab_wire::codec::{Codec, Expected, Form};
+use wirelab_wire::codec::{Codec, Expected, MessageFormat};
 use wirelab_wire::http1::{Http1, Options};
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
 
@@ -125,7 +125,7 @@ fn a_large_text_is_judged_without_a_copy_of_it() {
             Codec::Text => text.into_bytes(),
             Codec::Json => format!("{{\"text\":\"{text}\"}}").into_bytes(),
             Codec::Protobuf => [&b"\x0A\xC0\x8D\xB7\x01"[..], text.as_bytes()].concat(),
-            other => Form::from(other).write_reply::<ops::Hello>(&HelloReply { text }),
+            other => MessageFormat::from(other).write_reply::<ops::Hello>(&HelloReply { text }),
         };
         // What is made once for the life of the process does not count.
         expected.check(&body).unwrap();

@@ -5,7 +5,7 @@ use wirelab_contract::calendar::{BookReply, BookRequest};
 use wirelab_contract::transfer::{HelloReply, Record, SubmitRequest};
 use wirelab_contract::workload::book;
 use wirelab_contract::{Call, Message, Operation, Reply};
-use wirelab_wire::soap::{self, Answer, Fault, Form};
+use wirelab_wire::soap::{self, EnvelopeFormat, Fault, Response};
 use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, ErrorKind, TokenCache};
 
 /// Link, IP and TCP headers that the study counts, bytes a packet.
@@ -35,7 +35,13 @@ impl Ends {
 
 fn text_of<M: Message>(operation: Operation, message: &M) -> Vec<u8> {
     let mut out = Vec::new();
-    soap::write_request(Form::PLAIN, operation, message, None, &mut out);
+    soap::write_request(
+        EnvelopeFormat::DOCUMENT_LITERAL,
+        operation,
+        message,
+        None,
+        &mut out,
+    );
     out
 }
 
@@ -176,7 +182,7 @@ fn tokens_of_texts_are_refused_where_only_names_are_cached() {
     let mut names = Decoder::new(TokenCache::Names);
     let refused = names.decode(&tokens).unwrap_err();
     assert_eq!(refused.kind, ErrorKind::UnknownToken(0xC0));
-    assert!(names.out_of_step());
+    assert!(names.out_of_sync());
     for token in [0x05, 0x07, 0xC0, 0xFF] {
         let tokens = [0x40, token, 0x00, 0x00];
         let refused = Decoder::new(TokenCache::Names).decode(&tokens).unwrap_err();
@@ -228,11 +234,11 @@ fn replies_and_faults_are_read_without_text() {
     };
     let document = Document::of_reply(Operation::Book, &reply);
     let read = document.read_reply::<BookReply>(Operation::Book);
-    assert_eq!(read, Ok(Answer::Message(reply)));
+    assert_eq!(read, Ok(Response::Message(reply)));
     let fault = Fault::client("not enough credit");
     let document = Document::of_fault(&fault);
     let read = document.read_reply::<BookReply>(Operation::Book);
-    assert_eq!(read, Ok(Answer::Fault(fault)));
+    assert_eq!(read, Ok(Response::Fault(fault)));
     assert!(
         document
             .read_request::<BookRequest>(Operation::Book)
@@ -380,7 +386,7 @@ fn nothing_is_read_behind_a_refused_document() {
     let mut decoder = Decoder::new(TokenCache::NamesAndTexts);
     assert!(decoder.decode(&[0xFF]).is_err());
     let kind = decoder.decode(&within(&[])).unwrap_err().kind;
-    assert_eq!(kind, ErrorKind::OutOfStep);
+    assert_eq!(kind, ErrorKind::OutOfSync);
 }
 
 /// Few tokens that stand for much: refused before the memory is taken.
@@ -444,7 +450,7 @@ proptest! {
             let text: String = text.chars().filter(|c| *c >= ' ' && *c < '\u{FFFE}').collect();
             ends.carry(&hello(&text));
             let read = hello(&text).read_reply::<HelloReply>(Operation::Hello);
-            prop_assert_eq!(read, Ok(Answer::Message(HelloReply { text })));
+            prop_assert_eq!(read, Ok(Response::Message(HelloReply { text })));
         }
     }
 }

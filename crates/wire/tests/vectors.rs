@@ -67,7 +67,7 @@ fn a_judge_accepts_every_encoding_of_its_reply_and_of_no_other() {
             let Some((operation, reply)) = reply_of(vector) else {
                 continue;
             };
-            let expected = Expected::answered(codec, operation, Ok(reply)).unwrap();
+            let expected = Expected::of_response(codec, operation, Ok(reply)).unwrap();
             for (other_k, other) in vectors.iter().enumerate() {
                 if other["message"] != vector["message"] {
                     continue;
@@ -91,7 +91,7 @@ fn a_judge_accepts_every_encoding_of_its_reply_and_of_no_other() {
 #[test]
 fn a_judge_refuses_what_is_no_message_of_its_kind() {
     let messages = messages();
-    let expected = |operation, reply| Expected::answered(Codec::Protobuf, operation, Ok(reply));
+    let expected = |operation, reply| Expected::of_response(Codec::Protobuf, operation, Ok(reply));
     let mut judged = 0;
     for vector in messages["refused_protobuf"].as_array().unwrap() {
         let expected = match vector["message"].as_str().unwrap() {

@@ -2,7 +2,7 @@
 //! `examples/xml_decoding`, which times it.
 
 use wirelab_contract::{Message, Operation};
-use wirelab_wire_own::soap::Form;
+use wirelab_wire_own::soap::EnvelopeFormat;
 
 use crate::soap::text::Envelope;
 use crate::soap::writer;
@@ -25,7 +25,7 @@ pub fn read_xml<M: Message>(document: &[u8]) -> Result<M, String> {
 /// A request as an envelope of SOAP 1.1, document/literal.
 #[must_use]
 pub fn write_soap<M: Message>(operation: Operation, message: M) -> Vec<u8> {
-    writer::request(Form::PLAIN, operation, message, None)
+    writer::request(EnvelopeFormat::DOCUMENT_LITERAL, operation, message, None)
 }
 
 /// Reads a request from such an envelope.
@@ -35,6 +35,6 @@ pub fn write_soap<M: Message>(operation: Operation, message: M) -> Vec<u8> {
 pub fn read_soap<M: Message>(operation: Operation, document: &[u8]) -> Result<M, String> {
     let envelope = Envelope::parse(document).map_err(|error| error.to_string())?;
     envelope
-        .request(Form::PLAIN, operation)
+        .request(EnvelopeFormat::DOCUMENT_LITERAL, operation)
         .map_err(|error| error.to_string())
 }

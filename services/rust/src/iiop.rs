@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor};
 use wirelab_wire_own::cdr::Error;
 use wirelab_wire_own::giop::{
-    CODE_SET_UTF8, Deframer, HEADER_BYTES, Inbound, Ior, LocateStatus, ReplyTo, Request,
+    CODE_SET_UTF8, ClientMessage, Deframer, HEADER_BYTES, Ior, LocateStatus, ReplyTo, Request,
     SystemException, UserException, Version, close_connection, message_error,
 };
 
@@ -103,13 +103,15 @@ impl Protocol for Iiop {
 
 impl Iiop {
     /// What is to be done about a message.
-    fn job(&self, inbound: Inbound) -> Option<Job> {
+    fn job(&self, inbound: ClientMessage) -> Option<Job> {
         let mut out = Vec::new();
         match inbound {
-            Inbound::Request(request) => return Some(self.request(request)),
-            Inbound::Cancel { .. } => return None,
-            Inbound::CloseConnection | Inbound::MessageError => return Some(Job::Close),
-            Inbound::Locate(locate) => {
+            ClientMessage::Request(request) => return Some(self.request(request)),
+            ClientMessage::Cancel { .. } => return None,
+            ClientMessage::CloseConnection | ClientMessage::MessageError => {
+                return Some(Job::Close);
+            }
+            ClientMessage::Locate(locate) => {
                 let status = if *locate.object_key == *self.object_key {
                     LocateStatus::ObjectHere
                 } else {
@@ -117,7 +119,7 @@ impl Iiop {
                 };
                 locate.reply_to.locate(&mut out, status);
             }
-            Inbound::Malformed { reply_to, .. } => match reply_to {
+            ClientMessage::Malformed { reply_to, .. } => match reply_to {
                 Some(reply_to) => out = exception(reply_to, &SystemException::marshal()),
                 None => message_error(&mut out, Version::V12),
             },

@@ -13,7 +13,7 @@ use serde_json::json;
 use wirelab_contract::charging::CreditControlRequest;
 use wirelab_contract::{Operation, charging::CreditControlReply};
 use wirelab_wire_own::raw::CONTENT_BYTES_MAX;
-use wirelab_wire_own::soap::{Answer, FaultCode};
+use wirelab_wire_own::soap::{FaultCode, Response};
 use wirelab_wire_own::token_xml::{Decoder, Document, Encoder, TokenCache};
 
 fn envelope(body: &str) -> String {
@@ -168,8 +168,8 @@ fn tokens_of(service: &Service, cache: TokenCache) {
         stream.get_mut().write_all(&framed(&tokens)).unwrap();
         let reply = decoder.decode(&message(&mut stream)).expect("tokens");
         match reply.read_reply::<CreditControlReply>(operation).unwrap() {
-            Answer::Message(reply) => assert!(known && reply.balance == 1_000_000_000),
-            Answer::Fault(fault) => assert!(!known && fault.text == "no such account"),
+            Response::Message(reply) => assert!(known && reply.balance == 1_000_000_000),
+            Response::Fault(fault) => assert!(!known && fault.text == "no such account"),
         }
     }
     assert!(sizes[1] < sizes[0] - 20, "no cache was used: {sizes:?}");
@@ -177,7 +177,7 @@ fn tokens_of(service: &Service, cache: TokenCache) {
     stream.get_mut().write_all(&framed(&[0xFF; 9])).unwrap();
     let fault = decoder.decode(&message(&mut stream)).expect("tokens");
     match fault.read_reply::<CreditControlReply>(operation).unwrap() {
-        Answer::Fault(fault) => assert_eq!(fault.code, FaultCode::Client),
+        Response::Fault(fault) => assert_eq!(fault.code, FaultCode::Client),
         other => panic!("{other:?}"),
     }
     assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0);

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use wirelab_wire::codec::{Codec, Form, Object, object};
+use wirelab_wire::codec::{Codec, MessageFormat, Object, object};
 
 /// Compares a reply with what our writer writes for the same message.
 ///
 /// # Errors
 /// Naming the first field that is missing.
-pub(crate) fn check(form: Form, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
+pub(crate) fn check(form: MessageFormat, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
     match form.codec {
         Codec::Json | Codec::Cbor | Codec::Msgpack => objects(form.codec, ours, theirs),
         Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => xml(ours, theirs),

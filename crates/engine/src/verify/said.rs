@@ -4,7 +4,7 @@ use wirelab_contract::{Operation, Reply, Unary, UnaryVisitor};
 use wirelab_load::Heard;
 use wirelab_stack::Binding;
 use wirelab_verify::Said;
-use wirelab_wire::codec::Form;
+use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::grpc::{Deframer, Piece};
 use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
 
@@ -19,7 +19,12 @@ const INVALID_ARGUMENT: u32 = 3;
 
 /// Reads a reply by the rules of its binding. Anything that is not exactly as
 /// the contract says is nonsense, with the reason.
-pub(crate) fn of(binding: Binding, form: Form, operation: Operation, heard: &Heard) -> Said {
+pub(crate) fn of(
+    binding: Binding,
+    form: MessageFormat,
+    operation: Operation,
+    heard: &Heard,
+) -> Said {
     let said = match binding {
         Binding::Grpc => grpc(form, operation, heard),
         _ => whole(binding, form, operation, heard),
@@ -39,7 +44,7 @@ fn head(heard: &Heard) -> Result<&Head, String> {
 
 fn whole(
     binding: Binding,
-    form: Form,
+    form: MessageFormat,
     operation: Operation,
     heard: &Heard,
 ) -> Result<Said, String> {
@@ -66,7 +71,7 @@ fn whole(
 }
 
 /// The status that application errors have (contracts/README.md).
-fn status_of_errors(binding: Binding, form: Form) -> u16 {
+fn status_of_errors(binding: Binding, form: MessageFormat) -> u16 {
     match (binding, form.envelope()) {
         (Binding::Soap, Some(envelope)) => soap::Fault::client("").status(envelope.version()),
         (Binding::Iiop, _) => 500,
@@ -74,7 +79,7 @@ fn status_of_errors(binding: Binding, form: Form) -> u16 {
     }
 }
 
-fn grpc(form: Form, operation: Operation, heard: &Heard) -> Result<Said, String> {
+fn grpc(form: MessageFormat, operation: Operation, heard: &Heard) -> Result<Said, String> {
     let head = head(heard)?;
     let end = heard.end.as_ref().ok_or("a reply without trailers")?;
     match (head.status, end.grpc_status) {
@@ -101,7 +106,7 @@ fn grpc(form: Form, operation: Operation, heard: &Heard) -> Result<Said, String>
     }
 }
 
-fn chunk(form: Form, message: &[u8]) -> Result<Vec<u8>, String> {
+fn chunk(form: MessageFormat, message: &[u8]) -> Result<Vec<u8>, String> {
     let chunk = form.read::<wirelab_contract::transfer::DownloadChunk>(message);
     chunk
         .map(|chunk| chunk.data)
@@ -146,7 +151,7 @@ fn plain(head: &Head, body: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// The one message of a reply. UploadStream is answered as Upload is.
-fn read(form: Form, operation: Operation, body: &[u8]) -> Result<Reply, String> {
+fn read(form: MessageFormat, operation: Operation, body: &[u8]) -> Result<Reply, String> {
     let operation = match operation {
         Operation::UploadStream => Operation::Upload,
         other => other,
@@ -156,7 +161,7 @@ fn read(form: Form, operation: Operation, body: &[u8]) -> Result<Reply, String> 
 }
 
 struct ReadReply<'a> {
-    form: Form,
+    form: MessageFormat,
     body: &'a [u8],
 }
 

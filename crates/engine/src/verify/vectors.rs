@@ -6,7 +6,7 @@ use wirelab_contract::{
 };
 use wirelab_stack::{Binding, Codec};
 use wirelab_verify::{Exam, Finding, Said, Section, Subject as _};
-use wirelab_wire::codec::transcoded;
+use wirelab_wire::codec::transcode;
 
 use super::connection::{Connection, Service};
 
@@ -129,7 +129,7 @@ impl Sender {
             codec @ (Codec::Cbor | Codec::Msgpack) if vector.message != "UploadRequest" => {
                 let value = |json: &String| {
                     let value = serde_json::from_str(json).map_err(|error| error.to_string());
-                    value.map(|value| transcoded(codec, &value))
+                    value.map(|value| transcode(codec, &value))
                 };
                 vector.json_variants.iter().map(value).collect()
             }

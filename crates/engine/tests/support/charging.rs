@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use wirelab_contract::{ApplicationError, Contract, Operation, State, Store, Unary, UnaryVisitor};
-use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::codec::{Codec, MessageFormat};
 
 use crate::support;
 
@@ -23,10 +23,10 @@ impl UnaryVisitor for Answer<'_> {
     type Output = Result<Vec<u8>, ApplicationError>;
 
     fn visit<O: Unary>(self) -> Self::Output {
-        let request = Form::from(Codec::Json)
+        let request = MessageFormat::from(Codec::Json)
             .read::<O::Request>(self.body)
             .expect("JSON");
-        O::answer(self.state, request).map(|reply| Form::from(Codec::Json).write(&reply))
+        O::answer(self.state, request).map(|reply| MessageFormat::from(Codec::Json).write(&reply))
     }
 }
 

@@ -43,8 +43,8 @@ impl AnySession {
         each!(self, session => session.pump(out))
     }
 
-    pub(crate) fn begun(&self, call: CallId) -> bool {
-        each!(self, session => session.begun(call))
+    pub(crate) fn started(&self, call: CallId) -> bool {
+        each!(self, session => session.started(call))
     }
 
     #[inline]

@@ -259,7 +259,7 @@ impl Connection {
     pub(crate) fn out_of_step(&self) -> bool {
         self.tokens
             .as_ref()
-            .is_some_and(|tokens| tokens.decoder.out_of_step())
+            .is_some_and(|tokens| tokens.decoder.out_of_sync())
     }
 
     /// The stream of bytes has ended. With TLS that alone says nothing: anyone
@@ -307,7 +307,7 @@ impl Connection {
         self.unflushed.retain(|id| {
             let call = calls.get(*id);
             let flushed = drained && session.flushed(*id);
-            if call.sent == 0 && (flushed || session.begun(*id)) {
+            if call.sent == 0 && (flushed || session.started(*id)) {
                 call.sent = before;
             }
             if flushed {

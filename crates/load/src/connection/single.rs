@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wirelab_contract::{Call, Operation};
 use wirelab_stack::{Binding, Codec, Compression};
-use wirelab_wire::codec::{Form, Unsupported};
+use wirelab_wire::codec::{MessageFormat, Unsupported};
 use wirelab_wire::raw::CONTENT_BYTES_MAX;
 use wirelab_wire::token_xml;
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, gzip, zstd};
@@ -78,7 +78,7 @@ pub struct Single {
     options: SocketOptions,
     secure: Option<Secure>,
     speaks: Speaks,
-    form: Form,
+    form: MessageFormat,
     writer: BodyWriter,
     group: Group,
     authority: String,
@@ -110,7 +110,7 @@ impl Single {
             .unwrap_or_else(|| target.authority());
         // Tokens are made of the text: the envelopes of soap-literal.
         let form = match group.stack.codec {
-            Codec::TokenXml => Form::from(wirelab_wire::codec::Codec::SoapLiteral)
+            Codec::TokenXml => MessageFormat::from(wirelab_wire::codec::Codec::SoapLiteral)
                 .with_cache(form(&group.stack).cache),
             _ => form(&group.stack),
         };
@@ -131,7 +131,7 @@ impl Single {
 
     /// How messages are written on it.
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> MessageFormat {
         self.form
     }
 

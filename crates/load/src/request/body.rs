@@ -2,7 +2,7 @@
 
 use wirelab_contract::Call as Typed;
 use wirelab_stack::{Binding, Compression, Stack};
-use wirelab_wire::codec::{Form, Unsupported};
+use wirelab_wire::codec::{MessageFormat, Unsupported};
 use wirelab_wire::soap::UsernameToken;
 use wirelab_wire::{grpc, gzip, zstd};
 
@@ -11,14 +11,14 @@ use crate::plan::Group;
 /// Writes bodies in one way.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyWriter {
-    form: Form,
+    form: MessageFormat,
     binding: Binding,
     compression: Compression,
     caller: Option<UsernameToken>,
 }
 
 impl BodyWriter {
-    pub(crate) fn new(stack: &Stack, form: Form) -> BodyWriter {
+    pub(crate) fn new(stack: &Stack, form: MessageFormat) -> BodyWriter {
         BodyWriter {
             form,
             binding: stack.binding,

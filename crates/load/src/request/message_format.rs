@@ -1,12 +1,12 @@
 //! The stack's codec, as `wirelab-wire` names it, and what replies of it say they are.
 
 use wirelab_stack::{Binding, Compression, Stack};
-use wirelab_wire::codec::Form;
+use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::{ContentType, Encoding, soap};
 
 /// How messages are written.
-pub(crate) fn form(stack: &Stack) -> Form {
-    Form::from(stack.codec)
+pub(crate) fn form(stack: &Stack) -> MessageFormat {
+    MessageFormat::from(stack.codec)
         .in_order(stack.byte_order)
         .in_soap(version(stack))
         .with_cache(stack.token_cache)

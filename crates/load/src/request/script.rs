@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wirelab_contract::Call as Typed;
 use wirelab_wire::Request;
-use wirelab_wire::codec::{Expected, Form};
+use wirelab_wire::codec::{Expected, MessageFormat};
 
 use crate::request::body::BodyWriter;
 use crate::request::calls::Call;
@@ -27,7 +27,7 @@ pub(crate) enum Script {
 #[derive(Debug, Clone)]
 pub(crate) struct Making {
     pub(crate) maker: Maker,
-    pub(crate) form: Form,
+    pub(crate) form: MessageFormat,
     pub(crate) writer: BodyWriter,
     /// With token-xml.
     pub(crate) documents: Option<DocumentSource>,

@@ -2,7 +2,7 @@
 
 use wirelab_contract::Call as Typed;
 use wirelab_stack::{Codec, TokenSource};
-use wirelab_wire::codec::{Form, append_request_tokens, request_document};
+use wirelab_wire::codec::{MessageFormat, append_request_tokens, request_document};
 use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 
 /// The caches of one connection.
@@ -57,13 +57,13 @@ impl Tokens {
 
     /// The tokens of a document that is the connection's only one.
     fn write(&mut self, document: &Document, out: &mut Vec<u8>) {
-        let before = self.encoder.entered();
+        let before = self.encoder.insertions();
         if let Some(tokens) = self.request.at(before) {
             return out.extend_from_slice(tokens);
         }
         let begin = out.len();
         self.encoder.encode(document, out);
-        let after = self.encoder.entered();
+        let after = self.encoder.insertions();
         self.request.keep(&out[begin..], before, after);
     }
 }
@@ -122,7 +122,7 @@ fn direct(call: &Typed) -> Document {
 
 /// The envelope's text: what raw carries without tokens.
 fn text(call: &Typed) -> Vec<u8> {
-    let mut messages = Form::from(Codec::SoapLiteral)
+    let mut messages = MessageFormat::from(Codec::SoapLiteral)
         .encode(call)
         .expect("the workload was checked");
     messages.swap_remove(0)
@@ -182,6 +182,6 @@ mod tests {
             lengths.extend((n == 0).then_some(kept.len()));
         }
         assert!(lengths[1] < lengths[0] && lengths[1] == lengths[2]);
-        assert_eq!(tokens.request.entered, Some(plain.entered()));
+        assert_eq!(tokens.request.entered, Some(plain.insertions()));
     }
 }

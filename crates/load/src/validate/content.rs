@@ -85,12 +85,12 @@ fn read_unless_repeated(
     message: &[u8],
     tokens: &mut Tokens,
 ) -> Result<(), Rejection> {
-    let before = tokens.decoder.entered();
-    if !tokens.decoder.out_of_step() && tokens.reply.at(before) == Some(message) {
+    let before = tokens.decoder.insertions();
+    if !tokens.decoder.out_of_sync() && tokens.reply.at(before) == Some(message) {
         return Ok(());
     }
     read(expected, order, message, Some(tokens))?;
-    let after = tokens.decoder.entered();
+    let after = tokens.decoder.insertions();
     tokens.reply.keep(message, before, after);
     Ok(())
 }

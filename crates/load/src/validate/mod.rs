@@ -16,7 +16,7 @@ mod tests;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wirelab_contract::Operation;
-use wirelab_wire::codec::{Expected, Form};
+use wirelab_wire::codec::{Expected, MessageFormat};
 use wirelab_wire::{ContentType, Encoding, Head};
 
 use crate::record::recorder::ErrorKind;
@@ -68,7 +68,7 @@ pub(crate) struct Judge {
     pub(crate) length: Option<u64>,
     pub(crate) wanted: Wanted,
     /// How an application error is read.
-    pub(crate) errors: Option<(Form, Operation)>,
+    pub(crate) errors: Option<(MessageFormat, Operation)>,
     /// Decode every reply (work=decode).
     pub(crate) decode: bool,
     /// Tokens that say to the byte what the last right reply said need not be

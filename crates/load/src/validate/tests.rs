@@ -219,11 +219,11 @@ fn an_error_shows_what_the_service_said_escaped() {
 #[test]
 fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike() {
     use wirelab_contract::{Reply, ops};
-    use wirelab_wire::codec::Form;
+    use wirelab_wire::codec::MessageFormat;
     use wirelab_wire::soap::{self, Fault};
 
     let call = workload::call(Operation::Deploy, 0, 1, 0).unwrap();
-    let form = Form::from(Codec::SoapLiteral);
+    let form = MessageFormat::from(Codec::SoapLiteral);
     let wanted = Wanted::Same(Box::new(Expected::of(form, &call).unwrap()));
     let mut judge = Judge::new(Framing::Whole, wanted, false);
     (judge.status, judge.imposed) = (Some(200), Some(Encoding::Identity));
@@ -233,7 +233,11 @@ fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike(
     };
     let right = form.write_reply::<ops::Deploy>(&right);
     let mut fault = Vec::new();
-    soap::write_fault(soap::Form::PLAIN, &Fault::client("no room"), &mut fault);
+    soap::write_fault(
+        soap::EnvelopeFormat::DOCUMENT_LITERAL,
+        &Fault::client("no room"),
+        &mut fault,
+    );
     for _ in 0..2 {
         assert_eq!(reply(&judge, &[&right], End::default()), Ok(()));
         let rejection = reply(&judge, &[&fault], End::default()).unwrap_err();

@@ -2,7 +2,7 @@
 
 use wirelab_wire::giop::MessageHeader;
 use wirelab_wire::http2::frame::PREFACE;
-use wirelab_wire::http2::frame::{FRAME_MAX_LEAST, FrameHead, flag, kind};
+use wirelab_wire::http2::frame::{FrameHead, MAX_FRAME_SIZE_MIN, flag, kind};
 
 use crate::protocol::exchange::Protocol;
 
@@ -167,7 +167,7 @@ fn fulfils_rules(head: FrameHead) -> bool {
         _ => head.stream != 0,
     };
     head.kind <= kind::CONTINUATION
-        && head.length <= FRAME_MAX_LEAST
+        && head.length <= MAX_FRAME_SIZE_MIN
         && head.flags & !known == 0
         && length
         && stream

@@ -89,7 +89,7 @@ impl FieldReader {
             decoder: if beginning {
                 decoder
             } else {
-                decoder.joined_late()
+                decoder.mid_stream()
             },
             payload: Vec::new(),
             under_way: None,
@@ -134,7 +134,7 @@ impl FieldReader {
     /// Bytes are missing: what they would have inserted is not known, and
     /// indices of older entries have moved.
     pub(super) fn miss(&mut self) {
-        self.decoder = Decoder::new(TABLE_MAX, SECTION_MAX).joined_late();
+        self.decoder = Decoder::new(TABLE_MAX, SECTION_MAX).mid_stream();
         self.is_damaged = true;
     }
 

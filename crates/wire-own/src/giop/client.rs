@@ -9,7 +9,7 @@ use super::reply_reader::Incoming;
 use super::request_writer::{Heads, cancel};
 use crate::ProtocolError;
 use crate::cdr::ByteOrder;
-use crate::outbox::Outbox;
+use crate::send_queue::SendQueue;
 use crate::session::{CallId, Failure, Replies, Request, Session};
 
 /// Replies that may be owed to calls given up; beyond, the connection is closed.
@@ -26,7 +26,7 @@ const PREFIX_BYTES: usize = HEADER_BYTES + 4;
 pub struct Giop {
     options: Options,
     heads: Heads,
-    outbox: Outbox<Vec<u8>>,
+    send_queue: SendQueue<Vec<u8>>,
     /// Calls whose replies are due, in the order of their requests.
     awaited: VecDeque<Awaited>,
     /// Numbers of calls given up whose replies may still come.
@@ -73,7 +73,7 @@ impl Giop {
         options.check()?;
         Ok(Giop {
             heads: Heads::default(),
-            outbox: Outbox::new(options.split_writes),
+            send_queue: SendQueue::new(options.split_writes),
             options,
             awaited: VecDeque::new(),
             cancelled: VecDeque::new(),
@@ -186,7 +186,7 @@ impl Giop {
         match awaited.find(|awaited| awaited.id == id) {
             Some(awaited) => match &mut awaited.reply {
                 Some(reply) if is_fragment => reply.fragment(header),
-                None if !is_fragment && !self.outbox.has_untouched(awaited.call) => {
+                None if !is_fragment && !self.send_queue.has_untouched(awaited.call) => {
                     replies.first(awaited.call);
                     awaited.reply = Some(Incoming::new(header));
                     Ok(())
@@ -237,7 +237,7 @@ impl Giop {
         };
         let call = self.awaited[place].call;
         self.awaited.remove(place);
-        self.outbox.disown(call);
+        self.send_queue.disown(call);
         match ended {
             Ok(end) => replies.end(call, end),
             Err(failure) => replies.failed(call, failure),
@@ -248,7 +248,7 @@ impl Giop {
 
     /// Ends every call with `failure`.
     fn abandon(&mut self, failure: &Failure, replies: &mut impl Replies) {
-        self.outbox.clear();
+        self.send_queue.clear();
         self.closing = true;
         for awaited in self.awaited.drain(..) {
             let failure = match (failure, awaited.reply) {
@@ -303,7 +303,7 @@ impl Session for Giop {
         self.next_id = self.next_id.wrapping_add(1);
         let head = self.heads.of(request, &self.options, id);
         let body = Arc::clone(&request.body);
-        self.outbox.push(Some(call), head, body);
+        self.send_queue.push(Some(call), head, body);
         self.awaited.push_back(Awaited {
             call,
             id,
@@ -312,15 +312,15 @@ impl Session for Giop {
     }
 
     fn pump(&mut self, out: &mut Vec<u8>) -> bool {
-        self.outbox.pump(out)
+        self.send_queue.pump(out)
     }
 
-    fn begun(&self, call: CallId) -> bool {
-        !self.outbox.has_untouched(call)
+    fn started(&self, call: CallId) -> bool {
+        !self.send_queue.has_untouched(call)
     }
 
     fn flushed(&self, call: CallId) -> bool {
-        !self.outbox.holds(call)
+        !self.send_queue.holds(call)
     }
 
     fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
@@ -350,13 +350,13 @@ impl Session for Giop {
         let Some(Awaited { id, .. }) = self.awaited.remove(place) else {
             return true;
         };
-        if self.outbox.disown(call) {
+        if self.send_queue.disown(call) {
             if id == 0 {
                 self.heads.tell_code_sets_again();
             }
             return true;
         }
-        self.outbox
+        self.send_queue
             .push(None, cancel(self.options.byte_order, id), Arc::from([]));
         self.cancelled.push_back(id);
         !self.options.close && self.cancelled.len() <= CANCELLED_MAX

@@ -3,7 +3,7 @@
 use super::message::{
     FRAGMENTS_MAX, HEADER_BYTES, Kind, MESSAGE_BYTES_MAX, MessageHeader, Version,
 };
-use super::requests::{Content, Inbound};
+use super::requests::{ClientMessage, Content};
 use crate::ProtocolError;
 use crate::cdr::{Break, ByteOrder};
 
@@ -53,7 +53,7 @@ impl Deframer {
     /// # Errors
     /// When what comes is not GIOP from a client. It should be answered with a
     /// MessageError, and the connection closed.
-    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Inbound>, ProtocolError> {
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<ClientMessage>, ProtocolError> {
         loop {
             if self.current.is_none() && !self.take_header(input)? {
                 return Ok(None);

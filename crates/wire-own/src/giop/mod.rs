@@ -32,5 +32,5 @@ pub use ior::{Component, IiopProfile, Ior, IorError, Profile};
 pub use message::{HEADER_BYTES, Kind, MESSAGE_BYTES_MAX, MessageHeader, Version, fragment};
 pub use options::{Options, OptionsError, RequestError, check_request};
 pub use reply_writer::{LocateStatus, ReplyStatus, ReplyTo, close_connection, message_error};
-pub use requests::{Body, Inbound, LocateRequest, Request};
+pub use requests::{Body, ClientMessage, LocateRequest, Request};
 pub use service_contexts::{CODE_SET_UTF8, CODE_SET_UTF16, CodeSets};

@@ -2,7 +2,7 @@
 //! directions of a connection and is party to neither.
 
 use super::message::{HEADER_BYTES, Kind, Version};
-use super::requests::{Content, Inbound};
+use super::requests::{ClientMessage, Content};
 use super::service_contexts;
 use crate::cdr::{ByteOrder, Error, Reader};
 
@@ -44,7 +44,7 @@ pub fn request(version: Version, order: ByteOrder, content: &[u8]) -> Result<Req
         breaks: Vec::new(),
     };
     match content.head(&mut None)? {
-        Inbound::Request(request) => Ok(RequestHead {
+        ClientMessage::Request(request) => Ok(RequestHead {
             id: request.reply_to.id,
             response_expected: request.response_expected,
             bytes: request.body.at.min(content.bytes.len()),

@@ -13,7 +13,7 @@ const EXPECTED: u8 = 1;
 
 /// A message from a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Inbound {
+pub enum ClientMessage {
     /// A call.
     Request(Request),
     /// "Where is this object?"
@@ -115,23 +115,23 @@ fn reader<'a>(order: ByteOrder, content: &'a [u8], breaks: &'a [Break]) -> Reade
 
 impl Content {
     /// What it says. Kinds that only servers send are not for here.
-    pub(super) fn parse(self) -> Inbound {
+    pub(super) fn parse(self) -> ClientMessage {
         let mut id = None;
         let parsed = match self.kind {
-            Kind::CloseConnection => Ok(Inbound::CloseConnection),
-            Kind::MessageError => Ok(Inbound::MessageError),
+            Kind::CloseConnection => Ok(ClientMessage::CloseConnection),
+            Kind::MessageError => Ok(ClientMessage::MessageError),
             Kind::CancelRequest => self.cancel(),
             Kind::LocateRequest => self.locate(&mut id),
             _ => self.head(&mut id),
         };
         match parsed {
-            Ok(Inbound::Request(mut request)) => {
+            Ok(ClientMessage::Request(mut request)) => {
                 request.body.content = self.bytes;
                 request.body.breaks = self.breaks;
-                Inbound::Request(request)
+                ClientMessage::Request(request)
             }
             Ok(inbound) => inbound,
-            Err(error) => Inbound::Malformed {
+            Err(error) => ClientMessage::Malformed {
                 reply_to: id.map(|id| self.reply_to(id)),
                 error,
             },
@@ -150,33 +150,33 @@ impl Content {
         }
     }
 
-    fn cancel(&self) -> Result<Inbound, Error> {
-        Ok(Inbound::Cancel {
+    fn cancel(&self) -> Result<ClientMessage, Error> {
+        Ok(ClientMessage::Cancel {
             id: self.reader().ulong()?,
         })
     }
 
-    fn locate(&self, number: &mut Option<u32>) -> Result<Inbound, Error> {
+    fn locate(&self, number: &mut Option<u32>) -> Result<ClientMessage, Error> {
         let mut reader = self.reader();
         let id = *number.insert(reader.ulong()?);
         let object_key = match self.version {
             Version::V12 => target(&mut reader)?,
             Version::V10 | Version::V11 => reader.octets()?.to_owned(),
         };
-        Ok(Inbound::Locate(LocateRequest {
+        Ok(ClientMessage::Locate(LocateRequest {
             reply_to: self.reply_to(id),
             object_key,
         }))
     }
 
     /// A request whose body still lacks its bytes.
-    pub(super) fn head(&self, number: &mut Option<u32>) -> Result<Inbound, Error> {
+    pub(super) fn head(&self, number: &mut Option<u32>) -> Result<ClientMessage, Error> {
         let mut reader = self.reader();
         let request = match self.version {
             Version::V12 => self.head_12(&mut reader, number)?,
             Version::V10 | Version::V11 => self.head_10(&mut reader, number)?,
         };
-        Ok(Inbound::Request(request))
+        Ok(ClientMessage::Request(request))
     }
 
     fn head_12(&self, reader: &mut Reader<'_>, number: &mut Option<u32>) -> Result<Request, Error> {

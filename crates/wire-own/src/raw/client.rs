@@ -8,7 +8,7 @@ use super::framing::{Frames, Piece};
 use super::options::{Options, OptionsError};
 use crate::ProtocolError;
 use crate::excerpt::excerpt;
-use crate::outbox::Outbox;
+use crate::send_queue::SendQueue;
 use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
 
 /// One raw connection's client side. [`Request::body`] is sent as it is; every
@@ -17,7 +17,7 @@ use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
 #[derive(Debug)]
 pub struct Raw {
     options: Options,
-    outbox: Outbox<Prefix>,
+    send_queue: SendQueue<Prefix>,
     /// Calls that have not ended, in the order of their requests.
     awaited: VecDeque<CallId>,
     frames: Frames,
@@ -41,7 +41,7 @@ impl Raw {
         options.check()?;
         Ok(Raw {
             options,
-            outbox: Outbox::new(options.split_writes),
+            send_queue: SendQueue::new(options.split_writes),
             awaited: VecDeque::new(),
             frames: Frames::default(),
             processed: 0,
@@ -67,7 +67,7 @@ impl Raw {
         if self.deaf {
             return Ok(());
         }
-        let sent = self.awaited.len() - self.outbox.len();
+        let sent = self.awaited.len() - self.send_queue.len();
         let ended = count.checked_sub(self.processed);
         let Some(ended) = ended.filter(|ended| self.options.one_way && *ended <= sent as u64)
         else {
@@ -116,7 +116,9 @@ impl Raw {
     /// The call that the next byte answers.
     fn awaited_now(&self, rest: &[u8]) -> Result<CallId, ProtocolError> {
         match self.awaited.front() {
-            Some(call) if !self.options.one_way && !self.outbox.has_untouched(*call) => Ok(*call),
+            Some(call) if !self.options.one_way && !self.send_queue.has_untouched(*call) => {
+                Ok(*call)
+            }
             _ => Err(ProtocolError {
                 rule: "one reply to each two-way request (contracts/README.md, Raw)",
                 found: format!("{} more bytes: {}", rest.len(), excerpt(rest)),
@@ -131,7 +133,7 @@ impl Raw {
         };
         self.first_told = false;
         // A reply that overtakes its own request: the rest is still sent.
-        self.outbox.disown(call);
+        self.send_queue.disown(call);
         replies.end(call, End::default());
         self.closing |= self.options.close;
     }
@@ -142,7 +144,7 @@ impl Raw {
     }
 
     fn abandon(&mut self, first: &Failure, replies: &mut impl Replies) {
-        self.outbox.clear();
+        self.send_queue.clear();
         self.closing = true;
         let mut failure = first.clone();
         for call in self.awaited.drain(..) {
@@ -168,20 +170,20 @@ impl Session for Raw {
         self.used = true;
         self.awaited.push_back(call);
         let content = Arc::clone(&request.body);
-        self.outbox
+        self.send_queue
             .push(Some(call), Prefix::new(content.len()), content);
     }
 
     fn pump(&mut self, out: &mut Vec<u8>) -> bool {
-        self.outbox.pump(out)
+        self.send_queue.pump(out)
     }
 
-    fn begun(&self, call: CallId) -> bool {
-        !self.outbox.has_untouched(call)
+    fn started(&self, call: CallId) -> bool {
+        !self.send_queue.has_untouched(call)
     }
 
     fn flushed(&self, call: CallId) -> bool {
-        !self.outbox.holds(call)
+        !self.send_queue.holds(call)
     }
 
     fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
@@ -211,7 +213,7 @@ impl Session for Raw {
             return true;
         };
         self.awaited.remove(place);
-        self.outbox.clear();
+        self.send_queue.clear();
         self.deaf = true;
         if place == 0 {
             // Those behind it have not been answered by a single byte.

@@ -4,7 +4,7 @@ use crate::infoset::source::{Element, Source, Step};
 use crate::infoset::writer::Sink;
 use crate::infoset::{Error, ErrorKind, chars};
 
-use super::format::{Form, Version};
+use super::format::{EnvelopeFormat, Version};
 
 /// Who is to blame.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -84,11 +84,11 @@ impl Fault {
     }
 
     /// Writes the fault as the body's child.
-    pub fn write<S: Sink>(&self, form: Form, sink: &mut S) {
-        let names = form.names();
-        let code = format!("{}:{}", names.prefix, self.code.name(form.version()));
+    pub fn write<S: Sink>(&self, format: EnvelopeFormat, sink: &mut S) {
+        let names = format.names();
+        let code = format!("{}:{}", names.prefix, self.code.name(format.version()));
         sink.open(names.fault);
-        match form.version() {
+        match format.version() {
             Version::V11 => {
                 leaf(sink, "faultcode", &code);
                 leaf(sink, "faultstring", &self.text);

@@ -51,7 +51,7 @@ pub enum Style {
 
 /// A version and a style that go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Form {
+pub struct EnvelopeFormat {
     version: Version,
     style: Style,
 }
@@ -59,11 +59,11 @@ pub struct Form {
 /// A style that a version has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("soap-encoded is SOAP 1.1 section 5; use soap=1.1, or codec soap-literal or soap-rpc")]
-pub struct NotEncoded;
+pub struct UnsupportedStyle;
 
-impl Form {
+impl EnvelopeFormat {
     /// SOAP 1.1, document/literal: what the raw binding carries.
-    pub const PLAIN: Form = Form {
+    pub const DOCUMENT_LITERAL: EnvelopeFormat = EnvelopeFormat {
         version: Version::V11,
         style: Style::Literal,
     };
@@ -72,10 +72,10 @@ impl Form {
     ///
     /// # Errors
     /// For rpc/encoded in SOAP 1.2.
-    pub fn new(version: Version, style: Style) -> Result<Self, NotEncoded> {
+    pub fn new(version: Version, style: Style) -> Result<Self, UnsupportedStyle> {
         match (version, style) {
-            (Version::V12, Style::Encoded) => Err(NotEncoded),
-            _ => Ok(Form { version, style }),
+            (Version::V12, Style::Encoded) => Err(UnsupportedStyle),
+            _ => Ok(EnvelopeFormat { version, style }),
         }
     }
 

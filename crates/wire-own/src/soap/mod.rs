@@ -15,7 +15,7 @@ pub mod writer;
 
 pub use envelope::{BodyName, Envelope, EnvelopeError, HeaderBlock};
 pub use fault::{Fault, FaultCode};
-pub use format::{Form, NotEncoded, Style, Version};
+pub use format::{EnvelopeFormat, Style, UnsupportedStyle, Version};
 pub use http::{ContentType, action_of_field};
-pub use reader::Answer;
+pub use reader::Response;
 pub use security::{UsernameToken, WSSE};

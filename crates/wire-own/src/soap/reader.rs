@@ -9,11 +9,11 @@ use crate::infoset::{Error, ErrorKind};
 
 use super::envelope::Envelope;
 use super::fault::Fault;
-use super::format::{Form, Style};
+use super::format::{EnvelopeFormat, Style};
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer<M> {
+pub enum Response<M> {
     /// The reply.
     Message(M),
     /// A fault instead.
@@ -25,16 +25,24 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
     ///
     /// # Errors
     /// When it is another message, or of another version.
-    pub fn request<M: Message>(self, form: Form, operation: Operation) -> Result<M, Error> {
-        self.message(form, operation, form.request_child(operation, M::NAME))
+    pub fn request<M: Message>(
+        self,
+        format: EnvelopeFormat,
+        operation: Operation,
+    ) -> Result<M, Error> {
+        self.message(format, operation, format.request_child(operation, M::NAME))
     }
 
     /// Reads the rest as the reply of `operation`, or a fault.
     ///
     /// # Errors
     /// As [`Envelope::request`].
-    pub fn reply<M: Message>(self, form: Form, operation: Operation) -> Result<Answer<M>, Error> {
-        self.reply_as(form, operation, M::NAME)
+    pub fn reply<M: Message>(
+        self,
+        format: EnvelopeFormat,
+        operation: Operation,
+    ) -> Result<Response<M>, Error> {
+        self.reply_as(format, operation, M::NAME)
     }
 
     /// As [`Envelope::reply`], into any structure, also one that borrows from
@@ -44,15 +52,15 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
     /// As [`Envelope::request`].
     pub fn reply_as<T: Deserialize<'de>>(
         self,
-        form: Form,
+        format: EnvelopeFormat,
         operation: Operation,
         name: &str,
-    ) -> Result<Answer<T>, Error> {
+    ) -> Result<Response<T>, Error> {
         if self.is_fault() {
-            return self.fault(form.style()).map(Answer::Fault);
+            return self.fault(format.style()).map(Response::Fault);
         }
-        let message = self.message(form, operation, form.reply_child(operation, name))?;
-        Ok(Answer::Message(message))
+        let message = self.message(format, operation, format.reply_child(operation, name))?;
+        Ok(Response::Message(message))
     }
 
     fn fault(mut self, style: Style) -> Result<Fault, Error> {
@@ -65,20 +73,20 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
     /// name.
     pub(super) fn message<T: Deserialize<'de>>(
         mut self,
-        form: Form,
+        format: EnvelopeFormat,
         operation: Operation,
         child: [&str; 2],
     ) -> Result<T, Error> {
-        self.prove_version(form)?;
-        self.prove_body(form, operation, child)?;
-        let namespace = form.field_namespace(operation);
-        let message = reader::read(&mut self.source, namespace, form.shape())?;
-        self.end(form.style())?;
+        self.prove_version(format)?;
+        self.prove_body(format, operation, child)?;
+        let namespace = format.field_namespace(operation);
+        let message = reader::read(&mut self.source, namespace, format.shape())?;
+        self.end(format.style())?;
         Ok(message)
     }
 
-    fn prove_version(&self, form: Form) -> Result<(), Error> {
-        if self.version == form.version() {
+    fn prove_version(&self, format: EnvelopeFormat) -> Result<(), Error> {
+        if self.version == format.version() {
             return Ok(());
         }
         let what = "an envelope of the other version of SOAP";
@@ -88,9 +96,14 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
     /// The body's child must be the message, or in the rpc styles the
     /// operation. In rpc/encoded ours is in no namespace; other writers put it
     /// into the contract's.
-    fn prove_body(&self, form: Form, operation: Operation, child: [&str; 2]) -> Result<(), Error> {
+    fn prove_body(
+        &self,
+        format: EnvelopeFormat,
+        operation: Operation,
+        child: [&str; 2],
+    ) -> Result<(), Error> {
         let namespace = operation.contract().namespace();
-        let namespaces: &[&str] = match form.style() {
+        let namespaces: &[&str] = match format.style() {
             Style::Literal | Style::Rpc => &[namespace],
             Style::Encoded => &["", namespace],
         };

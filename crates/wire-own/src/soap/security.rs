@@ -5,7 +5,7 @@ use crate::infoset::source::Source;
 use crate::infoset::writer::Sink;
 use crate::infoset::{Error, chars};
 
-use super::format::Form;
+use super::format::EnvelopeFormat;
 
 /// The namespace of `Security` and `UsernameToken`.
 pub const WSSE: &str =
@@ -24,8 +24,8 @@ pub struct UsernameToken {
 }
 
 /// Writes the header of an envelope.
-pub(super) fn write_header<S: Sink>(form: Form, token: &UsernameToken, sink: &mut S) {
-    let names = form.names();
+pub(super) fn write_header<S: Sink>(format: EnvelopeFormat, token: &UsernameToken, sink: &mut S) {
+    let names = format.names();
     sink.open(names.header);
     sink.open("wsse:Security");
     sink.attribute("xmlns:wsse", WSSE);

@@ -6,7 +6,7 @@ use crate::infoset::reader::{ENCODING, XSI};
 use crate::infoset::writer::{Sink, fields, write_root};
 
 use super::fault::Fault;
-use super::format::{Form, Style};
+use super::format::{EnvelopeFormat, Style};
 use super::security::{self, UsernameToken};
 
 /// What `xsd` stands for.
@@ -16,44 +16,54 @@ const XSD: &str = "http://www.w3.org/2001/XMLSchema";
 ///
 /// # Panics
 /// When `message` is not of the profile in contracts/README.md.
-pub fn request<M: Message, S: Sink>(form: Form, operation: Operation, message: &M, sink: &mut S) {
-    begin(form, None, sink);
-    request_element(form, operation, message, sink);
-    end(form, sink);
+pub fn request<M: Message, S: Sink>(
+    format: EnvelopeFormat,
+    operation: Operation,
+    message: &M,
+    sink: &mut S,
+) {
+    begin(format, None, sink);
+    request_element(format, operation, message, sink);
+    end(format, sink);
 }
 
 /// Writes the envelope of a reply.
 ///
 /// # Panics
 /// As [`request`].
-pub fn reply<M: Message, S: Sink>(form: Form, operation: Operation, message: &M, sink: &mut S) {
-    begin(form, None, sink);
-    reply_element(form, operation, message, sink);
-    end(form, sink);
+pub fn reply<M: Message, S: Sink>(
+    format: EnvelopeFormat,
+    operation: Operation,
+    message: &M,
+    sink: &mut S,
+) {
+    begin(format, None, sink);
+    reply_element(format, operation, message, sink);
+    end(format, sink);
 }
 
 /// Writes the envelope of a fault.
-pub fn fault<S: Sink>(form: Form, fault: &Fault, sink: &mut S) {
-    begin(form, None, sink);
-    fault.write(form, sink);
-    end(form, sink);
+pub fn fault<S: Sink>(format: EnvelopeFormat, fault: &Fault, sink: &mut S) {
+    begin(format, None, sink);
+    fault.write(format, sink);
+    end(format, sink);
 }
 
 /// Writes an envelope up to the content of its body.
-pub fn begin<S: Sink>(form: Form, token: Option<&UsernameToken>, sink: &mut S) {
-    let names = form.names();
+pub fn begin<S: Sink>(format: EnvelopeFormat, token: Option<&UsernameToken>, sink: &mut S) {
+    let names = format.names();
     sink.open(names.envelope);
-    if form.style() == Style::Encoded {
+    if format.style() == Style::Encoded {
         sink.plain_attribute("SOAP-ENV:encodingStyle", ENCODING);
     }
-    sink.plain_attribute(names.declaration, form.version().namespace());
-    if form.style() == Style::Encoded {
+    sink.plain_attribute(names.declaration, format.version().namespace());
+    if format.style() == Style::Encoded {
         sink.plain_attribute("xmlns:xsd", XSD);
         sink.plain_attribute("xmlns:xsi", XSI);
         sink.plain_attribute("xmlns:SOAP-ENC", ENCODING);
     }
     if let Some(token) = token {
-        security::write_header(form, token, sink);
+        security::write_header(format, token, sink);
     }
     sink.open_bare(names.body);
 }
@@ -63,13 +73,13 @@ pub fn begin<S: Sink>(form: Form, token: Option<&UsernameToken>, sink: &mut S) {
 /// # Panics
 /// As [`request`].
 pub fn request_element<M: Message, S: Sink>(
-    form: Form,
+    format: EnvelopeFormat,
     operation: Operation,
     message: &M,
     sink: &mut S,
 ) {
-    let child = form.request_child(operation, M::NAME);
-    body(form, operation, child, message, sink);
+    let child = format.request_child(operation, M::NAME);
+    body(format, operation, child, message, sink);
 }
 
 /// Writes the body's child of a reply.
@@ -77,32 +87,32 @@ pub fn request_element<M: Message, S: Sink>(
 /// # Panics
 /// As [`request`].
 pub fn reply_element<M: Message, S: Sink>(
-    form: Form,
+    format: EnvelopeFormat,
     operation: Operation,
     message: &M,
     sink: &mut S,
 ) {
-    let child = form.reply_child(operation, M::NAME);
-    body(form, operation, child, message, sink);
+    let child = format.reply_child(operation, M::NAME);
+    body(format, operation, child, message, sink);
 }
 
 /// Writes the end of an envelope, behind the content of its body.
-pub fn end<S: Sink>(form: Form, sink: &mut S) {
-    sink.close(form.names().body);
-    sink.close(form.names().envelope);
+pub fn end<S: Sink>(format: EnvelopeFormat, sink: &mut S) {
+    sink.close(format.names().body);
+    sink.close(format.names().envelope);
 }
 
 /// Writes the body's child, whose name is in two parts.
 fn body<M: Message, S: Sink>(
-    form: Form,
+    format: EnvelopeFormat,
     operation: Operation,
     [name, rest]: [&str; 2],
     message: &M,
     sink: &mut S,
 ) {
     let namespace = operation.contract().namespace();
-    let content = |sink: &mut S| fields(message, form.shape(), namespace, sink);
-    match form.style() {
+    let content = |sink: &mut S| fields(message, format.shape(), namespace, sink);
+    match format.style() {
         Style::Literal => write_root(sink, name, namespace, content),
         Style::Rpc => {
             let name = ["w:", name, rest].concat();

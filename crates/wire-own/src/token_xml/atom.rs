@@ -15,7 +15,7 @@ pub enum Atom {
     /// `YYYY-MM-DD`: days since 1970-01-01 in the Gregorian calendar.
     Date(i32),
     /// `YYYY-MM-DDThh:mm:ssZ`: seconds since 1970-01-01T00:00:00Z.
-    Moment(i64),
+    DateTime(i64),
 }
 
 const DAY_SECONDS: i64 = 86_400;
@@ -49,7 +49,7 @@ impl Atom {
             Atom::Bool(value) => write!(out, "{value}"),
             Atom::Int(value) => write!(out, "{value}"),
             Atom::Date(days) => write_date(i64::from(days), out),
-            Atom::Moment(seconds) => write_moment(seconds, out),
+            Atom::DateTime(seconds) => write_moment(seconds, out),
         };
         written.expect("a String takes every character");
     }
@@ -94,7 +94,7 @@ fn moment(bytes: &[u8]) -> Option<Atom> {
     let seconds = number(&bytes[17..19])?;
     let sound = hours < 24 && minutes < 60 && seconds < 60;
     let of_day = hours * 3600 + minutes * 60 + seconds;
-    sound.then_some(Atom::Moment(date(bytes)? * DAY_SECONDS + of_day))
+    sound.then_some(Atom::DateTime(date(bytes)? * DAY_SECONDS + of_day))
 }
 
 fn number(digits: &[u8]) -> Option<i64> {
@@ -177,8 +177,8 @@ mod tests {
             ("0001-01-01", Atom::Date(-719_162)),
             ("9999-12-31", Atom::Date(2_932_896)),
             ("2000-02-29", Atom::Date(11_016)),
-            ("1970-01-02T00:00:01Z", Atom::Moment(86_401)),
-            ("1969-12-31T23:59:59Z", Atom::Moment(-1)),
+            ("1970-01-02T00:00:01Z", Atom::DateTime(86_401)),
+            ("1969-12-31T23:59:59Z", Atom::DateTime(-1)),
         ] {
             assert_eq!(Atom::of(text), Some(atom), "{text}");
             assert_eq!(atom.text(), text);
@@ -221,7 +221,7 @@ mod tests {
         fn dates_come_back(day in DAYS_MIN..=DAYS_MAX, second in 0..DAY_SECONDS) {
             let date = Atom::Date(day as i32);
             prop_assert_eq!(Atom::of(&date.text()), Some(date));
-            let moment = Atom::Moment(day * DAY_SECONDS + second);
+            let moment = Atom::DateTime(day * DAY_SECONDS + second);
             prop_assert_eq!(Atom::of(&moment.text()), Some(moment));
         }
 

@@ -4,7 +4,7 @@ use wirelab_contract::{Message, Operation};
 
 use crate::infoset::value;
 use crate::infoset::writer::Sink;
-use crate::soap::{Fault, Form, writer};
+use crate::soap::{EnvelopeFormat, Fault, writer};
 
 use super::atom::Atom;
 use super::document::{Document, Item, prefix};
@@ -105,7 +105,12 @@ impl Document {
     #[must_use]
     pub fn of_request<M: Message>(operation: Operation, message: &M) -> Self {
         let mut builder = Builder::default();
-        writer::request(Form::PLAIN, operation, message, &mut builder);
+        writer::request(
+            EnvelopeFormat::DOCUMENT_LITERAL,
+            operation,
+            message,
+            &mut builder,
+        );
         builder.finish()
     }
 
@@ -113,7 +118,12 @@ impl Document {
     #[must_use]
     pub fn of_reply<M: Message>(operation: Operation, message: &M) -> Self {
         let mut builder = Builder::default();
-        writer::reply(Form::PLAIN, operation, message, &mut builder);
+        writer::reply(
+            EnvelopeFormat::DOCUMENT_LITERAL,
+            operation,
+            message,
+            &mut builder,
+        );
         builder.finish()
     }
 
@@ -121,7 +131,7 @@ impl Document {
     #[must_use]
     pub fn of_fault(fault: &Fault) -> Self {
         let mut builder = Builder::default();
-        writer::fault(Form::PLAIN, fault, &mut builder);
+        writer::fault(EnvelopeFormat::DOCUMENT_LITERAL, fault, &mut builder);
         builder.finish()
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct Cache<P> {
     /// The entry that the hand points to, the fixed ones not counted.
     hand: usize,
     /// Texts that were ever entered.
-    entered: u64,
+    insertions: u64,
 }
 
 #[derive(Debug, Copy)]
@@ -73,7 +73,7 @@ impl<P: Copy> Cache<P> {
             fixed: 0,
             given_up: 0,
             hand: 0,
-            entered: 0,
+            insertions: 0,
         };
         for (number, text) in plan.fixed.iter().enumerate() {
             cache.enter(number, text, note(text));
@@ -98,8 +98,8 @@ impl<P: Copy> Cache<P> {
 
     /// How many texts were ever entered. As long as it is the same, so are all
     /// numbers, and a mark of use stays where it is.
-    pub(super) fn entered(&self) -> u64 {
-        self.entered
+    pub(super) fn insertions(&self) -> u64 {
+        self.insertions
     }
 
     /// The text of a number that stands for one.
@@ -178,7 +178,7 @@ impl<P: Copy> Cache<P> {
             used: false,
             note,
         };
-        self.entered += 1;
+        self.insertions += 1;
         self.characters.push_str(text);
         match self.entries.get_mut(number) {
             None => self.entries.push(entry),
@@ -257,9 +257,9 @@ impl Index {
         }
     }
 
-    /// See [`Cache::entered`].
-    pub(super) fn entered(&self) -> u64 {
-        self.cache.entered()
+    /// See [`Cache::insertions`].
+    pub(super) fn insertions(&self) -> u64 {
+        self.cache.insertions()
     }
 
     /// The number of a text, if it is the one that followed last time; it counts

@@ -8,7 +8,7 @@ use wirelab_contract::{Message, Operation};
 use crate::infoset::scope::Scope;
 use crate::infoset::source::{DEPTH_MAX, Element, Source, Step, Text, joined_text, marks};
 use crate::infoset::{Error, ErrorKind};
-use crate::soap::{Answer, Envelope, EnvelopeError, Form};
+use crate::soap::{Envelope, EnvelopeError, EnvelopeFormat, Response};
 
 use super::atom::Atom;
 use super::document::{Document, Item, Name};
@@ -249,14 +249,19 @@ impl Document {
     /// When the document is something else.
     pub fn read_request<M: Message>(&self, operation: Operation) -> Result<M, EnvelopeError> {
         let envelope = self.envelope()?;
-        Ok(envelope.request(Form::PLAIN, operation)?)
+        Ok(envelope.request(EnvelopeFormat::DOCUMENT_LITERAL, operation)?)
     }
 
     /// Reads the reply of `operation`, or a fault, without making the text.
     ///
     /// # Errors
     /// When the document is something else.
-    pub fn read_reply<M: Message>(&self, operation: Operation) -> Result<Answer<M>, EnvelopeError> {
-        Ok(self.envelope()?.reply(Form::PLAIN, operation)?)
+    pub fn read_reply<M: Message>(
+        &self,
+        operation: Operation,
+    ) -> Result<Response<M>, EnvelopeError> {
+        Ok(self
+            .envelope()?
+            .reply(EnvelopeFormat::DOCUMENT_LITERAL, operation)?)
     }
 }

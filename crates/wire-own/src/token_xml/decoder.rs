@@ -6,7 +6,7 @@ use wirelab_contract::{Message, Operation};
 
 use crate::infoset::chars;
 use crate::infoset::source::DEPTH_MAX;
-use crate::soap::Answer;
+use crate::soap::Response;
 
 use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
 use super::byte_reader::Input;
@@ -51,7 +51,7 @@ pub struct Decoder {
     /// Documents begun.
     documents: u64,
     /// A document was refused.
-    out_of_step: bool,
+    out_of_sync: bool,
 }
 
 impl Decoder {
@@ -71,7 +71,7 @@ impl Decoder {
             names: FRESH.0.copied(),
             texts: FRESH.1.copied(),
             documents: 0,
-            out_of_step: false,
+            out_of_sync: false,
         }
     }
 
@@ -79,8 +79,8 @@ impl Decoder {
     /// included. Tokens of which none entered are the same document again, and
     /// change nothing, for as long as this number stays.
     #[must_use]
-    pub fn entered(&self) -> u64 {
-        self.names.entered() + self.texts.entered()
+    pub fn insertions(&self) -> u64 {
+        self.names.insertions() + self.texts.insertions()
     }
 
     /// Reads the request of `operation` that one whole document holds. After an
@@ -105,14 +105,14 @@ impl Decoder {
         &mut self,
         tokens: &[u8],
         operation: Operation,
-    ) -> Result<Answer<M>, ReadError> {
+    ) -> Result<Response<M>, ReadError> {
         Ok(self.decode(tokens)?.read_reply(operation)?)
     }
 
     /// Whether a document was refused, so that the other end's caches differ.
     #[must_use]
-    pub fn out_of_step(&self) -> bool {
-        self.out_of_step
+    pub fn out_of_sync(&self) -> bool {
+        self.out_of_sync
     }
 
     /// Reads one whole document. After an error the connection must be
@@ -121,10 +121,10 @@ impl Decoder {
     /// # Errors
     /// When `tokens` are not one document.
     pub fn decode(&mut self, tokens: &[u8]) -> Result<Document, Error> {
-        if self.out_of_step {
+        if self.out_of_sync {
             return Err(Error {
                 offset: 0,
-                kind: ErrorKind::OutOfStep,
+                kind: ErrorKind::OutOfSync,
             });
         }
         self.documents += 1;
@@ -139,7 +139,7 @@ impl Decoder {
         };
         let read = reading.run();
         let document = std::mem::take(&mut reading.document);
-        self.out_of_step = read.is_err();
+        self.out_of_sync = read.is_err();
         read.map(|()| document)
     }
 }
@@ -208,7 +208,7 @@ impl Reading<'_> {
             token::FAR_TEXT => self.far_text().and_then(|text| self.value(text)),
             token::FALSE => self.value(Item::Atom(Atom::Bool(false))),
             token::TRUE => self.value(Item::Atom(Atom::Bool(true))),
-            token::INTEGER | token::DATE | token::MOMENT => self
+            token::INTEGER | token::DATE | token::DATE_TIME => self
                 .number_atom(byte)
                 .and_then(|atom| self.value(Item::Atom(atom))),
             token::SMALL_INTEGER..token::NEAR_ELEMENT => {
@@ -421,7 +421,7 @@ impl Reading<'_> {
         }
         Ok(match kind {
             token::DATE => Atom::Date(value as i32),
-            _ => Atom::Moment(value),
+            _ => Atom::DateTime(value),
         })
     }
 

@@ -11,7 +11,7 @@ use super::document::{Document, Item};
 use super::token;
 use crate::infoset::value;
 use crate::infoset::writer::Sink;
-use crate::soap::{Form, writer};
+use crate::soap::{EnvelopeFormat, writer};
 
 /// The sending end of one connection in one direction.
 ///
@@ -41,8 +41,8 @@ impl Encoder {
     /// included. A document that entered none has the same tokens again, and
     /// changes nothing, for as long as this number stays.
     #[must_use]
-    pub fn entered(&self) -> u64 {
-        self.names.entered() + self.texts.entered()
+    pub fn insertions(&self) -> u64 {
+        self.names.insertions() + self.texts.insertions()
     }
 
     /// Appends the tokens of a document to `out`.
@@ -138,7 +138,7 @@ pub(super) fn write_atom(atom: Atom, out: &mut Vec<u8>) {
         Atom::Int(value @ 0..token::SMALL) => return out.push(token::SMALL_INTEGER + value as u8),
         Atom::Int(value) => (token::INTEGER, value),
         Atom::Date(days) => (token::DATE, i64::from(days)),
-        Atom::Moment(seconds) => (token::MOMENT, seconds),
+        Atom::DateTime(seconds) => (token::DATE_TIME, seconds),
     };
     out.push(kind);
     token::write_number(token::fold(value), out);
@@ -157,7 +157,12 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) {
         let mut sink = TokenSink::new(self, out);
-        writer::request(Form::PLAIN, operation, message, &mut sink);
+        writer::request(
+            EnvelopeFormat::DOCUMENT_LITERAL,
+            operation,
+            message,
+            &mut sink,
+        );
     }
 }
 

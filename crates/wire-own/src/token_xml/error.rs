@@ -77,5 +77,5 @@ pub enum ErrorKind {
     /// An earlier document was not read to its end, so that the caches of
     /// both ends differ.
     #[error("an earlier document was refused; open a new connection")]
-    OutOfStep,
+    OutOfSync,
 }

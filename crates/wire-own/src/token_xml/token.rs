@@ -25,7 +25,7 @@ pub(super) const INTEGER: u8 = 0x0A;
 /// A date follows, in days.
 pub(super) const DATE: u8 = 0x0B;
 /// A date and time follows, in seconds.
-pub(super) const MOMENT: u8 = 0x0C;
+pub(super) const DATE_TIME: u8 = 0x0C;
 /// The integer 0; those up to 47 follow.
 pub(super) const SMALL_INTEGER: u8 = 0x10;
 /// An element begins whose name has number 0; those up to 63 follow.

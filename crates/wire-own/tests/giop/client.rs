@@ -289,7 +289,7 @@ fn a_call_given_up_is_told_and_its_reply_passed_over() {
 fn a_call_given_up_before_it_was_sent_leaves_no_trace() {
     let mut wire = Wire::new(options(2));
     wire.session.send(0, &request(1, "ping", &[]));
-    assert!(!wire.session.begun(0));
+    assert!(!wire.session.started(0));
     assert!(wire.session.cancel(0));
     let mut out = Vec::new();
     assert!(!wire.session.pump(&mut out));

@@ -2,7 +2,7 @@
 
 use wirelab_wire_own::cdr::{ByteOrder, Error};
 use wirelab_wire_own::giop::{
-    Deframer, Inbound, MESSAGE_BYTES_MAX, MessageHeader, Options, OptionsError, ReplyStatus,
+    ClientMessage, Deframer, MESSAGE_BYTES_MAX, MessageHeader, Options, OptionsError, ReplyStatus,
     RequestError, check_request, fragment,
 };
 use wirelab_wire_own::{Failure, Session};
@@ -127,7 +127,7 @@ fn every_truncation_fails_the_call_and_nothing_else() {
     }
 }
 
-fn deframed(mut input: &[u8]) -> Result<Option<Inbound>, String> {
+fn deframed(mut input: &[u8]) -> Result<Option<ClientMessage>, String> {
     Deframer::new()
         .next(&mut input)
         .map_err(|error| error.to_string())
@@ -169,7 +169,7 @@ fn a_server_tells_whom_to_answer_when_a_header_is_faulty() {
     });
     let mut sent = wire.send(0, &request(1, "ping", &[]));
     sent[24..28].copy_from_slice(&u32::MAX.to_be_bytes());
-    let Inbound::Malformed {
+    let ClientMessage::Malformed {
         reply_to: Some(to),
         error: Error::Length {
             length: u32::MAX, ..
@@ -182,7 +182,10 @@ fn a_server_tells_whom_to_answer_when_a_header_is_faulty() {
     let tiny = b"GIOP\x01\x02\0\0\0\0\0\x02\0\0";
     let malformed = deframed(tiny).unwrap();
     assert!(
-        matches!(malformed, Some(Inbound::Malformed { reply_to: None, .. })),
+        matches!(
+            malformed,
+            Some(ClientMessage::Malformed { reply_to: None, .. })
+        ),
         "{malformed:?}"
     );
 }
@@ -196,7 +199,7 @@ fn every_request_cut_short_within_its_envelope_is_malformed() {
         short[8..12].copy_from_slice(&(size as u32).to_le_bytes());
         let inbound = deframed(&short).unwrap().unwrap();
         assert!(
-            matches!(inbound, Inbound::Malformed { .. }),
+            matches!(inbound, ClientMessage::Malformed { .. }),
             "{size}: {inbound:?}"
         );
     }

@@ -2,13 +2,13 @@
 
 use wirelab_wire_own::cdr::{self, ByteOrder, Writer, to_vec};
 use wirelab_wire_own::giop::{
-    CODE_SET_UTF8, CodeSets, Deframer, Inbound, Ior, Options, Request, Version, fragment,
+    CODE_SET_UTF8, ClientMessage, CodeSets, Deframer, Ior, Options, Request, Version, fragment,
 };
 
 use crate::wire::{KEY, ORDERS, Wire, options, request};
 
 /// Every message in `input`, given in pieces of `step` bytes.
-fn messages(input: &[u8], step: usize) -> Vec<Inbound> {
+fn messages(input: &[u8], step: usize) -> Vec<ClientMessage> {
     let mut deframer = Deframer::new();
     let mut found = Vec::new();
     for mut piece in input.chunks(step) {
@@ -24,7 +24,7 @@ fn messages(input: &[u8], step: usize) -> Vec<Inbound> {
 fn one(input: &[u8]) -> Request {
     let mut found = messages(input, input.len());
     match (found.pop(), found.len()) {
-        (Some(Inbound::Request(request)), 0) => request,
+        (Some(ClientMessage::Request(request)), 0) => request,
         other => panic!("{other:?}"),
     }
 }
@@ -64,7 +64,7 @@ fn our_clients_requests_are_understood() {
             let found = messages(&sent, step);
             assert_eq!(found.len(), 2);
             for (id, inbound) in found.into_iter().enumerate() {
-                let Inbound::Request(request) = inbound else {
+                let ClientMessage::Request(request) = inbound else {
                     panic!("{inbound:?}")
                 };
                 assert_eq!(request.reply_to.id, id as u32);
@@ -158,9 +158,9 @@ fn fragments_of_several_requests_may_alternate() {
     }
     let mut found = messages(&input, 1);
     assert_eq!(found.len(), 2);
-    found.sort_by_key(|inbound| matches!(inbound, Inbound::Request(r) if r.reply_to.id == 1));
+    found.sort_by_key(|inbound| matches!(inbound, ClientMessage::Request(r) if r.reply_to.id == 1));
     for (id, inbound) in found.iter().enumerate() {
-        let Inbound::Request(request) = inbound else {
+        let ClientMessage::Request(request) = inbound else {
             panic!("{inbound:?}")
         };
         assert_eq!(request.body.bytes(), [id as u8; 50]);
@@ -236,15 +236,20 @@ fn small_messages_are_understood() {
     let close = message(2, ByteOrder::Big, 5, |_| {});
     let error = message(0, ByteOrder::Big, 6, |_| {});
     let found = messages(&[locate_12, locate_10, cancel, close, error].concat(), 5);
-    let [Inbound::Locate(four), Inbound::Locate(five), rest @ ..] = &found[..] else {
+    let [
+        ClientMessage::Locate(four),
+        ClientMessage::Locate(five),
+        rest @ ..,
+    ] = &found[..]
+    else {
         panic!("{found:?}")
     };
     assert_eq!((four.reply_to.id, five.reply_to.id), (4, 5));
     assert_eq!((&four.object_key[..], &five.object_key[..]), (KEY, KEY));
     let expected = [
-        Inbound::Cancel { id: 6 },
-        Inbound::CloseConnection,
-        Inbound::MessageError,
+        ClientMessage::Cancel { id: 6 },
+        ClientMessage::CloseConnection,
+        ClientMessage::MessageError,
     ];
     assert_eq!(rest, expected);
 }
@@ -256,7 +261,7 @@ fn a_cancelled_request_waits_for_no_more_fragments() {
     let cancel = message(2, ByteOrder::Little, 2, |writer| writer.ulong(0));
     assert_eq!(
         messages(&[pieces[0].clone(), cancel].concat(), 7),
-        [Inbound::Cancel { id: 0 }]
+        [ClientMessage::Cancel { id: 0 }]
     );
 }
 

@@ -57,7 +57,7 @@ impl Wire {
         self.session.send(call, request);
         let mut out = Vec::new();
         while self.session.pump(&mut out) {}
-        assert!(self.session.begun(call) && self.session.flushed(call));
+        assert!(self.session.started(call) && self.session.flushed(call));
         out
     }
 

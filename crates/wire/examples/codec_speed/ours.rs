@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use wirelab_contract::{Call, Message, MessageVisitor, Operation, Unary, UnaryVisitor};
-use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::codec::{Codec, MessageFormat};
 use wirelab_wire::token_xml::{Decoder, Encoder, TokenCache};
 
 use crate::rounds::RoundTrip;
@@ -24,7 +24,7 @@ impl UnaryVisitor for Single<'_> {
     type Output = RoundTrip;
 
     fn visit<O: Unary>(self) -> RoundTrip {
-        let (form, call) = (Form::from(self.codec), self.call.clone());
+        let (form, call) = (MessageFormat::from(self.codec), self.call.clone());
         let mut out = Vec::new();
         Box::new(move || {
             out.clear();

@@ -12,7 +12,7 @@ use quick_xml::se::Serializer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wirelab_contract::Call;
-use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::codec::{Codec, MessageFormat};
 
 use crate::plain::{CreditControlElement, CreditControlRequest, SubmitElement, SubmitRequest};
 use crate::rounds::RoundTrip;
@@ -28,7 +28,7 @@ struct Peer<P> {
 /// # Panics
 /// When the peer and we do not say the same.
 pub fn of(codec: Codec, call: &Call) -> Option<(&'static str, RoundTrip)> {
-    let ours = Form::from(codec)
+    let ours = MessageFormat::from(codec)
         .encode(call)
         .expect("a form for the operation")
         .remove(0);

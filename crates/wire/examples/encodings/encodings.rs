@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use wirelab_contract::{Message, TypeVisitor, visit_type};
 use wirelab_wire::cdr::ByteOrder;
-use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::codec::{Codec, MessageFormat};
 
 use crate::{values, xml_variants};
 
@@ -75,18 +75,23 @@ impl TypeVisitor for Encode {
 
     fn visit<M: Message>(self) -> Accepted {
         let message: M = serde_json::from_value(self.value).expect("values are messages");
-        let text =
-            |codec: Codec| String::from_utf8(Form::from(codec).write(&message)).expect("UTF-8");
-        let cdr = |order| hex(&Form::from(Codec::Cdr).in_order(order).write(&message));
+        let text = |codec: Codec| {
+            String::from_utf8(MessageFormat::from(codec).write(&message)).expect("UTF-8")
+        };
+        let cdr = |order| {
+            hex(&MessageFormat::from(Codec::Cdr)
+                .in_order(order)
+                .write(&message))
+        };
         let xml = text(Codec::Xml);
         Accepted {
             contract: M::CONTRACT.name(),
             message: M::NAME,
             name: self.name,
             json: text(Codec::Json),
-            cbor: hex(&Form::from(Codec::Cbor).write(&message)),
-            msgpack: hex(&Form::from(Codec::Msgpack).write(&message)),
-            protobuf: hex(&Form::from(Codec::Protobuf).write(&message)),
+            cbor: hex(&MessageFormat::from(Codec::Cbor).write(&message)),
+            msgpack: hex(&MessageFormat::from(Codec::Msgpack).write(&message)),
+            protobuf: hex(&MessageFormat::from(Codec::Protobuf).write(&message)),
             xml_variants: xml_variants::of(&xml),
             xml,
             cdr_big: cdr(ByteOrder::Big),

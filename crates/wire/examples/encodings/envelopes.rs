@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use wirelab_contract::{Operation, Unary, UnaryVisitor};
-use wirelab_wire::codec::{Codec, Form};
+use wirelab_wire::codec::{Codec, MessageFormat};
 use wirelab_wire::soap::{Fault, UsernameToken, Version, write_fault, write_request};
 
 /// One operation in one form.
@@ -39,7 +39,7 @@ pub fn written() -> String {
     ];
     let mut all = Vec::new();
     for (codec, version, soap) in forms {
-        let form = Form::from(codec).in_soap(version);
+        let form = MessageFormat::from(codec).in_soap(version);
         for (operation, request, reply) in exchanges() {
             let write = Write {
                 form,
@@ -62,7 +62,7 @@ fn caller() -> UsernameToken {
 }
 
 struct Write {
-    form: Form,
+    form: MessageFormat,
     soap: &'static str,
     request: Value,
     reply: Value,

@@ -10,7 +10,7 @@ use wirelab_contract::{
 
 use super::error::require;
 use super::views::{HelloView, SubmitView, UploadView};
-use super::{Codec, Form, Mismatch, Unsupported, compare, protobuf, token_xml};
+use super::{Codec, MessageFormat, Mismatch, Unsupported, compare, protobuf, token_xml};
 use crate::cdr::ByteOrder;
 use crate::token_xml::{Decoder, Document};
 
@@ -18,13 +18,13 @@ use crate::token_xml::{Decoder, Document};
 /// to judge every reply. For charging it is made without allocating.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    form: Form,
+    format: MessageFormat,
     operation: Operation,
-    answer: Answer,
+    outcome: Outcome,
 }
 
 #[derive(Debug, Clone)]
-enum Answer {
+enum Outcome {
     /// This reply.
     Exact(Reply),
     Download {
@@ -45,22 +45,22 @@ impl Expected {
     ///
     /// # Errors
     /// When the operation has no form in this codec.
-    pub fn of(form: impl Into<Form>, call: &Call) -> Result<Self, Unsupported> {
-        let (form, operation) = (form.into(), call.operation());
+    pub fn of(format: impl Into<MessageFormat>, call: &Call) -> Result<Self, Unsupported> {
+        let (format, operation) = (format.into(), call.operation());
         if operation.pure() {
-            return Expected::answered(form, operation, call.answer());
+            return Expected::of_response(format, operation, call.answer());
         }
-        require(form.codec, operation)?;
-        let answer = match (call, call_answer(call)) {
-            (_, Some(Err(error))) => Answer::Error(error),
-            (Call::Allocate(_), Some(Ok(reply))) => Answer::Allocation(reply),
-            (_, Some(Ok(reply))) => Answer::Exact(reply),
-            (_, None) => Answer::Any(Rule::of(call)),
+        require(format.codec, operation)?;
+        let outcome = match (call, call_answer(call)) {
+            (_, Some(Err(error))) => Outcome::Error(error),
+            (Call::Allocate(_), Some(Ok(reply))) => Outcome::Allocation(reply),
+            (_, Some(Ok(reply))) => Outcome::Exact(reply),
+            (_, None) => Outcome::Any(Rule::of(call)),
         };
         Ok(Expected {
-            form,
+            format,
             operation,
-            answer,
+            outcome,
         })
     }
 
@@ -68,22 +68,22 @@ impl Expected {
     ///
     /// # Errors
     /// When the operation has no form in this codec.
-    pub fn answered(
-        form: impl Into<Form>,
+    pub fn of_response(
+        format: impl Into<MessageFormat>,
         operation: Operation,
         answer: Result<Reply, ApplicationError>,
     ) -> Result<Self, Unsupported> {
-        let form = form.into();
-        require(form.codec, operation)?;
-        let answer = match answer {
-            Ok(Reply::Download(chunks)) => Answer::of_download(&chunks),
-            Ok(reply) => Answer::Exact(reply),
-            Err(error) => Answer::Error(error),
+        let format = format.into();
+        require(format.codec, operation)?;
+        let outcome = match answer {
+            Ok(Reply::Download(chunks)) => Outcome::of_download(&chunks),
+            Ok(reply) => Outcome::Exact(reply),
+            Err(error) => Outcome::Error(error),
         };
         Ok(Expected {
-            form,
+            format,
             operation,
-            answer,
+            outcome,
         })
     }
 
@@ -98,8 +98,8 @@ impl Expected {
     /// a body that [`Expected::check_error`] judges.
     #[must_use]
     pub fn application_error(&self) -> Option<ApplicationError> {
-        match self.answer {
-            Answer::Error(error) => Some(error),
+        match self.outcome {
+            Outcome::Error(error) => Some(error),
             _ => None,
         }
     }
@@ -109,8 +109,8 @@ impl Expected {
     /// UTF-8 follows from its being equal.
     #[must_use]
     pub fn verbatim(&self) -> Option<&[u8]> {
-        match (self.form.codec, &self.answer) {
-            (Codec::Text, Answer::Exact(Reply::Hello(reply))) => Some(reply.text.as_bytes()),
+        match (self.format.codec, &self.outcome) {
+            (Codec::Text, Outcome::Exact(Reply::Hello(reply))) => Some(reply.text.as_bytes()),
             _ => None,
         }
     }
@@ -118,9 +118,9 @@ impl Expected {
     /// Messages that a complete reply has.
     #[must_use]
     pub fn messages(&self) -> usize {
-        match &self.answer {
-            Answer::Download { data, chunk_bytes } => data.len().div_ceil(*chunk_bytes),
-            Answer::Error(_) if self.form.codec == Codec::Protobuf => 0,
+        match &self.outcome {
+            Outcome::Download { data, chunk_bytes } => data.len().div_ceil(*chunk_bytes),
+            Outcome::Error(_) if self.format.codec == Codec::Protobuf => 0,
             _ => 1,
         }
     }
@@ -158,19 +158,19 @@ impl Expected {
         if index >= messages {
             return Err(Mismatch::Surplus { index, messages });
         }
-        match (&self.answer, self.form.codec) {
-            (Answer::Error(_), _) => self.check_error(order, body),
-            (Answer::Exact(reply), Codec::Protobuf) => self.check_protobuf(reply, body),
-            (Answer::Exact(_), Codec::Cbor | Codec::Msgpack | Codec::Cdr | Codec::TokenXml) => {
+        match (&self.outcome, self.format.codec) {
+            (Outcome::Error(_), _) => self.check_error(order, body),
+            (Outcome::Exact(reply), Codec::Protobuf) => self.check_protobuf(reply, body),
+            (Outcome::Exact(_), Codec::Cbor | Codec::Msgpack | Codec::Cdr | Codec::TokenXml) => {
                 self.read(order, body).map(drop)
             }
-            (Answer::Exact(reply), _) => self.check_view(reply, body),
-            (Answer::Download { data, chunk_bytes }, _) => {
+            (Outcome::Exact(reply), _) => self.check_view(reply, body),
+            (Outcome::Download { data, chunk_bytes }, _) => {
                 let rest = &data[index * chunk_bytes..];
                 let chunk = &rest[..rest.len().min(*chunk_bytes)];
                 compare::bytes("data", chunk, protobuf::bytes(body)?)
             }
-            (Answer::Allocation(_) | Answer::Any(_), _) => self.read(order, body).map(drop),
+            (Outcome::Allocation(_) | Outcome::Any(_), _) => self.read(order, body).map(drop),
         }
     }
 
@@ -193,8 +193,8 @@ impl Expected {
         self.judge(Read::Tokens(decoder, tokens))
     }
 
-    fn ordered(&self, order: Option<ByteOrder>) -> Form {
-        self.form.in_order(order.unwrap_or(self.form.order))
+    fn ordered(&self, order: Option<ByteOrder>) -> MessageFormat {
+        self.format.in_order(order.unwrap_or(self.format.order))
     }
 
     fn judge(&self, read: Read<'_>) -> Result<Reply, Mismatch> {
@@ -203,15 +203,15 @@ impl Expected {
             index: 0,
             messages: self.messages(),
         }))?;
-        match &self.answer {
-            Answer::Exact(expected) => compare::replies(expected, &reply)?,
-            Answer::Allocation(expected) => compare::allocation(expected, &mut reply)?,
-            Answer::Any(rule) => rule.check(&reply)?,
-            Answer::Error(error) => {
+        match &self.outcome {
+            Outcome::Exact(expected) => compare::replies(expected, &reply)?,
+            Outcome::Allocation(expected) => compare::allocation(expected, &mut reply)?,
+            Outcome::Any(rule) => rule.check(&reply)?,
+            Outcome::Error(error) => {
                 let error = error.to_string();
                 return Err(Mismatch::differs("error", error.as_bytes(), b"a reply"));
             }
-            Answer::Download { .. } => unreachable!("streams are not unary"),
+            Outcome::Download { .. } => unreachable!("streams are not unary"),
         }
         Ok(reply)
     }
@@ -234,8 +234,8 @@ impl Expected {
     }
 
     fn judge_error(&self, found: &str) -> Result<(), Mismatch> {
-        match self.answer {
-            Answer::Error(error) => compare::text("error", &error.to_string(), found),
+        match self.outcome {
+            Outcome::Error(error) => compare::text("error", &error.to_string(), found),
             _ => Err(Mismatch::differs("error", b"none", found.as_bytes())),
         }
     }
@@ -248,7 +248,7 @@ impl Expected {
                 compare::text("text", &reply.text, &found.text)
             }
             // In XML base64 may be broken by white space.
-            Reply::HelloBytes(reply) if self.form.codec == Codec::Json => {
+            Reply::HelloBytes(reply) if self.format.codec == Codec::Json => {
                 let found = self.view::<HelloView>(HelloBytesReply::NAME, body)?;
                 compare::base64("text", &reply.text, &found.text)
             }
@@ -265,7 +265,7 @@ impl Expected {
     }
 
     fn view<'a, V: Deserialize<'a>>(&self, name: &str, body: &'a [u8]) -> Result<V, Mismatch> {
-        self.form.view(self.operation, name, body)
+        self.format.view(self.operation, name, body)
     }
 
     fn check_protobuf(&self, reply: &Reply, body: &[u8]) -> Result<(), Mismatch> {
@@ -279,9 +279,9 @@ impl Expected {
     }
 }
 
-impl Answer {
+impl Outcome {
     fn of_download(chunks: &Chunks) -> Self {
-        Answer::Download {
+        Outcome::Download {
             data: texts::pattern(chunks.length() as usize),
             chunk_bytes: chunks.chunk_bytes() as usize,
         }
@@ -301,7 +301,7 @@ fn call_answer(call: &Call) -> Option<Result<Reply, ApplicationError>> {
 
 /// Where a reply is read from.
 enum Read<'a> {
-    Bytes(Form, &'a [u8]),
+    Bytes(MessageFormat, &'a [u8]),
     Tokens(&'a mut Decoder, &'a [u8]),
 }
 
@@ -310,7 +310,7 @@ impl UnaryVisitor for Read<'_> {
 
     fn visit<O: Unary>(self) -> Self::Output {
         let reply = match self {
-            Read::Bytes(form, body) => form.read_reply::<O>(body)?,
+            Read::Bytes(format, body) => format.read_reply::<O>(body)?,
             Read::Tokens(decoder, tokens) => {
                 token_xml::reply::<O::Reply>(decoder, tokens, O::OPERATION)?
             }

@@ -9,13 +9,13 @@ use super::error::require;
 use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, protobuf, self_describing, token_xml};
 use crate::cdr::{self, ByteOrder};
-use crate::soap::{self, Answer, EnvelopeError, Style, UsernameToken, Version};
+use crate::soap::{self, EnvelopeError, Response, Style, UsernameToken, Version};
 use crate::token_xml::{Decoder, Document, Encoder, TokenCache};
 use crate::xml;
 
 /// A codec, with what its bytes depend on beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Form {
+pub struct MessageFormat {
     /// The codec.
     pub codec: Codec,
     /// Byte order of CDR.
@@ -26,10 +26,10 @@ pub struct Form {
     pub cache: TokenCache,
 }
 
-impl From<Codec> for Form {
+impl From<Codec> for MessageFormat {
     /// The codec with the defaults: little-endian CDR, SOAP 1.1, a cache of names.
     fn from(codec: Codec) -> Self {
-        Form {
+        MessageFormat {
             codec,
             order: ByteOrder::default(),
             soap: Version::V11,
@@ -38,35 +38,35 @@ impl From<Codec> for Form {
     }
 }
 
-impl Form {
+impl MessageFormat {
     /// The same with another byte order.
     #[must_use]
     pub fn in_order(self, order: ByteOrder) -> Self {
-        Form { order, ..self }
+        MessageFormat { order, ..self }
     }
 
     /// The same with a version of SOAP.
     #[must_use]
     pub fn in_soap(self, soap: Version) -> Self {
-        Form { soap, ..self }
+        MessageFormat { soap, ..self }
     }
 
     /// The same with another cache of tokens.
     #[must_use]
     pub fn with_cache(self, cache: TokenCache) -> Self {
-        Form { cache, ..self }
+        MessageFormat { cache, ..self }
     }
 
     /// How SOAP carries it, where the codec is one of SOAP's.
     #[must_use]
-    pub fn envelope(self) -> Option<soap::Form> {
+    pub fn envelope(self) -> Option<soap::EnvelopeFormat> {
         let (version, style) = match self.codec {
             Codec::SoapLiteral => (self.soap, Style::Literal),
             Codec::SoapRpc => (self.soap, Style::Rpc),
             Codec::SoapEncoded => (Version::V11, Style::Encoded),
             _ => return None,
         };
-        Some(soap::Form::new(version, style).expect("rpc/encoded comes with SOAP 1.1"))
+        Some(soap::EnvelopeFormat::new(version, style).expect("rpc/encoded comes with SOAP 1.1"))
     }
 
     /// The messages of a request in their order: one, except in UploadStream.
@@ -97,14 +97,14 @@ impl Form {
                 .collect());
         }
         let write = WriteRequest {
-            form: self,
+            format: self,
             operation,
             caller,
         };
         Ok(call.visit(write).into_iter().collect())
     }
 
-    /// Appends the one message of a request to `out`: what [`Form::encode_as`]
+    /// Appends the one message of a request to `out`: what [`MessageFormat::encode_as`]
     /// gives, without memory of its own.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Form {
         let operation = call.operation();
         require(self.codec, operation)?;
         let append = AppendRequest {
-            form: self,
+            format: self,
             operation,
             caller,
             out,
@@ -133,7 +133,7 @@ impl Form {
     #[must_use]
     pub fn write_request<O: Unary>(self, request: &O::Request) -> Vec<u8> {
         let write = WriteRequest {
-            form: self,
+            format: self,
             operation: O::OPERATION,
             caller: None,
         };
@@ -146,11 +146,11 @@ impl Form {
         if self.codec == Codec::TokenXml {
             return token_xml::first(self.cache, &Document::of_reply(O::OPERATION, reply));
         }
-        let Some(form) = self.envelope() else {
+        let Some(format) = self.envelope() else {
             return self.write(reply);
         };
         let mut out = Vec::new();
-        soap::write_reply(form, O::OPERATION, reply, &mut out);
+        soap::write_reply(format, O::OPERATION, reply, &mut out);
         out
     }
 
@@ -163,10 +163,10 @@ impl Form {
             let request = Decoder::new(self.cache).read_request(bytes, O::OPERATION);
             return request.map_err(|error| token_xml::unread(&error));
         }
-        let Some(form) = self.envelope() else {
+        let Some(format) = self.envelope() else {
             return self.read(bytes);
         };
-        let read = soap::read_request(form, O::OPERATION, bytes);
+        let read = soap::read_request(format, O::OPERATION, bytes);
         read.map_err(|error| self.malformed(&error))
     }
 
@@ -248,10 +248,10 @@ impl Form {
         name: &str,
         bytes: &'a [u8],
     ) -> Result<V, Mismatch> {
-        if let Some(form) = self.envelope() {
-            return match soap::read_reply_as(form, operation, name, bytes) {
-                Ok(Answer::Message(message)) => Ok(message),
-                Ok(Answer::Fault(fault)) => Err(Mismatch::fault(&fault)),
+        if let Some(format) = self.envelope() {
+            return match soap::read_reply_as(format, operation, name, bytes) {
+                Ok(Response::Message(message)) => Ok(message),
+                Ok(Response::Fault(fault)) => Err(Mismatch::fault(&fault)),
                 Err(EnvelopeError::Xml(error)) => Err(self.misread(&error)),
                 Err(error) => Err(self.malformed(&error)),
             };
@@ -338,7 +338,7 @@ fn read_text<'a, M: Deserialize<'a>>(bytes: &'a [u8]) -> Result<M, Mismatch> {
 }
 
 struct WriteRequest<'a> {
-    form: Form,
+    format: MessageFormat,
     operation: Operation,
     caller: Option<&'a UsernameToken>,
 }
@@ -349,7 +349,7 @@ impl MessageVisitor for WriteRequest<'_> {
     fn visit<M: Message>(self, message: &M) -> Vec<u8> {
         let mut out = Vec::new();
         let append = AppendRequest {
-            form: self.form,
+            format: self.format,
             operation: self.operation,
             caller: self.caller,
             out: &mut out,
@@ -360,7 +360,7 @@ impl MessageVisitor for WriteRequest<'_> {
 }
 
 struct AppendRequest<'a> {
-    form: Form,
+    format: MessageFormat,
     operation: Operation,
     caller: Option<&'a UsernameToken>,
     out: &'a mut Vec<u8>,
@@ -370,15 +370,15 @@ impl MessageVisitor for AppendRequest<'_> {
     type Output = ();
 
     fn visit<M: Message>(self, message: &M) {
-        if self.form.codec == Codec::TokenXml {
-            let mut encoder = Encoder::new(self.form.cache);
+        if self.format.codec == Codec::TokenXml {
+            let mut encoder = Encoder::new(self.format.cache);
             return encoder.encode_request(self.operation, message, self.out);
         }
-        match self.form.envelope() {
-            Some(form) => {
-                soap::write_request(form, self.operation, message, self.caller, self.out);
+        match self.format.envelope() {
+            Some(format) => {
+                soap::write_request(format, self.operation, message, self.caller, self.out);
             }
-            None => self.form.append(message, self.out),
+            None => self.format.append(message, self.out),
         }
     }
 }

@@ -72,7 +72,7 @@ pub fn object(codec: Codec, bytes: &[u8]) -> Result<Value, Mismatch> {
 /// # Panics
 /// With another codec than these two.
 #[must_use]
-pub fn transcoded(codec: Codec, json: &serde_json::Value) -> Vec<u8> {
+pub fn transcode(codec: Codec, json: &serde_json::Value) -> Vec<u8> {
     const WRITTEN: &str = "values of JSON have a form, and memory grows";
     let mut out = Vec::new();
     match codec {

@@ -9,7 +9,7 @@ use wirelab_contract::{Call, Message, MessageVisitor, Operation};
 
 use super::error::require;
 use super::{Codec, Mismatch, Unsupported};
-use crate::soap::{self, Answer, EnvelopeError};
+use crate::soap::{self, EnvelopeError, Response};
 use crate::token_xml::{Decoder, Document, Encoder, ReadError, TokenCache};
 
 /// The document of a request, for a connection's [`Encoder`].
@@ -90,17 +90,17 @@ pub(super) fn reply<M: Message>(
 ) -> Result<M, Mismatch> {
     let reply = decoder.read_reply(tokens, operation);
     match reply.map_err(|error| unread(&error))? {
-        Answer::Message(message) => Ok(message),
-        Answer::Fault(fault) => Err(Mismatch::fault(&fault)),
+        Response::Message(message) => Ok(message),
+        Response::Fault(fault) => Err(Mismatch::fault(&fault)),
     }
 }
 
 /// The text of an application error that a document holds.
 pub(super) fn error(document: &Document, operation: Operation) -> Result<String, Mismatch> {
     let envelope = document.envelope().map_err(|error| misread(&error))?;
-    match envelope.reply_as(soap::Form::PLAIN, operation, "") {
-        Ok(Answer::Fault(fault)) => fault_text(Err(Mismatch::fault(&fault))),
-        Ok(Answer::Message(IgnoredAny)) => fault_text(Ok(IgnoredAny)),
+    match envelope.reply_as(soap::EnvelopeFormat::DOCUMENT_LITERAL, operation, "") {
+        Ok(Response::Fault(fault)) => fault_text(Err(Mismatch::fault(&fault))),
+        Ok(Response::Message(IgnoredAny)) => fault_text(Ok(IgnoredAny)),
         Err(error) => Err(misread(&error.into())),
     }
 }

@@ -6,7 +6,7 @@ use wirelab_contract::charging::ReserveReply;
 use wirelab_contract::transfer::{HelloBytesReply, SubmitReply, SubmitRequest, UploadRequest};
 
 use crate::cdr::ByteOrder;
-use crate::codec::{Codec, Form};
+use crate::codec::{Codec, MessageFormat};
 use crate::giop::{Ior, SystemException, UserException};
 use crate::grpc::{Deframer, Piece};
 use crate::http2::hpack::Decoder;
@@ -16,22 +16,24 @@ use crate::{gzip, zstd};
 const CONTENT_BYTES_MAX: usize = 1 << 20;
 
 /// What is read as a message is read alike when written again.
-fn again<M: Message>(form: Form, data: &[u8]) {
-    if let Ok(message) = form.read::<M>(data) {
-        let written = form.write(&message);
-        let again = form.read::<M>(&written).map_err(|error| error.to_string());
+fn again<M: Message>(format: MessageFormat, data: &[u8]) {
+    if let Ok(message) = format.read::<M>(data) {
+        let written = format.write(&message);
+        let again = format
+            .read::<M>(&written)
+            .map_err(|error| error.to_string());
         assert_eq!(again, Ok(message));
     }
 }
 
-fn messages(form: Form, data: &[u8]) {
-    again::<SubmitRequest>(form, data);
-    again::<SubmitReply>(form, data);
-    again::<UploadRequest>(form, data);
-    again::<HelloBytesReply>(form, data);
-    again::<ReserveReply>(form, data);
+fn messages(format: MessageFormat, data: &[u8]) {
+    again::<SubmitRequest>(format, data);
+    again::<SubmitReply>(format, data);
+    again::<UploadRequest>(format, data);
+    again::<HelloBytesReply>(format, data);
+    again::<ReserveReply>(format, data);
     // Doubles are not compared: NaN differs from itself.
-    drop(form.read::<EntriesReply>(data));
+    drop(format.read::<EntriesReply>(data));
 }
 
 /// Protocol Buffers.
@@ -47,7 +49,7 @@ pub fn fuzz_json(data: &[u8]) {
 /// CDR in both byte orders, and the exceptions of GIOP.
 pub fn fuzz_cdr(data: &[u8]) {
     for order in [ByteOrder::Big, ByteOrder::Little] {
-        messages(Form::from(Codec::Cdr).in_order(order), data);
+        messages(MessageFormat::from(Codec::Cdr).in_order(order), data);
         if let Ok(exception) = UserException::parse(order, data) {
             let mut out = Vec::new();
             exception

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wirelab_contract::transfer::{SubmitRequest, UploadRequest};
 
-use crate::giop::{self, Giop, Inbound};
+use crate::giop::{self, ClientMessage, Giop};
 use crate::http1::{self, Http1};
 use crate::http2;
 use crate::raw::report::Records;
@@ -153,8 +153,8 @@ pub fn fuzz_giop_server(data: &[u8]) {
     }
 }
 
-fn look_at(inbound: &Inbound) {
-    let Inbound::Request(request) = inbound else {
+fn look_at(inbound: &ClientMessage) {
+    let ClientMessage::Request(request) = inbound else {
         return;
     };
     let _ = request.body.bytes();

@@ -8,7 +8,7 @@ use super::head::{self, Framing, HEAD_BYTES_MAX, Parsed};
 use super::options::{Options, OptionsError};
 use super::request::Heads;
 use crate::excerpt::excerpt;
-use crate::outbox::Outbox;
+use crate::send_queue::SendQueue;
 use crate::session::{CallId, End, Failure, ProtocolError, Replies, Request, Session};
 
 /// One HTTP/1.x connection's client side.
@@ -16,7 +16,7 @@ use crate::session::{CallId, End, Failure, ProtocolError, Replies, Request, Sess
 pub struct Http1 {
     options: Options,
     heads: Heads,
-    outbox: Outbox<Arc<[u8]>>,
+    send_queue: SendQueue<Arc<[u8]>>,
     /// Calls whose replies are due, in the order of their requests.
     awaited: VecDeque<Awaited>,
     state: State,
@@ -58,7 +58,7 @@ impl Http1 {
         Ok(Http1 {
             options,
             heads: Heads::default(),
-            outbox: Outbox::new(options.split_writes),
+            send_queue: SendQueue::new(options.split_writes),
             awaited: VecDeque::new(),
             state: State::Head,
             first_told: false,
@@ -105,7 +105,7 @@ impl Http1 {
     /// The call that the next byte answers.
     fn awaited_now(&self, rest: &[u8]) -> Result<Awaited, ProtocolError> {
         match self.awaited.front() {
-            Some(awaited) if self.awaited.len() > self.outbox.untouched() => Ok(*awaited),
+            Some(awaited) if self.awaited.len() > self.send_queue.untouched() => Ok(*awaited),
             _ => Err(ProtocolError {
                 rule: "no reply without a request (RFC 9112 section 9.2)",
                 found: format!("{} more bytes: {}", rest.len(), excerpt(rest)),
@@ -183,7 +183,7 @@ impl Http1 {
     fn complete(&mut self, replies: &mut impl Replies) {
         // A reply that overtakes its own request leaves the rest of the body
         // unsent, and the connection without a boundary (RFC 9112 section 9.3).
-        let overtaken = self.awaited.len() == self.outbox.len();
+        let overtaken = self.awaited.len() == self.send_queue.len();
         self.state = State::Head;
         self.first_told = false;
         if let Some(awaited) = self.awaited.pop_front() {
@@ -198,7 +198,7 @@ impl Http1 {
     /// Fails the call under way with `failure` and those behind it with
     /// [`Failure::Closed`].
     fn abandon(&mut self, failure: Failure, replies: &mut impl Replies) {
-        self.outbox.clear();
+        self.send_queue.clear();
         self.closing = true;
         let mut failure = Some(failure);
         for awaited in self.awaited.drain(..) {
@@ -248,19 +248,19 @@ impl Session for Http1 {
         });
         let head = self.heads.of(request, &self.options);
         let body = Arc::clone(&request.body);
-        self.outbox.push(Some(call), head, body);
+        self.send_queue.push(Some(call), head, body);
     }
 
     fn pump(&mut self, out: &mut Vec<u8>) -> bool {
-        self.outbox.pump(out)
+        self.send_queue.pump(out)
     }
 
-    fn begun(&self, call: CallId) -> bool {
-        !self.outbox.has_untouched(call)
+    fn started(&self, call: CallId) -> bool {
+        !self.send_queue.has_untouched(call)
     }
 
     fn flushed(&self, call: CallId) -> bool {
-        !self.outbox.holds(call)
+        !self.send_queue.holds(call)
     }
 
     fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
@@ -289,7 +289,7 @@ impl Session for Http1 {
             return true;
         };
         self.awaited.remove(place);
-        self.outbox.clear();
+        self.send_queue.clear();
         self.deaf = true;
         if place == 0 {
             // The calls behind it have not been answered by a single byte.

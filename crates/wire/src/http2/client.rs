@@ -182,7 +182,7 @@ impl Session for Client {
         self.emit(out)
     }
 
-    fn begun(&self, call: CallId) -> bool {
+    fn started(&self, call: CallId) -> bool {
         let slot = self.streams.slot_of_call(call);
         let stream = slot.and_then(|slot| self.streams.get(slot));
         stream.is_none_or(|stream| stream.id != 0)

@@ -82,9 +82,9 @@ pub const WINDOW_MAX: u32 = (1 << 31) - 1;
 /// (RFC 9113 section 6.9.2).
 pub const WINDOW_DEFAULT: u32 = 65_535;
 /// Smallest legal value of `SETTINGS_MAX_FRAME_SIZE`, and its default, bytes.
-pub const FRAME_MAX_LEAST: u32 = 16_384;
+pub const MAX_FRAME_SIZE_MIN: u32 = 16_384;
 /// Largest legal value of `SETTINGS_MAX_FRAME_SIZE`, bytes.
-pub const FRAME_MAX_MOST: u32 = (1 << 24) - 1;
+pub const MAX_FRAME_SIZE_MAX: u32 = (1 << 24) - 1;
 /// Largest stream identifier (RFC 9113 section 5.1.1).
 pub const STREAM_MAX: u32 = (1 << 31) - 1;
 

@@ -4,7 +4,7 @@
 use super::error::Fault;
 use super::flow_control::ReceiveWindow;
 use super::frame::{
-    FRAME_MAX_LEAST, FRAME_MAX_MOST, PREFACE, WINDOW_DEFAULT, WINDOW_MAX, code, kind, put,
+    MAX_FRAME_SIZE_MAX, MAX_FRAME_SIZE_MIN, PREFACE, WINDOW_DEFAULT, WINDOW_MAX, code, kind, put,
     put_window_update, setting,
 };
 
@@ -35,7 +35,7 @@ impl Default for Options {
         Options {
             stream_window: (1 << 30) - 1,
             connection_window: (1 << 30) - 1,
-            max_frame: FRAME_MAX_LEAST,
+            max_frame: MAX_FRAME_SIZE_MIN,
             split_writes: false,
             max_streams: 100,
             header_list_max: 64 << 10,
@@ -49,7 +49,7 @@ impl Options {
         Options {
             stream_window: self.stream_window.clamp(1, WINDOW_MAX),
             connection_window: self.connection_window.clamp(1, WINDOW_MAX),
-            max_frame: self.max_frame.clamp(FRAME_MAX_LEAST, FRAME_MAX_MOST),
+            max_frame: self.max_frame.clamp(MAX_FRAME_SIZE_MIN, MAX_FRAME_SIZE_MAX),
             ..self
         }
     }
@@ -63,7 +63,7 @@ impl Options {
         if self.stream_window != WINDOW_DEFAULT {
             parameters.push((setting::INITIAL_WINDOW_SIZE, self.stream_window));
         }
-        if self.max_frame != FRAME_MAX_LEAST {
+        if self.max_frame != MAX_FRAME_SIZE_MIN {
             parameters.push((setting::MAX_FRAME_SIZE, self.max_frame));
         }
         let mut payload = Vec::with_capacity(6 * parameters.len());
@@ -105,7 +105,7 @@ impl PeerSettings {
         PeerSettings {
             streams_max: u32::MAX,
             window: WINDOW_DEFAULT,
-            frame_max: FRAME_MAX_LEAST,
+            frame_max: MAX_FRAME_SIZE_MIN,
         }
     }
 
@@ -144,7 +144,7 @@ impl PeerSettings {
     }
 
     fn set_frame_max(&mut self, value: u32) -> Result<(), Box<Fault>> {
-        if !(FRAME_MAX_LEAST..=FRAME_MAX_MOST).contains(&value) {
+        if !(MAX_FRAME_SIZE_MIN..=MAX_FRAME_SIZE_MAX).contains(&value) {
             return Err(Fault::protocol(
                 "SETTINGS_MAX_FRAME_SIZE is 16384 to 16777215 (RFC 9113 section 6.5.2)",
                 value.to_string(),

@@ -19,28 +19,28 @@ use wirelab_contract::{
 };
 use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::codec::{
-    Codec, Expected, Form, Mismatch, append_request_tokens, request_document,
+    Codec, Expected, MessageFormat, Mismatch, append_request_tokens, request_document,
 };
 use wirelab_wire::soap::{self, Fault, FaultCode, Version};
 use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 use wirelab_wire::xml;
 
 /// Every way to write a unary operation's messages but text.
-fn forms() -> Vec<Form> {
+fn formats() -> Vec<MessageFormat> {
     let codecs = Codec::ALL
         .iter()
         .copied()
         .filter(|codec| *codec != Codec::Text);
-    let mut forms: Vec<Form> = codecs.map(Form::from).collect();
-    forms.push(Form::from(Codec::Cdr).in_order(ByteOrder::Big));
+    let mut formats: Vec<MessageFormat> = codecs.map(MessageFormat::from).collect();
+    formats.push(MessageFormat::from(Codec::Cdr).in_order(ByteOrder::Big));
     for codec in [Codec::SoapLiteral, Codec::SoapRpc] {
-        forms.push(Form::from(codec).in_soap(Version::V12));
+        formats.push(MessageFormat::from(codec).in_soap(Version::V12));
     }
-    forms
+    formats
 }
 
 /// Replies are written through the operation's own type.
-struct WriteReply<'a>(Form, &'a Reply);
+struct WriteReply<'a>(MessageFormat, &'a Reply);
 
 impl UnaryVisitor for WriteReply<'_> {
     type Output = Vec<u8>;
@@ -58,8 +58,8 @@ impl UnaryVisitor for WriteReply<'_> {
     }
 }
 
-fn written(form: Form, operation: Operation, reply: &Reply) -> Vec<u8> {
-    let body = operation.visit_unary(WriteReply(form, reply));
+fn written(format: MessageFormat, operation: Operation, reply: &Reply) -> Vec<u8> {
+    let body = operation.visit_unary(WriteReply(format, reply));
     body.expect("a unary operation")
 }
 
@@ -111,19 +111,19 @@ fn calls() -> Vec<Call> {
 
 #[test]
 fn what_the_model_answers_is_accepted_in_every_form() {
-    for form in forms() {
+    for format in formats() {
         for call in calls() {
             let reply = call.answer().unwrap();
-            let body = written(form, call.operation(), &reply);
-            let expected = Expected::of(form, &call).unwrap();
-            assert_eq!(expected.check(&body), Ok(()), "{form:?} {call:?}");
-            assert_eq!(expected.read(None, &body), Ok(reply), "{form:?} {call:?}");
+            let body = written(format, call.operation(), &reply);
+            let expected = Expected::of(format, &call).unwrap();
+            assert_eq!(expected.check(&body), Ok(()), "{format:?} {call:?}");
+            assert_eq!(expected.read(None, &body), Ok(reply), "{format:?} {call:?}");
         }
     }
 }
 
 /// What must be read again from a request's bytes.
-struct ReadRequest<'a>(Form, &'a [u8]);
+struct ReadRequest<'a>(MessageFormat, &'a [u8]);
 
 impl UnaryVisitor for ReadRequest<'_> {
     type Output = Vec<u8>;
@@ -146,14 +146,14 @@ impl MessageVisitor for Protobuf {
 
 #[test]
 fn a_service_reads_the_request_that_was_written() {
-    for form in forms() {
+    for format in formats() {
         for call in calls() {
-            let messages = form.encode(&call).unwrap();
+            let messages = format.encode(&call).unwrap();
             let [body] = &messages[..] else {
                 panic!("one message")
             };
-            let read = call.operation().visit_unary(ReadRequest(form, body));
-            assert_eq!(read, call.visit(Protobuf), "{form:?} {call:?}");
+            let read = call.operation().visit_unary(ReadRequest(format, body));
+            assert_eq!(read, call.visit(Protobuf), "{format:?} {call:?}");
         }
     }
 }
@@ -194,33 +194,36 @@ fn changed(reply: &Reply) -> Option<(&'static str, Reply)> {
 #[test]
 fn a_reply_with_one_thing_changed_is_refused_by_the_field_s_name() {
     let mut refused = 0;
-    for form in forms() {
+    for format in formats() {
         for call in calls() {
             let Some((field, reply)) = changed(&call.answer().unwrap()) else {
                 continue;
             };
-            let body = written(form, call.operation(), &reply);
-            let error = Expected::of(form, &call).unwrap().check(&body).unwrap_err();
+            let body = written(format, call.operation(), &reply);
+            let error = Expected::of(format, &call)
+                .unwrap()
+                .check(&body)
+                .unwrap_err();
             let Mismatch::Differs { field: found, .. } = &error else {
-                panic!("{form:?} {call:?}: {error}")
+                panic!("{format:?} {call:?}: {error}")
             };
-            assert!(found.starts_with(field), "{form:?}: {error}");
+            assert!(found.starts_with(field), "{format:?}: {error}");
             refused += 1;
         }
     }
-    assert_eq!(refused, forms().len() * 8);
+    assert_eq!(refused, formats().len() * 8);
 }
 
 #[test]
 fn truncated_replies_are_refused_at_every_byte() {
-    for form in forms() {
+    for format in formats() {
         for call in calls().into_iter().skip(4) {
-            let body = written(form, call.operation(), &call.answer().unwrap());
-            let expected = Expected::of(form, &call).unwrap();
+            let body = written(format, call.operation(), &call.answer().unwrap());
+            let expected = Expected::of(format, &call).unwrap();
             // Protobuf ends where a field ends; what is missing is a zero then.
-            let strict = form.codec != Codec::Protobuf || call.operation().pure();
+            let strict = format.codec != Codec::Protobuf || call.operation().pure();
             for end in (0..body.len()).filter(|_| strict) {
-                assert!(expected.check(&body[..end]).is_err(), "{form:?} {end}");
+                assert!(expected.check(&body[..end]).is_err(), "{format:?} {end}");
             }
         }
     }
@@ -228,15 +231,15 @@ fn truncated_replies_are_refused_at_every_byte() {
 
 #[test]
 fn sequences_carry_their_numbers_in_every_form() {
-    for form in forms() {
+    for format in formats() {
         let state = State::new(&Store::default());
         let before = state.money();
         for function in Function::ALL {
             let mut carried = Carried::default();
             let mut step = 0;
             while let Some(call) = function.next(step, 42, &carried) {
-                let body = written(form, call.operation(), &state.answer(&call).unwrap());
-                let expected = Expected::of(form, &call).unwrap();
+                let body = written(format, call.operation(), &state.answer(&call).unwrap());
+                let expected = Expected::of(format, &call).unwrap();
                 assert_eq!(expected.check(&body), Ok(()));
                 carried.take(&expected.read(None, &body).unwrap());
                 step += 1;
@@ -264,14 +267,20 @@ fn charging_replies_of_an_impossible_form_are_refused() {
         (&reserve, numbers(1, 0), "cn"),
         (&reserve, numbers(1, i32::MIN), "cn"),
     ];
-    for form in forms() {
+    for format in formats() {
         for (call, reply, field) in &cases {
-            let body = written(form, call.operation(), reply);
-            let error = Expected::of(form, call).unwrap().check(&body).unwrap_err();
-            assert!(error.to_string().starts_with(field), "{form:?}: {error}");
+            let body = written(format, call.operation(), reply);
+            let error = Expected::of(format, call)
+                .unwrap()
+                .check(&body)
+                .unwrap_err();
+            assert!(error.to_string().starts_with(field), "{format:?}: {error}");
         }
-        let whole = written(form, Operation::CreditControl, &state(5, 5));
-        assert_eq!(Expected::of(form, &control).unwrap().check(&whole), Ok(()));
+        let whole = written(format, Operation::CreditControl, &state(5, 5));
+        assert_eq!(
+            Expected::of(format, &control).unwrap().check(&whole),
+            Ok(())
+        );
     }
 }
 
@@ -317,20 +326,20 @@ fn msgpack_text(text: &str) -> Vec<u8> {
 }
 
 /// An application error as a service writes it.
-fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
-    if form.codec == Codec::TokenXml {
+fn error_body(format: MessageFormat, operation: Operation, text: &str) -> Vec<u8> {
+    if format.codec == Codec::TokenXml {
         let mut out = Vec::new();
         let document = Document::of_fault(&Fault::client(text));
         Encoder::new(TokenCache::default()).encode(&document, &mut out);
         return out;
     }
-    if let Some(envelope) = form.envelope() {
+    if let Some(envelope) = format.envelope() {
         let mut out = Vec::new();
         soap::write_fault(envelope, &Fault::client(text), &mut out);
         return out;
     }
     let contract = operation.contract();
-    match form.codec {
+    match format.codec {
         Codec::Json => format!("{{\"error\":\"{text}\"}}").into_bytes(),
         Codec::Cbor => [b"\xa1\x65error".as_slice(), &cbor_text(text)].concat(),
         Codec::Msgpack => [b"\x81\xa5error".as_slice(), &msgpack_text(text)].concat(),
@@ -341,7 +350,7 @@ fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
         }
         Codec::Cdr => {
             let id = format!("IDL:wirelab/{contract}_v1/ApplicationError:1.0");
-            wirelab_wire::cdr::to_vec(form.order, &(id, text)).unwrap()
+            wirelab_wire::cdr::to_vec(format.order, &(id, text)).unwrap()
         }
         Codec::Text => text.as_bytes().to_vec(),
         Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
@@ -352,30 +361,30 @@ fn error_body(form: Form, operation: Operation, text: &str) -> Vec<u8> {
 
 #[test]
 fn application_errors_are_judged_in_every_form() {
-    for form in forms() {
+    for format in formats() {
         for (operation, error) in [
             (Operation::Submit, ApplicationError::EmptyBatch),
             (Operation::Reserve, ApplicationError::NotEnoughCredit),
             (Operation::Book, ApplicationError::Weight),
         ] {
-            let expected = Expected::answered(form, operation, Err(error)).unwrap();
+            let expected = Expected::of_response(format, operation, Err(error)).unwrap();
             assert_eq!(expected.application_error(), Some(error));
-            let right = error_body(form, operation, &error.to_string());
-            assert_eq!(expected.check_error(None, &right), Ok(()), "{form:?}");
-            let wrong = error_body(form, operation, "no");
+            let right = error_body(format, operation, &error.to_string());
+            assert_eq!(expected.check_error(None, &right), Ok(()), "{format:?}");
+            let wrong = error_body(format, operation, "no");
             let mismatch = expected.check_error(None, &wrong).unwrap_err();
             assert!(mismatch.to_string().starts_with("error: "), "{mismatch}");
-            assert!(expected.check_error(None, b"<").is_err(), "{form:?}");
+            assert!(expected.check_error(None, b"<").is_err(), "{format:?}");
         }
         let hello = Call::Hello { hello_bytes: 14 };
-        let body = written(form, Operation::Hello, &hello.answer().unwrap());
+        let body = written(format, Operation::Hello, &hello.answer().unwrap());
         let refused = Err(ApplicationError::EmptyBatch);
-        let expected = Expected::answered(form, Operation::Hello, refused).unwrap();
-        assert!(expected.read(None, &body).is_err(), "{form:?}");
-        assert!(expected.check_error(None, &body).is_err(), "{form:?}");
-        let wanted = Expected::of(form, &hello).unwrap();
-        let error = error_body(form, Operation::Hello, "no");
-        assert!(wanted.check_error(None, &error).is_err(), "{form:?}");
+        let expected = Expected::of_response(format, Operation::Hello, refused).unwrap();
+        assert!(expected.read(None, &body).is_err(), "{format:?}");
+        assert!(expected.check_error(None, &body).is_err(), "{format:?}");
+        let wanted = Expected::of(format, &hello).unwrap();
+        let error = error_body(format, Operation::Hello, "no");
+        assert!(wanted.check_error(None, &error).is_err(), "{format:?}");
     }
 }
 
@@ -383,20 +392,20 @@ fn application_errors_are_judged_in_every_form() {
 fn a_fault_instead_of_a_reply_is_told_with_its_code() {
     let call = Call::Reserve(ReserveRequest { id: 1, am: 1 });
     for codec in [Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded] {
-        let form = Form::from(codec);
+        let format = MessageFormat::from(codec);
         let fault = |code| {
             let text = "no such account".to_owned();
             let mut out = Vec::new();
-            soap::write_fault(form.envelope().unwrap(), &Fault { code, text }, &mut out);
+            soap::write_fault(format.envelope().unwrap(), &Fault { code, text }, &mut out);
             out
         };
-        let expected = Expected::of(form, &call).unwrap();
+        let expected = Expected::of(format, &call).unwrap();
         let error = expected.check(&fault(FaultCode::Server)).unwrap_err();
         assert_eq!(error.to_string(), "fault Server: no such account");
         let error = expected.read(None, &fault(FaultCode::Client)).unwrap_err();
         assert!(matches!(error, Mismatch::Fault { client: true, .. }));
         let refused = Err(ApplicationError::NoAccount);
-        let refused = Expected::answered(form, Operation::Reserve, refused).unwrap();
+        let refused = Expected::of_response(format, Operation::Reserve, refused).unwrap();
         assert!(
             refused
                 .check_error(None, &fault(FaultCode::Server))
@@ -459,7 +468,9 @@ fn the_tokens_of_a_request_are_those_of_its_document() {
 #[test]
 fn a_document_is_the_same_from_the_message_and_from_its_text() {
     for call in calls() {
-        let text = Form::from(Codec::SoapLiteral).encode(&call).unwrap();
+        let text = MessageFormat::from(Codec::SoapLiteral)
+            .encode(&call)
+            .unwrap();
         let by_text = token_xml::parse(&text[0]).unwrap();
         assert_eq!(by_text, request_document(&call).unwrap());
     }
@@ -471,7 +482,7 @@ fn a_document_is_the_same_from_the_message_and_from_its_text() {
 fn the_head_s_byte_order_outranks_the_form_s() {
     let call = Call::Book(book());
     let reply = call.answer().unwrap();
-    let big = Form::from(Codec::Cdr).in_order(ByteOrder::Big);
+    let big = MessageFormat::from(Codec::Cdr).in_order(ByteOrder::Big);
     let body = written(big, Operation::Book, &reply);
     let expected = Expected::of(Codec::Cdr, &call).unwrap();
     assert!(expected.check(&body).is_err());
@@ -482,9 +493,9 @@ fn the_head_s_byte_order_outranks_the_form_s() {
 
 #[test]
 fn the_study_s_messages_have_their_sizes() {
-    let form = Form::from(Codec::SoapLiteral);
-    let request = |call: &Call| form.encode(call).unwrap()[0].len();
-    let reply = |call: &Call| written(form, call.operation(), &call.answer().unwrap()).len();
+    let format = MessageFormat::from(Codec::SoapLiteral);
+    let request = |call: &Call| format.encode(call).unwrap()[0].len();
+    let reply = |call: &Call| written(format, call.operation(), &call.answer().unwrap()).len();
     let deploy = Call::Deploy(workload::deploy());
     assert_eq!((request(&deploy), reply(&deploy)), (655, 296));
     for (user, n) in [(0, 0), (5, 9), (77, 480), (8_999, 17_471)] {
@@ -507,15 +518,19 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn assert_comes_back<O: Unary>(request: &O::Request, reply: &O::Reply) {
-    for form in forms() {
-        let body = form.write_request::<O>(request);
+    for format in formats() {
+        let body = format.write_request::<O>(request);
         assert_eq!(
-            form.read_request::<O>(&body).as_ref(),
+            format.read_request::<O>(&body).as_ref(),
             Ok(request),
-            "{form:?}"
+            "{format:?}"
         );
-        let body = form.write_reply::<O>(reply);
-        assert_eq!(form.read_reply::<O>(&body).as_ref(), Ok(reply), "{form:?}");
+        let body = format.write_reply::<O>(reply);
+        assert_eq!(
+            format.read_reply::<O>(&body).as_ref(),
+            Ok(reply),
+            "{format:?}"
+        );
     }
 }
 
@@ -576,8 +591,8 @@ proptest! {
     #[test]
     fn garbage_is_refused_without_a_panic(body in prop::collection::vec(any::<u8>(), 0..80)) {
         let call = Call::Book(book());
-        for form in forms() {
-            let expected = Expected::of(form, &call).unwrap();
+        for format in formats() {
+            let expected = Expected::of(format, &call).unwrap();
             prop_assert!(expected.check(&body).is_err());
             let _ = expected.check_error(None, &body);
         }

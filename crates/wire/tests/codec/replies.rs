@@ -9,7 +9,7 @@ use wirelab_contract::transfer::{
     SubmitRequest, UploadReply, UploadRequest,
 };
 use wirelab_contract::{ApplicationError, Call, MessageVisitor, Operation, Reply, model, workload};
-use wirelab_wire::codec::{Codec, Expected, Form, Mismatch, supports};
+use wirelab_wire::codec::{Codec, Expected, MessageFormat, Mismatch, supports};
 
 fn submit_call() -> Call {
     let mut request = workload::submit_request(300, 5).unwrap();
@@ -460,7 +460,7 @@ fn a_mismatch_names_the_field_and_the_place() {
 #[test]
 fn a_codec_refuses_what_it_has_no_form_for() {
     let call = Call::Download(DownloadRequest::default());
-    let message = Form::from(Codec::Json)
+    let message = MessageFormat::from(Codec::Json)
         .encode(&call)
         .unwrap_err()
         .to_string();
@@ -469,30 +469,46 @@ fn a_codec_refuses_what_it_has_no_form_for() {
         "codec json has no form for Download; use codec=protobuf"
     );
     assert!(Expected::of(Codec::Text, &submit_call()).is_err());
-    assert!(Form::from(Codec::Text).encode(&submit_call()).is_err());
+    assert!(
+        MessageFormat::from(Codec::Text)
+            .encode(&submit_call())
+            .is_err()
+    );
 }
 
 #[test]
 fn requests_are_written_as_their_codec_says() {
     let hello = Call::Hello { hello_bytes: 14 };
-    assert_eq!(Form::from(Codec::Text).encode(&hello).unwrap(), [b""]);
-    assert_eq!(Form::from(Codec::Json).encode(&hello).unwrap(), [b"{}"]);
+    assert_eq!(
+        MessageFormat::from(Codec::Text).encode(&hello).unwrap(),
+        [b""]
+    );
+    assert_eq!(
+        MessageFormat::from(Codec::Json).encode(&hello).unwrap(),
+        [b"{}"]
+    );
     let Call::Submit(request) = submit_call() else {
         panic!("a Submit")
     };
-    let json = Form::from(Codec::Json).encode(&submit_call()).unwrap();
+    let json = MessageFormat::from(Codec::Json)
+        .encode(&submit_call())
+        .unwrap();
     assert_eq!(
         serde_json::from_slice::<SubmitRequest>(&json[0]).unwrap(),
         request
     );
-    let protobuf = Form::from(Codec::Protobuf).encode(&submit_call()).unwrap();
+    let protobuf = MessageFormat::from(Codec::Protobuf)
+        .encode(&submit_call())
+        .unwrap();
     assert_eq!(SubmitRequest::decode(&protobuf[0][..]).unwrap(), request);
     let stream = Call::UploadStream {
         data: vec![1, 2, 3],
         chunk_bytes: 2,
     };
     assert_eq!(
-        Form::from(Codec::Protobuf).encode(&stream).unwrap(),
+        MessageFormat::from(Codec::Protobuf)
+            .encode(&stream)
+            .unwrap(),
         [&b"\x0A\x02\x01\x02"[..], b"\x0A\x01\x03"]
     );
 }

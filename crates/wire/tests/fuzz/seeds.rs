@@ -12,7 +12,7 @@ use wirelab_wire::giop::{
 use wirelab_wire::http2::frame::kind;
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 use wirelab_wire::raw::report::Record;
-use wirelab_wire::soap::{self, Form, Style};
+use wirelab_wire::soap::{self, EnvelopeFormat, Style};
 use wirelab_wire::token_xml::{self, Document, TokenCache};
 use wirelab_wire::{Request, Session, grpc, gzip, raw, zstd};
 
@@ -122,7 +122,7 @@ fn submitted() -> transfer::SubmitReply {
 fn envelopes(seeds: &mut Vec<Seed>) {
     for style in [Style::Literal, Style::Rpc, Style::Encoded] {
         for version in soap::Version::ALL {
-            let Ok(form) = Form::new(version, style) else {
+            let Ok(form) = EnvelopeFormat::new(version, style) else {
                 continue;
             };
             let (mut request, mut reply) = (Vec::new(), Vec::new());
@@ -350,7 +350,7 @@ fn requests(order: ByteOrder) -> Vec<u8> {
 }
 
 fn raw_streams(seeds: &mut Vec<Seed>) {
-    let form = Form::new(soap::Version::V11, Style::Literal).unwrap();
+    let form = EnvelopeFormat::new(soap::Version::V11, Style::Literal).unwrap();
     let mut request = Vec::new();
     soap::write_request(form, Operation::Submit, &submit(), None, &mut request);
     let mut tokens = Vec::new();

@@ -140,7 +140,7 @@ fn split_writes_put_head_and_body_into_two_sends() {
         let more = session.pump(&mut out);
         sends.push(String::from_utf8(out).unwrap());
         flushed.push([0, 1, 2].map(|call| session.flushed(call)));
-        begun.push([0, 1, 2].map(|call| session.begun(call)));
+        begun.push([0, 1, 2].map(|call| session.started(call)));
         if !more {
             break;
         }

@@ -145,7 +145,7 @@ fn the_peers_limit_on_streams_is_kept() {
     assert_eq!(peer.client.capacity(), 0);
     assert_eq!(of_kind(&peer.frames(), kind::HEADERS).len(), 2);
     assert!(peer.client.flushed(0) && !peer.client.flushed(2));
-    assert!(peer.client.begun(1) && !peer.client.begun(2));
+    assert!(peer.client.started(1) && !peer.client.started(2));
     let reply = peer.last_head(1, &[(":status", "200")]);
     peer.play(&reply);
     assert_eq!(of_kind(&peer.frames(), kind::HEADERS).len(), 1);

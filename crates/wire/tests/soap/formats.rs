@@ -7,16 +7,16 @@ use proptest::prelude::*;
 use wirelab_contract::calendar::{BookRequest, EntriesReply, Entry};
 use wirelab_contract::transfer::{Record, SubmitRequest, UploadRequest};
 use wirelab_contract::{Message, Operation, TypeVisitor, visit_type};
-use wirelab_wire::soap::{self, Answer, Form, Style, Version};
+use wirelab_wire::soap::{self, EnvelopeFormat, Response, Style, Version};
 use wirelab_wire::token_xml::{self, Decoder, Document, Encoder, TokenCache};
 use wirelab_wire::xml;
 
 /// Every style in every version that has it.
-fn forms() -> Vec<Form> {
+fn formats() -> Vec<EnvelopeFormat> {
     let styles = [Style::Literal, Style::Rpc, Style::Encoded];
     let all = Version::ALL
         .into_iter()
-        .flat_map(|version| styles.map(|style| Form::new(version, style)));
+        .flat_map(|version| styles.map(|style| EnvelopeFormat::new(version, style)));
     all.flatten().collect()
 }
 
@@ -38,20 +38,25 @@ fn carried<M: Message>(message: &M) {
     assert_eq!(xml::from_slice::<M>(&document).as_ref(), Ok(message));
     // Any operation of the contract will do: the forms take what they are given.
     let operation = Operation::all_of(M::CONTRACT).next().unwrap();
-    for form in forms() {
+    for format in formats() {
         let mut asked = Vec::new();
-        soap::write_request(form, operation, message, None, &mut asked);
-        let read = soap::read_request::<M>(form, operation, &asked);
+        soap::write_request(format, operation, message, None, &mut asked);
+        let read = soap::read_request::<M>(format, operation, &asked);
         assert_eq!(read.as_ref(), Ok(message));
         let mut answered = Vec::new();
-        soap::write_reply(form, operation, message, &mut answered);
-        let read = soap::read_reply(form, operation, &answered);
-        assert_eq!(read, Ok(Answer::Message(message.clone())));
+        soap::write_reply(format, operation, message, &mut answered);
+        let read = soap::read_reply(format, operation, &answered);
+        assert_eq!(read, Ok(Response::Message(message.clone())));
         assert_eq!(token_xml::to_xml(&token_xml::parse(&asked).unwrap()), asked);
     }
     let direct = Document::of_reply(operation, message);
     let mut text = Vec::new();
-    soap::write_reply(Form::PLAIN, operation, message, &mut text);
+    soap::write_reply(
+        EnvelopeFormat::DOCUMENT_LITERAL,
+        operation,
+        message,
+        &mut text,
+    );
     assert_eq!(token_xml::parse(&text).as_ref(), Ok(&direct));
     let mut tokens = Vec::new();
     Encoder::new(TokenCache::NamesAndTexts).encode(&direct, &mut tokens);
@@ -60,7 +65,7 @@ fn carried<M: Message>(message: &M) {
         .unwrap();
     assert_eq!(decoded, direct);
     let read = decoded.read_reply(operation);
-    assert_eq!(read, Ok(Answer::Message(message.clone())));
+    assert_eq!(read, Ok(Response::Message(message.clone())));
 }
 
 struct FromJson<'v>(&'v serde_json::Value);

@@ -6,32 +6,34 @@ use wirelab_contract::charging::{
 };
 use wirelab_contract::transfer::{HelloReply, Record, SubmitReply, SubmitRequest};
 use wirelab_contract::{Message, Operation};
-use wirelab_wire::soap::{self, Answer, Fault, FaultCode, Form, Style, UsernameToken, Version};
+use wirelab_wire::soap::{
+    self, EnvelopeFormat, Fault, FaultCode, Response, Style, UsernameToken, Version,
+};
 use wirelab_wire::xml::ErrorKind;
 
 const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
-fn form(version: Version, style: Style) -> Form {
-    Form::new(version, style).unwrap()
+fn format(version: Version, style: Style) -> EnvelopeFormat {
+    EnvelopeFormat::new(version, style).unwrap()
 }
 
-fn encoded() -> Form {
-    form(Version::V11, Style::Encoded)
+fn encoded() -> EnvelopeFormat {
+    format(Version::V11, Style::Encoded)
 }
 
-fn forms() -> Vec<Form> {
+fn formats() -> Vec<EnvelopeFormat> {
     let mut all = vec![encoded()];
     for version in Version::ALL {
-        all.extend([Style::Literal, Style::Rpc].map(|style| form(version, style)));
+        all.extend([Style::Literal, Style::Rpc].map(|style| format(version, style)));
     }
     all
 }
 
-fn request<M: Message>(form: Form, operation: Operation, message: &M) -> String {
+fn request<M: Message>(format: EnvelopeFormat, operation: Operation, message: &M) -> String {
     let mut out = Vec::new();
-    soap::write_request(form, operation, message, None, &mut out);
+    soap::write_request(format, operation, message, None, &mut out);
     assert_eq!(
-        &soap::read_request::<M>(form, operation, &out).unwrap(),
+        &soap::read_request::<M>(format, operation, &out).unwrap(),
         message
     );
     let text = String::from_utf8(out).unwrap();
@@ -54,7 +56,7 @@ fn batch() -> SubmitRequest {
 #[test]
 fn a_literal_envelope_holds_the_message() {
     let written = request(
-        Form::PLAIN,
+        EnvelopeFormat::DOCUMENT_LITERAL,
         Operation::Credit,
         &CreditRequest { id: 8, am: 147 },
     );
@@ -64,14 +66,14 @@ fn a_literal_envelope_holds_the_message() {
          <soapenv:Body><CreditRequest xmlns=\"urn:wirelab:charging:v1\"><id>8</id><am>147</am>\
          </CreditRequest></soapenv:Body></soapenv:Envelope>"
     );
-    let modern = form(Version::V12, Style::Literal);
+    let modern = format(Version::V12, Style::Literal);
     let written = request(modern, Operation::Credit, &CreditRequest { id: 8, am: 147 });
     assert!(written.contains("xmlns:soapenv=\"http://www.w3.org/2003/05/soap-envelope\""));
 }
 
 #[test]
 fn rpc_puts_the_fields_into_the_operation() {
-    let rpc = form(Version::V11, Style::Rpc);
+    let rpc = format(Version::V11, Style::Rpc);
     let written = request(rpc, Operation::Submit, &batch());
     assert!(
         written.contains(
@@ -91,8 +93,12 @@ fn rpc_puts_the_fields_into_the_operation() {
 /// appendix C), with their sample values.
 #[test]
 fn encoded_calls_are_as_large_as_the_studys() {
-    let form = encoded();
-    let reserve = request(form, Operation::Reserve, &ReserveRequest { id: 2, am: 520 });
+    let format = encoded();
+    let reserve = request(
+        format,
+        Operation::Reserve,
+        &ReserveRequest { id: 2, am: 520 },
+    );
     assert_eq!(
         reserve,
         "<SOAP-ENV:Envelope SOAP-ENV:encodingStyle=\"http://schemas.xmlsoap.org/soap/encoding/\" \
@@ -110,28 +116,28 @@ fn encoded_calls_are_as_large_as_the_studys() {
     };
     let sizes = [
         reserve.len(),
-        request(form, Operation::DebitReservation, &debit).len(),
+        request(format, Operation::DebitReservation, &debit).len(),
         request(
-            form,
+            format,
             Operation::DirectDebit,
             &DirectDebitRequest { id: 8, am: 438 },
         )
         .len(),
         request(
-            form,
+            format,
             Operation::CreditControl,
             &CreditControlRequest { id: 6 },
         )
         .len(),
-        request(form, Operation::Credit, &CreditRequest { id: 8, am: 147 }).len(),
+        request(format, Operation::Credit, &CreditRequest { id: 8, am: 147 }).len(),
         request(
-            form,
+            format,
             Operation::ReleaseRes,
             &ReleaseResRequest { res: 12418 },
         )
         .len(),
         request(
-            form,
+            format,
             Operation::ConfirmAction,
             &ConfirmActionRequest { cn: 76430 },
         )
@@ -166,15 +172,15 @@ fn encoded_lists_are_arrays_of_structs() {
 
 #[test]
 fn replies_and_faults_are_told_apart_in_every_form() {
-    for form in forms() {
+    for format in formats() {
         let reply = ReserveReply { res: 3, cn: 4 };
         let mut out = Vec::new();
-        soap::write_reply(form, Operation::Reserve, &reply, &mut out);
-        let answer = soap::read_reply::<ReserveReply>(form, Operation::Reserve, &out);
-        assert_eq!(answer.unwrap(), Answer::Message(reply));
+        soap::write_reply(format, Operation::Reserve, &reply, &mut out);
+        let answer = soap::read_reply::<ReserveReply>(format, Operation::Reserve, &out);
+        assert_eq!(answer.unwrap(), Response::Message(reply));
         assert!(
-            soap::read_reply::<ReserveReply>(form, Operation::Credit, &out).is_err()
-                || form.style() == Style::Literal
+            soap::read_reply::<ReserveReply>(format, Operation::Credit, &out).is_err()
+                || format.style() == Style::Literal
         );
         for code in [
             FaultCode::Client,
@@ -187,11 +193,11 @@ fn replies_and_faults_are_told_apart_in_every_form() {
                 text: "no <such> account".to_owned(),
             };
             let mut out = Vec::new();
-            soap::write_fault(form, &fault, &mut out);
+            soap::write_fault(format, &fault, &mut out);
             let envelope = soap::parse(&out).unwrap();
             assert!(envelope.is_fault());
-            let answer = envelope.reply::<ReserveReply>(form, Operation::Reserve);
-            assert_eq!(answer.unwrap(), Answer::Fault(fault));
+            let answer = envelope.reply::<ReserveReply>(format, Operation::Reserve);
+            assert_eq!(answer.unwrap(), Response::Fault(fault));
         }
     }
 }
@@ -201,7 +207,7 @@ fn faults_have_the_names_of_their_version() {
     let written = |version| {
         let mut out = Vec::new();
         let fault = Fault::client("not enough credit");
-        soap::write_fault(form(version, Style::Literal), &fault, &mut out);
+        soap::write_fault(format(version, Style::Literal), &fault, &mut out);
         String::from_utf8(out).unwrap()
     };
     assert!(written(Version::V11).contains(
@@ -218,7 +224,7 @@ fn faults_have_the_names_of_their_version() {
         [fault.status(Version::V11), fault.status(Version::V12)],
         [500, 400]
     );
-    assert!(Form::new(Version::V12, Style::Encoded).is_err());
+    assert!(EnvelopeFormat::new(Version::V12, Style::Encoded).is_err());
 }
 
 #[test]
@@ -227,15 +233,15 @@ fn tokens_are_written_and_asked_for() {
         username: "lab".to_owned(),
         password: "p<w".to_owned(),
     };
-    for form in forms() {
+    for format in formats() {
         let message = CreditRequest { id: 1, am: 2 };
         let mut out = Vec::new();
-        soap::write_request(form, Operation::Credit, &message, Some(&token), &mut out);
+        soap::write_request(format, Operation::Credit, &message, Some(&token), &mut out);
         let envelope = soap::parse(&out).unwrap();
         assert_eq!(envelope.token(), Some(&token));
         assert_eq!(
             envelope
-                .request::<CreditRequest>(form, Operation::Credit)
+                .request::<CreditRequest>(format, Operation::Credit)
                 .unwrap(),
             message
         );
@@ -298,8 +304,11 @@ fn what_is_no_envelope_is_refused() {
         format!("<s:Envelope {v11}><s:Body><s:Fault/></s:Body></s:Envelope>"),
         format!("<!DOCTYPE a><s:Envelope {v11}><s:Body>{hello}</s:Body></s:Envelope>"),
     ] {
-        let read =
-            soap::read_reply::<HelloReply>(Form::PLAIN, Operation::Hello, document.as_bytes());
+        let read = soap::read_reply::<HelloReply>(
+            EnvelopeFormat::DOCUMENT_LITERAL,
+            Operation::Hello,
+            document.as_bytes(),
+        );
         assert!(read.is_err(), "{document}");
     }
     let strange = soap::parse(b"<e:Envelope xmlns:e='urn:e'/>").err().unwrap();
@@ -348,8 +357,8 @@ fn read_encoded(body: &str) -> Result<SubmitReply, ErrorKind> {
     );
     let envelope = soap::parse(document.as_bytes()).map_err(|_| ErrorKind::Truncated)?;
     match envelope.reply(encoded(), Operation::Submit) {
-        Ok(Answer::Message(reply)) => Ok(reply),
-        Ok(Answer::Fault(fault)) => panic!("{fault:?}"),
+        Ok(Response::Message(reply)) => Ok(reply),
+        Ok(Response::Fault(fault)) => panic!("{fault:?}"),
         Err(error) => Err(error.kind),
     }
 }
@@ -406,7 +415,11 @@ fn requests_of_cxf_are_read() {
         <ns2:remark/></ns2:records><ns2:records><ns2:id>2</ns2:id><ns2:quantity>5</ns2:quantity>\
         <ns2:item> </ns2:item><ns2:remark></ns2:remark></ns2:records></ns2:SubmitRequest>\
         </soap:Body></soap:Envelope>";
-    let read = soap::read_request::<SubmitRequest>(Form::PLAIN, Operation::Submit, document);
+    let read = soap::read_request::<SubmitRequest>(
+        EnvelopeFormat::DOCUMENT_LITERAL,
+        Operation::Submit,
+        document,
+    );
     assert_eq!(read.unwrap(), batch());
 }
 
@@ -419,15 +432,18 @@ fn requests_of_zeep_are_read() {
         <item><id>1</id><quantity>5</quantity><item>&lt;x&gt;</item><remark></remark></item>\
         <item><id>2</id><quantity>5</quantity><item> </item></item>\
         </records></ns0:submit></soap-env:Body></soap-env:Envelope>";
-    let read =
-        soap::read_request::<SubmitRequest>(form(Version::V11, Style::Rpc), Operation::Submit, rpc);
+    let read = soap::read_request::<SubmitRequest>(
+        format(Version::V11, Style::Rpc),
+        Operation::Submit,
+        rpc,
+    );
     assert_eq!(read.unwrap(), batch());
     let modern = b"<?xml version='1.0' encoding='utf-8'?>\n\
         <soap-env:Envelope xmlns:soap-env=\"http://www.w3.org/2003/05/soap-envelope\">\n  <soap-env:Body>\n    \
         <ns0:CreditRequest xmlns:ns0=\"urn:wirelab:charging:v1\">\n      <ns0:id>8</ns0:id>\n      \
         <ns0:am>147</ns0:am>\n    </ns0:CreditRequest>\n  </soap-env:Body>\n</soap-env:Envelope>\n";
     let read = soap::read_request::<CreditRequest>(
-        form(Version::V12, Style::Literal),
+        format(Version::V12, Style::Literal),
         Operation::Credit,
         modern,
     );
@@ -437,36 +453,40 @@ fn requests_of_zeep_are_read() {
 /// Faults as Axis 1.4, CXF and another stack write them.
 #[test]
 fn faults_of_others_are_read() {
-    let read = |form: Form, inner: &str| {
-        let namespace = form.version().namespace();
+    let read = |format: EnvelopeFormat, inner: &str| {
+        let namespace = format.version().namespace();
         let document =
             format!("<s:Envelope xmlns:s='{namespace}'><s:Body>{inner}</s:Body></s:Envelope>");
-        match soap::read_reply::<HelloReply>(form, Operation::Hello, document.as_bytes()).unwrap() {
-            Answer::Fault(fault) => fault,
-            Answer::Message(_) => panic!("a fault"),
+        match soap::read_reply::<HelloReply>(format, Operation::Hello, document.as_bytes()).unwrap()
+        {
+            Response::Fault(fault) => fault,
+            Response::Message(_) => panic!("a fault"),
         }
     };
     let axis = "<s:Fault><faultcode>s:Server.userException</faultcode><faultstring>java.lang.X: y\
                 </faultstring><detail><h:hostname xmlns:h='http://xml.apache.org/axis/'>a</h:hostname>\
                 </detail></s:Fault>";
-    let fault = read(Form::PLAIN, axis);
+    let fault = read(EnvelopeFormat::DOCUMENT_LITERAL, axis);
     assert_eq!(
         (fault.code, &*fault.text),
         (FaultCode::Server, "java.lang.X: y")
     );
     let own = "<s:Fault><faultstring xml:lang='en'>z</faultstring><faultcode xmlns:q=\
                'http://schemas.xmlsoap.org/soap/envelope/'> q:Client</faultcode></s:Fault>";
-    assert_eq!(read(Form::PLAIN, own), Fault::client("z"));
+    assert_eq!(
+        read(EnvelopeFormat::DOCUMENT_LITERAL, own),
+        Fault::client("z")
+    );
     let other = "<s:Fault><faultcode xmlns:q='urn:q'>q:Client</faultcode><faultstring/></s:Fault>";
     assert_eq!(
-        read(Form::PLAIN, other).code,
+        read(EnvelopeFormat::DOCUMENT_LITERAL, other).code,
         FaultCode::Other("q:Client".to_owned())
     );
     let cxf = "<s:Fault><s:Code><s:Value>s:Sender</s:Value><s:Subcode><s:Value xmlns:a='urn:a'>a:b\
                </s:Value></s:Subcode></s:Code><s:Reason><s:Text xml:lang='en'>t</s:Text>\
                <s:Text xml:lang='de'>u</s:Text></s:Reason><s:Detail/></s:Fault>";
     assert_eq!(
-        read(form(Version::V12, Style::Literal), cxf),
+        read(format(Version::V12, Style::Literal), cxf),
         Fault::client("t")
     );
 }
@@ -474,12 +494,12 @@ fn faults_of_others_are_read() {
 /// Cut anywhere, an envelope is an error.
 #[test]
 fn every_truncation_is_told() {
-    for form in forms() {
+    for format in formats() {
         let mut document = Vec::new();
-        soap::write_request(form, Operation::Submit, &batch(), None, &mut document);
+        soap::write_request(format, Operation::Submit, &batch(), None, &mut document);
         for cut in 0..document.len() {
             let read =
-                soap::read_request::<SubmitRequest>(form, Operation::Submit, &document[..cut]);
+                soap::read_request::<SubmitRequest>(format, Operation::Submit, &document[..cut]);
             assert!(read.is_err(), "cut at {cut}");
         }
     }

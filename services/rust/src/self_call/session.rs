@@ -7,7 +7,7 @@ use wirelab_contract::{Call, Message};
 use wirelab_wire_own::cdr::{self, ByteOrder};
 use wirelab_wire_own::giop::{self, Giop};
 use wirelab_wire_own::raw::{self, Raw};
-use wirelab_wire_own::soap::Form;
+use wirelab_wire_own::soap::EnvelopeFormat;
 use wirelab_wire_own::token_xml::{Document, Encoder};
 use wirelab_wire_own::{CallId, End, Failure, Head, Replies, Request, Session};
 
@@ -63,7 +63,14 @@ impl WithRequest for MakeRequest<'_> {
                 let cache = self.config.stack.token_cache();
                 Encoder::new(cache).encode(&document, &mut body);
             }
-            _ => body = writer::request(Form::PLAIN, operation, message.clone(), None),
+            _ => {
+                body = writer::request(
+                    EnvelopeFormat::DOCUMENT_LITERAL,
+                    operation,
+                    message.clone(),
+                    None,
+                )
+            }
         }
         let packed = self.config.stack.compression.pack(&body);
         Arc::new(Request {

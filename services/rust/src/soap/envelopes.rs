@@ -1,7 +1,7 @@
 //! Operations as SOAP envelopes, whatever carries them.
 
 use wirelab_contract::{Message, Operation, Unary, UnaryVisitor};
-use wirelab_wire_own::soap::{self, Fault, FaultCode, Form, Style, UsernameToken};
+use wirelab_wire_own::soap::{self, EnvelopeFormat, Fault, FaultCode, Style, UsernameToken};
 use wirelab_wire_own::token_xml::{Cursor, Document};
 
 use super::head::Head;
@@ -15,7 +15,7 @@ use wirelab_stack::Codec;
 #[derive(Debug, Clone)]
 pub(crate) struct Envelopes {
     /// Version and style.
-    pub(crate) form: Form,
+    pub(crate) form: EnvelopeFormat,
     /// What requests must carry, if anything.
     pub(crate) token: Option<UsernameToken>,
     /// Envelopes are made without their text.
@@ -57,7 +57,7 @@ impl<'de> Incoming<'de> {
         }
     }
 
-    fn request<M: Message>(self, form: Form, operation: Operation) -> Result<M, Fault> {
+    fn request<M: Message>(self, form: EnvelopeFormat, operation: Operation) -> Result<M, Fault> {
         let read = match self {
             Incoming::Text(envelope) => envelope
                 .request(form, operation)
@@ -120,7 +120,7 @@ impl Envelopes {
         let store = &config.store;
         let token = store.username.clone().zip(store.password.clone());
         Envelopes {
-            form: Form::new(version, style).expect("the configuration was checked"),
+            form: EnvelopeFormat::new(version, style).expect("the configuration was checked"),
             token: token.map(|(username, password)| UsernameToken { username, password }),
             tokens: config.stack.codec == Codec::TokenXml,
         }

@@ -1,6 +1,8 @@
 //! What an envelope says before its message is read, and whether it may be answered.
 
-use wirelab_wire_own::soap::{Envelope, Fault, FaultCode, Form, UsernameToken, Version, WSSE};
+use wirelab_wire_own::soap::{
+    Envelope, EnvelopeFormat, Fault, FaultCode, UsernameToken, Version, WSSE,
+};
 use wirelab_wire_own::token_xml::Cursor;
 
 /// An envelope up to its body's child.
@@ -52,7 +54,11 @@ impl Head {
     ///
     /// # Errors
     /// The fault to answer with.
-    pub(crate) fn admit(&self, form: Form, wanted: Option<&UsernameToken>) -> Result<(), Fault> {
+    pub(crate) fn admit(
+        &self,
+        form: EnvelopeFormat,
+        wanted: Option<&UsernameToken>,
+    ) -> Result<(), Fault> {
         if self.version != form.version() {
             return Err(Fault {
                 code: FaultCode::VersionMismatch,
@@ -109,7 +115,7 @@ mod tests {
     #[test]
     fn requests_are_admitted_by_version_header_and_token_in_this_order() {
         for version in Version::ALL {
-            let form = Form::new(version, Style::Literal).expect("a form");
+            let form = EnvelopeFormat::new(version, Style::Literal).expect("a form");
             let signed = head(version, vec![security()], Some(token("a & b")));
             assert_eq!(signed.admit(form, Some(&token("a & b"))), Ok(()));
             let other = signed.admit(form, Some(&token("c")));

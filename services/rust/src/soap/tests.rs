@@ -4,7 +4,7 @@ use serde_json::Value;
 use wirelab_contract::charging::CreditControlRequest;
 use wirelab_contract::transfer::{SubmitReply, SubmitRequest};
 use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor};
-use wirelab_wire_own::soap::{Fault, FaultCode, Form, Style, Version};
+use wirelab_wire_own::soap::{EnvelopeFormat, Fault, FaultCode, Style, Version};
 
 use super::text::{Envelope, EnvelopeError};
 use super::writer;
@@ -14,7 +14,7 @@ const ENVELOPE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 const ENCODED: &str = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/' \
                        xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'><e:Body>";
 
-fn form(codec: &str, soap: &str) -> Form {
+fn form(codec: &str, soap: &str) -> EnvelopeFormat {
     let version = if soap == "1.2" {
         Version::V12
     } else {
@@ -25,17 +25,17 @@ fn form(codec: &str, soap: &str) -> Form {
         "soap-encoded" => Style::Encoded,
         _ => Style::Literal,
     };
-    Form::new(version, style).expect("a form of the vectors")
+    EnvelopeFormat::new(version, style).expect("a form of the vectors")
 }
 
-fn encoded() -> Form {
+fn encoded() -> EnvelopeFormat {
     form("soap-encoded", "1.1")
 }
 
 /// A row of the vectors.
 struct Row<'a> {
     row: &'a Value,
-    form: Form,
+    form: EnvelopeFormat,
 }
 
 impl Row<'_> {

@@ -6,7 +6,7 @@ use quick_xml::de::{Deserializer, SliceReader};
 use quick_xml::events::Event;
 use serde::de::DeserializeOwned;
 use wirelab_contract::{Message, Operation};
-use wirelab_wire_own::soap::{Fault, FaultCode, Form, Style, Version};
+use wirelab_wire_own::soap::{EnvelopeFormat, Fault, FaultCode, Style, Version};
 
 use super::head::Head;
 use super::header_blocks::open_body;
@@ -77,7 +77,7 @@ impl<'de> Envelope<'de> {
     /// When it is another message.
     pub(crate) fn request<M: Message>(
         self,
-        form: Form,
+        form: EnvelopeFormat,
         operation: Operation,
     ) -> Result<M, XmlError> {
         let namespace = operation.contract().namespace();

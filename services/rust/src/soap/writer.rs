@@ -3,7 +3,7 @@
 use quick_xml::se::to_writer_with_root;
 use serde::Serialize;
 use wirelab_contract::{Message, Operation};
-use wirelab_wire_own::soap::{Fault, Form, Style, UsernameToken, Version, WSSE};
+use wirelab_wire_own::soap::{EnvelopeFormat, Fault, Style, UsernameToken, Version, WSSE};
 
 use super::encoded;
 use crate::xml::{DECLARATION, write_element};
@@ -12,14 +12,14 @@ use crate::xml::{DECLARATION, write_element};
 const ENVELOPE_BYTES: usize = 512;
 
 /// The envelope of a reply.
-pub(crate) fn reply<M: Message>(form: Form, operation: Operation, message: M) -> Vec<u8> {
+pub(crate) fn reply<M: Message>(form: EnvelopeFormat, operation: Operation, message: M) -> Vec<u8> {
     let name = format!("{}Response", operation.lower_camel());
     envelope(form, None, |out| element(form, &name, message, out))
 }
 
 /// The envelope of a request, for a service that calls itself.
 pub(crate) fn request<M: Message>(
-    form: Form,
+    form: EnvelopeFormat,
     operation: Operation,
     message: M,
     token: Option<&UsernameToken>,
@@ -29,7 +29,7 @@ pub(crate) fn request<M: Message>(
 }
 
 /// The envelope of a fault (SOAP 1.1 section 4.4; SOAP 1.2 part 1, section 5.4).
-pub(crate) fn fault(form: Form, fault: &Fault) -> Vec<u8> {
+pub(crate) fn fault(form: EnvelopeFormat, fault: &Fault) -> Vec<u8> {
     let prefix = prefix(form);
     let code = format!("{prefix}:{}", fault.code.name(form.version()));
     let name = format!("{prefix}:Fault");
@@ -44,7 +44,7 @@ pub(crate) fn fault(form: Form, fault: &Fault) -> Vec<u8> {
 
 /// The prefix of the envelope's own elements: in rpc/encoded that of Elfwing and
 /// Paulsson (2002), appendix C.
-fn prefix(form: Form) -> &'static str {
+fn prefix(form: EnvelopeFormat) -> &'static str {
     match form.style() {
         Style::Encoded => "SOAP-ENV",
         Style::Literal | Style::Rpc => "soapenv",
@@ -52,7 +52,11 @@ fn prefix(form: Form) -> &'static str {
 }
 
 /// An envelope around what `body` appends.
-fn envelope(form: Form, token: Option<&UsernameToken>, body: impl FnOnce(&mut String)) -> Vec<u8> {
+fn envelope(
+    form: EnvelopeFormat,
+    token: Option<&UsernameToken>,
+    body: impl FnOnce(&mut String),
+) -> Vec<u8> {
     let (prefix, namespace) = (prefix(form), form.version().namespace());
     let mut out = String::with_capacity(ENVELOPE_BYTES);
     out.push_str(DECLARATION);
@@ -121,7 +125,7 @@ fn header(prefix: &str, token: &UsernameToken, out: &mut String) {
 }
 
 /// The body's child; `name` is the operation's, in a reply with `Response` after it.
-fn element<M: Message>(form: Form, name: &str, message: M, out: &mut String) {
+fn element<M: Message>(form: EnvelopeFormat, name: &str, message: M, out: &mut String) {
     let namespace = M::CONTRACT.namespace();
     match form.style() {
         Style::Literal => write_element(M::NAME, namespace, &message, out),

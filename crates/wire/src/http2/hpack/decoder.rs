@@ -28,7 +28,7 @@ pub struct Decoder {
     table_max: usize,
     section_max: usize,
     /// The table lacks what was inserted before this decoder listened.
-    joined_late: bool,
+    mid_stream: bool,
     name: Vec<u8>,
     value: Vec<u8>,
 }
@@ -41,7 +41,7 @@ impl Decoder {
             table: Table::new(table_max as usize),
             table_max: table_max as usize,
             section_max: section_max as usize,
-            joined_late: false,
+            mid_stream: false,
             name: Vec::new(),
             value: Vec::new(),
         }
@@ -51,8 +51,8 @@ impl Decoder {
     /// index beyond the table is an empty field, since indices count from the
     /// youngest entry (RFC 7541 section 2.3.3) and those known stay right.
     #[must_use]
-    pub fn joined_late(mut self) -> Decoder {
-        self.joined_late = true;
+    pub fn mid_stream(mut self) -> Decoder {
+        self.mid_stream = true;
         self
     }
 
@@ -133,7 +133,7 @@ impl Decoder {
     fn entry(&self, index: u32) -> Result<(&[u8], &[u8]), ProtocolError> {
         match self.table.get(index as usize) {
             Some(entry) => Ok(entry),
-            None if self.joined_late && index > 0 => Ok((b"", b"")),
+            None if self.mid_stream && index > 0 => Ok((b"", b"")),
             None => Err(no_entry(index)),
         }
     }
@@ -190,7 +190,7 @@ mod tests {
     fn who_joined_late_knows_what_was_inserted_since() {
         let block = [&b"\x40\x01a\x01b"[..], &[0x80 | 62, 0x80 | 63]].concat();
         let mut fields = Vec::new();
-        let mut decoder = Decoder::new(4_096, 4_096).joined_late();
+        let mut decoder = Decoder::new(4_096, 4_096).mid_stream();
         let decoded = decoder.decode(&block, |name, value| {
             fields.push((name.to_vec(), value.to_vec()));
         });

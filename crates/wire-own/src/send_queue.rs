@@ -10,7 +10,7 @@ const PUMP_BYTES_MAX: usize = 256 << 10;
 
 /// Messages whose bytes have not all come out yet, in their order.
 #[derive(Debug)]
-pub struct Outbox<H> {
+pub struct SendQueue<H> {
     /// Head and body in two sends.
     split_writes: bool,
     queue: VecDeque<Outgoing<H>>,
@@ -26,11 +26,11 @@ struct Outgoing<H> {
     body_out: usize,
 }
 
-impl<H: AsRef<[u8]>> Outbox<H> {
+impl<H: AsRef<[u8]>> SendQueue<H> {
     /// An empty one; `split_writes`: head and body come out in two sends.
     #[must_use]
     pub fn new(split_writes: bool) -> Self {
-        Outbox {
+        SendQueue {
             split_writes,
             queue: VecDeque::new(),
         }
