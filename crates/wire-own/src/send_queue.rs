@@ -50,21 +50,21 @@ impl<H: AsRef<[u8]>> SendQueue<H> {
 
     /// Messages of which no byte has come out.
     #[must_use]
-    pub fn untouched(&self) -> usize {
+    pub fn unstarted(&self) -> usize {
         let begun = self.queue.front().is_some_and(|outgoing| outgoing.head_out);
         self.queue.len() - usize::from(begun)
     }
 
     /// Whether a message of `call` waits of which no byte has come out.
     #[must_use]
-    pub fn has_untouched(&self, call: CallId) -> bool {
-        let mut untouched = self.queue.iter().filter(|outgoing| !outgoing.head_out);
-        untouched.any(|outgoing| outgoing.call == Some(call))
+    pub fn is_unstarted(&self, call: CallId) -> bool {
+        let mut unstarted = self.queue.iter().filter(|outgoing| !outgoing.head_out);
+        unstarted.any(|outgoing| outgoing.call == Some(call))
     }
 
     /// Whether bytes of a message of `call` are left.
     #[must_use]
-    pub fn holds(&self, call: CallId) -> bool {
+    pub fn contains(&self, call: CallId) -> bool {
         let mut queue = self.queue.iter();
         queue.any(|outgoing| outgoing.call == Some(call))
     }
@@ -85,9 +85,9 @@ impl<H: AsRef<[u8]>> SendQueue<H> {
         });
     }
 
-    /// Nobody waits for `call`'s message any more: dropped when untouched, else
+    /// Nobody waits for `call`'s message any more: dropped when unstarted, else
     /// sent to its end. Returns whether it was dropped.
-    pub fn disown(&mut self, call: CallId) -> bool {
+    pub fn cancel(&mut self, call: CallId) -> bool {
         let mut queue = self.queue.iter();
         let Some(place) = queue.position(|outgoing| outgoing.call == Some(call)) else {
             return false;

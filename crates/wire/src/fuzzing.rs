@@ -23,13 +23,13 @@ pub use sessions::{
 
 /// A document that is read as a message is read alike when written again.
 pub fn fuzz_xml(data: &[u8]) {
-    fn again<M: Message>(data: &[u8]) {
+    fn check_round_trip<M: Message>(data: &[u8]) {
         if let Ok(message) = xml::from_slice::<M>(data) {
             assert_eq!(xml::from_slice(&xml::to_vec(&message)), Ok(message));
         }
     }
-    again::<SubmitRequest>(data);
-    again::<UploadRequest>(data);
+    check_round_trip::<SubmitRequest>(data);
+    check_round_trip::<UploadRequest>(data);
     // NaN differs from itself.
     drop(xml::from_slice::<BookRequest>(data));
 }

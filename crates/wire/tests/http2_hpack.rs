@@ -140,7 +140,7 @@ const EXAMPLES: &[Example] = &[
     Example {
         name: "C.4 requests with Huffman coding",
         table_max: 4_096,
-        huffman: Huffman::NotLonger,
+        huffman: Huffman::WhenNotLonger,
         indexing: Indexing::Incremental,
         sections: &[
             Section {
@@ -191,7 +191,7 @@ const EXAMPLES: &[Example] = &[
     Example {
         name: "C.6 responses with Huffman coding, with eviction",
         table_max: 256,
-        huffman: Huffman::NotLonger,
+        huffman: Huffman::WhenNotLonger,
         indexing: Indexing::Incremental,
         sections: &[
             Section {
@@ -233,7 +233,7 @@ fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<Fields, DecodeError> {
 
 fn encode(encoder: &mut Encoder, fields: &[(String, String)], indexing: Indexing) -> Vec<u8> {
     let mut block = Vec::new();
-    encoder.begin(&mut block);
+    encoder.begin_block(&mut block);
     for (name, value) in fields {
         encoder.field(name.as_bytes(), value.as_bytes(), indexing, &mut block);
     }
@@ -357,7 +357,7 @@ proptest! {
     /// Encoder and decoder stay in step whatever sizes the peer asks for.
     #[test]
     fn both_sides_agree_while_the_table_is_resized(sections in sections()) {
-        let mut encoder = Encoder::new(4_096, Huffman::NotLonger);
+        let mut encoder = Encoder::new(4_096, Huffman::WhenNotLonger);
         let mut decoder = Decoder::new(4_096, 1 << 20);
         for (limit, fields) in sections {
             if let Some(limit) = limit {

@@ -101,8 +101,11 @@ fn readers_take_any_spelling_of_the_same_document() {
 <!-- the end -->
 "#;
     assert_eq!(read::<SubmitRequest>(document), Ok(batch()));
-    let marked = [b"\xEF\xBB\xBF", document.as_bytes()].concat();
-    assert_eq!(xml::from_slice::<SubmitRequest>(&marked).unwrap(), batch());
+    let has_value_attribute = [b"\xEF\xBB\xBF", document.as_bytes()].concat();
+    assert_eq!(
+        xml::from_slice::<SubmitRequest>(&has_value_attribute).unwrap(),
+        batch()
+    );
 }
 
 /// Strings keep every character; line ends become line feeds, as XML 1.0

@@ -3,7 +3,7 @@
 use wirelab_trace::flow::event::Direction;
 use wirelab_trace::protocol::exchange::{Ending, Protocol, Unit};
 use wirelab_trace::protocol::layer::Kind;
-use wirelab_wire::http2::frame::{FrameHead, PREFACE, flag, kind, put, setting};
+use wirelab_wire::http2::frame::{FrameHead, PREFACE, flag, kind, setting, write_frame};
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 
 use crate::tape::{C, S, Tape};
@@ -16,13 +16,13 @@ struct Side {
 impl Side {
     fn new() -> Side {
         Side {
-            encoder: Encoder::new(4096, Huffman::NotLonger),
+            encoder: Encoder::new(4096, Huffman::WhenNotLonger),
         }
     }
 
     fn block(&mut self, fields: &[(&str, &str)]) -> Vec<u8> {
         let mut block = Vec::new();
-        self.encoder.begin(&mut block);
+        self.encoder.begin_block(&mut block);
         for (name, value) in fields {
             let (name, value) = (name.as_bytes(), value.as_bytes());
             self.encoder
@@ -54,7 +54,7 @@ impl Side {
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    put(&mut out, kind, flags, stream, payload);
+    write_frame(&mut out, kind, flags, stream, payload);
     out
 }
 

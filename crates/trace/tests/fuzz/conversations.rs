@@ -1,6 +1,6 @@
 //! Conversations in every protocol, as `fuzz_conversations` reads them.
 
-use wirelab_wire::http2::frame::{PREFACE, flag, kind, put};
+use wirelab_wire::http2::frame::{PREFACE, flag, kind, write_frame};
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 
 /// A side and what it says.
@@ -79,7 +79,7 @@ fn holes() -> Vec<Said> {
 }
 
 fn grpc() -> Vec<Said> {
-    let mut encoder = Encoder::new(4096, Huffman::NotLonger);
+    let mut encoder = Encoder::new(4096, Huffman::WhenNotLonger);
     let mut block = |fields: &[(&str, &str)]| {
         let mut out = Vec::new();
         for (name, value) in fields {
@@ -101,22 +101,22 @@ fn grpc() -> Vec<Said> {
     let trailers = block(&[("grpc-status", "0")]);
     let (last, whole) = (flag::END_STREAM, flag::END_HEADERS);
     let mut asked = PREFACE.to_vec();
-    put(&mut asked, kind::SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]);
-    put(&mut asked, kind::HEADERS, whole, 1, &request);
-    put(&mut asked, kind::DATA, last, 1, b"\0\0\0\0\x03abc");
+    write_frame(&mut asked, kind::SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]);
+    write_frame(&mut asked, kind::HEADERS, whole, 1, &request);
+    write_frame(&mut asked, kind::DATA, last, 1, b"\0\0\0\0\x03abc");
     let mut answered = Vec::new();
-    put(&mut answered, kind::SETTINGS, 0, 0, &[]);
-    put(&mut answered, kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
-    put(&mut answered, kind::HEADERS, whole, 1, &reply);
-    put(
+    write_frame(&mut answered, kind::SETTINGS, 0, 0, &[]);
+    write_frame(&mut answered, kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
+    write_frame(&mut answered, kind::HEADERS, whole, 1, &reply);
+    write_frame(
         &mut answered,
         kind::DATA,
         flag::PADDED,
         1,
         b"\x02\0\0\0\0\x03abc\0\0",
     );
-    put(&mut answered, kind::HEADERS, whole | last, 1, &trailers);
-    put(&mut answered, kind::GOAWAY, 0, 0, &[0; 8]);
+    write_frame(&mut answered, kind::HEADERS, whole | last, 1, &trailers);
+    write_frame(&mut answered, kind::GOAWAY, 0, 0, &[0; 8]);
     vec![said(C, &asked), said(S, &answered), (C | FIN, vec![])]
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::message::{HEADER_BYTES, Kind, MessageHeader, Version};
 use super::options::{Options, OptionsError};
-use super::reply_reader::Incoming;
-use super::request_writer::{Heads, cancel};
+use super::reply_reader::ReplyReader;
+use super::request_writer::{HeaderCache, cancel};
 use crate::ProtocolError;
 use crate::cdr::ByteOrder;
 use crate::send_queue::SendQueue;
@@ -25,10 +25,10 @@ const PREFIX_BYTES: usize = HEADER_BYTES + 4;
 #[derive(Debug)]
 pub struct Giop {
     options: Options,
-    heads: Heads,
+    heads: HeaderCache,
     send_queue: SendQueue<Vec<u8>>,
     /// Calls whose replies are due, in the order of their requests.
-    awaited: VecDeque<Awaited>,
+    pending: VecDeque<Pending>,
     /// Numbers of calls given up whose replies may still come.
     cancelled: VecDeque<u32>,
     next_id: u32,
@@ -37,15 +37,15 @@ pub struct Giop {
     /// No further request.
     closing: bool,
     /// Input means nothing any more.
-    deaf: bool,
+    input_ignored: bool,
 }
 
 #[derive(Debug)]
-struct Awaited {
+struct Pending {
     call: CallId,
     id: u32,
     /// Its reply, once that has begun.
-    reply: Option<Incoming>,
+    reply: Option<ReplyReader>,
 }
 
 /// What the next byte of input belongs to.
@@ -72,22 +72,22 @@ impl Giop {
     pub fn new(options: Options) -> Result<Self, OptionsError> {
         options.check()?;
         Ok(Giop {
-            heads: Heads::default(),
+            heads: HeaderCache::default(),
             send_queue: SendQueue::new(options.split_writes),
             options,
-            awaited: VecDeque::new(),
+            pending: VecDeque::new(),
             cancelled: VecDeque::new(),
             next_id: 0,
             stage: PREFIX,
             used: false,
             closing: false,
-            deaf: false,
+            input_ignored: false,
         })
     }
 
     fn take(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
         let mut rest = input;
-        while !rest.is_empty() && !self.deaf {
+        while !rest.is_empty() && !self.input_ignored {
             let used = match self.stage {
                 Stage::Prefix { .. } => self.take_prefix(rest, replies)?,
                 Stage::Content { id, last, left } => {
@@ -129,7 +129,9 @@ impl Giop {
         if *filled < due {
             return Ok(used);
         }
-        let (header, number) = bytes.split_first_chunk().expect("a prefix holds a header");
+        let (header, number) = bytes
+            .split_first_chunk()
+            .expect("a prefix contains a header");
         let header = MessageHeader::parse(header)?;
         if due == HEADER_BYTES {
             self.begin(&header, replies)?;
@@ -154,7 +156,7 @@ impl Giop {
             Kind::Reply | Kind::Fragment => check_reply(header),
             Kind::CloseConnection => {
                 // Section 9.4.7: what was not answered was not processed.
-                self.deaf = true;
+                self.input_ignored = true;
                 self.abandon(&Failure::Unprocessed, replies);
                 Ok(())
             }
@@ -182,19 +184,19 @@ impl Giop {
             left: header.size as usize - 4,
         };
         let is_fragment = header.kind == Kind::Fragment;
-        let mut awaited = self.awaited.iter_mut();
-        match awaited.find(|awaited| awaited.id == id) {
-            Some(awaited) => match &mut awaited.reply {
+        let mut pending = self.pending.iter_mut();
+        match pending.find(|pending| pending.id == id) {
+            Some(pending) => match &mut pending.reply {
                 Some(reply) if is_fragment => reply.fragment(header),
-                None if !is_fragment && !self.send_queue.has_untouched(awaited.call) => {
-                    replies.first(awaited.call);
-                    awaited.reply = Some(Incoming::new(header));
+                None if !is_fragment && !self.send_queue.is_unstarted(pending.call) => {
+                    replies.first(pending.call);
+                    pending.reply = Some(ReplyReader::new(header));
                     Ok(())
                 }
-                _ => Err(unasked(header.kind, id)),
+                _ => Err(unexpected_reply(header.kind, id)),
             },
             None if self.cancelled.contains(&id) => Ok(()),
-            None => Err(unasked(header.kind, id)),
+            None => Err(unexpected_reply(header.kind, id)),
         }
     }
 
@@ -205,9 +207,9 @@ impl Giop {
         left: usize,
         replies: &mut impl Replies,
     ) -> Result<(), ProtocolError> {
-        let mut awaited = self.awaited.iter_mut();
-        match awaited.find(|awaited| awaited.id == id) {
-            Some(Awaited {
+        let mut pending = self.pending.iter_mut();
+        match pending.find(|pending| pending.id == id) {
+            Some(Pending {
                 call,
                 reply: Some(reply),
                 ..
@@ -223,21 +225,21 @@ impl Giop {
         last: bool,
         replies: &mut impl Replies,
     ) -> Result<(), ProtocolError> {
-        let Some(place) = self.awaited.iter().position(|awaited| awaited.id == id) else {
+        let Some(place) = self.pending.iter().position(|pending| pending.id == id) else {
             if last {
                 self.cancelled.retain(|cancelled| *cancelled != id);
             }
             return Ok(());
         };
-        let Some(reply) = &mut self.awaited[place].reply else {
+        let Some(reply) = &mut self.pending[place].reply else {
             return Ok(());
         };
         let Some(ended) = reply.message_end()? else {
             return Ok(());
         };
-        let call = self.awaited[place].call;
-        self.awaited.remove(place);
-        self.send_queue.disown(call);
+        let call = self.pending[place].call;
+        self.pending.remove(place);
+        self.send_queue.cancel(call);
         match ended {
             Ok(end) => replies.end(call, end),
             Err(failure) => replies.failed(call, failure),
@@ -250,12 +252,12 @@ impl Giop {
     fn abandon(&mut self, failure: &Failure, replies: &mut impl Replies) {
         self.send_queue.clear();
         self.closing = true;
-        for awaited in self.awaited.drain(..) {
-            let failure = match (failure, awaited.reply) {
+        for pending in self.pending.drain(..) {
+            let failure = match (failure, pending.reply) {
                 (Failure::Closed | Failure::Unprocessed, Some(_)) => Failure::Truncated,
                 _ => failure.clone(),
             };
-            replies.failed(awaited.call, failure);
+            replies.failed(pending.call, failure);
         }
     }
 }
@@ -270,14 +272,14 @@ fn check_reply(header: &MessageHeader) -> Result<(), ProtocolError> {
     }
     if header.size < 4 {
         return Err(ProtocolError {
-            rule: "a Reply or Fragment holds a request id (CORBA 3.3-2, 9.4.3.1)",
+            rule: "a Reply or Fragment contains a request id (CORBA 3.3-2, 9.4.3.1)",
             found: format!("{:?} of {} bytes", header.kind, header.size),
         });
     }
     Ok(())
 }
 
-fn unasked(kind: Kind, id: u32) -> ProtocolError {
+fn unexpected_reply(kind: Kind, id: u32) -> ProtocolError {
     ProtocolError {
         rule: "one reply to each request, fragments after it (CORBA 3.3-2, 9.4.3)",
         found: format!("{kind:?} for request {id}"),
@@ -289,11 +291,11 @@ impl Session for Giop {
         if self.finished() {
             return 0;
         }
-        (self.options.in_flight as usize).saturating_sub(self.awaited.len())
+        (self.options.in_flight as usize).saturating_sub(self.pending.len())
     }
 
     fn finished(&self) -> bool {
-        self.closing || self.deaf || (self.options.close && self.used)
+        self.closing || self.input_ignored || (self.options.close && self.used)
     }
 
     fn send(&mut self, call: CallId, request: &Arc<Request>) {
@@ -304,7 +306,7 @@ impl Session for Giop {
         let head = self.heads.of(request, &self.options, id);
         let body = Arc::clone(&request.body);
         self.send_queue.push(Some(call), head, body);
-        self.awaited.push_back(Awaited {
+        self.pending.push_back(Pending {
             call,
             id,
             reply: None,
@@ -316,43 +318,43 @@ impl Session for Giop {
     }
 
     fn started(&self, call: CallId) -> bool {
-        !self.send_queue.has_untouched(call)
+        !self.send_queue.is_unstarted(call)
     }
 
     fn flushed(&self, call: CallId) -> bool {
-        !self.send_queue.holds(call)
+        !self.send_queue.contains(call)
     }
 
     fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
-        if self.deaf {
+        if self.input_ignored {
             return Ok(());
         }
         let taken = self.take(input, replies);
         if let Err(error) = &taken {
-            self.deaf = true;
+            self.input_ignored = true;
             self.abandon(&Failure::Protocol(error.clone()), replies);
         }
         taken
     }
 
     fn closed(&mut self, replies: &mut impl Replies) {
-        self.deaf = true;
+        self.input_ignored = true;
         self.abandon(&Failure::Closed, replies);
     }
 
     /// Tells the peer by a CancelRequest; a reply that comes all the same is
     /// passed over.
     fn cancel(&mut self, call: CallId) -> bool {
-        let mut awaited = self.awaited.iter();
-        let Some(place) = awaited.position(|awaited| awaited.call == call) else {
+        let mut pending = self.pending.iter();
+        let Some(place) = pending.position(|pending| pending.call == call) else {
             return true;
         };
-        let Some(Awaited { id, .. }) = self.awaited.remove(place) else {
+        let Some(Pending { id, .. }) = self.pending.remove(place) else {
             return true;
         };
-        if self.send_queue.disown(call) {
+        if self.send_queue.cancel(call) {
             if id == 0 {
-                self.heads.tell_code_sets_again();
+                self.heads.resend_code_sets();
             }
             return true;
         }

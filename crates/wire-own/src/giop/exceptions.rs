@@ -37,7 +37,7 @@ impl UserException {
     /// Appends the body of a reply, aligned from its first byte on.
     ///
     /// # Errors
-    /// When a text holds NUL.
+    /// When a text contains NUL.
     pub fn write(&self, order: ByteOrder, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut writer = Writer::new(order, out, 0);
         writer.string(&self.id)?;
@@ -134,7 +134,7 @@ impl SystemException {
     /// Appends the body of a reply, aligned from its first byte on.
     ///
     /// # Errors
-    /// When the id holds NUL.
+    /// When the id contains NUL.
     pub fn write(&self, order: ByteOrder, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut writer = Writer::new(order, out, 0);
         writer.string(&self.id)?;

@@ -262,7 +262,7 @@ impl Ior {
     /// Appends the reference to a body.
     ///
     /// # Errors
-    /// When a text holds NUL.
+    /// When a text contains NUL.
     pub fn write(&self, writer: &mut Writer<'_>) -> Result<(), Error> {
         writer.string(&self.type_id)?;
         writer.length(self.profiles.len())?;
@@ -284,7 +284,7 @@ impl Ior {
     /// The reference as `IOR:` and hexadecimal digits.
     ///
     /// # Errors
-    /// When a text in it holds NUL.
+    /// When a text in it contains NUL.
     pub fn to_text(&self) -> Result<String, Error> {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(ByteOrder::Big, &mut bytes, 0);

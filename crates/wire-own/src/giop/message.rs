@@ -222,7 +222,7 @@ const FRAGMENT_HEAD_BYTES: usize = HEADER_BYTES + 4;
 ///
 /// # Panics
 /// When `bytes_max` is not a multiple of 8 and at least 24: fragments but the
-/// last are multiples of 8 bytes, and the first holds the request id.
+/// last are multiples of 8 bytes, and the first contains the request id.
 #[must_use]
 pub fn fragment(message: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
     assert!(

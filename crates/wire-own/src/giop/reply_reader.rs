@@ -13,7 +13,7 @@ const FORWARD_BYTES_MAX: usize = 64 << 10;
 
 /// What has come of one reply.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct ReplyReader {
     order: ByteOrder,
     /// More fragments are to come after the message under way.
     more: bool,
@@ -38,9 +38,9 @@ enum Part {
     },
 }
 
-impl Incoming {
-    pub(super) fn new(header: &MessageHeader) -> Incoming {
-        Incoming {
+impl ReplyReader {
+    pub(super) fn new(header: &MessageHeader) -> ReplyReader {
+        ReplyReader {
             order: header.order,
             more: header.more,
             fragments: 0,
@@ -145,16 +145,16 @@ impl Incoming {
         }
         match &self.part {
             Part::Head(_) => Err(ProtocolError {
-                rule: "a Reply holds its header (CORBA 3.3-2, 9.4.3.1)",
+                rule: "a Reply contains its header (CORBA 3.3-2, 9.4.3.1)",
                 found: format!("{} bytes", self.bytes),
             }),
             Part::Body { .. } => Ok(Some(Ok(End::default()))),
             Part::Kept { status, body, .. } => {
-                let failure = elsewhere(self.order, *status, body);
+                let failure = failure_of(self.order, *status, body);
                 failure
                     .map(|failure| Some(Err(failure)))
                     .map_err(|error| ProtocolError {
-                        rule: "a Reply that sends elsewhere tells where (CORBA 3.3-2, 9.4.3.2)",
+                        rule: "a Reply that forwards the caller names the object (CORBA 3.3-2, 9.4.3.2)",
                         found: error.to_string(),
                     })
             }
@@ -181,7 +181,7 @@ fn keep(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), ProtocolError> {
 }
 
 /// What a reply says that has no result.
-fn elsewhere(order: ByteOrder, status: ReplyStatus, body: &[u8]) -> Result<Failure, Error> {
+fn failure_of(order: ByteOrder, status: ReplyStatus, body: &[u8]) -> Result<Failure, Error> {
     let mut reader = Reader::new(order, body, 0);
     if status == ReplyStatus::NeedsAddressingMode {
         return reader.ushort().map(Failure::AddressingMode);
@@ -263,12 +263,12 @@ impl ReplyHead {
         self.position += taken as u64;
         if self.filled == PAIR_BYTES {
             self.filled = 0;
-            self.understand()?;
+            self.parse_pair()?;
         }
         Ok(taken)
     }
 
-    fn understand(&mut self) -> Result<(), ProtocolError> {
+    fn parse_pair(&mut self) -> Result<(), ProtocolError> {
         let [first, second] = self.numbers();
         if self.status.is_some() {
             self.contexts_left -= 1;

@@ -85,7 +85,7 @@ impl ReplyTo {
     /// Appends a Reply with a user exception.
     ///
     /// # Errors
-    /// When a text holds NUL.
+    /// When a text contains NUL.
     pub fn user_exception(
         &self,
         out: &mut Vec<u8>,
@@ -99,7 +99,7 @@ impl ReplyTo {
     /// Appends a Reply with a system exception.
     ///
     /// # Errors
-    /// When the id holds NUL.
+    /// When the id contains NUL.
     pub fn system_exception(
         &self,
         out: &mut Vec<u8>,
@@ -110,11 +110,11 @@ impl ReplyTo {
         })
     }
 
-    /// Appends a Reply that sends the caller elsewhere; `permanent` exists in
+    /// Appends a Reply that redirects the caller; `permanent` exists in
     /// GIOP 1.2 only and is not said in older versions.
     ///
     /// # Errors
-    /// When a text in `ior` holds NUL.
+    /// When a text in `ior` contains NUL.
     pub fn forward(&self, out: &mut Vec<u8>, ior: &Ior, permanent: bool) -> Result<(), Error> {
         let status = if permanent && self.version == Version::V12 {
             ReplyStatus::LocationForwardPerm

@@ -7,7 +7,7 @@ use crate::cdr::{ByteOrder, Error, Writer};
 use crate::session::Request;
 
 /// Different requests whose headers are remembered.
-const HEADS_MAX: usize = 16;
+const CACHED_HEADERS_MAX: usize = 16;
 
 /// `response_flags`: the reply comes from the object itself (`SYNC_WITH_TARGET`).
 const WITH_TARGET: u8 = 3;
@@ -17,29 +17,29 @@ const KEY_ADDR: i16 = 0;
 
 /// Headers of one session's requests, written once and remembered.
 #[derive(Debug, Default)]
-pub(super) struct Heads {
-    code_sets_told: bool,
+pub(super) struct HeaderCache {
+    code_sets_sent: bool,
     known: Vec<(u32, Box<[u8]>)>,
 }
 
-impl Heads {
+impl HeaderCache {
     /// The request that told the code sets was never sent.
-    pub(super) fn tell_code_sets_again(&mut self) {
-        self.code_sets_told = false;
+    pub(super) fn resend_code_sets(&mut self) {
+        self.code_sets_sent = false;
     }
 
     /// The header of `request` as number `id`, up to where its body begins.
     /// The connection's first also tells the code sets.
     pub(super) fn of(&mut self, request: &Request, options: &Options, id: u32) -> Vec<u8> {
-        let first = !self.code_sets_told;
-        self.code_sets_told = true;
+        let first = !self.code_sets_sent;
+        self.code_sets_sent = true;
         let mut known = self.known.iter();
         let mut head = match known.find(|(known, _)| *known == request.id) {
             Some((_, head)) if !first => head.to_vec(),
             _ => write_head(request, options, first.then(CodeSets::default)),
         };
         let is_new = !self.known.iter().any(|(known, _)| *known == request.id);
-        if !first && is_new && self.known.len() < HEADS_MAX {
+        if !first && is_new && self.known.len() < CACHED_HEADERS_MAX {
             self.known.push((request.id, head.clone().into()));
         }
         let number = match options.byte_order {

@@ -229,7 +229,7 @@ impl Content {
 }
 
 /// The object key of a `TargetAddress` (section 9.4.2.1): the key itself, or a
-/// profile or a whole reference that holds it.
+/// profile or a whole reference that contains it.
 fn target(reader: &mut Reader<'_>) -> Result<Vec<u8>, Error> {
     let profile = match reader.ushort()? {
         0 => return Ok(reader.octets()?.to_owned()),

@@ -4,8 +4,8 @@
 pub const NAME_BYTES_MAX: usize = 256;
 
 /// The first character that XML 1.0 does not allow, with its offset.
-pub fn illegal(text: &str) -> Option<(usize, u32)> {
-    if !suspicious(text.as_bytes()) {
+pub fn find_illegal(text: &str) -> Option<(usize, u32)> {
+    if !may_hold_illegal(text.as_bytes()) {
         return None;
     }
     let mut characters = text.char_indices();
@@ -14,28 +14,28 @@ pub fn illegal(text: &str) -> Option<(usize, u32)> {
 }
 
 /// Whether a byte occurs that only an illegal character may hold.
-fn suspicious(bytes: &[u8]) -> bool {
+fn may_hold_illegal(bytes: &[u8]) -> bool {
     let (blocks, rest) = bytes.as_chunks::<128>();
     let (chunks, rest) = rest.as_chunks::<16>();
-    let odd = |b: &u8| is_unusual(*b) & !matches!(b, b'\t' | b'\n' | b'\r');
+    let suspect = |b: &u8| is_suspect(*b) & !matches!(b, b'\t' | b'\n' | b'\r');
     blocks
         .iter()
-        .any(|block| unusual(block) && block.iter().any(odd))
+        .any(|block| has_suspect(block) && block.iter().any(suspect))
         || chunks
             .iter()
-            .any(|chunk| unusual(chunk) && chunk.iter().any(odd))
-        || rest.iter().any(|b| is_unusual(*b)) && rest.iter().any(odd)
+            .any(|chunk| has_suspect(chunk) && chunk.iter().any(suspect))
+        || rest.iter().any(|b| is_suspect(*b)) && rest.iter().any(suspect)
 }
 
 /// Whether an unusual byte is among these. Written without a branch for each
 /// byte, so that it runs over many at a time.
 #[inline]
-fn unusual<const N: usize>(bytes: &[u8; N]) -> bool {
-    bytes.iter().fold(false, |any, b| any | is_unusual(*b))
+fn has_suspect<const N: usize>(bytes: &[u8; N]) -> bool {
+    bytes.iter().fold(false, |any, b| any | is_suspect(*b))
 }
 
 #[inline]
-fn is_unusual(byte: u8) -> bool {
+fn is_suspect(byte: u8) -> bool {
     (byte < b' ') | (byte == 0xEF)
 }
 
@@ -83,7 +83,7 @@ pub fn is_blank(text: &str) -> bool {
 
 /// A text without the white space around it, as `whiteSpace="collapse"` of
 /// XML Schema wants it for everything but strings.
-pub fn trimmed(text: &str) -> &str {
+pub fn trim(text: &str) -> &str {
     text.trim_matches(|c| matches!(c, ' ' | '\t' | '\n' | '\r'))
 }
 
@@ -204,14 +204,14 @@ mod tests {
 
     #[test]
     fn only_characters_of_xml_1_0_pass() {
-        assert_eq!(illegal("a\t\n\r ü€😀\u{FFFD}"), None);
+        assert_eq!(find_illegal("a\t\n\r ü€😀\u{FFFD}"), None);
         for (text, at, code) in [
             ("ab\u{0}", 2, 0),
             ("\u{1F}", 0, 0x1F),
             ("ü\u{FFFE}", 2, 0xFFFE),
             ("\u{FFFF}", 0, 0xFFFF),
         ] {
-            assert_eq!(illegal(text), Some((at, code)));
+            assert_eq!(find_illegal(text), Some((at, code)));
         }
     }
 

@@ -104,8 +104,8 @@ impl Error {
 
     /// The same error with a place, where the message's reader knew none.
     #[must_use]
-    pub fn placed(mut self, offset: usize) -> Self {
-        if self.offset == UNPLACED {
+    pub fn at_offset(mut self, offset: usize) -> Self {
+        if self.offset == UNKNOWN_OFFSET {
             self.offset = offset;
         }
         self
@@ -113,12 +113,15 @@ impl Error {
 }
 
 /// Errors made by serde's own code have no place until their caller gives one.
-const UNPLACED: usize = usize::MAX;
+const UNKNOWN_OFFSET: usize = usize::MAX;
 
 /// A message's reader hands results through many small functions: an error that
 /// lies elsewhere keeps them short.
 impl serde::de::Error for Box<Error> {
     fn custom<T: fmt::Display>(text: T) -> Self {
-        Box::new(Error::new(UNPLACED, ErrorKind::Message(text.to_string())))
+        Box::new(Error::new(
+            UNKNOWN_OFFSET,
+            ErrorKind::Message(text.to_string()),
+        ))
     }
 }

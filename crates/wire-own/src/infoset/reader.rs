@@ -54,15 +54,15 @@ where
     let mut reader = Reader {
         source,
         namespace,
-        met: None,
+        matched: None,
         shape,
         level: 0,
-        ahead: Ahead::Nothing,
+        lookahead: Lookahead::Nothing,
         de: PhantomData,
     };
     let message = M::deserialize(Message(&mut reader));
     let offset = reader.source.offset();
-    message.map_err(|error: Box<Error>| error.placed(offset))
+    message.map_err(|error: Box<Error>| error.at_offset(offset))
 }
 
 struct Reader<'s, 'de, S> {
@@ -70,16 +70,16 @@ struct Reader<'s, 'de, S> {
     /// That of every field.
     namespace: &'s str,
     /// The same as it is written in the document, once it has been met.
-    met: Option<&'de str>,
+    matched: Option<&'de str>,
     shape: Shape,
     /// Messages within messages.
     level: usize,
-    ahead: Ahead<'de>,
+    lookahead: Lookahead<'de>,
     de: PhantomData<&'de ()>,
 }
 
 /// What has been read already, because only it tells that a list has ended.
-enum Ahead<'de> {
+enum Lookahead<'de> {
     Nothing,
     /// A child has been opened.
     Child(Element<'de>),
@@ -90,33 +90,33 @@ enum Ahead<'de> {
 impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     #[inline(always)]
     fn child(&mut self) -> Result<Option<Element<'de>>, Box<Error>> {
-        match self.ahead {
-            Ahead::Nothing => Ok(self.source.child()?),
+        match self.lookahead {
+            Lookahead::Nothing => Ok(self.source.child()?),
             _ => Ok(self.read_ahead()),
         }
     }
 
     #[inline(never)]
     fn read_ahead(&mut self) -> Option<Element<'de>> {
-        match std::mem::replace(&mut self.ahead, Ahead::Nothing) {
-            Ahead::Child(element) => Some(element),
-            Ahead::Nothing | Ahead::End => None,
+        match std::mem::replace(&mut self.lookahead, Lookahead::Nothing) {
+            Lookahead::Child(element) => Some(element),
+            Lookahead::Nothing | Lookahead::End => None,
         }
     }
 
     /// The namespace of a field must be that of all fields.
     #[inline]
-    fn prove_namespace(&mut self, element: &Element<'de>) -> Result<(), Box<Error>> {
-        match self.met {
+    fn check_namespace(&mut self, element: &Element<'de>) -> Result<(), Box<Error>> {
+        match self.matched {
             Some(met) if std::ptr::eq(met, element.namespace) => Ok(()),
-            _ => self.prove_written_namespace(element),
+            _ => self.check_written_namespace(element),
         }
     }
 
     #[inline(never)]
-    fn prove_written_namespace(&mut self, element: &Element<'de>) -> Result<(), Box<Error>> {
+    fn check_written_namespace(&mut self, element: &Element<'de>) -> Result<(), Box<Error>> {
         if same(element.namespace, self.namespace) {
-            self.met = Some(element.namespace);
+            self.matched = Some(element.namespace);
             return Ok(());
         }
         let wanted = format!("{{{}}}{}", self.namespace, element.local);
@@ -126,7 +126,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     /// Whether the open element says that it has no value.
     #[inline]
     fn is_nil(&self, element: &Element<'de>) -> Result<bool, Box<Error>> {
-        if !element.marked {
+        if !element.has_value_attribute {
             return Ok(false);
         }
         let nil = self.source.attribute(XSI, "nil")?;
@@ -136,7 +136,10 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     /// Goes to the element that an `href` of the open one names, and on from
     /// there. Returns the number of references that were followed, and the
     /// element that is open now.
-    fn followed(&mut self, element: Element<'de>) -> Result<(usize, Element<'de>), Box<Error>> {
+    fn follow_references(
+        &mut self,
+        element: Element<'de>,
+    ) -> Result<(usize, Element<'de>), Box<Error>> {
         let mut hops = 0;
         let mut open = element;
         while let Some(target) = self.target(&open)? {
@@ -148,7 +151,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
 
     /// Opens the element that an `href` of the open one names.
     fn target(&mut self, element: &Element<'de>) -> Result<Option<Element<'de>>, Box<Error>> {
-        if self.shape != Shape::Encoded || !element.marked {
+        if self.shape != Shape::Encoded || !element.has_value_attribute {
             return Ok(None);
         }
         let Some(href) = self.source.attribute("", "href")? else {
@@ -168,8 +171,8 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
 
     /// Refuses arrays of which only a part is there (SOAP 1.1 sections
     /// 5.4.2.1 and 5.4.2.2): no list of a message has gaps.
-    fn prove_whole(&self, open: &Element<'de>, attribute: &str) -> Result<(), Box<Error>> {
-        let asked = self.shape == Shape::Encoded && open.marked;
+    fn check_complete_array(&self, open: &Element<'de>, attribute: &str) -> Result<(), Box<Error>> {
+        let asked = self.shape == Shape::Encoded && open.has_value_attribute;
         if !asked || self.source.attribute(ENCODING, attribute)?.is_none() {
             return Ok(());
         }
@@ -246,10 +249,10 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
         let value = Value {
             reader: &mut *self.reader,
             element,
-            listed: false,
+            is_list_item: false,
         };
         seed.deserialize(value)
-            .map_err(|error| error.placed(element.offset).into())
+            .map_err(|error| error.at_offset(element.offset).into())
     }
 }
 
@@ -258,27 +261,27 @@ struct Value<'r, 's, 'de, S> {
     reader: &'r mut Reader<'s, 'de, S>,
     element: &'r Element<'de>,
     /// An item of a list, whose name and references its list has seen to.
-    listed: bool,
+    is_list_item: bool,
 }
 
 impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
     /// Reads a value that the message knows: in the right namespace, wherever
     /// references lead. `read` is given the element that they led to.
     #[inline]
-    fn known<T>(
+    fn in_namespace<T>(
         self,
         read: impl FnOnce(&mut Reader<'_, 'de, S>, &Element<'de>) -> Result<T, Box<Error>>,
     ) -> Result<T, Box<Error>> {
         let Value {
             reader, element, ..
         } = self;
-        if !self.listed {
-            reader.prove_namespace(element)?;
+        if !self.is_list_item {
+            reader.check_namespace(element)?;
         }
-        if !element.marked {
+        if !element.has_value_attribute {
             return read(reader, element);
         }
-        let (hops, open) = reader.followed(*element)?;
+        let (hops, open) = reader.follow_references(*element)?;
         let value = read(reader, &open)?;
         for _ in 0..hops {
             reader.source.back();
@@ -293,7 +296,7 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
         parse: impl FnOnce(&super::source::Text<'de>) -> Result<T, ErrorKind>,
     ) -> Result<T, Box<Error>> {
         let offset = self.element.offset;
-        self.known(|reader, _| {
+        self.in_namespace(|reader, _| {
             let text = reader.source.text()?;
             parse(&text).map_err(|kind| Error::new(offset, kind).into())
         })
@@ -325,7 +328,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
 
     #[inline]
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        self.known(|reader, _| match reader.source.text()?.into_str() {
+        self.in_namespace(|reader, _| match reader.source.text()?.into_str() {
             std::borrow::Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
             std::borrow::Cow::Owned(text) => visitor.visit_string(text),
         })
@@ -352,7 +355,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         if name != wirelab_contract::BASE64_BINARY {
             return visitor.visit_newtype_struct(self);
         }
-        self.known(|reader, _| {
+        self.in_namespace(|reader, _| {
             let text = value::base64(reader.source.text()?.into_str());
             visitor.visit_newtype_struct(de::value::CowStrDeserializer::new(text))
         })
@@ -360,13 +363,13 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
         if self.reader.shape.wraps_lists(self.reader.level) {
-            return self.known(|reader, open| {
-                reader.prove_whole(open, "offset")?;
+            return self.in_namespace(|reader, open| {
+                reader.check_complete_array(open, "offset")?;
                 visitor.visit_seq(Wrapped { reader })
             });
         }
         let element = *self.element;
-        self.known(|reader, _| {
+        self.in_namespace(|reader, _| {
             visitor.visit_seq(Siblings {
                 reader,
                 next: Some(element),
@@ -375,7 +378,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
-        self.known(|reader, _| Message(reader).fields(visitor))
+        self.in_namespace(|reader, _| Message(reader).fields(visitor))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -393,7 +396,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Box<Error>> {
-        let name = self.known(|reader, _| Ok(reader.source.text()?.into_str()))?;
+        let name = self.in_namespace(|reader, _| Ok(reader.source.text()?.into_str()))?;
         visitor.visit_enum(de::value::CowStrDeserializer::new(name))
     }
 
@@ -429,12 +432,12 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
         let item = seed.deserialize(Value {
             reader: &mut *self.reader,
             element: &element,
-            listed: true,
+            is_list_item: true,
         })?;
         match self.reader.child()? {
             Some(child) if child.is(element.namespace, element.local) => self.next = Some(child),
-            Some(other) => self.reader.ahead = Ahead::Child(other),
-            None => self.reader.ahead = Ahead::End,
+            Some(other) => self.reader.lookahead = Lookahead::Child(other),
+            None => self.reader.lookahead = Lookahead::End,
         }
         Ok(Some(item))
     }
@@ -456,7 +459,7 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
         let Some(element) = self.reader.child()? else {
             return Ok(None);
         };
-        self.reader.prove_whole(&element, "position")?;
+        self.reader.check_complete_array(&element, "position")?;
         // SOAP 1.1 section 5.4.2: an array's items may have any name.
         if self.reader.shape == Shape::Rpc && !element.is("", "item") {
             return Err(element.unexpected("{}item").into());
@@ -464,7 +467,7 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
         let item = Value {
             reader: &mut *self.reader,
             element: &element,
-            listed: true,
+            is_list_item: true,
         };
         seed.deserialize(item).map(Some)
     }

@@ -172,7 +172,7 @@ fn parts(name: &str, offset: usize) -> Result<(&str, &str), Error> {
         ));
     }
     chars::split_name(name)
-        .ok_or_else(|| Error::syntax(offset, format!("{:?} is not a name", short(name))))
+        .ok_or_else(|| Error::syntax(offset, format!("{:?} is not a name", excerpt(name))))
 }
 
 fn undeclared(prefix: &str, offset: usize) -> Error {
@@ -180,6 +180,6 @@ fn undeclared(prefix: &str, offset: usize) -> Error {
 }
 
 /// The start of a text, for messages.
-pub fn short(text: &str) -> String {
+pub fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }

@@ -19,7 +19,7 @@ pub struct Element<'de> {
     pub local: &'de str,
     /// Whether it has an attribute that says something of its value, or where
     /// that is: `nil`, `href`, `offset` or `position`, in any namespace.
-    pub marked: bool,
+    pub has_value_attribute: bool,
     /// Where it begins.
     pub offset: usize,
 }
@@ -78,8 +78,8 @@ impl<'de> Text<'de> {
 }
 
 /// Whether an attribute of this local name, in whatever namespace, makes its
-/// element [`Element::marked`].
-pub fn marks(local: &str) -> bool {
+/// element [`Element::has_value_attribute`].
+pub fn affects_value(local: &str) -> bool {
     matches!(local, "nil" | "href" | "offset" | "position")
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::chars;
 use super::error::ErrorKind;
-use super::scope::short;
+use super::scope::excerpt;
 use super::source::Text;
 
 /// xsd:boolean (section 3.2.2).
@@ -15,7 +15,7 @@ pub fn boolean(text: &Text<'_>) -> Result<bool, ErrorKind> {
         Text::Int(0) => Ok(false),
         Text::Int(1) => Ok(true),
         Text::Int(other) => Err(wrong("a boolean", &other.to_string())),
-        Text::Str(text) => match chars::trimmed(text) {
+        Text::Str(text) => match chars::trim(text) {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
             _ => Err(wrong("a boolean", text)),
@@ -37,7 +37,7 @@ pub fn integer<I: FromStr + TryFrom<i64>>(
             if let Some(number) = plain {
                 return Ok(number);
             }
-            let number = chars::trimmed(text).parse();
+            let number = chars::trim(text).parse();
             number.map_err(|_| wrong(expected, text))
         }
     }
@@ -95,7 +95,7 @@ pub fn double(text: &Text<'_>) -> Result<f64, ErrorKind> {
     let text: Cow<'_, str> = match text {
         Text::Int(number) => Cow::Owned(number.to_string()),
         Text::Bool(value) => return Err(wrong("a double", &value.to_string())),
-        Text::Str(text) => Cow::Borrowed(chars::trimmed(text)),
+        Text::Str(text) => Cow::Borrowed(chars::trim(text)),
     };
     match &*text {
         "INF" => Ok(f64::INFINITY),
@@ -144,7 +144,7 @@ pub fn write_integer(value: i64, out: &mut Vec<u8>) {
 fn wrong(expected: &'static str, text: &str) -> ErrorKind {
     ErrorKind::Value {
         expected,
-        text: short(text),
+        text: excerpt(text),
     }
 }
 

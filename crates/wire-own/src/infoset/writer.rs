@@ -153,23 +153,23 @@ struct Writer<'w, S> {
 /// What has no place in the profile.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct Misfit(String);
+struct UnsupportedType(String);
 
-impl ser::Error for Misfit {
+impl ser::Error for UnsupportedType {
     fn custom<T: fmt::Display>(text: T) -> Self {
-        Misfit(text.to_string())
+        UnsupportedType(text.to_string())
     }
 }
 
-fn misfit<T>(what: &str) -> Result<T, Misfit> {
-    Err(Misfit(format!("{what} is not in the profile")))
+fn unsupported<T>(what: &str) -> Result<T, UnsupportedType> {
+    Err(UnsupportedType(format!("{what} is not in the profile")))
 }
 
 impl<S: Sink> Writer<'_, S> {
     /// Before an element of a simple type. Returns the type, where elements
     /// tell theirs.
     #[inline(always)]
-    fn told<'k>(&mut self, kind: &'k Simple) -> Option<&'k Simple> {
+    fn begin_simple<'k>(&mut self, kind: &'k Simple) -> Option<&'k Simple> {
         if self.shape != Shape::Encoded {
             return None;
         }
@@ -270,9 +270,9 @@ struct Items<'r, 'w, S> {
 }
 
 impl<'w, S: Sink> Element<'_, 'w, S> {
-    fn simple(self, kind: &Simple, write: impl FnOnce(&mut S)) -> Result<(), Misfit> {
+    fn simple(self, kind: &Simple, write: impl FnOnce(&mut S)) -> Result<(), UnsupportedType> {
         let name = self.named()?;
-        let kind = self.writer.told(kind);
+        let kind = self.writer.begin_simple(kind);
         self.writer.sink.open_simple(name, kind);
         write(self.writer.sink);
         self.writer.sink.close(name);
@@ -280,73 +280,73 @@ impl<'w, S: Sink> Element<'_, 'w, S> {
     }
 
     #[inline(always)]
-    fn integer(self, kind: &Simple, value: i64) -> Result<(), Misfit> {
+    fn integer(self, kind: &Simple, value: i64) -> Result<(), UnsupportedType> {
         let name = self.named()?;
-        let kind = self.writer.told(kind);
+        let kind = self.writer.begin_simple(kind);
         self.writer.sink.integer_element(name, kind, value);
         Ok(())
     }
 
-    fn named(&self) -> Result<&'static str, Misfit> {
+    fn named(&self) -> Result<&'static str, UnsupportedType> {
         self.name
-            .map_or_else(|| misfit("a value without a field"), Ok)
+            .map_or_else(|| unsupported("a value without a field"), Ok)
     }
 }
 
 /// What the profile has not, and what serde would have written.
-macro_rules! misfits {
+macro_rules! unsupported_types {
     ($($method:ident($($value:ty),*) -> $out:ty = $what:literal;)*) => {
-        $(fn $method(self, $(_: $value),*) -> Result<$out, Misfit> { misfit($what) })*
+        $(fn $method(self, $(_: $value),*) -> Result<$out, UnsupportedType> { unsupported($what) })*
     };
 }
 
 impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
     type Ok = ();
-    type Error = Misfit;
+    type Error = UnsupportedType;
     type SerializeSeq = Items<'r, 'w, S>;
-    type SerializeTuple = Impossible<(), Misfit>;
-    type SerializeTupleStruct = Impossible<(), Misfit>;
-    type SerializeTupleVariant = Impossible<(), Misfit>;
-    type SerializeMap = Impossible<(), Misfit>;
+    type SerializeTuple = Impossible<(), UnsupportedType>;
+    type SerializeTupleStruct = Impossible<(), UnsupportedType>;
+    type SerializeTupleVariant = Impossible<(), UnsupportedType>;
+    type SerializeMap = Impossible<(), UnsupportedType>;
     type SerializeStruct = Fields<'r, 'w, S>;
-    type SerializeStructVariant = Impossible<(), Misfit>;
+    type SerializeStructVariant = Impossible<(), UnsupportedType>;
 
     #[inline]
-    fn serialize_bool(self, value: bool) -> Result<(), Misfit> {
+    fn serialize_bool(self, value: bool) -> Result<(), UnsupportedType> {
         self.simple(&BOOLEAN, |sink| sink.boolean(value))
     }
 
     #[inline]
-    fn serialize_i32(self, value: i32) -> Result<(), Misfit> {
+    fn serialize_i32(self, value: i32) -> Result<(), UnsupportedType> {
         self.integer(&INT, i64::from(value))
     }
 
     #[inline]
-    fn serialize_i64(self, value: i64) -> Result<(), Misfit> {
+    fn serialize_i64(self, value: i64) -> Result<(), UnsupportedType> {
         self.integer(&LONG, value)
     }
 
-    fn serialize_f64(self, value: f64) -> Result<(), Misfit> {
+    fn serialize_f64(self, value: f64) -> Result<(), UnsupportedType> {
         self.simple(&DOUBLE, |sink| sink.double(value))
     }
 
     #[inline]
-    fn serialize_str(self, value: &str) -> Result<(), Misfit> {
+    fn serialize_str(self, value: &str) -> Result<(), UnsupportedType> {
         if self.base64 {
             return self.simple(&BASE64, |sink| sink.plain(value));
         }
         let name = self.named()?;
-        let kind = self.writer.told(&STRING);
+        let kind = self.writer.begin_simple(&STRING);
         self.writer.sink.text_element(name, kind, value);
         Ok(())
     }
 
-    fn serialize_none(self) -> Result<(), Misfit> {
+    fn serialize_none(self) -> Result<(), UnsupportedType> {
         Ok(())
     }
 
     #[inline]
-    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Misfit> {
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), UnsupportedType> {
         value.serialize(self)
     }
 
@@ -354,7 +354,7 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         mut self,
         name: &'static str,
         value: &T,
-    ) -> Result<(), Misfit> {
+    ) -> Result<(), UnsupportedType> {
         self.base64 = name == BASE64_BINARY;
         value.serialize(self)
     }
@@ -364,17 +364,18 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         _: &'static str,
         _: u32,
         variant: &'static str,
-    ) -> Result<(), Misfit> {
+    ) -> Result<(), UnsupportedType> {
         self.serialize_str(variant)
     }
 
-    fn serialize_seq(self, items: Option<usize>) -> Result<Items<'r, 'w, S>, Misfit> {
+    fn serialize_seq(self, items: Option<usize>) -> Result<Items<'r, 'w, S>, UnsupportedType> {
         let name = self.named()?;
         let writer = self.writer;
         let declared_before = writer.declared;
         let wrapped = writer.shape.wraps_lists(writer.level);
         if wrapped {
-            let items = items.ok_or_else(|| Misfit("a list of unknown length".to_owned()))?;
+            let items =
+                items.ok_or_else(|| UnsupportedType("a list of unknown length".to_owned()))?;
             writer.begin_list(name, items);
         }
         Ok(Items {
@@ -386,7 +387,11 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
     }
 
     #[inline]
-    fn serialize_struct(self, kind: &'static str, _: usize) -> Result<Fields<'r, 'w, S>, Misfit> {
+    fn serialize_struct(
+        self,
+        kind: &'static str,
+        _: usize,
+    ) -> Result<Fields<'r, 'w, S>, UnsupportedType> {
         let begin = |name| self.writer.begin_message(name, kind);
         let declares = self.name.is_some_and(begin);
         self.writer.level += 1;
@@ -397,7 +402,7 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         })
     }
 
-    misfits! {
+    unsupported_types! {
         serialize_i8(i8) -> () = "i8";
         serialize_i16(i16) -> () = "i16";
         serialize_u8(u8) -> () = "u8";
@@ -409,13 +414,13 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         serialize_bytes(&[u8]) -> () = "plain bytes";
         serialize_unit() -> () = "unit";
         serialize_unit_struct(&'static str) -> () = "a unit struct";
-        serialize_tuple(usize) -> Impossible<(), Misfit> = "a tuple";
-        serialize_tuple_struct(&'static str, usize) -> Impossible<(), Misfit> = "a tuple struct";
-        serialize_map(Option<usize>) -> Impossible<(), Misfit> = "a map";
+        serialize_tuple(usize) -> Impossible<(), UnsupportedType> = "a tuple";
+        serialize_tuple_struct(&'static str, usize) -> Impossible<(), UnsupportedType> = "a tuple struct";
+        serialize_map(Option<usize>) -> Impossible<(), UnsupportedType> = "a map";
         serialize_tuple_variant(&'static str, u32, &'static str, usize)
-            -> Impossible<(), Misfit> = "a variant with values";
+            -> Impossible<(), UnsupportedType> = "a variant with values";
         serialize_struct_variant(&'static str, u32, &'static str, usize)
-            -> Impossible<(), Misfit> = "a variant with fields";
+            -> Impossible<(), UnsupportedType> = "a variant with fields";
     }
 
     fn serialize_newtype_variant<T: ?Sized + Serialize>(
@@ -424,21 +429,21 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<(), Misfit> {
-        misfit("a variant with a value")
+    ) -> Result<(), UnsupportedType> {
+        unsupported("a variant with a value")
     }
 }
 
 impl<S: Sink> ser::SerializeStruct for Fields<'_, '_, S> {
     type Ok = ();
-    type Error = Misfit;
+    type Error = UnsupportedType;
 
     #[inline]
     fn serialize_field<T: ?Sized + Serialize>(
         &mut self,
         name: &'static str,
         value: &T,
-    ) -> Result<(), Misfit> {
+    ) -> Result<(), UnsupportedType> {
         value.serialize(Element {
             writer: &mut *self.writer,
             name: Some(name),
@@ -446,7 +451,7 @@ impl<S: Sink> ser::SerializeStruct for Fields<'_, '_, S> {
         })
     }
 
-    fn end(self) -> Result<(), Misfit> {
+    fn end(self) -> Result<(), UnsupportedType> {
         self.writer.level -= 1;
         if let Some(name) = self.name {
             self.writer.sink.close(name);
@@ -460,10 +465,13 @@ impl<S: Sink> ser::SerializeStruct for Fields<'_, '_, S> {
 
 impl<S: Sink> ser::SerializeSeq for Items<'_, '_, S> {
     type Ok = ();
-    type Error = Misfit;
+    type Error = UnsupportedType;
 
     #[inline]
-    fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Misfit> {
+    fn serialize_element<T: ?Sized + Serialize>(
+        &mut self,
+        value: &T,
+    ) -> Result<(), UnsupportedType> {
         value.serialize(Element {
             writer: &mut *self.writer,
             name: Some(self.item),
@@ -471,7 +479,7 @@ impl<S: Sink> ser::SerializeSeq for Items<'_, '_, S> {
         })
     }
 
-    fn end(self) -> Result<(), Misfit> {
+    fn end(self) -> Result<(), UnsupportedType> {
         if let Some(name) = self.list {
             self.writer.sink.close(name);
         }

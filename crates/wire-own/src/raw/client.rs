@@ -19,17 +19,17 @@ pub struct Raw {
     options: Options,
     send_queue: SendQueue<Prefix>,
     /// Calls that have not ended, in the order of their requests.
-    awaited: VecDeque<CallId>,
+    pending: VecDeque<CallId>,
     frames: Frames,
     /// One-way calls that the service has processed.
     processed: u64,
     /// The reply under way has shown a byte.
-    first_told: bool,
+    first_byte_reported: bool,
     used: bool,
     /// No further request.
     closing: bool,
     /// Input means nothing any more.
-    deaf: bool,
+    input_ignored: bool,
 }
 
 impl Raw {
@@ -42,13 +42,13 @@ impl Raw {
         Ok(Raw {
             options,
             send_queue: SendQueue::new(options.split_writes),
-            awaited: VecDeque::new(),
+            pending: VecDeque::new(),
             frames: Frames::default(),
             processed: 0,
-            first_told: false,
+            first_byte_reported: false,
             used: false,
             closing: false,
-            deaf: false,
+            input_ignored: false,
         })
     }
 
@@ -64,10 +64,10 @@ impl Raw {
         count: u64,
         replies: &mut impl Replies,
     ) -> Result<(), ProtocolError> {
-        if self.deaf {
+        if self.input_ignored {
             return Ok(());
         }
-        let sent = self.awaited.len() - self.send_queue.len();
+        let sent = self.pending.len() - self.send_queue.len();
         let ended = count.checked_sub(self.processed);
         let Some(ended) = ended.filter(|ended| self.options.one_way && *ended <= sent as u64)
         else {
@@ -75,11 +75,11 @@ impl Raw {
                 rule: "a one-way service counts what it was sent (contracts/README.md, Raw)",
                 found: format!("{count} after {} with {sent} in flight", self.processed),
             };
-            self.break_off(&error, replies);
+            self.fail_session(&error, replies);
             return Err(error);
         };
         self.processed = count;
-        for call in self.awaited.drain(..ended as usize) {
+        for call in self.pending.drain(..ended as usize) {
             replies.end(call, End::default());
         }
         Ok(())
@@ -89,9 +89,9 @@ impl Raw {
         let mut rest = input;
         // A message without content ends without a byte of its own.
         while !rest.is_empty() || !self.frames.is_idle() {
-            let call = self.awaited_now(rest)?;
-            if !self.first_told && !rest.is_empty() {
-                self.first_told = true;
+            let call = self.current_call(rest)?;
+            if !self.first_byte_reported && !rest.is_empty() {
+                self.first_byte_reported = true;
                 replies.first(call);
             }
             match self.frames.next(&mut rest)? {
@@ -114,9 +114,9 @@ impl Raw {
     }
 
     /// The call that the next byte answers.
-    fn awaited_now(&self, rest: &[u8]) -> Result<CallId, ProtocolError> {
-        match self.awaited.front() {
-            Some(call) if !self.options.one_way && !self.send_queue.has_untouched(*call) => {
+    fn current_call(&self, rest: &[u8]) -> Result<CallId, ProtocolError> {
+        match self.pending.front() {
+            Some(call) if !self.options.one_way && !self.send_queue.is_unstarted(*call) => {
                 Ok(*call)
             }
             _ => Err(ProtocolError {
@@ -128,18 +128,18 @@ impl Raw {
 
     /// The reply under way is complete.
     fn complete(&mut self, replies: &mut impl Replies) {
-        let Some(call) = self.awaited.pop_front() else {
+        let Some(call) = self.pending.pop_front() else {
             return;
         };
-        self.first_told = false;
+        self.first_byte_reported = false;
         // A reply that overtakes its own request: the rest is still sent.
-        self.send_queue.disown(call);
+        self.send_queue.cancel(call);
         replies.end(call, End::default());
         self.closing |= self.options.close;
     }
 
-    fn break_off(&mut self, error: &ProtocolError, replies: &mut impl Replies) {
-        self.deaf = true;
+    fn fail_session(&mut self, error: &ProtocolError, replies: &mut impl Replies) {
+        self.input_ignored = true;
         self.abandon(&Failure::Protocol(error.clone()), replies);
     }
 
@@ -147,7 +147,7 @@ impl Raw {
         self.send_queue.clear();
         self.closing = true;
         let mut failure = first.clone();
-        for call in self.awaited.drain(..) {
+        for call in self.pending.drain(..) {
             replies.failed(call, std::mem::replace(&mut failure, Failure::Closed));
         }
     }
@@ -158,17 +158,17 @@ impl Session for Raw {
         if self.finished() {
             return 0;
         }
-        (self.options.pipeline as usize).saturating_sub(self.awaited.len())
+        (self.options.pipeline as usize).saturating_sub(self.pending.len())
     }
 
     fn finished(&self) -> bool {
-        self.closing || self.deaf || (self.options.close && self.used)
+        self.closing || self.input_ignored || (self.options.close && self.used)
     }
 
     fn send(&mut self, call: CallId, request: &Arc<Request>) {
         debug_assert!(self.capacity() > 0, "send beyond capacity");
         self.used = true;
-        self.awaited.push_back(call);
+        self.pending.push_back(call);
         let content = Arc::clone(&request.body);
         self.send_queue
             .push(Some(call), Prefix::new(content.len()), content);
@@ -179,27 +179,27 @@ impl Session for Raw {
     }
 
     fn started(&self, call: CallId) -> bool {
-        !self.send_queue.has_untouched(call)
+        !self.send_queue.is_unstarted(call)
     }
 
     fn flushed(&self, call: CallId) -> bool {
-        !self.send_queue.holds(call)
+        !self.send_queue.contains(call)
     }
 
     fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
-        if self.deaf {
+        if self.input_ignored {
             return Ok(());
         }
         let taken = self.take(input, replies);
         if let Err(error) = &taken {
-            self.break_off(error, replies);
+            self.fail_session(error, replies);
         }
         taken
     }
 
     fn closed(&mut self, replies: &mut impl Replies) {
-        self.deaf = true;
-        let failure = if self.first_told {
+        self.input_ignored = true;
+        let failure = if self.first_byte_reported {
             Failure::Truncated
         } else {
             Failure::Closed
@@ -209,15 +209,15 @@ impl Session for Raw {
 
     /// Replies have no names: a connection cannot go on without one of them.
     fn cancel(&mut self, call: CallId) -> bool {
-        let Some(place) = self.awaited.iter().position(|awaited| *awaited == call) else {
+        let Some(place) = self.pending.iter().position(|pending| *pending == call) else {
             return true;
         };
-        self.awaited.remove(place);
+        self.pending.remove(place);
         self.send_queue.clear();
-        self.deaf = true;
+        self.input_ignored = true;
         if place == 0 {
             // Those behind it have not been answered by a single byte.
-            self.first_told = false;
+            self.first_byte_reported = false;
         }
         false
     }

@@ -164,7 +164,7 @@ fn must_understand<'de>(source: &impl Source<'de>, version: Version) -> Result<b
         return Ok(false);
     }
     let value = source.attribute(version.namespace(), "mustUnderstand")?;
-    Ok(value.is_some_and(|value| matches!(chars::trimmed(&value), "1" | "true")))
+    Ok(value.is_some_and(|value| matches!(chars::trim(&value), "1" | "true")))
 }
 
 /// Whether a header block is meant for the service, not for another node on
@@ -178,7 +178,7 @@ fn is_ours<'de>(source: &impl Source<'de>, version: Version) -> Result<bool, Err
         return Ok(true);
     };
     Ok(matches!(
-        chars::trimmed(&node),
+        chars::trim(&node),
         "" | "http://schemas.xmlsoap.org/soap/actor/next"
             | "http://www.w3.org/2003/05/soap-envelope/role/next"
             | "http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver"

@@ -186,11 +186,11 @@ fn read_code<'de>(source: &mut impl Source<'de>, version: Version) -> Result<Fau
     Ok(if namespace == Some(version.namespace()) {
         FaultCode::of_name(local, version)
     } else {
-        FaultCode::Other(chars::trimmed(&written).to_owned())
+        FaultCode::Other(chars::trim(&written).to_owned())
     })
 }
 
 fn parts(name: &str) -> (&str, &str) {
-    let name = chars::trimmed(name);
+    let name = chars::trim(name);
     name.split_once(':').unwrap_or(("", name))
 }

@@ -77,15 +77,15 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
         operation: Operation,
         child: [&str; 2],
     ) -> Result<T, Error> {
-        self.prove_version(format)?;
-        self.prove_body(format, operation, child)?;
+        self.check_version(format)?;
+        self.check_body(format, operation, child)?;
         let namespace = format.field_namespace(operation);
         let message = reader::read(&mut self.source, namespace, format.shape())?;
         self.end(format.style())?;
         Ok(message)
     }
 
-    fn prove_version(&self, format: EnvelopeFormat) -> Result<(), Error> {
+    fn check_version(&self, format: EnvelopeFormat) -> Result<(), Error> {
         if self.version == format.version() {
             return Ok(());
         }
@@ -96,7 +96,7 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
     /// The body's child must be the message, or in the rpc styles the
     /// operation. In rpc/encoded ours is in no namespace; other writers put it
     /// into the contract's.
-    fn prove_body(
+    fn check_body(
         &self,
         format: EnvelopeFormat,
         operation: Operation,

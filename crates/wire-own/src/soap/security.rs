@@ -78,5 +78,5 @@ fn read_token<'de>(source: &mut impl Source<'de>) -> Result<Option<UsernameToken
 
 fn is_text<'de>(source: &impl Source<'de>) -> Result<bool, Error> {
     let kind = source.attribute("", "Type")?;
-    Ok(kind.is_none_or(|kind| chars::trimmed(&kind) == PASSWORD_TEXT))
+    Ok(kind.is_none_or(|kind| chars::trim(&kind) == PASSWORD_TEXT))
 }

@@ -3,16 +3,16 @@
 use super::error::{Error, ErrorKind};
 
 /// Tokens that are being read.
-pub(super) struct Input<'i> {
+pub(super) struct ByteReader<'i> {
     bytes: &'i [u8],
     at: usize,
     /// Where the token begins that is being read.
     token: usize,
 }
 
-impl<'i> Input<'i> {
+impl<'i> ByteReader<'i> {
     pub(super) fn new(bytes: &'i [u8]) -> Self {
-        Input {
+        ByteReader {
             bytes,
             at: 0,
             token: 0,

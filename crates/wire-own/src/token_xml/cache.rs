@@ -5,13 +5,13 @@
 //! hand goes round, passes over each entry that was used since it last came
 //! by, and replaces the first that was not.
 
-use super::dictionary::Plan;
+use super::dictionary::Dictionary;
 
 /// Entries beyond the fixed ones that there is room for from the begin.
-const ROOM_ENTRIES: usize = 16;
+const SPARE_ENTRIES: usize = 16;
 
 /// Bytes of their texts.
-const ROOM_BYTES: usize = 256;
+const SPARE_BYTES: usize = 256;
 
 /// Whether two texts are equal: most are short, so that a call that compares many
 /// bytes at a time would cost more than comparing them.
@@ -32,7 +32,7 @@ fn equal(one: &[u8], other: &[u8]) -> bool {
 /// A cache as both ends keep it; `P` is what an end notes at an entry.
 #[derive(Debug)]
 pub(super) struct Cache<P> {
-    plan: &'static Plan,
+    dictionary: &'static Dictionary,
     entries: Vec<Entry<P>>,
     /// The texts of the entries, those of the fixed ones first, and between the
     /// others those that were given up.
@@ -40,7 +40,7 @@ pub(super) struct Cache<P> {
     /// Bytes of the fixed ones.
     fixed: usize,
     /// Bytes of those that were given up.
-    given_up: usize,
+    evicted_bytes: usize,
     /// The entry that the hand points to, the fixed ones not counted.
     hand: usize,
     /// Texts that were ever entered.
@@ -65,17 +65,17 @@ impl<P: Copy> Clone for Entry<P> {
 
 impl<P: Copy> Cache<P> {
     /// A cache of the fixed entries, with a note for each.
-    pub(super) fn new(plan: &'static Plan, note: impl Fn(&str) -> P) -> Self {
+    pub(super) fn new(dictionary: &'static Dictionary, note: impl Fn(&str) -> P) -> Self {
         let mut cache = Cache {
-            plan,
+            dictionary,
             entries: Vec::new(),
             characters: String::new(),
             fixed: 0,
-            given_up: 0,
+            evicted_bytes: 0,
             hand: 0,
             insertions: 0,
         };
-        for (number, text) in plan.fixed.iter().enumerate() {
+        for (number, text) in dictionary.fixed.iter().enumerate() {
             cache.enter(number, text, note(text));
             cache.entries[number].used = true;
         }
@@ -84,10 +84,10 @@ impl<P: Copy> Cache<P> {
     }
 
     /// The same with room for more: quicker than a new one.
-    pub(super) fn copied(&self) -> Self {
-        let mut entries = Vec::with_capacity(self.entries.len() + ROOM_ENTRIES);
+    pub(super) fn with_spare_room(&self) -> Self {
+        let mut entries = Vec::with_capacity(self.entries.len() + SPARE_ENTRIES);
         entries.extend_from_slice(&self.entries);
-        let mut characters = String::with_capacity(self.characters.len() + ROOM_BYTES);
+        let mut characters = String::with_capacity(self.characters.len() + SPARE_BYTES);
         characters.push_str(&self.characters);
         Cache {
             entries,
@@ -137,31 +137,31 @@ impl<P: Copy> Cache<P> {
 
     /// Enters a text.
     pub(super) fn insert(&mut self, text: &str, note: P) {
-        let number = self.vacant();
+        let number = self.next_number();
         self.enter(number, text, note);
     }
 
     /// Whether another is given up for the next text.
     #[inline]
     fn is_full(&self) -> bool {
-        self.entries.len() >= self.plan.fixed.len() + self.plan.entries
+        self.entries.len() >= self.dictionary.fixed.len() + self.dictionary.entries
     }
 
     /// The number of the next text: a new one, or that of the entry to be
     /// given up.
-    fn vacant(&mut self) -> usize {
+    fn next_number(&mut self) -> usize {
         if self.is_full() {
-            self.unused()
+            self.evict()
         } else {
             self.entries.len()
         }
     }
 
     /// The entry to be replaced; the hand moves behind it.
-    fn unused(&mut self) -> usize {
+    fn evict(&mut self) -> usize {
         loop {
-            let number = self.plan.fixed.len() + self.hand;
-            self.hand = (self.hand + 1) % self.plan.entries;
+            let number = self.dictionary.fixed.len() + self.hand;
+            self.hand = (self.hand + 1) % self.dictionary.entries;
             let entry = &mut self.entries[number];
             if !std::mem::take(&mut entry.used) {
                 return number;
@@ -169,7 +169,7 @@ impl<P: Copy> Cache<P> {
         }
     }
 
-    /// Enters a text under a number that [`Cache::vacant`] told.
+    /// Enters a text under a number that [`Cache::next_number`] told.
     #[inline]
     fn enter(&mut self, number: usize, text: &str, note: P) {
         let entry = Entry {
@@ -183,10 +183,10 @@ impl<P: Copy> Cache<P> {
         match self.entries.get_mut(number) {
             None => self.entries.push(entry),
             Some(old) => {
-                self.given_up += old.length as usize;
+                self.evicted_bytes += old.length as usize;
                 *old = entry;
-                if self.given_up > (self.characters.len() - self.fixed) / 2 {
-                    self.tidy();
+                if self.evicted_bytes > (self.characters.len() - self.fixed) / 2 {
+                    self.compact();
                 }
             }
         }
@@ -194,7 +194,7 @@ impl<P: Copy> Cache<P> {
 
     /// Drops the characters of texts that were given up.
     #[inline(never)]
-    fn tidy(&mut self) {
+    fn compact(&mut self) {
         let room = self.characters.len();
         let before = std::mem::replace(&mut self.characters, String::with_capacity(room));
         for entry in &mut self.entries {
@@ -203,7 +203,7 @@ impl<P: Copy> Cache<P> {
             self.characters
                 .push_str(&before[start..start + entry.length as usize]);
         }
-        self.given_up = 0;
+        self.evicted_bytes = 0;
     }
 }
 
@@ -233,26 +233,26 @@ struct Link {
 const NONE: u16 = u16::MAX;
 
 impl Index {
-    pub(super) fn new(plan: &'static Plan) -> Self {
+    pub(super) fn new(dictionary: &'static Dictionary) -> Self {
         let unlinked = Link {
             follower: 0,
             next: NONE,
         };
         let mut index = Index {
-            cache: Cache::new(plan, |_| unlinked),
+            cache: Cache::new(dictionary, |_| unlinked),
             heads: [NONE; HASHES],
             last: 0,
         };
-        for (number, text) in plan.fixed.iter().enumerate() {
+        for (number, text) in dictionary.fixed.iter().enumerate() {
             index.link(number, hash(text));
         }
         index
     }
 
     /// The same with room for more: quicker than a new one.
-    pub(super) fn copied(&self) -> Self {
+    pub(super) fn with_spare_room(&self) -> Self {
         Index {
-            cache: self.cache.copied(),
+            cache: self.cache.with_spare_room(),
             ..*self
         }
     }
@@ -265,7 +265,7 @@ impl Index {
     /// The number of a text, if it is the one that followed last time; it counts
     /// as used from now on.
     #[inline(always)]
-    pub(super) fn expected(&mut self, text: &str) -> Option<usize> {
+    pub(super) fn predicted(&mut self, text: &str) -> Option<usize> {
         let likely = usize::from(self.cache.entries[self.last].note.follower);
         if !self.cache.is(likely, text) {
             return None;
@@ -278,7 +278,7 @@ impl Index {
     /// The number of a text, which counts as used from now on. A text that has
     /// none is entered.
     #[inline]
-    pub(super) fn find_or_enter(&mut self, text: &str) -> Option<usize> {
+    pub(super) fn find_or_insert(&mut self, text: &str) -> Option<usize> {
         let hash = hash(text);
         let found = self.search(text, hash);
         let number = match found {
@@ -306,7 +306,7 @@ impl Index {
     }
     /// Enters a text that has no number.
     fn enter(&mut self, text: &str, hash: usize) -> usize {
-        let number = self.cache.vacant();
+        let number = self.cache.next_number();
         if number < self.cache.entries.len() {
             self.unlink(number);
         }
@@ -392,14 +392,14 @@ mod tests {
         }
     }
 
-    static SMALL: Plan = Plan {
+    static SMALL: Dictionary = Dictionary {
         fixed: &["fixed"],
         entries: 3,
     };
 
     impl Index {
         fn find(&mut self, text: &str) -> Option<usize> {
-            self.expected(text).or_else(|| self.find_or_enter(text))
+            self.predicted(text).or_else(|| self.find_or_insert(text))
         }
 
         fn number(&self, text: &str) -> u16 {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use wirelab_contract::{Message, Operation};
 
 use crate::infoset::scope::Scope;
-use crate::infoset::source::{DEPTH_MAX, Element, Source, Step, Text, joined_text, marks};
+use crate::infoset::source::{DEPTH_MAX, Element, Source, Step, Text, affects_value, joined_text};
 use crate::infoset::{Error, ErrorKind};
 use crate::soap::{Envelope, EnvelopeError, EnvelopeFormat, Response};
 
@@ -41,7 +41,7 @@ impl<'de> Cursor<'de> {
     /// Opens the child that begins here, if there is one without a prefix and
     /// attributes, as nearly all are.
     #[inline(always)]
-    fn plain_child(&mut self) -> Option<Element<'de>> {
+    fn fast_path_child(&mut self) -> Option<Element<'de>> {
         let [Item::Open(name), next, ..] = self.document.items.get(self.at..)? else {
             return None;
         };
@@ -55,14 +55,14 @@ impl<'de> Cursor<'de> {
         Some(Element {
             namespace: self.scope.default_namespace(),
             local: self.document.name(*name),
-            marked: false,
+            has_value_attribute: false,
             offset,
         })
     }
 
     /// What stands next, whatever it is; as [`Source::child`].
     #[inline(never)]
-    fn any_child(&mut self) -> Result<Option<Element<'de>>, Error> {
+    fn slow_path_child(&mut self) -> Result<Option<Element<'de>>, Error> {
         loop {
             let offset = self.at;
             match self.document.items.get(offset) {
@@ -86,7 +86,7 @@ impl<'de> Cursor<'de> {
     /// The value behind which the open element ends, as it does mostly; the
     /// element ends then.
     #[inline(always)]
-    fn whole_text(&mut self) -> Option<Text<'de>> {
+    fn fast_path_text(&mut self) -> Option<Text<'de>> {
         let (text, items) = match self.document.items.get(self.at..)? {
             [Item::Text(text), Item::Close, ..] => {
                 (Text::Str(Cow::Borrowed(self.document.text(*text))), 2)
@@ -106,12 +106,12 @@ impl<'de> Cursor<'de> {
             return Err(Error::limit(offset, "elements within elements", DEPTH_MAX));
         }
         self.depth += 1;
-        let marked = self.pass_attributes()?;
+        let has_value_attribute = self.pass_attributes()?;
         let (prefix, local) = self.document.parts(name);
         Ok(Element {
             namespace: self.scope.of_element(prefix, offset)?,
             local,
-            marked,
+            has_value_attribute,
             offset,
         })
     }
@@ -120,17 +120,17 @@ impl<'de> Cursor<'de> {
     /// Returns whether one of the others says something of the element's value.
     fn pass_attributes(&mut self) -> Result<bool, Error> {
         let begin = self.at;
-        let mut marked = false;
+        let mut has_value_attribute = false;
         while let Some(Item::Attribute(name)) = self.document.items.get(self.at) {
             let name = self.document.name(*name);
             match Scope::declared_by(name) {
                 Some(prefix) => self.declare(prefix)?,
-                None => marked |= name.rsplit(':').next().is_some_and(marks),
+                None => has_value_attribute |= name.rsplit(':').next().is_some_and(affects_value),
             }
             self.at += 2;
         }
         self.attributes = begin..self.at;
-        Ok(marked)
+        Ok(has_value_attribute)
     }
 
     fn declare(&mut self, prefix: &'de str) -> Result<(), Error> {
@@ -180,15 +180,15 @@ impl<'de> Source<'de> for Cursor<'de> {
 
     #[inline(always)]
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
-        match self.plain_child() {
-            None => self.any_child(),
+        match self.fast_path_child() {
+            None => self.slow_path_child(),
             child => Ok(child),
         }
     }
 
     #[inline(always)]
     fn text(&mut self) -> Result<Text<'de>, Error> {
-        match self.whole_text() {
+        match self.fast_path_text() {
             None => joined_text(self),
             Some(text) => Ok(text),
         }

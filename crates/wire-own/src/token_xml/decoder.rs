@@ -9,7 +9,7 @@ use crate::infoset::source::DEPTH_MAX;
 use crate::soap::Response;
 
 use super::atom::{Atom, DAYS_MAX, DAYS_MIN};
-use super::byte_reader::Input;
+use super::byte_reader::ByteReader;
 use super::cache::Cache;
 use super::dictionary::{NAMES, TEXTS, TokenCache};
 use super::document::{Document, Item, Name, Span, prefix};
@@ -68,8 +68,8 @@ impl Decoder {
         });
         Decoder {
             cache,
-            names: FRESH.0.copied(),
-            texts: FRESH.1.copied(),
+            names: FRESH.0.with_spare_room(),
+            texts: FRESH.1.with_spare_room(),
             documents: 0,
             out_of_sync: false,
         }
@@ -130,7 +130,7 @@ impl Decoder {
         self.documents += 1;
         let mut reading = Reading {
             decoder: self,
-            input: Input::new(tokens),
+            input: ByteReader::new(tokens),
             document: Document::with_room(tokens.len()),
             expanded: 0,
             state: State::Prolog,
@@ -163,7 +163,7 @@ enum State {
 /// A document that is being read.
 struct Reading<'r> {
     decoder: &'r mut Decoder,
-    input: Input<'r>,
+    input: ByteReader<'r>,
     document: Document,
     /// Bytes that the document so far takes as XML, about.
     expanded: usize,
@@ -255,7 +255,7 @@ impl Reading<'_> {
         if self.attributes == ATTRIBUTES_MAX {
             return Err(self.limit("attributes", ATTRIBUTES_MAX));
         }
-        if self.stands_twice(name) {
+        if self.is_duplicate(name) {
             return Err(self.misplaced("an attribute stands twice"));
         }
         self.attributes += 1;
@@ -265,13 +265,13 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn stands_twice(&self, name: Name) -> bool {
+    fn is_duplicate(&self, name: Name) -> bool {
         let text = self.document.name(name);
         let items = &self.document.items;
         let own = &items[items.len() - 2 * self.attributes..];
-        let twin =
+        let duplicate =
             |item: &Item| matches!(item, Item::Attribute(n) if self.document.name(*n) == text);
-        own.iter().any(twin)
+        own.iter().any(duplicate)
     }
 
     #[inline]
@@ -356,7 +356,7 @@ impl Reading<'_> {
         let text = self
             .input
             .characters("a cached text", *token::CACHED_BYTES.end())?;
-        self.prove_text(text)?;
+        self.check_text(text)?;
         let span = self.document.keep(text);
         let place = self.place(span);
         self.decoder.texts.insert(text, place);
@@ -376,12 +376,12 @@ impl Reading<'_> {
 
     fn plain_text(&mut self) -> Result<Item, Error> {
         let text = self.input.characters("a text", EXPANDED_BYTES_MAX)?;
-        self.prove_text(text)?;
+        self.check_text(text)?;
         Ok(Item::Text(self.document.keep(text)))
     }
 
-    fn prove_text(&self, text: &str) -> Result<(), Error> {
-        match chars::illegal(text) {
+    fn check_text(&self, text: &str) -> Result<(), Error> {
+        match chars::find_illegal(text) {
             None => Ok(()),
             Some(_) => Err(self.input.error(ErrorKind::Characters("a text"))),
         }
@@ -410,7 +410,7 @@ impl Reading<'_> {
     }
 
     fn number_atom(&mut self, kind: u8) -> Result<Atom, Error> {
-        let value = token::unfold(self.input.number()?);
+        let value = token::unzigzag(self.input.number()?);
         let days = match kind {
             token::INTEGER => return Ok(Atom::Int(value)),
             token::DATE => value,

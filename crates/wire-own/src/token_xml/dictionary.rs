@@ -4,7 +4,7 @@ pub use wirelab_stack::TokenCache;
 
 /// How large a cache is, and what it holds from the start.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct Dictionary {
     /// Numbers 0 and up; never given up.
     pub(super) fixed: &'static [&'static str],
     /// Entries beyond those.
@@ -12,7 +12,7 @@ pub(super) struct Plan {
 }
 
 /// Names of elements and attributes: those of SOAP are there from the start.
-pub(super) static NAMES: Plan = Plan {
+pub(super) static NAMES: Dictionary = Dictionary {
     fixed: &[
         "soapenv:Envelope",
         "xmlns:soapenv",
@@ -49,7 +49,7 @@ pub(super) static NAMES: Plan = Plan {
 };
 
 /// Texts and values of attributes.
-pub(super) static TEXTS: Plan = Plan {
+pub(super) static TEXTS: Dictionary = Dictionary {
     fixed: &[
         "http://schemas.xmlsoap.org/soap/envelope/",
         "http://schemas.xmlsoap.org/soap/encoding/",

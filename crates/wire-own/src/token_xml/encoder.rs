@@ -32,8 +32,8 @@ impl Encoder {
             LazyLock::new(|| (Index::new(&NAMES), Index::new(&TEXTS)));
         Encoder {
             cache,
-            names: FRESH.0.copied(),
-            texts: FRESH.1.copied(),
+            names: FRESH.0.with_spare_room(),
+            texts: FRESH.1.with_spare_room(),
         }
     }
 
@@ -60,15 +60,15 @@ impl Encoder {
 
     #[inline]
     pub(super) fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
-        match self.names.expected(name) {
+        match self.names.predicted(name) {
             Some(number) => write_near(number, tokens.near, tokens.far, out),
-            None => self.other_name(name, tokens, out),
+            None => self.slow_path_name(name, tokens, out),
         }
     }
 
     #[inline(never)]
-    fn other_name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
-        match self.names.find_or_enter(name) {
+    fn slow_path_name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
+        match self.names.find_or_insert(name) {
             Some(number) => write_near(number, tokens.near, tokens.far, out),
             None => write_characters(tokens.new, name, out),
         }
@@ -80,15 +80,15 @@ impl Encoder {
         if !cached || !token::CACHED_BYTES.contains(&text.len()) {
             return write_characters(token::PLAIN_TEXT, text, out);
         }
-        match self.texts.expected(text) {
+        match self.texts.predicted(text) {
             Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
-            None => self.other_text(text, out),
+            None => self.slow_path_text(text, out),
         }
     }
 
     #[inline(never)]
-    fn other_text(&mut self, text: &str, out: &mut Vec<u8>) {
-        match self.texts.find_or_enter(text) {
+    fn slow_path_text(&mut self, text: &str, out: &mut Vec<u8>) {
+        match self.texts.find_or_insert(text) {
             Some(number) => write_near(number, token::NEAR_TEXT, token::FAR_TEXT, out),
             None => write_characters(token::NEW_TEXT, text, out),
         }
@@ -141,7 +141,7 @@ pub(super) fn write_atom(atom: Atom, out: &mut Vec<u8>) {
         Atom::DateTime(seconds) => (token::DATE_TIME, seconds),
     };
     out.push(kind);
-    token::write_number(token::fold(value), out);
+    token::write_number(token::zigzag(value), out);
 }
 
 impl Encoder {

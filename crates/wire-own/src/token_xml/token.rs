@@ -56,12 +56,12 @@ pub(super) fn write_number(mut number: u64, out: &mut Vec<u8>) {
 }
 
 /// Small magnitudes of either sign as small numbers: 0, -1, 1, -2, 2, …
-pub(super) fn fold(value: i64) -> u64 {
+pub(super) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// Takes [`fold`] back.
-pub(super) fn unfold(number: u64) -> i64 {
+/// Takes [`zigzag`] back.
+pub(super) fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn signs_are_folded_away() {
         let values = [0, -1, 1, -2, i64::MAX, i64::MIN];
-        assert_eq!(values.map(fold), [0, 1, 2, 3, u64::MAX - 1, u64::MAX]);
-        assert_eq!(values.map(|value| unfold(fold(value))), values);
+        assert_eq!(values.map(zigzag), [0, 1, 2, 3, u64::MAX - 1, u64::MAX]);
+        assert_eq!(values.map(|value| unzigzag(zigzag(value))), values);
     }
 }

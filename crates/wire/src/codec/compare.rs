@@ -78,36 +78,51 @@ pub(super) fn submit(expected: &SubmitReply, found: &SubmitView<'_>) -> Result<(
         expected.quantity_total,
         found.quantity_total,
     )?;
-    for (k, (said, seen)) in expected.refused.iter().zip(&found.refused).enumerate() {
-        if said.id != seen.id {
+    for (k, (expected_value, found_value)) in
+        expected.refused.iter().zip(&found.refused).enumerate()
+    {
+        if expected_value.id != found_value.id {
             return Err(Mismatch::number(
                 format!("refused[{k}].id"),
-                said.id,
-                seen.id,
+                expected_value.id,
+                found_value.id,
             ));
         }
-        if said.reason != seen.reason {
-            let (said, seen) = (said.reason.as_bytes(), seen.reason.as_bytes());
+        if expected_value.reason != found_value.reason {
+            let (expected_value, found_value) = (
+                expected_value.reason.as_bytes(),
+                found_value.reason.as_bytes(),
+            );
             return Err(Mismatch::differs(
                 format!("refused[{k}].reason"),
-                said,
-                seen,
+                expected_value,
+                found_value,
             ));
         }
     }
-    let [said, seen] = [expected.refused.len(), found.refused.len()].map(|count| count as i64);
-    number("number of refused records", said, seen)
+    let [expected_value, found_value] =
+        [expected.refused.len(), found.refused.len()].map(|count| count as i64);
+    number("number of refused records", expected_value, found_value)
 }
 
 /// Two replies that were decoded.
 pub(super) fn replies(expected: &Reply, found: &Reply) -> Result<(), Mismatch> {
     match (expected, found) {
-        (said, seen) if said == seen => Ok(()),
-        (Reply::Hello(said), Reply::Hello(seen)) => text("text", &said.text, &seen.text),
-        (Reply::HelloBytes(said), Reply::HelloBytes(seen)) => bytes("text", &said.text, &seen.text),
-        (said, seen) => {
-            let [said, seen] = [said, seen].map(|reply| reply.visit(Tree).unwrap_or_default());
-            Err(first_difference(String::new(), &said, &seen))
+        (expected_value, found_value) if expected_value == found_value => Ok(()),
+        (Reply::Hello(expected_value), Reply::Hello(found_value)) => {
+            text("text", &expected_value.text, &found_value.text)
+        }
+        (Reply::HelloBytes(expected_value), Reply::HelloBytes(found_value)) => {
+            bytes("text", &expected_value.text, &found_value.text)
+        }
+        (expected_value, found_value) => {
+            let [expected_value, found_value] =
+                [expected_value, found_value].map(|reply| reply.visit(Tree).unwrap_or_default());
+            Err(first_difference(
+                String::new(),
+                &expected_value,
+                &found_value,
+            ))
         }
     }
 }
@@ -145,35 +160,37 @@ impl MessageVisitor for Tree {
 }
 
 /// The first place where two trees differ that do differ.
-fn first_difference(path: String, said: &Value, seen: &Value) -> Mismatch {
-    match (said, seen) {
-        (Value::Object(said), Value::Object(seen)) => {
-            let mut fields = said.iter().zip(seen.values());
-            let ((name, said), seen) = fields
-                .find(|((_, said), seen)| said != seen)
+fn first_difference(path: String, expected_value: &Value, found_value: &Value) -> Mismatch {
+    match (expected_value, found_value) {
+        (Value::Object(expected_value), Value::Object(found_value)) => {
+            let mut fields = expected_value.iter().zip(found_value.values());
+            let ((name, expected_value), found_value) = fields
+                .find(|((_, expected_value), found_value)| expected_value != found_value)
                 .expect("one field differs");
             let dot = if path.is_empty() { "" } else { "." };
-            first_difference(format!("{path}{dot}{name}"), said, seen)
+            first_difference(format!("{path}{dot}{name}"), expected_value, found_value)
         }
-        (Value::Array(said), Value::Array(seen)) => {
-            let mut items = said.iter().zip(seen).enumerate();
-            match items.find(|(_, (said, seen))| said != seen) {
-                Some((k, (said, seen))) => first_difference(format!("{path}[{k}]"), said, seen),
+        (Value::Array(expected_value), Value::Array(found_value)) => {
+            let mut items = expected_value.iter().zip(found_value).enumerate();
+            match items.find(|(_, (expected_value, found_value))| expected_value != found_value) {
+                Some((k, (expected_value, found_value))) => {
+                    first_difference(format!("{path}[{k}]"), expected_value, found_value)
+                }
                 None => Mismatch::number(
                     format!("number of {path}"),
-                    said.len() as i64,
-                    seen.len() as i64,
+                    expected_value.len() as i64,
+                    found_value.len() as i64,
                 ),
             }
         }
-        (Value::String(said), Value::String(seen)) => {
-            Mismatch::differs(path, said.as_bytes(), seen.as_bytes())
+        (Value::String(expected_value), Value::String(found_value)) => {
+            Mismatch::differs(path, expected_value.as_bytes(), found_value.as_bytes())
         }
-        (said, seen) => Mismatch::Differs {
+        (expected_value, found_value) => Mismatch::Differs {
             field: path,
             offset: 0,
-            expected: said.to_string(),
-            found: seen.to_string(),
+            expected: expected_value.to_string(),
+            found: found_value.to_string(),
         },
     }
 }

@@ -182,7 +182,7 @@ impl Expected {
     /// When it is no message of this codec, says something else, or should
     /// have been an application error or a stream.
     pub fn read(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<Reply, Mismatch> {
-        self.judge(Read::Bytes(self.ordered(order), body))
+        self.validate(Read::Bytes(self.ordered(order), body))
     }
 
     /// The same of the next document of a connection (token-xml).
@@ -190,14 +190,14 @@ impl Expected {
     /// # Errors
     /// As [`Expected::read`]; the decoder tells whether it is out of step then.
     pub fn read_tokens(&self, decoder: &mut Decoder, tokens: &[u8]) -> Result<Reply, Mismatch> {
-        self.judge(Read::Tokens(decoder, tokens))
+        self.validate(Read::Tokens(decoder, tokens))
     }
 
     fn ordered(&self, order: Option<ByteOrder>) -> MessageFormat {
         self.format.in_order(order.unwrap_or(self.format.order))
     }
 
-    fn judge(&self, read: Read<'_>) -> Result<Reply, Mismatch> {
+    fn validate(&self, read: Read<'_>) -> Result<Reply, Mismatch> {
         let reply = self.operation.visit_unary(read);
         let mut reply = reply.unwrap_or(Err(Mismatch::Surplus {
             index: 0,
@@ -222,7 +222,7 @@ impl Expected {
     /// # Errors
     /// When it is no application error in this codec, or another one.
     pub fn check_error(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<(), Mismatch> {
-        self.judge_error(&self.ordered(order).read_error(self.operation, body)?)
+        self.validate_error(&self.ordered(order).read_error(self.operation, body)?)
     }
 
     /// The same of a document that a connection has decoded (token-xml).
@@ -230,10 +230,10 @@ impl Expected {
     /// # Errors
     /// As [`Expected::check_error`].
     pub fn check_error_document(&self, document: &Document) -> Result<(), Mismatch> {
-        self.judge_error(&token_xml::error(document, self.operation)?)
+        self.validate_error(&token_xml::error(document, self.operation)?)
     }
 
-    fn judge_error(&self, found: &str) -> Result<(), Mismatch> {
+    fn validate_error(&self, found: &str) -> Result<(), Mismatch> {
         match self.outcome {
             Outcome::Error(error) => compare::text("error", &error.to_string(), found),
             _ => Err(Mismatch::differs("error", b"none", found.as_bytes())),

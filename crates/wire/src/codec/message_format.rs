@@ -281,7 +281,7 @@ impl MessageFormat {
             return token_xml::error(&token_xml::parse(self.cache, body)?, operation);
         }
         if self.envelope().is_some() {
-            return token_xml::fault_text(self.view(operation, "", body));
+            return token_xml::client_fault_text(self.view(operation, "", body));
         }
         let contract = operation.contract();
         match self.codec {

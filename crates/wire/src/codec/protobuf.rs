@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
         let number = u32::try_from(tag >> 3)
             .ok()
             .filter(|n| (1..1 << 29).contains(n));
-        let number = number.ok_or_else(|| self.broken("field numbers are 1 to 2^29 - 1"))?;
+        let number = number.ok_or_else(|| self.malformed("field numbers are 1 to 2^29 - 1"))?;
         let value = match tag & 7 {
             0 => Value::Varint(self.varint()?),
             1 => self.take(8).map(|_| Value::Fixed)?,
@@ -72,8 +72,8 @@ impl<'a> Fields<'a> {
                 Value::Bytes(self.take(length)?)
             }
             5 => self.take(4).map(|_| Value::Fixed)?,
-            3 | 4 => return Err(self.broken("a group, which proto3 has not")),
-            _ => return Err(self.broken("no such wire type")),
+            3 | 4 => return Err(self.malformed("a group, which proto3 has not")),
+            _ => return Err(self.malformed("no such wire type")),
         };
         let offset = match value {
             Value::Bytes(bytes) => self.base + self.at - bytes.len(),
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
             .enumerate()
         {
             if k == VARINT_BYTES_MAX - 1 && byte > 1 {
-                return Err(self.broken("a varint of more than 64 bits"));
+                return Err(self.malformed("a varint of more than 64 bits"));
             }
             number |= u64::from(byte & 0x7F) << (7 * k);
             if byte < 0x80 {
@@ -102,7 +102,7 @@ impl<'a> Fields<'a> {
                 return Ok(number);
             }
         }
-        Err(self.broken("a varint without an end"))
+        Err(self.malformed("a varint without an end"))
     }
 
     fn take(&mut self, length: u64) -> Result<&'a [u8], Mismatch> {
@@ -111,12 +111,12 @@ impl<'a> Fields<'a> {
             .ok()
             .filter(|&length| length <= rest.len());
         let length =
-            length.ok_or_else(|| self.broken("a field that is longer than its message"))?;
+            length.ok_or_else(|| self.malformed("a field that is longer than its message"))?;
         self.at += length;
         Ok(&rest[..length])
     }
 
-    fn broken(&self, why: &str) -> Mismatch {
+    fn malformed(&self, why: &str) -> Mismatch {
         Mismatch::malformed(Codec::Protobuf, self.base + self.at, why)
     }
 }
@@ -125,7 +125,7 @@ impl<'a> Field<'a> {
     fn bytes(&self) -> Result<&'a [u8], Mismatch> {
         match self.value {
             Value::Bytes(bytes) => Ok(bytes),
-            _ => Err(self.of_another_type()),
+            _ => Err(self.wrong_wire_type()),
         }
     }
 
@@ -141,7 +141,7 @@ impl<'a> Field<'a> {
     fn int64(&self) -> Result<i64, Mismatch> {
         match self.value {
             Value::Varint(number) => Ok(number as i64),
-            _ => Err(self.of_another_type()),
+            _ => Err(self.wrong_wire_type()),
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a> Field<'a> {
         self.int64().map(|number| number as i32)
     }
 
-    fn of_another_type(&self) -> Mismatch {
+    fn wrong_wire_type(&self) -> Mismatch {
         let why = format!(
             "field {} has another wire type in the contract",
             self.number

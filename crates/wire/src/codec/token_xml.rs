@@ -99,8 +99,8 @@ pub(super) fn reply<M: Message>(
 pub(super) fn error(document: &Document, operation: Operation) -> Result<String, Mismatch> {
     let envelope = document.envelope().map_err(|error| misread(&error))?;
     match envelope.reply_as(soap::EnvelopeFormat::DOCUMENT_LITERAL, operation, "") {
-        Ok(Response::Fault(fault)) => fault_text(Err(Mismatch::fault(&fault))),
-        Ok(Response::Message(IgnoredAny)) => fault_text(Ok(IgnoredAny)),
+        Ok(Response::Fault(fault)) => client_fault_text(Err(Mismatch::fault(&fault))),
+        Ok(Response::Message(IgnoredAny)) => client_fault_text(Ok(IgnoredAny)),
         Err(error) => Err(misread(&error.into())),
     }
 }
@@ -119,7 +119,7 @@ fn misread(error: &EnvelopeError) -> Mismatch {
 }
 
 /// The text of a fault that blames the caller.
-pub(super) fn fault_text(read: Result<IgnoredAny, Mismatch>) -> Result<String, Mismatch> {
+pub(super) fn client_fault_text(read: Result<IgnoredAny, Mismatch>) -> Result<String, Mismatch> {
     match read {
         Err(Mismatch::Fault { text, client, .. }) if client => Ok(text),
         Err(other) => Err(other),

@@ -16,7 +16,7 @@ use crate::{gzip, zstd};
 const CONTENT_BYTES_MAX: usize = 1 << 20;
 
 /// What is read as a message is read alike when written again.
-fn again<M: Message>(format: MessageFormat, data: &[u8]) {
+fn check_round_trip<M: Message>(format: MessageFormat, data: &[u8]) {
     if let Ok(message) = format.read::<M>(data) {
         let written = format.write(&message);
         let again = format
@@ -27,11 +27,11 @@ fn again<M: Message>(format: MessageFormat, data: &[u8]) {
 }
 
 fn messages(format: MessageFormat, data: &[u8]) {
-    again::<SubmitRequest>(format, data);
-    again::<SubmitReply>(format, data);
-    again::<UploadRequest>(format, data);
-    again::<HelloBytesReply>(format, data);
-    again::<ReserveReply>(format, data);
+    check_round_trip::<SubmitRequest>(format, data);
+    check_round_trip::<SubmitReply>(format, data);
+    check_round_trip::<UploadRequest>(format, data);
+    check_round_trip::<HelloBytesReply>(format, data);
+    check_round_trip::<ReserveReply>(format, data);
     // Doubles are not compared: NaN differs from itself.
     drop(format.read::<EntriesReply>(data));
 }

@@ -22,14 +22,14 @@ enum Stage {
     Sent,
     First,
     Head,
-    Over,
+    Ended,
 }
 
 /// Holds a session to the order of [`Replies`].
 #[derive(Debug, Default)]
-struct Watch(BTreeMap<CallId, Stage>);
+struct EventOrder(BTreeMap<CallId, Stage>);
 
-impl Watch {
+impl EventOrder {
     fn advance(&mut self, call: CallId, from: &[Stage], to: Stage) {
         let stage = self.0.get_mut(&call).expect("a call that was made");
         assert!(
@@ -40,7 +40,7 @@ impl Watch {
     }
 }
 
-impl Replies for Watch {
+impl Replies for EventOrder {
     fn first(&mut self, call: CallId) {
         self.advance(call, &[Stage::Sent], Stage::First);
     }
@@ -55,30 +55,34 @@ impl Replies for Watch {
     }
 
     fn end(&mut self, call: CallId, _: End) {
-        self.advance(call, &[Stage::Head], Stage::Over);
+        self.advance(call, &[Stage::Head], Stage::Ended);
     }
 
     fn failed(&mut self, call: CallId, _: Failure) {
-        self.advance(call, &[Stage::Sent, Stage::First, Stage::Head], Stage::Over);
+        self.advance(
+            call,
+            &[Stage::Sent, Stage::First, Stage::Head],
+            Stage::Ended,
+        );
     }
 }
 
 /// Three calls, then `data` as what the peer says, then the end: every call
 /// ends once, whatever came.
-fn play(mut session: impl Session, data: &[u8]) {
+fn run_session(mut session: impl Session, data: &[u8]) {
     let Some((step, input)) = data.split_first() else {
         return;
     };
     let request = request();
-    let mut watch = Watch::default();
+    let mut order = EventOrder::default();
     let mut out = Vec::new();
     for call in 0..CALLS.min(session.capacity() as u32) {
-        watch.0.insert(call, Stage::Sent);
+        order.0.insert(call, Stage::Sent);
         session.send(call, &request);
     }
     while session.pump(&mut out) {}
     for piece in input.chunks(usize::from(*step).max(1)) {
-        let received = session.receive(piece, &mut watch);
+        let received = session.receive(piece, &mut order);
         out.clear();
         while session.pump(&mut out) {}
         if received.is_err() {
@@ -86,9 +90,9 @@ fn play(mut session: impl Session, data: &[u8]) {
             break;
         }
     }
-    session.closed(&mut watch);
-    let over = watch.0.values().all(|stage| *stage == Stage::Over);
-    assert!(over, "{watch:?}");
+    session.closed(&mut order);
+    let over = order.0.values().all(|stage| *stage == Stage::Ended);
+    assert!(over, "{order:?}");
 }
 
 fn request() -> Arc<Request> {
@@ -108,12 +112,12 @@ pub fn fuzz_http1(data: &[u8]) {
         pipeline: CALLS,
         ..http1::Options::default()
     };
-    play(Http1::new(options).expect("options that agree"), data);
+    run_session(Http1::new(options).expect("options that agree"), data);
 }
 
 /// Frames of HTTP/2.
 pub fn fuzz_http2(data: &[u8]) {
-    play(http2::Client::new(http2::Options::default()), data);
+    run_session(http2::Client::new(http2::Options::default()), data);
 }
 
 /// Replies of GIOP.
@@ -123,7 +127,7 @@ pub fn fuzz_giop_client(data: &[u8]) {
         in_flight: CALLS,
         ..giop::Options::default()
     };
-    play(Giop::new(options).expect("options that agree"), data);
+    run_session(Giop::new(options).expect("options that agree"), data);
 }
 
 /// Raw replies.
@@ -132,7 +136,7 @@ pub fn fuzz_raw_client(data: &[u8]) {
         pipeline: CALLS,
         ..raw::Options::default()
     };
-    play(Raw::new(options).expect("options that agree"), data);
+    run_session(Raw::new(options).expect("options that agree"), data);
 }
 
 /// Requests of GIOP, and their arguments.
@@ -146,14 +150,14 @@ pub fn fuzz_giop_server(data: &[u8]) {
             match deframer.next(&mut piece) {
                 Err(_) => return,
                 Ok(None) => break,
-                Ok(Some(inbound)) => look_at(&inbound),
+                Ok(Some(inbound)) => read_message(&inbound),
             }
         }
         assert!(piece.is_empty(), "a deframer takes all that it is given");
     }
 }
 
-fn look_at(inbound: &ClientMessage) {
+fn read_message(inbound: &ClientMessage) {
     let ClientMessage::Request(request) = inbound else {
         return;
     };

@@ -50,7 +50,7 @@ pub struct Step {
     pub complete: bool,
 }
 
-fn broken(rule: &'static str, found: &[u8]) -> ProtocolError {
+fn violation(rule: &'static str, found: &[u8]) -> ProtocolError {
     ProtocolError {
         rule,
         found: excerpt(found),
@@ -61,7 +61,7 @@ impl Chunked {
     /// Hands on the data in `input` until the body ends.
     ///
     /// # Errors
-    /// When RFC 9112 section 7.1 is broken, or a limit of this crate.
+    /// When RFC 9112 section 7.1 is violated, or a limit of this crate.
     pub fn decode(
         &mut self,
         input: &[u8],
@@ -91,7 +91,7 @@ impl Chunked {
                 _ => {
                     self.state = self
                         .after(byte)
-                        .map_err(|rule| broken(rule, &input[used..]))?;
+                        .map_err(|rule| violation(rule, &input[used..]))?;
                     used += 1;
                 }
             }
@@ -139,7 +139,7 @@ impl Chunked {
     fn take_trailers(&mut self, input: &[u8]) -> Result<(usize, bool), ProtocolError> {
         let end = memchr(b'\n', input).map_or(input.len(), |at| at + 1);
         if self.trailers.len() + end > TRAILER_BYTES_MAX {
-            return Err(broken(
+            return Err(violation(
                 "trailers of at most 65536 bytes (limit of this client)",
                 input,
             ));
@@ -150,7 +150,7 @@ impl Chunked {
         }
         let line = &self.trailers[self.line_start..];
         if !line.ends_with(b"\r\n") {
-            return Err(broken(
+            return Err(violation(
                 "trailer lines end with CRLF (RFC 9112 section 7.1.2)",
                 line,
             ));
@@ -167,7 +167,7 @@ impl Chunked {
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         match httparse::parse_headers(&self.trailers, &mut fields) {
             Ok(httparse::Status::Complete(_)) => Ok(()),
-            _ => Err(broken(
+            _ => Err(violation(
                 "trailers are field lines (RFC 9112 section 7.1.2)",
                 &self.trailers,
             )),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::chunked::Chunked;
 use super::head::{self, Framing, HEAD_BYTES_MAX, Parsed};
 use super::options::{Options, OptionsError};
-use super::request::Heads;
+use super::request::HeaderCache;
 use crate::excerpt::excerpt;
 use crate::send_queue::SendQueue;
 use crate::session::{CallId, End, Failure, ProtocolError, Replies, Request, Session};
@@ -15,13 +15,13 @@ use crate::session::{CallId, End, Failure, ProtocolError, Replies, Request, Sess
 #[derive(Debug)]
 pub struct Http1 {
     options: Options,
-    heads: Heads,
+    heads: HeaderCache,
     send_queue: SendQueue<Arc<[u8]>>,
     /// Calls whose replies are due, in the order of their requests.
-    awaited: VecDeque<Awaited>,
+    pending: VecDeque<Pending>,
     state: State,
     /// The reply under way has shown a byte.
-    first_told: bool,
+    first_byte_reported: bool,
     /// A head that has not arrived whole.
     partial: Vec<u8>,
     /// A call has been sent.
@@ -29,11 +29,11 @@ pub struct Http1 {
     /// No further request after the reply under way.
     closing: bool,
     /// Input means nothing any more.
-    deaf: bool,
+    input_ignored: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Awaited {
+struct Pending {
     call: CallId,
     /// A reply to HEAD has fields that describe a body, and none.
     head_only: bool,
@@ -57,43 +57,43 @@ impl Http1 {
         options.check()?;
         Ok(Http1 {
             options,
-            heads: Heads::default(),
+            heads: HeaderCache::default(),
             send_queue: SendQueue::new(options.split_writes),
-            awaited: VecDeque::new(),
+            pending: VecDeque::new(),
             state: State::Head,
-            first_told: false,
+            first_byte_reported: false,
             partial: Vec::new(),
             used: false,
             closing: false,
-            deaf: false,
+            input_ignored: false,
         })
     }
 
     fn take(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
         let mut rest = input;
         while !rest.is_empty() {
-            let awaited = self.awaited_now(rest)?;
+            let pending = self.current_call(rest)?;
             let used = match &mut self.state {
-                State::Head => self.take_head(awaited, rest, replies)?,
+                State::Head => self.take_head(pending, rest, replies)?,
                 State::Length(left) => {
                     let used = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                     *left -= used as u64;
                     let complete = *left == 0;
-                    replies.body(awaited.call, &rest[..used]);
+                    replies.body(pending.call, &rest[..used]);
                     if complete {
                         self.complete(replies);
                     }
                     used
                 }
                 State::Chunked(chunked) => {
-                    let step = chunked.decode(rest, |data| replies.body(awaited.call, data))?;
+                    let step = chunked.decode(rest, |data| replies.body(pending.call, data))?;
                     if step.complete {
                         self.complete(replies);
                     }
                     step.used
                 }
                 State::UntilClose => {
-                    replies.body(awaited.call, rest);
+                    replies.body(pending.call, rest);
                     rest.len()
                 }
             };
@@ -103,9 +103,9 @@ impl Http1 {
     }
 
     /// The call that the next byte answers.
-    fn awaited_now(&self, rest: &[u8]) -> Result<Awaited, ProtocolError> {
-        match self.awaited.front() {
-            Some(awaited) if self.awaited.len() > self.send_queue.untouched() => Ok(*awaited),
+    fn current_call(&self, rest: &[u8]) -> Result<Pending, ProtocolError> {
+        match self.pending.front() {
+            Some(pending) if self.pending.len() > self.send_queue.unstarted() => Ok(*pending),
             _ => Err(ProtocolError {
                 rule: "no reply without a request (RFC 9112 section 9.2)",
                 found: format!("{} more bytes: {}", rest.len(), excerpt(rest)),
@@ -116,20 +116,20 @@ impl Http1 {
     /// Takes what belongs to a head; returns how much of `rest` that was.
     fn take_head(
         &mut self,
-        awaited: Awaited,
+        pending: Pending,
         rest: &[u8],
         replies: &mut impl Replies,
     ) -> Result<usize, ProtocolError> {
-        if !self.first_told {
-            self.first_told = true;
-            replies.first(awaited.call);
+        if !self.first_byte_reported {
+            self.first_byte_reported = true;
+            replies.first(pending.call);
         }
         if !self.partial.is_empty() {
-            return self.take_head_in_pieces(awaited, rest, replies);
+            return self.take_partial_head(pending, rest, replies);
         }
-        match head::parse(rest, awaited.head_only)? {
+        match head::parse(rest, pending.head_only)? {
             Some(parsed) => {
-                self.begin_body(awaited, &parsed, replies);
+                self.begin_body(pending, &parsed, replies);
                 Ok(parsed.bytes)
             }
             None => {
@@ -139,9 +139,9 @@ impl Http1 {
         }
     }
 
-    fn take_head_in_pieces(
+    fn take_partial_head(
         &mut self,
-        awaited: Awaited,
+        pending: Pending,
         rest: &[u8],
         replies: &mut impl Replies,
     ) -> Result<usize, ProtocolError> {
@@ -155,22 +155,22 @@ impl Http1 {
         if !whole && self.partial.len() <= HEAD_BYTES_MAX {
             return Ok(taken);
         }
-        match head::parse(&self.partial, awaited.head_only)? {
+        match head::parse(&self.partial, pending.head_only)? {
             Some(parsed) => {
                 self.partial.clear();
-                self.begin_body(awaited, &parsed, replies);
+                self.begin_body(pending, &parsed, replies);
                 Ok(parsed.bytes - before)
             }
             None => Ok(taken),
         }
     }
 
-    fn begin_body(&mut self, awaited: Awaited, parsed: &Parsed, replies: &mut impl Replies) {
+    fn begin_body(&mut self, pending: Pending, parsed: &Parsed, replies: &mut impl Replies) {
         if parsed.is_informational() {
             return;
         }
         self.closing |= !parsed.persistent;
-        replies.head(awaited.call, &parsed.head);
+        replies.head(pending.call, &parsed.head);
         match parsed.framing {
             Framing::Absent | Framing::Length(0) => self.complete(replies),
             Framing::Length(bytes) => self.state = State::Length(bytes),
@@ -183,11 +183,11 @@ impl Http1 {
     fn complete(&mut self, replies: &mut impl Replies) {
         // A reply that overtakes its own request leaves the rest of the body
         // unsent, and the connection without a boundary (RFC 9112 section 9.3).
-        let overtaken = self.awaited.len() == self.send_queue.len();
+        let overtaken = self.pending.len() == self.send_queue.len();
         self.state = State::Head;
-        self.first_told = false;
-        if let Some(awaited) = self.awaited.pop_front() {
-            replies.end(awaited.call, End::default());
+        self.first_byte_reported = false;
+        if let Some(pending) = self.pending.pop_front() {
+            replies.end(pending.call, End::default());
         }
         self.closing |= overtaken || self.options.close;
         if self.closing {
@@ -201,20 +201,20 @@ impl Http1 {
         self.send_queue.clear();
         self.closing = true;
         let mut failure = Some(failure);
-        for awaited in self.awaited.drain(..) {
-            replies.failed(awaited.call, failure.take().unwrap_or(Failure::Closed));
+        for pending in self.pending.drain(..) {
+            replies.failed(pending.call, failure.take().unwrap_or(Failure::Closed));
         }
     }
 
     /// What the end of the connection means for the call under way.
     fn failure_at_close(&self) -> Failure {
-        if !self.first_told {
+        if !self.first_byte_reported {
             return Failure::Closed;
         }
         let head_only = self
-            .awaited
+            .pending
             .front()
-            .is_some_and(|awaited| awaited.head_only);
+            .is_some_and(|pending| pending.head_only);
         match head::parse(&self.partial, head_only) {
             Err(error) if !self.partial.is_empty() => Failure::Protocol(error),
             _ => Failure::Truncated,
@@ -224,7 +224,7 @@ impl Http1 {
 
 impl Session for Http1 {
     fn capacity(&self) -> usize {
-        if self.closing || self.deaf || (self.options.close && self.used) {
+        if self.closing || self.input_ignored || (self.options.close && self.used) {
             return 0;
         }
         let in_flight_max = if self.options.close {
@@ -232,17 +232,17 @@ impl Session for Http1 {
         } else {
             self.options.pipeline as usize
         };
-        in_flight_max - self.awaited.len()
+        in_flight_max - self.pending.len()
     }
 
     fn finished(&self) -> bool {
-        self.closing || self.deaf || (self.options.close && self.used)
+        self.closing || self.input_ignored || (self.options.close && self.used)
     }
 
     fn send(&mut self, call: CallId, request: &Arc<Request>) {
         debug_assert!(self.capacity() > 0, "send beyond capacity");
         self.used = true;
-        self.awaited.push_back(Awaited {
+        self.pending.push_back(Pending {
             call,
             head_only: request.method == "HEAD",
         });
@@ -256,45 +256,45 @@ impl Session for Http1 {
     }
 
     fn started(&self, call: CallId) -> bool {
-        !self.send_queue.has_untouched(call)
+        !self.send_queue.is_unstarted(call)
     }
 
     fn flushed(&self, call: CallId) -> bool {
-        !self.send_queue.holds(call)
+        !self.send_queue.contains(call)
     }
 
     fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Result<(), ProtocolError> {
-        if self.deaf {
+        if self.input_ignored {
             return Ok(());
         }
         let taken = self.take(input, replies);
         if let Err(error) = &taken {
-            self.deaf = true;
+            self.input_ignored = true;
             self.abandon(Failure::Protocol(error.clone()), replies);
         }
         taken
     }
 
     fn closed(&mut self, replies: &mut impl Replies) {
-        if !self.deaf && matches!(self.state, State::UntilClose) {
+        if !self.input_ignored && matches!(self.state, State::UntilClose) {
             self.complete(replies);
         }
         let failure = self.failure_at_close();
-        self.deaf = true;
+        self.input_ignored = true;
         self.abandon(failure, replies);
     }
 
     fn cancel(&mut self, call: CallId) -> bool {
-        let Some(place) = self.awaited.iter().position(|awaited| awaited.call == call) else {
+        let Some(place) = self.pending.iter().position(|pending| pending.call == call) else {
             return true;
         };
-        self.awaited.remove(place);
+        self.pending.remove(place);
         self.send_queue.clear();
-        self.deaf = true;
+        self.input_ignored = true;
         if place == 0 {
             // The calls behind it have not been answered by a single byte.
             self.state = State::Head;
-            self.first_told = false;
+            self.first_byte_reported = false;
             self.partial.clear();
         }
         false

@@ -47,9 +47,9 @@ impl Parsed {
 /// Parses the head that `input` begins with; `None` when it is not whole yet.
 /// This client never asks for another protocol, so nobody may switch to one.
 pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, ProtocolError> {
-    let parsed = parse_any(input, head_only)?;
+    let parsed = parse_unsolicited(input, head_only)?;
     match parsed {
-        Some(parsed) if parsed.head.status == 101 => Err(broken(
+        Some(parsed) if parsed.head.status == 101 => Err(violation(
             "101 only after a request to upgrade (RFC 9110 section 15.2.2)",
             input,
         )),
@@ -58,9 +58,12 @@ pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, Pro
 }
 
 /// As [`parse`], whatever was asked for.
-pub(super) fn parse_any(input: &[u8], head_only: bool) -> Result<Option<Parsed>, ProtocolError> {
+pub(super) fn parse_unsolicited(
+    input: &[u8],
+    head_only: bool,
+) -> Result<Option<Parsed>, ProtocolError> {
     if !b"HTTP/1.".starts_with(&input[..input.len().min(7)]) {
-        return Err(broken(
+        return Err(violation(
             "status line must begin with HTTP/1. (RFC 9112 section 4)",
             input,
         ));
@@ -69,12 +72,12 @@ pub(super) fn parse_any(input: &[u8], head_only: bool) -> Result<Option<Parsed>,
     let mut reply = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default()
         .parse_response_with_uninit_headers(&mut reply, input, &mut storage)
-        .map_err(|error| broken(rule_of(error), input))?;
+        .map_err(|error| violation(violated_rule(error), input))?;
     let bytes = match parsed {
         httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
         httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
         _ => {
-            return Err(broken(
+            return Err(violation(
                 "head of at most 65536 bytes (limit of this client)",
                 input,
             ));
@@ -112,14 +115,14 @@ pub fn has_empty_line(head: &[u8], from: usize) -> bool {
     })
 }
 
-pub(super) fn broken(rule: &'static str, found: &[u8]) -> ProtocolError {
+pub(super) fn violation(rule: &'static str, found: &[u8]) -> ProtocolError {
     ProtocolError {
         rule,
         found: excerpt(found),
     }
 }
 
-pub(super) fn rule_of(error: httparse::Error) -> &'static str {
+pub(super) fn violated_rule(error: httparse::Error) -> &'static str {
     match error {
         httparse::Error::HeaderName => {
             "field names are tokens followed by a colon (RFC 9112 section 5)"
@@ -141,7 +144,7 @@ pub(super) fn rule_of(error: httparse::Error) -> &'static str {
 
 fn check_status(status: u16, input: &[u8]) -> Result<(), ProtocolError> {
     match status {
-        0..=99 => Err(broken(
+        0..=99 => Err(violation(
             "status codes begin with 1 to 5 (RFC 9110 section 15)",
             input,
         )),
@@ -191,13 +194,13 @@ impl Fields {
     fn take_length(&mut self, value: &[u8]) -> Result<(), ProtocolError> {
         for element in elements(value) {
             let length = decimal(element).ok_or_else(|| {
-                broken(
+                violation(
                     "content-length is a decimal number below 2^64 (RFC 9110 section 8.6)",
                     value,
                 )
             })?;
             if self.length.is_some_and(|before| before != length) {
-                return Err(broken(
+                return Err(violation(
                     "one content-length only (RFC 9112 section 6.3)",
                     value,
                 ));
@@ -212,7 +215,7 @@ impl Fields {
         for coding in elements(value) {
             if self.chunked || !coding.eq_ignore_ascii_case(b"chunked") {
                 let rule = "no transfer coding but chunked, once (RFC 9112 sections 6.1 and 7.4)";
-                return Err(broken(rule, value));
+                return Err(violation(rule, value));
             }
             self.chunked = true;
         }
@@ -229,10 +232,10 @@ impl Fields {
     ) -> Result<Framing, ProtocolError> {
         if self.chunked && self.length.is_some() {
             let rule = "not both transfer-encoding and content-length (RFC 9112 section 6.3)";
-            return Err(broken(rule, input));
+            return Err(violation(rule, input));
         }
         if self.chunked && !is_http11 {
-            return Err(broken(
+            return Err(violation(
                 "no transfer-encoding in HTTP/1.0 (RFC 9112 section 6.1)",
                 input,
             ));

@@ -3,7 +3,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::head::{FIELDS_MAX, Fields, broken, parse_any, rule_of};
+use super::head::{FIELDS_MAX, Fields, parse_unsolicited, violated_rule, violation};
 use crate::session::{ContentType, ProtocolError};
 
 pub use super::chunked::{Chunked, Step};
@@ -49,11 +49,11 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
     let mut request = httparse::Request::new(&mut []);
     let parsed = httparse::ParserConfig::default()
         .parse_request_with_uninit_headers(&mut request, input, &mut storage)
-        .map_err(|error| broken(rule_of(error), input))?;
+        .map_err(|error| violation(violated_rule(error), input))?;
     let bytes = match parsed {
         httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
         httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
-        _ => return Err(broken("head of at most 65536 bytes", input)),
+        _ => return Err(violation("head of at most 65536 bytes", input)),
     };
     let mut fields = Fields::default();
     let mut soap_action = None;
@@ -84,12 +84,14 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
 /// # Errors
 /// When it is none (RFC 9112 section 4), or larger than [`HEAD_BYTES_MAX`].
 pub fn reply(input: &[u8], head_only: bool) -> Result<Option<ReplyHead>, ProtocolError> {
-    Ok(parse_any(input, head_only)?.map(|parsed| ReplyHead {
-        status: parsed.head.status,
-        content_type: parsed.head.content_type,
-        framing: parsed.framing,
-        bytes: parsed.bytes,
-    }))
+    Ok(
+        parse_unsolicited(input, head_only)?.map(|parsed| ReplyHead {
+            status: parsed.head.status,
+            content_type: parsed.head.content_type,
+            framing: parsed.framing,
+            bytes: parsed.bytes,
+        }),
+    )
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::session::Request;
 const USER_AGENT: &str = concat!("wirelab/", env!("CARGO_PKG_VERSION"));
 
 /// Fields that the session writes itself.
-const OWN_FIELDS: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
+const RESERVED_FIELDS: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
 
 /// A request that cannot be written without breaking HTTP/1.1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum RequestError {
     Authority(String),
     /// The session writes this field.
     #[error("field {0:?}: is written by the session itself; leave it out")]
-    OwnField(String),
+    ReservedField(String),
     /// Not a token.
     #[error("field {0:?}: its name must be a token (RFC 9110 section 5.1)")]
     FieldName(String),
@@ -49,8 +49,11 @@ pub fn check_request(request: &Request) -> Result<(), RequestError> {
         return Err(RequestError::Authority(request.authority.clone()));
     }
     for (name, value) in &request.fields {
-        if OWN_FIELDS.iter().any(|own| name.eq_ignore_ascii_case(own)) {
-            return Err(RequestError::OwnField(name.clone()));
+        if RESERVED_FIELDS
+            .iter()
+            .any(|own| name.eq_ignore_ascii_case(own))
+        {
+            return Err(RequestError::ReservedField(name.clone()));
         }
         if !is_token(name) {
             return Err(RequestError::FieldName(name.clone()));
@@ -103,7 +106,7 @@ pub(super) fn write_head(request: &Request, options: &Options) -> Vec<u8> {
     for (name, value) in &request.fields {
         field(name, value);
     }
-    if announces_length(request) {
+    if sends_content_length(request) {
         field("Content-Length", &request.body.len().to_string());
     }
     head.push_str("\r\n");
@@ -111,26 +114,26 @@ pub(super) fn write_head(request: &Request, options: &Options) -> Vec<u8> {
 }
 
 /// RFC 9110 section 8.6: also without a body where the method expects one.
-fn announces_length(request: &Request) -> bool {
+fn sends_content_length(request: &Request) -> bool {
     !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
 }
 
 /// Different requests whose heads are remembered.
-const HEADS_MAX: usize = 16;
+const CACHED_HEADERS_MAX: usize = 16;
 
 /// The heads of one session's requests by [`Request::id`].
 #[derive(Debug, Default)]
-pub(super) struct Heads {
+pub(super) struct HeaderCache {
     known: Vec<(u32, Arc<[u8]>)>,
 }
 
-impl Heads {
+impl HeaderCache {
     pub(super) fn of(&mut self, request: &Request, options: &Options) -> Arc<[u8]> {
         if let Some((_, head)) = self.known.iter().find(|(id, _)| *id == request.id) {
             return Arc::clone(head);
         }
         let head: Arc<[u8]> = write_head(request, options).into();
-        if self.known.len() == HEADS_MAX {
+        if self.known.len() == CACHED_HEADERS_MAX {
             // Lengths of bodies that carry numbers move on as these grow.
             self.known.remove(0);
         }

@@ -3,18 +3,20 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::error::Fault;
-use super::fields::Blocks;
+use super::error::ConnectionError;
+use super::fields::FieldSectionReader;
 use super::flow_control::{ReceiveWindow, SendWindow};
-use super::frame::{FrameHead, STREAM_MAX, WINDOW_DEFAULT, code, kind, put, put_reset};
-use super::requests::Requests;
+use super::frame::{
+    FrameHead, STREAM_MAX, WINDOW_DEFAULT, code, kind, write_frame, write_rst_stream,
+};
+use super::requests::RequestEncoder;
 use super::settings::{Options, PeerSettings};
-use super::streams::{Cancelled, Stream, Streams};
+use super::streams::{ResetStreams, Stream, Streams};
 use crate::{CallId, Failure, ProtocolError, Replies, Request, Session};
 
 /// The client side of one HTTP/2 connection with prior knowledge.
 ///
-/// The greeting comes out of the first [`Session::pump`], whether or not a call
+/// The preface comes out of the first [`Session::pump`], whether or not a call
 /// has been made. Errors of a single reply (RFC 9113 section 8.1.1) fail that
 /// call and reset its stream; all others end the connection, and the GOAWAY
 /// that says so comes out of the next pump.
@@ -23,9 +25,9 @@ pub struct Client {
     pub(super) options: Options,
     pub(super) peer: PeerSettings,
     pub(super) streams: Streams,
-    pub(super) cancelled: Cancelled,
+    pub(super) reset_streams: ResetStreams,
 
-    pub(super) requests: Requests,
+    pub(super) requests: RequestEncoder,
     /// Frames to send before any other.
     pub(super) control: Vec<u8>,
     /// Acknowledgements in `control`.
@@ -35,22 +37,22 @@ pub struct Client {
     /// Slots with DATA to send and credit to send it, as far as the stream goes.
     pub(super) sending: VecDeque<u32>,
     /// Slots that owe a WINDOW_UPDATE.
-    pub(super) owing: Vec<u32>,
+    pub(super) update_due: Vec<u32>,
     /// Calls whose request has not been sent in full.
     pub(super) unsent: usize,
     pub(super) next_id: u32,
     pub(super) send_window: SendWindow,
     /// With split writes: the last pump was of heads.
-    pub(super) heads_last: bool,
+    pub(super) headers_sent_last: bool,
 
-    pub(super) blocks: Blocks,
-    pub(super) reading: Reading,
+    pub(super) blocks: FieldSectionReader,
+    pub(super) reading: ReadState,
     /// The beginning of a frame's head, or of a payload that is not DATA.
     pub(super) partial: Vec<u8>,
-    pub(super) continuing: Option<Continuing>,
+    pub(super) partial_field_block: Option<PartialFieldBlock>,
     pub(super) receive_window: ReceiveWindow,
     /// The peer's first SETTINGS has begun.
-    pub(super) greeted: bool,
+    pub(super) preface_received: bool,
     /// DATA frames without content since the last with some.
     pub(super) empty_data: u32,
 
@@ -63,27 +65,27 @@ pub struct Client {
 impl Client {
     /// A connection on which nothing has been sent.
     pub fn new(options: Options) -> Client {
-        let options = options.legal();
+        let options = options.clamped();
         Client {
             peer: PeerSettings::new(),
             streams: Streams::default(),
-            cancelled: Cancelled::default(),
-            requests: Requests::new(options.https),
-            control: options.greeting(),
+            reset_streams: ResetStreams::default(),
+            requests: RequestEncoder::new(options.https),
+            control: options.preface(),
             acks: 0,
             opening: VecDeque::new(),
             sending: VecDeque::new(),
-            owing: Vec::new(),
+            update_due: Vec::new(),
             unsent: 0,
             next_id: 1,
             send_window: SendWindow::new(WINDOW_DEFAULT),
-            heads_last: false,
-            blocks: Blocks::new(options.header_list_max),
-            reading: Reading::Head,
+            headers_sent_last: false,
+            blocks: FieldSectionReader::new(options.header_list_max),
+            reading: ReadState::Head,
             partial: Vec::new(),
-            continuing: None,
+            partial_field_block: None,
             receive_window: ReceiveWindow::connection(options.connection_window),
-            greeted: false,
+            preface_received: false,
             empty_data: 0,
             goaway: None,
             fault: None,
@@ -114,8 +116,8 @@ impl Client {
         if stream.queued {
             self.sending.retain(|&other| other != slot);
         }
-        if stream.owing {
-            self.owing.retain(|&other| other != slot);
+        if stream.update_due {
+            self.update_due.retain(|&other| other != slot);
         }
         if stream.request.is_some() {
             self.unsent -= 1;
@@ -128,8 +130,8 @@ impl Client {
     pub(super) fn reset(&mut self, slot: u32, code: u32) -> Option<Stream> {
         let stream = self.remove(slot)?;
         if stream.id != 0 {
-            put_reset(&mut self.control, stream.id, code);
-            self.cancelled.add(stream.id);
+            write_rst_stream(&mut self.control, stream.id, code);
+            self.reset_streams.add(stream.id);
         }
         Some(stream)
     }
@@ -144,13 +146,17 @@ impl Client {
     }
 
     /// RFC 9113 section 5.4.1: say why, then close.
-    fn give_up(&mut self, fault: Fault, replies: &mut impl Replies) -> ProtocolError {
-        let Fault { code, error } = fault;
+    fn connection_error(
+        &mut self,
+        fault: ConnectionError,
+        replies: &mut impl Replies,
+    ) -> ProtocolError {
+        let ConnectionError { code, error } = fault;
         let last_stream = 0_u32.to_be_bytes();
         let payload = [&last_stream, &code.to_be_bytes()[..], error.rule.as_bytes()].concat();
-        put(&mut self.control, kind::GOAWAY, 0, 0, &payload);
+        write_frame(&mut self.control, kind::GOAWAY, 0, 0, &payload);
         self.partial = Vec::new();
-        self.continuing = None;
+        self.partial_field_block = None;
         self.fail_all(replies, |_| Failure::Protocol(error.clone()));
         self.fault = Some(error.clone());
         error
@@ -179,7 +185,7 @@ impl Session for Client {
     }
 
     fn pump(&mut self, out: &mut Vec<u8>) -> bool {
-        self.emit(out)
+        self.send_frames(out)
     }
 
     fn started(&self, call: CallId) -> bool {
@@ -203,13 +209,13 @@ impl Session for Client {
             None if self.closed => Ok(()),
             None => self
                 .feed(input, replies)
-                .map_err(|fault| self.give_up(*fault, replies)),
+                .map_err(|fault| self.connection_error(*fault, replies)),
         }
     }
 
     fn closed(&mut self, replies: &mut impl Replies) {
         self.closed = true;
-        self.fail_all(replies, |stream| match stream.first_seen {
+        self.fail_all(replies, |stream| match stream.first_byte_seen {
             true => Failure::Truncated,
             false => Failure::Closed,
         });
@@ -225,7 +231,7 @@ impl Session for Client {
 
 /// Where the input stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Reading {
+pub(super) enum ReadState {
     /// In a frame's head.
     Head,
     /// In a payload that is needed whole.
@@ -236,10 +242,10 @@ pub(super) enum Reading {
     Skip(u32),
 }
 
-impl Reading {
+impl ReadState {
     /// Nobody waits any more for what comes for `slot`.
     pub(super) fn forget(&mut self, slot: u32) {
-        if let Reading::Data(data) = self
+        if let ReadState::Data(data) = self
             && data.target.is_some_and(|(target, _)| target == slot)
         {
             data.target = None;
@@ -253,7 +259,7 @@ pub(super) struct Data {
     /// Slot and call; None where nobody waits for the content any more.
     pub(super) target: Option<(u32, CallId)>,
     /// The next byte is the length of the padding.
-    pub(super) pad_due: bool,
+    pub(super) pad_length_due: bool,
     /// Bytes of content to come.
     pub(super) left: u32,
     /// Bytes of padding to come.
@@ -264,7 +270,7 @@ pub(super) struct Data {
 
 /// A field block that goes on in CONTINUATION frames.
 #[derive(Debug)]
-pub(super) struct Continuing {
+pub(super) struct PartialFieldBlock {
     pub(super) stream: u32,
     pub(super) end_stream: bool,
     /// CONTINUATION frames so far.

@@ -1,8 +1,8 @@
 //! Frames that concern the connection, and credit.
 
 use super::client::Client;
-use super::error::Fault;
-use super::frame::{FrameHead, STREAM_MAX, WINDOW_MAX, code, flag, kind, put};
+use super::error::ConnectionError;
+use super::frame::{FrameHead, STREAM_MAX, WINDOW_MAX, code, flag, kind, write_frame};
 use super::settings::Change;
 use crate::{Failure, Replies};
 
@@ -15,7 +15,7 @@ impl Client {
         &mut self,
         head: FrameHead,
         payload: &[u8],
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<ConnectionError>> {
         if head.has(flag::ACK) {
             return Ok(());
         }
@@ -35,7 +35,7 @@ impl Client {
     }
 
     /// RFC 9113 section 6.9.2.
-    fn grow_windows(&mut self, growth: i64) -> Result<(), Box<Fault>> {
+    fn grow_windows(&mut self, growth: i64) -> Result<(), Box<ConnectionError>> {
         for stream in self.streams.iter_mut().filter(|stream| stream.id != 0) {
             stream.send_window.grant(growth).map_err(|_| {
                 overflow(format!(
@@ -50,23 +50,27 @@ impl Client {
     }
 
     /// RFC 9113 section 6.7.
-    pub(super) fn on_ping(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Box<Fault>> {
+    pub(super) fn on_ping(
+        &mut self,
+        head: FrameHead,
+        payload: &[u8],
+    ) -> Result<(), Box<ConnectionError>> {
         if head.has(flag::ACK) {
             return Ok(());
         }
         self.acknowledge(kind::PING, payload)
     }
 
-    fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), Box<Fault>> {
+    fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), Box<ConnectionError>> {
         self.acks += 1;
         if self.acks > ACKS_MAX {
-            return Err(Fault::flood(
+            return Err(ConnectionError::flood(
                 "PING and SETTINGS come no faster than they can be acknowledged \
                  (RFC 9113 section 10.5)",
                 format!("more than {ACKS_MAX} at once"),
             ));
         }
-        put(&mut self.control, kind, flag::ACK, 0, payload);
+        write_frame(&mut self.control, kind, flag::ACK, 0, payload);
         Ok(())
     }
 
@@ -76,7 +80,7 @@ impl Client {
         id: u32,
         increment: u32,
         replies: &mut impl Replies,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<ConnectionError>> {
         let increment = increment & WINDOW_MAX;
         if id == 0 {
             return self.grant_connection(increment);
@@ -88,19 +92,20 @@ impl Client {
             return Ok(());
         };
         if increment == 0 {
-            self.spoil(slot, code::PROTOCOL_ERROR, nothing_granted().error, replies);
+            self.stream_error(slot, code::PROTOCOL_ERROR, zero_increment().error, replies);
         } else if stream.send_window.grant(i64::from(increment)).is_err() {
-            let Fault { code, error } = *overflow(format!("stream {id} granted {increment}"));
-            self.spoil(slot, code, error, replies);
+            let ConnectionError { code, error } =
+                *overflow(format!("stream {id} granted {increment}"));
+            self.stream_error(slot, code, error, replies);
         } else {
             self.queue(slot);
         }
         Ok(())
     }
 
-    fn grant_connection(&mut self, increment: u32) -> Result<(), Box<Fault>> {
+    fn grant_connection(&mut self, increment: u32) -> Result<(), Box<ConnectionError>> {
         if increment == 0 {
-            return Err(nothing_granted());
+            return Err(zero_increment());
         }
         let granted = self.send_window.grant(i64::from(increment));
         granted.map_err(|_| overflow(format!("the connection granted {increment}")))
@@ -111,10 +116,10 @@ impl Client {
         &mut self,
         last: u32,
         replies: &mut impl Replies,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<ConnectionError>> {
         let last = last & STREAM_MAX;
         if self.goaway.is_some_and(|before| last > before) {
-            return Err(Fault::protocol(
+            return Err(ConnectionError::protocol(
                 "the last stream of a later GOAWAY is not higher (RFC 9113 section 6.8)",
                 format!("{last} after {}", self.goaway.unwrap_or_default()),
             ));
@@ -126,7 +131,7 @@ impl Client {
         {
             if let Some(stream) = self.remove(slot) {
                 if stream.id != 0 {
-                    self.cancelled.add(stream.id);
+                    self.reset_streams.add(stream.id);
                 }
                 replies.failed(stream.call, Failure::Unprocessed);
             }
@@ -135,15 +140,15 @@ impl Client {
     }
 }
 
-fn nothing_granted() -> Box<Fault> {
-    Fault::protocol(
+fn zero_increment() -> Box<ConnectionError> {
+    ConnectionError::protocol(
         "WINDOW_UPDATE grants at least 1 byte (RFC 9113 section 6.9)",
         "0 bytes",
     )
 }
 
-fn overflow(found: String) -> Box<Fault> {
-    Fault::new(
+fn overflow(found: String) -> Box<ConnectionError> {
+    ConnectionError::new(
         code::FLOW_CONTROL_ERROR,
         "windows stay within 2^31 - 1 bytes (RFC 9113 section 6.9.1)",
         found,

@@ -7,33 +7,37 @@ use crate::ProtocolError;
 ///
 /// Always boxed, so that the good result of every step fits in a register.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct ConnectionError {
     pub(super) code: u32,
     pub(super) error: ProtocolError,
 }
 
-impl Fault {
+impl ConnectionError {
     #[cold]
-    pub(super) fn new(code: u32, rule: &'static str, found: impl Into<String>) -> Box<Fault> {
+    pub(super) fn new(
+        code: u32,
+        rule: &'static str,
+        found: impl Into<String>,
+    ) -> Box<ConnectionError> {
         let error = ProtocolError {
             rule,
             found: found.into(),
         };
-        Box::new(Fault { code, error })
+        Box::new(ConnectionError { code, error })
     }
 
     #[cold]
-    pub(super) fn protocol(rule: &'static str, found: impl Into<String>) -> Box<Fault> {
-        Fault::new(code::PROTOCOL_ERROR, rule, found)
+    pub(super) fn protocol(rule: &'static str, found: impl Into<String>) -> Box<ConnectionError> {
+        ConnectionError::new(code::PROTOCOL_ERROR, rule, found)
     }
 
     #[cold]
-    pub(super) fn frame_size(rule: &'static str, found: impl Into<String>) -> Box<Fault> {
-        Fault::new(code::FRAME_SIZE_ERROR, rule, found)
+    pub(super) fn frame_size(rule: &'static str, found: impl Into<String>) -> Box<ConnectionError> {
+        ConnectionError::new(code::FRAME_SIZE_ERROR, rule, found)
     }
 
     #[cold]
-    pub(super) fn flood(rule: &'static str, found: impl Into<String>) -> Box<Fault> {
-        Fault::new(code::ENHANCE_YOUR_CALM, rule, found)
+    pub(super) fn flood(rule: &'static str, found: impl Into<String>) -> Box<ConnectionError> {
+        ConnectionError::new(code::ENHANCE_YOUR_CALM, rule, found)
     }
 }

@@ -1,14 +1,14 @@
 //! Reply fields, judged and classified while they are decoded.
 
-use super::error::Fault;
+use super::error::ConnectionError;
 use super::frame::code;
 use super::hpack::{DecodeError, Decoder, TABLE_SIZE_DEFAULT};
 use crate::{ContentType, Encoding, End, Head, ProtocolError};
 
 /// Blocks kept: heads and trailers of a few operations.
-const MEMOS_MAX: usize = 4;
+const CACHED_BLOCKS_MAX: usize = 4;
 /// Longer blocks are not worth keeping, bytes.
-const MEMO_LEN_MAX: usize = 512;
+const CACHED_BLOCK_BYTES_MAX: usize = 512;
 
 /// What a field section says, as far as a caller wants to know.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Fields {
 /// A block that changed nothing when it was read: it means the same while the
 /// version stands.
 #[derive(Debug)]
-struct Memo {
+struct CachedBlock {
     version: u64,
     block: Vec<u8>,
     fields: Fields,
@@ -31,71 +31,78 @@ struct Memo {
 
 /// The decoder of a connection's replies.
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub(super) struct FieldSectionReader {
     decoder: Decoder,
-    memos: Vec<Memo>,
-    victim: usize,
-    fresh: Fields,
+    cached_blocks: Vec<CachedBlock>,
+    evict_next: usize,
+    decoded: Fields,
 }
 
-impl Blocks {
-    pub(super) fn new(section_max: u32) -> Blocks {
-        Blocks {
+impl FieldSectionReader {
+    pub(super) fn new(section_max: u32) -> FieldSectionReader {
+        FieldSectionReader {
             decoder: Decoder::new(TABLE_SIZE_DEFAULT, section_max),
-            memos: Vec::new(),
-            victim: 0,
-            fresh: Fields::default(),
+            cached_blocks: Vec::new(),
+            evict_next: 0,
+            decoded: Fields::default(),
         }
     }
 
     /// What `block` says. Blocks must come in the order of the wire.
     #[inline]
-    pub(super) fn read(&mut self, block: &[u8]) -> Result<&Fields, Box<Fault>> {
+    pub(super) fn read(&mut self, block: &[u8]) -> Result<&Fields, Box<ConnectionError>> {
         let version = self.decoder.table().version();
-        let known = |memo: &Memo| memo.version == version && memo.block == block;
-        match self.memos.iter().position(known) {
-            Some(at) => Ok(&self.memos[at].fields),
+        let known = |cached: &CachedBlock| cached.version == version && cached.block == block;
+        match self.cached_blocks.iter().position(known) {
+            Some(at) => Ok(&self.cached_blocks[at].fields),
             None => self.decode(block, version),
         }
     }
 
-    fn decode(&mut self, block: &[u8], version: u64) -> Result<&Fields, Box<Fault>> {
-        let mut reading = Reading::default();
+    fn decode(&mut self, block: &[u8], version: u64) -> Result<&Fields, Box<ConnectionError>> {
+        let mut reading = SectionParser::default();
         self.decoder
             .decode(block, |name, value| reading.field(name, value))
             .map_err(fault)?;
-        self.fresh = reading.finish();
-        let plain = self.fresh.malformed.is_none() && self.fresh.end.grpc_message.is_none();
-        if plain && block.len() <= MEMO_LEN_MAX && self.decoder.table().version() == version {
+        self.decoded = reading.finish();
+        let plain = self.decoded.malformed.is_none() && self.decoded.end.grpc_message.is_none();
+        if plain
+            && block.len() <= CACHED_BLOCK_BYTES_MAX
+            && self.decoder.table().version() == version
+        {
             self.remember(block, version);
         }
-        Ok(&self.fresh)
+        Ok(&self.decoded)
     }
 
     fn remember(&mut self, block: &[u8], version: u64) {
-        let memo = Memo {
+        let cached = CachedBlock {
             version,
             block: block.to_vec(),
-            fields: self.fresh.clone(),
+            fields: self.decoded.clone(),
         };
-        if let Some(stale) = self.memos.iter_mut().find(|old| old.version != version) {
-            *stale = memo;
-        } else if self.memos.len() < MEMOS_MAX {
-            self.memos.push(memo);
+        if let Some(stale) = self
+            .cached_blocks
+            .iter_mut()
+            .find(|old| old.version != version)
+        {
+            *stale = cached;
+        } else if self.cached_blocks.len() < CACHED_BLOCKS_MAX {
+            self.cached_blocks.push(cached);
         } else {
-            self.memos[self.victim] = memo;
-            self.victim = (self.victim + 1) % MEMOS_MAX;
+            self.cached_blocks[self.evict_next] = cached;
+            self.evict_next = (self.evict_next + 1) % CACHED_BLOCKS_MAX;
         }
     }
 }
 
-fn fault(error: DecodeError) -> Box<Fault> {
+fn fault(error: DecodeError) -> Box<ConnectionError> {
     match error {
-        DecodeError::Compression(error) => Box::new(Fault {
+        DecodeError::Compression(error) => Box::new(ConnectionError {
             code: code::COMPRESSION_ERROR,
             error,
         }),
-        DecodeError::TooLarge(_) => Fault::flood(
+        DecodeError::TooLarge(_) => ConnectionError::flood(
             "a field section stays within SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 section 6.5.2)",
             error.to_string(),
         ),
@@ -104,14 +111,14 @@ fn fault(error: DecodeError) -> Box<Fault> {
 
 /// A field section while it is read.
 #[derive(Default)]
-struct Reading {
+struct SectionParser {
     fields: Fields,
     /// A regular field has been seen: no pseudo-header field may follow.
     regular: bool,
     message: Option<Box<str>>,
 }
 
-impl Reading {
+impl SectionParser {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         if let Err(error) = self.judge(name, value) {
             self.fields.malformed.get_or_insert(Box::new(error));

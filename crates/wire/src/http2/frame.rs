@@ -150,7 +150,7 @@ impl FrameHead {
 }
 
 /// Appends a frame.
-pub fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+pub fn write_frame(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     let length = payload.len() as u32;
     out.extend_from_slice(
         &FrameHead {
@@ -165,8 +165,8 @@ pub fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) 
 }
 
 /// Appends a WINDOW_UPDATE of `increment` bytes (RFC 9113 section 6.9).
-pub fn put_window_update(out: &mut Vec<u8>, stream: u32, increment: u32) {
-    put(
+pub fn write_window_update(out: &mut Vec<u8>, stream: u32, increment: u32) {
+    write_frame(
         out,
         kind::WINDOW_UPDATE,
         0,
@@ -176,8 +176,8 @@ pub fn put_window_update(out: &mut Vec<u8>, stream: u32, increment: u32) {
 }
 
 /// Appends a RST_STREAM (RFC 9113 section 6.4).
-pub fn put_reset(out: &mut Vec<u8>, stream: u32, code: u32) {
-    put(out, kind::RST_STREAM, 0, stream, &code.to_be_bytes());
+pub fn write_rst_stream(out: &mut Vec<u8>, stream: u32, code: u32) {
+    write_frame(out, kind::RST_STREAM, 0, stream, &code.to_be_bytes());
 }
 
 #[cfg(test)]

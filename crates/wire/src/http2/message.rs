@@ -2,8 +2,8 @@
 //! field block is long, and DATA, which is accounted for frame by frame and handed on
 //! byte by byte.
 
-use super::client::{Client, Continuing, Data, Reading};
-use super::error::Fault;
+use super::client::{Client, Data, PartialFieldBlock, ReadState};
+use super::error::ConnectionError;
 use super::frame::{FrameHead, code, flag};
 use crate::Replies;
 
@@ -16,15 +16,15 @@ impl Client {
         &mut self,
         head: FrameHead,
         replies: &mut impl Replies,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<ConnectionError>> {
         let slot = self.streams.slot_of_id(head.stream);
         if slot.is_none() {
             self.check_closed(head)?;
         }
         if let Some(stream) = slot.and_then(|slot| self.streams.get_mut(slot))
-            && !stream.first_seen
+            && !stream.first_byte_seen
         {
-            stream.first_seen = true;
+            stream.first_byte_seen = true;
             replies.first(stream.call);
         }
         Ok(())
@@ -36,14 +36,14 @@ impl Client {
         head: FrameHead,
         payload: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<ConnectionError>> {
         let fragment = field_block_fragment(head, payload)?;
         let end_stream = head.has(flag::END_STREAM);
         if head.has(flag::END_HEADERS) {
             return self.on_section(head.stream, end_stream, fragment, replies);
         }
         let block = fragment.to_vec();
-        self.continuing = Some(Continuing {
+        self.partial_field_block = Some(PartialFieldBlock {
             stream: head.stream,
             end_stream,
             frames: 0,
@@ -58,37 +58,39 @@ impl Client {
         head: FrameHead,
         payload: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Box<Fault>> {
-        let Some(mut continuing) = self.continuing.take() else {
+    ) -> Result<(), Box<ConnectionError>> {
+        let Some(mut partial_field_block) = self.partial_field_block.take() else {
             return Ok(());
         };
-        continuing.frames += 1;
-        continuing.block.extend_from_slice(payload);
-        let length = continuing.block.len();
-        if length > self.options.header_list_max as usize || continuing.frames > CONTINUATIONS_MAX {
-            return Err(Fault::flood(
+        partial_field_block.frames += 1;
+        partial_field_block.block.extend_from_slice(payload);
+        let length = partial_field_block.block.len();
+        if length > self.options.header_list_max as usize
+            || partial_field_block.frames > CONTINUATIONS_MAX
+        {
+            return Err(ConnectionError::flood(
                 "a field block stays within SETTINGS_MAX_HEADER_LIST_SIZE and 256 CONTINUATION \
                  frames (RFC 9113 section 10.5.1)",
-                format!("{length} bytes after {} frames", continuing.frames),
+                format!("{length} bytes after {} frames", partial_field_block.frames),
             ));
         }
         if !head.has(flag::END_HEADERS) {
-            self.continuing = Some(continuing);
+            self.partial_field_block = Some(partial_field_block);
             return Ok(());
         }
         self.on_section(
             head.stream,
-            continuing.end_stream,
-            &continuing.block,
+            partial_field_block.end_stream,
+            &partial_field_block.block,
             replies,
         )
     }
 }
 
 /// The payload of HEADERS without padding and priority (RFC 9113 section 6.2).
-fn field_block_fragment(head: FrameHead, payload: &[u8]) -> Result<&[u8], Box<Fault>> {
+fn field_block_fragment(head: FrameHead, payload: &[u8]) -> Result<&[u8], Box<ConnectionError>> {
     let short = || {
-        Fault::frame_size(
+        ConnectionError::frame_size(
             "HEADERS holds the fields that its flags announce (RFC 9113 section 6.2)",
             format!("{} bytes", payload.len()),
         )
@@ -116,13 +118,13 @@ impl Client {
         &mut self,
         head: FrameHead,
         replies: &mut impl Replies,
-    ) -> Result<Data, Box<Fault>> {
+    ) -> Result<Data, Box<ConnectionError>> {
         let slot = self.streams.slot_of_id(head.stream);
         if slot.is_none() {
             self.check_closed(head)?;
         }
         if !self.receive_window.consume(head.length) {
-            return Err(Fault::new(
+            return Err(ConnectionError::new(
                 code::FLOW_CONTROL_ERROR,
                 "DATA stays within the connection's window (RFC 9113 section 6.9.1)",
                 format!(
@@ -132,41 +134,45 @@ impl Client {
                 ),
             ));
         }
-        let pad_due = head.has(flag::PADDED);
-        if pad_due && head.length == 0 {
-            return Err(Fault::frame_size(
+        let pad_length_due = head.has(flag::PADDED);
+        if pad_length_due && head.length == 0 {
+            return Err(ConnectionError::frame_size(
                 "a padded frame holds the length of its padding (RFC 9113 section 6.1)",
                 "DATA of 0 bytes",
             ));
         }
         let mut data = Data {
             target: slot.and_then(|slot| self.admit(slot, head.length, replies)),
-            pad_due,
+            pad_length_due,
             left: head.length,
             padding: 0,
             end_stream: head.has(flag::END_STREAM),
         };
-        if !pad_due {
-            self.weigh(&mut data, replies)?;
+        if !pad_length_due {
+            self.count_content(&mut data, replies)?;
         }
         Ok(data)
     }
 
     /// Counts content once its length is known.
-    fn weigh(&mut self, data: &mut Data, replies: &mut impl Replies) -> Result<(), Box<Fault>> {
+    fn count_content(
+        &mut self,
+        data: &mut Data,
+        replies: &mut impl Replies,
+    ) -> Result<(), Box<ConnectionError>> {
         if data.left > 0 || data.end_stream {
             self.empty_data = 0;
         } else {
             self.empty_data += 1;
         }
         if self.empty_data > EMPTY_DATA_MAX {
-            return Err(Fault::flood(
+            return Err(ConnectionError::flood(
                 "DATA frames carry content (RFC 9113 section 10.5)",
                 format!("{EMPTY_DATA_MAX} in a row that do not"),
             ));
         }
         if let Some((slot, _)) = data.target
-            && !self.expects(slot, data.left, replies)
+            && !self.accept_content(slot, data.left, replies)
         {
             data.target = None;
         }
@@ -180,17 +186,17 @@ impl Client {
         mut data: Data,
         input: &mut &[u8],
         replies: &mut impl Replies,
-    ) -> Result<bool, Box<Fault>> {
-        if data.pad_due {
+    ) -> Result<bool, Box<ConnectionError>> {
+        if data.pad_length_due {
             let Some((&padding, rest)) = input.split_first() else {
-                self.reading = Reading::Data(data);
+                self.reading = ReadState::Data(data);
                 return Ok(false);
             };
             *input = rest;
-            data.pad_due = false;
+            data.pad_length_due = false;
             data.padding = u32::from(padding);
             data.left = content_len(data.left, data.padding)?;
-            self.weigh(&mut data, replies)?;
+            self.count_content(&mut data, replies)?;
         }
         let chunk = take(input, &mut data.left);
         if let (Some((_, call)), false) = (data.target, chunk.is_empty()) {
@@ -200,10 +206,10 @@ impl Client {
             take(input, &mut data.padding);
         }
         if data.left > 0 || data.padding > 0 {
-            self.reading = Reading::Data(data);
+            self.reading = ReadState::Data(data);
             return Ok(false);
         }
-        self.reading = Reading::Head;
+        self.reading = ReadState::Head;
         if let Some((slot, _)) = data.target {
             self.end_data(slot, data.end_stream, replies);
         }
@@ -213,9 +219,9 @@ impl Client {
 
 /// Bytes of content in a payload of `payload` bytes, of which the first says
 /// that the last `padding` are padding.
-pub(super) fn content_len(payload: u32, padding: u32) -> Result<u32, Box<Fault>> {
+pub(super) fn content_len(payload: u32, padding: u32) -> Result<u32, Box<ConnectionError>> {
     payload.checked_sub(padding + 1).ok_or_else(|| {
-        Fault::protocol(
+        ConnectionError::protocol(
             "padding is shorter than its frame (RFC 9113 sections 6.1 and 6.2)",
             format!("{padding} bytes of padding in a payload of {payload}"),
         )

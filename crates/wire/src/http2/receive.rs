@@ -1,8 +1,8 @@
 //! Bytes in: frames are parsed, checked by their header, and put together where their
 //! payload is needed whole.
 
-use super::client::{Client, Reading};
-use super::error::Fault;
+use super::client::{Client, ReadState};
+use super::error::ConnectionError;
 use super::frame::{FrameHead, code, flag, kind};
 use crate::Replies;
 
@@ -12,16 +12,16 @@ impl Client {
         &mut self,
         mut input: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<ConnectionError>> {
         loop {
             let more = match self.reading {
-                Reading::Head => match self.take_head(&mut input) {
+                ReadState::Head => match self.take_head(&mut input) {
                     Some(head) => self.begin(head, &mut input, replies),
                     None => Ok(false),
                 },
-                Reading::Payload(head) => self.take_payload(head, &mut input, replies),
-                Reading::Data(data) => self.take_data(data, &mut input, replies),
-                Reading::Skip(left) => Ok(self.skip(left, &mut input)),
+                ReadState::Payload(head) => self.take_payload(head, &mut input, replies),
+                ReadState::Data(data) => self.take_data(data, &mut input, replies),
+                ReadState::Skip(left) => Ok(self.skip(left, &mut input)),
             }?;
             if !more {
                 return Ok(());
@@ -59,9 +59,9 @@ impl Client {
         *input = &input[skipped..];
         let left = left - skipped as u32;
         self.reading = if left == 0 {
-            Reading::Head
+            ReadState::Head
         } else {
-            Reading::Skip(left)
+            ReadState::Skip(left)
         };
         left == 0
     }
@@ -73,15 +73,15 @@ impl Client {
         head: FrameHead,
         input: &mut &[u8],
         replies: &mut impl Replies,
-    ) -> Result<bool, Box<Fault>> {
-        self.check_greeting(head)?;
+    ) -> Result<bool, Box<ConnectionError>> {
+        self.check_preface(head)?;
         if head.length > self.options.max_frame {
-            return Err(Fault::frame_size(
+            return Err(ConnectionError::frame_size(
                 "a frame stays within SETTINGS_MAX_FRAME_SIZE (RFC 9113 section 4.2)",
                 format!("{} of {} bytes", head.name(), head.length),
             ));
         }
-        self.check_continuing(head)?;
+        self.check_continuation(head)?;
         match head.kind {
             kind::DATA => {
                 let data = self.begin_data(head, replies)?;
@@ -90,7 +90,7 @@ impl Client {
             kind::HEADERS => self.begin_headers(head, replies)?,
             kind::CONTINUATION => {}
             kind::PUSH_PROMISE => {
-                return Err(Fault::protocol(
+                return Err(ConnectionError::protocol(
                     "nothing is pushed when SETTINGS_ENABLE_PUSH is 0 (RFC 9113 section 8.4)",
                     format!("PUSH_PROMISE on stream {}", head.stream),
                 ));
@@ -108,20 +108,20 @@ impl Client {
         head: FrameHead,
         input: &mut &[u8],
         replies: &mut impl Replies,
-    ) -> Result<bool, Box<Fault>> {
+    ) -> Result<bool, Box<ConnectionError>> {
         let length = head.length as usize;
         if self.partial.is_empty()
             && let Some((payload, rest)) = input.split_at_checked(length)
         {
             *input = rest;
-            self.reading = Reading::Head;
+            self.reading = ReadState::Head;
             return self.payload(head, payload, replies).map(|()| true);
         }
         if !self.fill(length, input) {
-            self.reading = Reading::Payload(head);
+            self.reading = ReadState::Payload(head);
             return Ok(false);
         }
-        self.reading = Reading::Head;
+        self.reading = ReadState::Head;
         let payload = std::mem::take(&mut self.partial);
         self.payload(head, &payload, replies).map(|()| true)
     }
@@ -131,7 +131,7 @@ impl Client {
         head: FrameHead,
         payload: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<ConnectionError>> {
         match (head.kind, payload) {
             (kind::HEADERS, _) => self.on_headers(head, payload, replies),
             (kind::CONTINUATION, _) => self.on_continuation(head, payload, replies),
@@ -154,11 +154,11 @@ impl Client {
 
 impl Client {
     /// The peer's first frame is SETTINGS (RFC 9113 section 3.4).
-    pub(super) fn check_greeting(&mut self, head: FrameHead) -> Result<(), Box<Fault>> {
-        if self.greeted {
+    pub(super) fn check_preface(&mut self, head: FrameHead) -> Result<(), Box<ConnectionError>> {
+        if self.preface_received {
             return Ok(());
         }
-        self.greeted = true;
+        self.preface_received = true;
         if head.kind == kind::SETTINGS && !head.has(flag::ACK) {
             return Ok(());
         }
@@ -170,20 +170,23 @@ impl Client {
         } else {
             format!("the bytes {:?}", String::from_utf8_lossy(&bytes))
         };
-        Err(Fault::protocol(
+        Err(ConnectionError::protocol(
             "a server begins with SETTINGS (RFC 9113 section 3.4)",
             found,
         ))
     }
 
     /// Nothing comes between the frames of a field block (RFC 9113 section 4.3).
-    pub(super) fn check_continuing(&self, head: FrameHead) -> Result<(), Box<Fault>> {
-        let open = self.continuing.as_ref().map(|continuing| continuing.stream);
+    pub(super) fn check_continuation(&self, head: FrameHead) -> Result<(), Box<ConnectionError>> {
+        let open = self
+            .partial_field_block
+            .as_ref()
+            .map(|partial_field_block| partial_field_block.stream);
         let is = (head.kind == kind::CONTINUATION).then_some(head.stream);
         if open == is {
             return Ok(());
         }
-        Err(Fault::protocol(
+        Err(ConnectionError::protocol(
             "CONTINUATION, and nothing else, follows a field block that goes on \
              (RFC 9113 section 6.10)",
             match open {
@@ -199,7 +202,7 @@ impl Client {
 
     /// Size and stream of the frames that have a fixed shape (RFC 9113
     /// sections 6.3 to 6.9).
-    pub(super) fn check_shape(&self, head: FrameHead) -> Result<(), Box<Fault>> {
+    pub(super) fn check_shape(&self, head: FrameHead) -> Result<(), Box<ConnectionError>> {
         let length = head.length;
         let (sized, of_connection) = match head.kind {
             kind::PRIORITY => (length == 5, Some(false)),
@@ -211,14 +214,14 @@ impl Client {
             _ => (length == 4, None),
         };
         if of_connection.is_some_and(|connection| connection != (head.stream == 0)) {
-            return Err(Fault::protocol(
+            return Err(ConnectionError::protocol(
                 "SETTINGS, PING, GOAWAY come on stream 0, PRIORITY and RST_STREAM on others \
                  (RFC 9113 sections 6.3 to 6.8)",
                 format!("{} on stream {}", head.name(), head.stream),
             ));
         }
         if !sized {
-            return Err(Fault::frame_size(
+            return Err(ConnectionError::frame_size(
                 "PRIORITY has 5 bytes, RST_STREAM and WINDOW_UPDATE 4, PING 8, GOAWAY 8 or more, \
                  SETTINGS six a parameter and none with ACK (RFC 9113 sections 6.3 to 6.9)",
                 format!("{} of {length} bytes", head.name()),
@@ -229,12 +232,12 @@ impl Client {
 
     /// Only PRIORITY may come on streams that we have not opened (RFC 9113
     /// section 5.1), and the server cannot open any.
-    pub(super) fn check_not_idle(&self, head: FrameHead) -> Result<(), Box<Fault>> {
+    pub(super) fn check_not_idle(&self, head: FrameHead) -> Result<(), Box<ConnectionError>> {
         let ours = head.stream < self.next_id && !head.stream.is_multiple_of(2);
         if head.stream == 0 || ours || head.kind == kind::PRIORITY {
             return Ok(());
         }
-        Err(Fault::protocol(
+        Err(ConnectionError::protocol(
             "replies come on streams that the client has opened (RFC 9113 section 5.1)",
             format!("{} on stream {}, which is idle", head.name(), head.stream),
         ))
@@ -242,18 +245,18 @@ impl Client {
 
     /// DATA and HEADERS for a stream that is not open: legal only where we closed
     /// it before the peer could know.
-    pub(super) fn check_closed(&self, head: FrameHead) -> Result<(), Box<Fault>> {
+    pub(super) fn check_closed(&self, head: FrameHead) -> Result<(), Box<ConnectionError>> {
         if head.stream == 0 {
-            return Err(Fault::protocol(
+            return Err(ConnectionError::protocol(
                 "DATA and HEADERS belong to a stream (RFC 9113 sections 6.1 and 6.2)",
                 format!("{} on stream 0", head.name()),
             ));
         }
         self.check_not_idle(head)?;
-        if self.cancelled.forgives(head.stream) {
+        if self.reset_streams.tolerates(head.stream) {
             return Ok(());
         }
-        Err(Fault::new(
+        Err(ConnectionError::new(
             code::STREAM_CLOSED,
             "nothing comes on a stream after its end (RFC 9113 section 5.1)",
             format!("{} on stream {}", head.name(), head.stream),

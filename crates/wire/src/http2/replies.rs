@@ -2,7 +2,7 @@
 //! section 8.1).
 
 use super::client::Client;
-use super::error::Fault;
+use super::error::ConnectionError;
 use super::fields::Fields;
 use super::frame::code;
 use super::streams::Stream;
@@ -11,7 +11,7 @@ use crate::{CallId, End, Failure, ProtocolError, Replies};
 impl Client {
     /// Ends a call whose reply is malformed; the connection goes on (RFC 9113
     /// sections 5.4.2 and 8.1.1).
-    pub(super) fn spoil(
+    pub(super) fn stream_error(
         &mut self,
         slot: u32,
         code: u32,
@@ -47,7 +47,7 @@ impl Client {
         end_stream: bool,
         block: &[u8],
         replies: &mut impl Replies,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<(), Box<ConnectionError>> {
         let fields = self.blocks.read(block)?;
         let Some(slot) = self.streams.slot_of_id(stream) else {
             return Ok(());
@@ -55,7 +55,7 @@ impl Client {
         let Some(stream) = self.streams.get_mut(slot) else {
             return Ok(());
         };
-        let ended = match stream.place(fields, end_stream) {
+        let ended = match stream.classify_section(fields, end_stream) {
             Ok(Section::Interim) => return Ok(()),
             Ok(Section::Head) => {
                 replies.head(stream.call, &fields.head);
@@ -63,15 +63,15 @@ impl Client {
             }
             Ok(Section::Whole) => {
                 replies.head(stream.call, &fields.head);
-                stream.fulfilled()
+                stream.check_content_length()
             }
-            Ok(Section::Trailers) => stream.fulfilled(),
+            Ok(Section::Trailers) => stream.check_content_length(),
             Err(error) => Err(error),
         };
         let end = fields.end.clone();
         match ended {
             Ok(()) => self.complete(slot, end, replies),
-            Err(error) => self.spoil(slot, code::PROTOCOL_ERROR, error, replies),
+            Err(error) => self.stream_error(slot, code::PROTOCOL_ERROR, error, replies),
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ impl Client {
                 rule: "a reply begins with HEADERS (RFC 9113 section 8.1)",
                 found: format!("DATA on stream {}", stream.id),
             };
-            self.spoil(slot, code::PROTOCOL_ERROR, error, replies);
+            self.stream_error(slot, code::PROTOCOL_ERROR, error, replies);
             return None;
         }
         if !stream.receive_window.consume(length) {
@@ -97,7 +97,7 @@ impl Client {
                 rule: "DATA stays within the stream's window (RFC 9113 section 6.9.1)",
                 found: format!("{length} bytes, {} allowed", stream.receive_window.left()),
             };
-            self.spoil(slot, code::FLOW_CONTROL_ERROR, error, replies);
+            self.stream_error(slot, code::FLOW_CONTROL_ERROR, error, replies);
             return None;
         }
         Some((slot, stream.call))
@@ -105,14 +105,19 @@ impl Client {
 
     /// True when the reply may have `length` more bytes of content; otherwise
     /// it is malformed and the call has ended.
-    pub(super) fn expects(&mut self, slot: u32, length: u32, replies: &mut impl Replies) -> bool {
+    pub(super) fn accept_content(
+        &mut self,
+        slot: u32,
+        length: u32,
+        replies: &mut impl Replies,
+    ) -> bool {
         let Some(stream) = self.streams.get_mut(slot) else {
             return false;
         };
-        match stream.expect(length) {
+        match stream.take_content(length) {
             Ok(()) => true,
             Err(error) => {
-                self.spoil(slot, code::PROTOCOL_ERROR, error, replies);
+                self.stream_error(slot, code::PROTOCOL_ERROR, error, replies);
                 false
             }
         }
@@ -124,15 +129,15 @@ impl Client {
             return;
         };
         if !end_stream {
-            if stream.receive_window.is_low() && !stream.owing {
-                stream.owing = true;
-                self.owing.push(slot);
+            if stream.receive_window.is_low() && !stream.update_due {
+                stream.update_due = true;
+                self.update_due.push(slot);
             }
             return;
         }
-        match stream.fulfilled() {
+        match stream.check_content_length() {
             Ok(()) => self.complete(slot, End::default(), replies),
-            Err(error) => self.spoil(slot, code::PROTOCOL_ERROR, error, replies),
+            Err(error) => self.stream_error(slot, code::PROTOCOL_ERROR, error, replies),
         }
     }
 
@@ -160,7 +165,7 @@ pub(super) enum Section {
 
 impl Stream {
     /// Finds out what a section is to this stream's reply.
-    pub(super) fn place(
+    pub(super) fn classify_section(
         &mut self,
         fields: &Fields,
         end_stream: bool,
@@ -171,16 +176,18 @@ impl Stream {
         let head = &fields.head;
         match (self.head_seen, head.status, end_stream) {
             (true, 0, true) => Ok(Section::Trailers),
-            (true, 0, false) => Err(misplaced("trailers that do not end the stream")),
-            (true, ..) => Err(misplaced("trailers with :status")),
-            (false, 0, _) => Err(misplaced("HEADERS without :status")),
-            (false, 101, _) => Err(misplaced("status 101, which HTTP/2 does not have")),
-            (false, 100..=199, true) => Err(misplaced("an informational status at the end")),
+            (true, 0, false) => Err(malformed_sequence("trailers that do not end the stream")),
+            (true, ..) => Err(malformed_sequence("trailers with :status")),
+            (false, 0, _) => Err(malformed_sequence("HEADERS without :status")),
+            (false, 101, _) => Err(malformed_sequence("status 101, which HTTP/2 does not have")),
+            (false, 100..=199, true) => {
+                Err(malformed_sequence("an informational status at the end"))
+            }
             (false, 100..=199, false) => Ok(Section::Interim),
             (false, status, _) => {
                 self.head_seen = true;
-                self.contentless |= matches!(status, 204 | 304);
-                self.promised = head.content_length.filter(|_| !self.contentless);
+                self.no_content |= matches!(status, 204 | 304);
+                self.content_left = head.content_length.filter(|_| !self.no_content);
                 Ok(if end_stream {
                     Section::Whole
                 } else {
@@ -192,32 +199,32 @@ impl Stream {
 
     /// Takes `length` bytes of content into account.
     #[inline]
-    pub(super) fn expect(&mut self, length: u32) -> Result<(), ProtocolError> {
-        if self.contentless && length > 0 {
+    pub(super) fn take_content(&mut self, length: u32) -> Result<(), ProtocolError> {
+        if self.no_content && length > 0 {
             return Err(ProtocolError {
                 rule: "replies to HEAD and those of status 204 and 304 have no content \
                        (RFC 9110 section 6.4.1)",
                 found: format!("{length} bytes"),
             });
         }
-        let Some(promised) = self.promised else {
+        let Some(content_left) = self.content_left else {
             return Ok(());
         };
-        match promised.checked_sub(u64::from(length)) {
+        match content_left.checked_sub(u64::from(length)) {
             Some(left) => {
-                self.promised = Some(left);
+                self.content_left = Some(left);
                 Ok(())
             }
             None => Err(ProtocolError {
                 rule: "content is as long as content-length says (RFC 9113 section 8.1.1)",
-                found: format!("{length} bytes where {promised} were left"),
+                found: format!("{length} bytes where {content_left} were left"),
             }),
         }
     }
 
-    /// At the end of a reply nothing may be left of what `content-length` promised.
-    pub(super) fn fulfilled(&self) -> Result<(), ProtocolError> {
-        match self.promised {
+    /// At the end of a reply nothing may be left of what `content-length` announced.
+    pub(super) fn check_content_length(&self) -> Result<(), ProtocolError> {
+        match self.content_left {
             None | Some(0) => Ok(()),
             Some(missing) => Err(ProtocolError {
                 rule: "content is as long as content-length says (RFC 9113 section 8.1.1)",
@@ -227,7 +234,7 @@ impl Stream {
     }
 }
 
-fn misplaced(found: &str) -> ProtocolError {
+fn malformed_sequence(found: &str) -> ProtocolError {
     ProtocolError {
         rule: "a reply is HEADERS with :status, DATA, and at most one section of trailers, \
                which ends the stream (RFC 9113 section 8.1)",

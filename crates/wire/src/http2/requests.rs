@@ -4,11 +4,11 @@ use super::hpack::{Encoder, Huffman, Indexing, TABLE_SIZE_DEFAULT};
 use crate::Request;
 
 /// Blocks kept; a load rarely has more kinds of requests on one connection.
-const MEMOS_MAX: usize = 16;
+const CACHED_BLOCKS_MAX: usize = 16;
 
 /// A block that changed nothing when it was made: good while the version stands.
 #[derive(Debug)]
-struct Memo {
+struct CachedBlock {
     request: u32,
     version: u64,
     block: Vec<u8>,
@@ -16,25 +16,25 @@ struct Memo {
 
 /// The encoder of a connection's requests.
 #[derive(Debug)]
-pub(super) struct Requests {
+pub(super) struct RequestEncoder {
     scheme: &'static str,
     encoder: Encoder,
-    memos: Vec<Memo>,
-    /// The memo used last, which is the likeliest.
-    hot: usize,
-    /// The memo to replace when there are [`MEMOS_MAX`].
-    victim: usize,
+    cached_blocks: Vec<CachedBlock>,
+    /// The block used last, which is the likeliest.
+    last_used: usize,
+    /// The block to replace when there are [`CACHED_BLOCKS_MAX`].
+    evict_next: usize,
     scratch: Vec<u8>,
 }
 
-impl Requests {
-    pub(super) fn new(https: bool) -> Requests {
-        Requests {
+impl RequestEncoder {
+    pub(super) fn new(https: bool) -> RequestEncoder {
+        RequestEncoder {
             scheme: if https { "https" } else { "http" },
-            encoder: Encoder::new(TABLE_SIZE_DEFAULT, Huffman::NotLonger),
-            memos: Vec::new(),
-            hot: 0,
-            victim: 0,
+            encoder: Encoder::new(TABLE_SIZE_DEFAULT, Huffman::WhenNotLonger),
+            cached_blocks: Vec::new(),
+            last_used: 0,
+            evict_next: 0,
             scratch: Vec::new(),
         }
     }
@@ -48,55 +48,55 @@ impl Requests {
     /// order in which they are asked for.
     #[inline]
     pub(super) fn block(&mut self, request: &Request) -> &[u8] {
-        if !self.is_fresh(self.hot, request.id) {
-            match (0..self.memos.len()).find(|&at| self.is_fresh(at, request.id)) {
-                Some(at) => self.hot = at,
+        if !self.is_fresh(self.last_used, request.id) {
+            match (0..self.cached_blocks.len()).find(|&at| self.is_fresh(at, request.id)) {
+                Some(at) => self.last_used = at,
                 None => return self.encode(request),
             }
         }
-        &self.memos[self.hot].block
+        &self.cached_blocks[self.last_used].block
     }
 
     #[inline]
     fn is_fresh(&self, at: usize, request: u32) -> bool {
         let version = self.encoder.table().version();
-        self.memos
+        self.cached_blocks
             .get(at)
-            .is_some_and(|memo| memo.request == request && memo.version == version)
+            .is_some_and(|cached| cached.request == request && cached.version == version)
     }
 
     fn encode(&mut self, request: &Request) -> &[u8] {
-        let passing = self.encoder.resizing();
+        let one_off = self.encoder.has_pending_resize();
         let version = self.encoder.table().version();
         self.scratch.clear();
-        self.encoder.begin(&mut self.scratch);
+        self.encoder.begin_block(&mut self.scratch);
         write_fields(&mut self.encoder, self.scheme, request, &mut self.scratch);
-        if !passing && self.encoder.table().version() == version {
+        if !one_off && self.encoder.table().version() == version {
             self.remember(request.id, version);
         }
         &self.scratch
     }
 
     fn remember(&mut self, request: u32, version: u64) {
-        let memo = Memo {
+        let cached = CachedBlock {
             request,
             version,
             block: self.scratch.clone(),
         };
-        let stale = |old: &Memo| old.request == request || old.version != version;
-        self.hot = match self.memos.iter().position(stale) {
+        let stale = |old: &CachedBlock| old.request == request || old.version != version;
+        self.last_used = match self.cached_blocks.iter().position(stale) {
             Some(at) => at,
-            None if self.memos.len() < MEMOS_MAX => {
-                self.memos.push(memo);
-                self.hot = self.memos.len() - 1;
+            None if self.cached_blocks.len() < CACHED_BLOCKS_MAX => {
+                self.cached_blocks.push(cached);
+                self.last_used = self.cached_blocks.len() - 1;
                 return;
             }
             None => {
-                self.victim = (self.victim + 1) % MEMOS_MAX;
-                self.victim
+                self.evict_next = (self.evict_next + 1) % CACHED_BLOCKS_MAX;
+                self.evict_next
             }
         };
-        self.memos[self.hot] = memo;
+        self.cached_blocks[self.last_used] = cached;
     }
 }
 
@@ -118,7 +118,7 @@ fn write_fields(encoder: &mut Encoder, scheme: &str, request: &Request, out: &mu
     for (name, value) in &request.fields {
         encoder.field(name.as_bytes(), value.as_bytes(), indexing(name), out);
     }
-    if states_length(request) {
+    if sends_content_length(request) {
         let length = request.body.len().to_string();
         encoder.field(
             b"content-length",
@@ -139,7 +139,7 @@ fn indexing(name: &str) -> Indexing {
 
 /// `content-length` is sent wherever a server may expect content (RFC 9110
 /// section 8.6), but not in gRPC, whose clients send none.
-fn states_length(request: &Request) -> bool {
+fn sends_content_length(request: &Request) -> bool {
     let grpc = request
         .fields
         .iter()

@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::flow_control::{ReceiveWindow, SendWindow};
-use super::frame::{flag, kind, put, put_window_update};
+use super::frame::{flag, kind, write_frame, write_window_update};
 use super::streams::Stream;
 
 /// Bytes after which a pump leaves the rest to the next.
@@ -21,38 +21,38 @@ enum Progress {
 
 impl Client {
     /// The bytes of one send; true while more are ready.
-    pub(super) fn emit(&mut self, out: &mut Vec<u8>) -> bool {
+    pub(super) fn send_frames(&mut self, out: &mut Vec<u8>) -> bool {
         let limit = out.len() + PUMP_BYTES;
-        self.emit_control(out);
+        self.send_control(out);
         if self.is_over() {
             return false;
         }
         if !self.options.split_writes {
-            self.emit_heads(out, limit);
-            self.emit_bodies(out, limit);
-        } else if self.can_send() && (self.heads_last || !self.can_open()) {
-            self.emit_bodies(out, limit);
-            self.heads_last = false;
+            self.send_headers(out, limit);
+            self.send_data_frames(out, limit);
+        } else if self.can_send() && (self.headers_sent_last || !self.can_open()) {
+            self.send_data_frames(out, limit);
+            self.headers_sent_last = false;
         } else {
-            self.emit_heads(out, limit);
-            self.heads_last = true;
+            self.send_headers(out, limit);
+            self.headers_sent_last = true;
         }
         self.can_open() || self.can_send()
     }
 
-    fn emit_control(&mut self, out: &mut Vec<u8>) {
+    fn send_control(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.control);
         self.acks = 0;
         if self.is_over() {
             return;
         }
         if self.receive_window.is_low() {
-            put_window_update(out, 0, self.receive_window.refill());
+            write_window_update(out, 0, self.receive_window.refill());
         }
-        for slot in self.owing.drain(..) {
+        for slot in self.update_due.drain(..) {
             if let Some(stream) = self.streams.get_mut(slot) {
-                stream.owing = false;
-                put_window_update(out, stream.id, stream.receive_window.refill());
+                stream.update_due = false;
+                write_window_update(out, stream.id, stream.receive_window.refill());
             }
         }
     }
@@ -67,7 +67,7 @@ impl Client {
         !self.sending.is_empty() && self.send_window.available() > 0
     }
 
-    fn emit_heads(&mut self, out: &mut Vec<u8>, limit: usize) {
+    fn send_headers(&mut self, out: &mut Vec<u8>, limit: usize) {
         while out.len() < limit && self.can_open() {
             if let Some(slot) = self.opening.pop_front() {
                 self.open(slot, out);
@@ -89,7 +89,7 @@ impl Client {
         stream.send_window = SendWindow::new(self.peer.window);
         stream.receive_window = ReceiveWindow::stream(self.options.stream_window);
         let block = self.requests.block(request);
-        put_block(
+        write_field_block(
             out,
             id,
             block,
@@ -102,12 +102,12 @@ impl Client {
         } else if self.options.split_writes {
             self.queue(slot);
         } else {
-            self.emit_data(slot, out);
+            self.send_data(slot, out);
         }
     }
 
     /// DATA of all streams in turn, a frame each.
-    fn emit_bodies(&mut self, out: &mut Vec<u8>, limit: usize) {
+    fn send_data_frames(&mut self, out: &mut Vec<u8>, limit: usize) {
         while out.len() < limit && self.send_window.available() > 0 {
             let Some(slot) = self.sending.pop_front() else {
                 return;
@@ -115,16 +115,16 @@ impl Client {
             if let Some(stream) = self.streams.get_mut(slot) {
                 stream.queued = false;
             }
-            self.emit_data(slot, out);
+            self.send_data(slot, out);
         }
     }
 
-    fn emit_data(&mut self, slot: u32, out: &mut Vec<u8>) {
+    fn send_data(&mut self, slot: u32, out: &mut Vec<u8>) {
         let Some(stream) = self.streams.get_mut(slot) else {
             return;
         };
         let frame_max = (self.peer.frame_max as usize).min(PUMP_BYTES);
-        match put_data(stream, &mut self.send_window, frame_max, out) {
+        match write_data(stream, &mut self.send_window, frame_max, out) {
             Progress::Done => {
                 stream.request = None;
                 self.unsent -= 1;
@@ -148,7 +148,7 @@ impl Client {
 }
 
 /// Appends the next DATA frame of `stream`, as large as every limit allows.
-fn put_data(
+fn write_data(
     stream: &mut Stream,
     connection: &mut SendWindow,
     frame_max: usize,
@@ -170,7 +170,7 @@ fn put_data(
         } else {
             0
         };
-        put(out, kind::DATA, last, stream.id, &rest[..length]);
+        write_frame(out, kind::DATA, last, stream.id, &rest[..length]);
         stream.sent += length;
         stream.send_window.consume(length);
         connection.consume(length);
@@ -184,10 +184,10 @@ fn put_data(
 
 /// Appends HEADERS, with CONTINUATION where the block is longer than a frame
 /// may be (RFC 9113 section 6.10).
-fn put_block(out: &mut Vec<u8>, stream: u32, block: &[u8], last: bool, frame_max: usize) {
+fn write_field_block(out: &mut Vec<u8>, stream: u32, block: &[u8], last: bool, frame_max: usize) {
     let end_stream = if last { flag::END_STREAM } else { 0 };
     if block.len() <= frame_max {
-        return put(
+        return write_frame(
             out,
             kind::HEADERS,
             end_stream | flag::END_HEADERS,
@@ -196,11 +196,11 @@ fn put_block(out: &mut Vec<u8>, stream: u32, block: &[u8], last: bool, frame_max
         );
     }
     let (first, rest) = block.split_at(frame_max);
-    put(out, kind::HEADERS, end_stream, stream, first);
+    write_frame(out, kind::HEADERS, end_stream, stream, first);
     let mut left = rest.len();
     for part in rest.chunks(frame_max) {
         left -= part.len();
         let flags = if left == 0 { flag::END_HEADERS } else { 0 };
-        put(out, kind::CONTINUATION, flags, stream, part);
+        write_frame(out, kind::CONTINUATION, flags, stream, part);
     }
 }

@@ -1,11 +1,11 @@
 //! What each side asks of the other: the client's [`Options`] with the SETTINGS that
 //! announce them, and the peer's SETTINGS (RFC 9113 section 6.5).
 
-use super::error::Fault;
+use super::error::ConnectionError;
 use super::flow_control::ReceiveWindow;
 use super::frame::{
-    MAX_FRAME_SIZE_MAX, MAX_FRAME_SIZE_MIN, PREFACE, WINDOW_DEFAULT, WINDOW_MAX, code, kind, put,
-    put_window_update, setting,
+    MAX_FRAME_SIZE_MAX, MAX_FRAME_SIZE_MIN, PREFACE, WINDOW_DEFAULT, WINDOW_MAX, code, kind,
+    setting, write_frame, write_window_update,
 };
 
 /// How a [`Client`](super::Client) behaves. Values outside their range are
@@ -45,7 +45,7 @@ impl Default for Options {
 }
 
 impl Options {
-    pub(super) fn legal(self) -> Options {
+    pub(super) fn clamped(self) -> Options {
         Options {
             stream_window: self.stream_window.clamp(1, WINDOW_MAX),
             connection_window: self.connection_window.clamp(1, WINDOW_MAX),
@@ -55,7 +55,7 @@ impl Options {
     }
 
     /// Preface, SETTINGS, and the connection's window (RFC 9113 section 3.4).
-    pub(super) fn greeting(&self) -> Vec<u8> {
+    pub(super) fn preface(&self) -> Vec<u8> {
         let mut parameters = vec![
             (setting::ENABLE_PUSH, 0),
             (setting::MAX_HEADER_LIST_SIZE, self.header_list_max),
@@ -71,12 +71,12 @@ impl Options {
             payload.extend_from_slice(&u16::to_be_bytes(name));
             payload.extend_from_slice(&u32::to_be_bytes(value));
         }
-        let mut greeting = PREFACE.to_vec();
-        put(&mut greeting, kind::SETTINGS, 0, 0, &payload);
+        let mut preface = PREFACE.to_vec();
+        write_frame(&mut preface, kind::SETTINGS, 0, 0, &payload);
         if let Some(increment) = ReceiveWindow::connection_grant(self.connection_window) {
-            put_window_update(&mut greeting, 0, increment);
+            write_window_update(&mut preface, 0, increment);
         }
-        greeting
+        preface
     }
 }
 
@@ -110,13 +110,13 @@ impl PeerSettings {
     }
 
     /// Takes one parameter (RFC 9113 section 6.5.2); unknown ones are ignored.
-    pub(super) fn apply(&mut self, entry: [u8; 6]) -> Result<Option<Change>, Box<Fault>> {
+    pub(super) fn apply(&mut self, entry: [u8; 6]) -> Result<Option<Change>, Box<ConnectionError>> {
         let [i1, i0, v3, v2, v1, v0] = entry;
         let value = u32::from_be_bytes([v3, v2, v1, v0]);
         match u16::from_be_bytes([i1, i0]) {
             setting::HEADER_TABLE_SIZE => return Ok(Some(Change::TableSize(value))),
             setting::ENABLE_PUSH if value != 0 => {
-                return Err(Fault::protocol(
+                return Err(ConnectionError::protocol(
                     "a server sends SETTINGS_ENABLE_PUSH as 0 or not at all \
                      (RFC 9113 section 6.5.2)",
                     value.to_string(),
@@ -130,9 +130,9 @@ impl PeerSettings {
         Ok(None)
     }
 
-    fn set_window(&mut self, value: u32) -> Result<Change, Box<Fault>> {
+    fn set_window(&mut self, value: u32) -> Result<Change, Box<ConnectionError>> {
         if value > WINDOW_MAX {
-            return Err(Fault::new(
+            return Err(ConnectionError::new(
                 code::FLOW_CONTROL_ERROR,
                 "SETTINGS_INITIAL_WINDOW_SIZE is at most 2^31 - 1 (RFC 9113 section 6.5.2)",
                 value.to_string(),
@@ -143,9 +143,9 @@ impl PeerSettings {
         Ok(Change::Window(growth))
     }
 
-    fn set_frame_max(&mut self, value: u32) -> Result<(), Box<Fault>> {
+    fn set_frame_max(&mut self, value: u32) -> Result<(), Box<ConnectionError>> {
         if !(MAX_FRAME_SIZE_MIN..=MAX_FRAME_SIZE_MAX).contains(&value) {
-            return Err(Fault::protocol(
+            return Err(ConnectionError::protocol(
                 "SETTINGS_MAX_FRAME_SIZE is 16384 to 16777215 (RFC 9113 section 6.5.2)",
                 value.to_string(),
             ));

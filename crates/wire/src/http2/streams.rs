@@ -20,15 +20,15 @@ pub(super) struct Stream {
     pub(super) send_window: SendWindow,
     pub(super) receive_window: ReceiveWindow,
     /// Bytes of content that the reply's `content-length` still promises.
-    pub(super) promised: Option<u64>,
+    pub(super) content_left: Option<u64>,
     /// The reply to HEAD, and some statuses, have no content (RFC 9110 section 6.4.1).
-    pub(super) contentless: bool,
-    pub(super) first_seen: bool,
+    pub(super) no_content: bool,
+    pub(super) first_byte_seen: bool,
     pub(super) head_seen: bool,
     /// Waits in the queue of streams that have DATA to send.
     pub(super) queued: bool,
     /// Waits in the list of streams that owe a WINDOW_UPDATE.
-    pub(super) owing: bool,
+    pub(super) update_due: bool,
 }
 
 impl Stream {
@@ -40,12 +40,12 @@ impl Stream {
             sent: 0,
             send_window: SendWindow::new(0),
             receive_window: ReceiveWindow::stream(0),
-            promised: None,
-            contentless: request.method == "HEAD",
-            first_seen: false,
+            content_left: None,
+            no_content: request.method == "HEAD",
+            first_byte_seen: false,
             head_seen: false,
             queued: false,
-            owing: false,
+            update_due: false,
         }
     }
 }
@@ -55,8 +55,8 @@ impl Stream {
 pub(super) struct Streams {
     slots: Vec<Option<Stream>>,
     free: Vec<u32>,
-    by_id: Index,
-    by_call: Index,
+    by_id: SlotMap,
+    by_call: SlotMap,
 }
 
 impl Streams {
@@ -131,28 +131,28 @@ impl Streams {
 }
 
 /// Streams remembered one by one.
-const REMEMBERED_MAX: usize = 32;
+const RESET_STREAMS_MAX: usize = 32;
 
 /// Frames on streams that were closed are errors, unless the peer may have sent
 /// them before it knew (RFC 9113 section 5.1, "closed"). The latest streams are
 /// known exactly; of the older ones, all up to the highest forgotten are forgiven.
 #[derive(Debug, Default)]
-pub(super) struct Cancelled {
+pub(super) struct ResetStreams {
     latest: VecDeque<u32>,
-    forgiven_to: u32,
+    tolerated_to: u32,
 }
 
-impl Cancelled {
+impl ResetStreams {
     pub(super) fn add(&mut self, stream: u32) {
-        if self.latest.len() == REMEMBERED_MAX {
+        if self.latest.len() == RESET_STREAMS_MAX {
             let oldest = self.latest.pop_front().unwrap_or(0);
-            self.forgiven_to = self.forgiven_to.max(oldest);
+            self.tolerated_to = self.tolerated_to.max(oldest);
         }
         self.latest.push_back(stream);
     }
 
-    pub(super) fn forgives(&self, stream: u32) -> bool {
-        stream <= self.forgiven_to || self.latest.contains(&stream)
+    pub(super) fn tolerates(&self, stream: u32) -> bool {
+        stream <= self.tolerated_to || self.latest.contains(&stream)
     }
 }
 
@@ -162,12 +162,12 @@ const MULTIPLIER: u32 = 0x9E37_79B1;
 
 /// Numbers to slots; slots are below `u32::MAX`. Allocates at the first insertion.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct SlotMap {
     cells: Vec<(u32, u32)>,
     len: usize,
 }
 
-impl Index {
+impl SlotMap {
     #[inline]
     fn home(&self, key: u32) -> usize {
         let bits = self.cells.len().trailing_zeros();
@@ -266,20 +266,20 @@ mod tests {
         /// Against a map that is known to be right, with keys that collide.
         #[test]
         fn it_behaves_as_a_map(steps in prop::collection::vec((0_u32..64, any::<bool>()), 0..400)) {
-            let mut index = Index::default();
+            let mut map = SlotMap::default();
             let mut model = BTreeMap::new();
             for (at, (key, insert)) in steps.into_iter().enumerate() {
                 let key = key.wrapping_mul(0x0400_0001);
                 if insert {
-                    index.insert(key, at as u32);
+                    map.insert(key, at as u32);
                     model.insert(key, at as u32);
                 } else {
-                    index.remove(key);
+                    map.remove(key);
                     model.remove(&key);
                 }
                 for probe in 0..64_u32 {
                     let probe = probe.wrapping_mul(0x0400_0001);
-                    prop_assert_eq!(index.get(probe), model.get(&probe).copied());
+                    prop_assert_eq!(map.get(probe), model.get(&probe).copied());
                 }
             }
         }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use wirelab_wire_own::infoset::scope::{Scope, same};
-use wirelab_wire_own::infoset::source::marks;
+use wirelab_wire_own::infoset::source::affects_value;
 use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
 
 use super::escape;
 use super::name::QName;
-use super::search::{self, before_mark};
+use super::search::{self, value_end_offset};
 
 /// Attributes of one element, declarations of namespaces included.
 const ATTRIBUTES_MAX: usize = 64;
@@ -17,21 +17,21 @@ const ATTRIBUTES_MAX: usize = 64;
 /// well-formed. Few are ever asked for, so they stay where they lie.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AttributeList<'de> {
-    met: Met,
+    span: AttributeSpan,
     /// Room to compare those with each other that declare no namespace.
     others: Vec<Attribute<'de>>,
 }
 
 /// Where the attributes of an element lie.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Met {
+pub(super) struct AttributeSpan {
     /// From behind the element's name to behind the tag; no byte where there
     /// are none.
     begin: usize,
     end: usize,
     /// One of them says something of its element's value, or where that is:
-    /// see [`Element::marked`](wirelab_wire_own::infoset::source::Element::marked).
-    pub(super) marked: bool,
+    /// see [`Element::has_value_attribute`](wirelab_wire_own::infoset::source::Element::has_value_attribute).
+    pub(super) has_value_attribute: bool,
 }
 
 /// An attribute that declares no namespace.
@@ -52,7 +52,7 @@ pub(super) struct TagEnd {
     pub(super) empty: bool,
 }
 
-impl Met {
+impl AttributeSpan {
     /// Where the tag's `>` lies, whose name ends at `name_end`.
     #[inline(always)]
     pub(super) fn behind(self, name_end: usize) -> usize {
@@ -67,13 +67,13 @@ impl Met {
 impl<'de> AttributeList<'de> {
     /// Takes those of an equal tag in the same scope, or of one without any.
     #[inline]
-    pub(super) fn recall(&mut self, met: Met) {
-        self.met = met;
+    pub(super) fn restore(&mut self, span: AttributeSpan) {
+        self.span = span;
     }
 
     /// Where they lie.
-    pub(super) fn met(&self) -> Met {
-        self.met
+    pub(super) fn span(&self) -> AttributeSpan {
+        self.span
     }
 
     /// Reads what follows an element's name, from `at` to the end of the tag:
@@ -89,10 +89,10 @@ impl<'de> AttributeList<'de> {
         let mut first = None;
         self.others.clear();
         let mut count = 0;
-        let mut pairs = Pairs { document, at };
+        let mut pairs = AttributeParser { document, at };
         let end = loop {
             let pair = match pairs.next()? {
-                Next::Pair(pair) => pair,
+                Next::RawAttribute(pair) => pair,
                 Next::End(end) => break end,
             };
             if count == ATTRIBUTES_MAX {
@@ -105,10 +105,10 @@ impl<'de> AttributeList<'de> {
                 None => self.others.push(Attribute::of(&pair)),
             }
         };
-        self.met = Met {
+        self.span = AttributeSpan {
             begin: at,
             end: end.at,
-            marked: self.resolve(first, scope)?,
+            has_value_attribute: self.resolve(first, scope)?,
         };
         Ok(end)
     }
@@ -137,17 +137,17 @@ impl<'de> AttributeList<'de> {
     pub(super) fn pairs(
         &self,
         document: &'de str,
-    ) -> impl Iterator<Item = Result<Pair<'de>, Error>> + use<'de> {
-        let mut pairs = Pairs {
+    ) -> impl Iterator<Item = Result<RawAttribute<'de>, Error>> + use<'de> {
+        let mut pairs = AttributeParser {
             document,
-            at: self.met.begin,
+            at: self.span.begin,
         };
         let next = move || match pairs.next() {
-            Ok(Next::Pair(pair)) => Some(Ok(pair)),
+            Ok(Next::RawAttribute(pair)) => Some(Ok(pair)),
             Ok(Next::End(_)) => None,
             Err(error) => Some(Err(error)),
         };
-        let any = self.met.end > self.met.begin;
+        let any = self.span.end > self.span.begin;
         any.then_some(next).into_iter().flat_map(std::iter::from_fn)
     }
 
@@ -163,24 +163,24 @@ impl<'de> AttributeList<'de> {
             return Ok(false);
         };
         first.namespace = first.namespace(scope)?;
-        let mut marked = marks(first.local);
+        let mut has_value_attribute = affects_value(first.local);
         for at in 0..self.others.len() {
             let (before, rest) = self.others.split_at_mut(at);
             let found = &mut rest[0];
             found.namespace = found.namespace(scope)?;
-            marked |= marks(found.local);
-            if found.is_twin(&first) || before.iter().any(|other| found.is_twin(other)) {
+            has_value_attribute |= affects_value(found.local);
+            if found.is_duplicate(&first) || before.iter().any(|other| found.is_duplicate(other)) {
                 let text = "an attribute stands twice";
                 return Err(Error::syntax(found.offset, text));
             }
         }
-        Ok(marked)
+        Ok(has_value_attribute)
     }
 }
 
 impl<'de> Attribute<'de> {
     /// One whose namespace is not known yet.
-    fn of(pair: &Pair<'de>) -> Self {
+    fn of(pair: &RawAttribute<'de>) -> Self {
         Attribute {
             namespace: "",
             prefix: pair.name.prefix,
@@ -197,7 +197,7 @@ impl<'de> Attribute<'de> {
         }
     }
 
-    fn is_twin(&self, other: &Attribute<'_>) -> bool {
+    fn is_duplicate(&self, other: &Attribute<'_>) -> bool {
         self.local == other.local && same(self.namespace, other.namespace)
     }
 }
@@ -206,31 +206,31 @@ impl<'de> Attribute<'de> {
 /// that is written as most of rpc/encoded are, and that needs no closer look:
 /// it declares nothing, refers to nothing and marks nothing.
 #[inline(always)]
-pub(super) fn type_alone(bytes: &[u8], at: usize, scope: &Scope<'_>) -> Option<Met> {
+pub(super) fn type_alone(bytes: &[u8], at: usize, scope: &Scope<'_>) -> Option<AttributeSpan> {
     const BEGIN: &[u8] = b" xsi:type=\"";
     let value = bytes.get(at..)?.strip_prefix(BEGIN)?;
-    let length = before_mark(value.first_chunk()?);
+    let length = value_end_offset(value.first_chunk()?);
     let plain = scope.has_xsi() && value.get(length..)?.starts_with(b"\">");
-    plain.then_some(Met {
+    plain.then_some(AttributeSpan {
         begin: at,
         end: at + BEGIN.len() + length + 2,
-        marked: false,
+        has_value_attribute: false,
     })
 }
 
 /// The attributes of a start tag one by one.
-struct Pairs<'de> {
+struct AttributeParser<'de> {
     document: &'de str,
     at: usize,
 }
 
 /// What comes next in a start tag.
 enum Next<'de> {
-    Pair(Pair<'de>),
+    RawAttribute(RawAttribute<'de>),
     End(TagEnd),
 }
 
-impl<'de> Pairs<'de> {
+impl<'de> AttributeParser<'de> {
     #[inline]
     fn next(&mut self) -> Result<Next<'de>, Error> {
         let bytes = self.document.as_bytes();
@@ -242,12 +242,12 @@ impl<'de> Pairs<'de> {
             let text = "white space must stand before an attribute";
             return Err(Error::syntax(begin, text));
         }
-        let pair = Pair::read(self.document, begin)?;
-        if pair.referring {
+        let pair = RawAttribute::read(self.document, begin)?;
+        if pair.has_references {
             escape::attribute_value(pair.value, pair.offset)?;
         }
         self.at = pair.end;
-        Ok(Next::Pair(pair))
+        Ok(Next::RawAttribute(pair))
     }
 }
 
@@ -266,12 +266,12 @@ fn tag_end(bytes: &[u8], at: usize) -> Result<Option<TagEnd>, Error> {
 }
 
 fn declare<'de>(
-    pair: &Pair<'de>,
+    pair: &RawAttribute<'de>,
     prefix: &'de str,
     scope: &mut Scope<'de>,
     depth: usize,
 ) -> Result<(), Error> {
-    if pair.referring || pair.value.contains(['\t', '\n', '\r']) {
+    if pair.has_references || pair.value.contains(['\t', '\n', '\r']) {
         let text = "a namespace's name must be written without references or line breaks";
         return Err(Error::syntax(pair.offset, text));
     }
@@ -283,19 +283,19 @@ pub(super) const VALUE_BYTES_MAX: usize = 4096;
 
 /// An attribute as it is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pair<'de> {
+pub(super) struct RawAttribute<'de> {
     pub(super) name: QName<'de>,
     /// Without its quotation marks, references unresolved.
     pub(super) value: &'de str,
     /// Whether the value holds an `&`.
-    pub(super) referring: bool,
+    pub(super) has_references: bool,
     /// Where the name begins.
     pub(super) offset: usize,
     /// Behind the closing quotation mark.
     pub(super) end: usize,
 }
 
-impl<'de> Pair<'de> {
+impl<'de> RawAttribute<'de> {
     /// Reads the attribute whose name begins at `offset`. What
     /// the value's references stand for is for its user to prove.
     #[inline]
@@ -304,15 +304,15 @@ impl<'de> Pair<'de> {
         let name = QName::read(document, offset)?;
         let name_end = offset + name.whole.len();
         let start = value_start(bytes, name_end)?;
-        let (end, referring) = value_end(bytes, start)?;
+        let (end, has_references) = value_end(bytes, start)?;
         if end - start > VALUE_BYTES_MAX {
             let what = "bytes of an attribute";
             return Err(Error::limit(offset, what, VALUE_BYTES_MAX));
         }
-        Ok(Pair {
+        Ok(RawAttribute {
             name,
             value: &document[start..end],
-            referring,
+            has_references,
             offset,
             end: end + 1,
         })
@@ -341,14 +341,14 @@ fn value_start(bytes: &[u8], name_end: usize) -> Result<usize, Error> {
 #[inline]
 fn value_end(bytes: &[u8], start: usize) -> Result<(usize, bool), Error> {
     let mark = bytes[start - 1];
-    let mut referring = false;
+    let mut has_references = false;
     let mut at = start;
     loop {
-        at = search::first_of(bytes, at, [mark, b'<', b'&']);
+        at = search::find_any(bytes, at, [mark, b'<', b'&']);
         match bytes.get(at) {
-            Some(b'&') => referring = true,
+            Some(b'&') => has_references = true,
             Some(b'<') => return Err(Error::syntax(at, "< in an attribute")),
-            Some(_) => return Ok((at, referring)),
+            Some(_) => return Ok((at, has_references)),
             None => return Err(Error::new(at, ErrorKind::Truncated)),
         }
         at += 1;

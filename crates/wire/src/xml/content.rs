@@ -58,7 +58,7 @@ impl<'de> Scanner<'de> {
                     let run = self.run()?;
                     let raw = &self.document[offset..run.end];
                     whole.push_str(&if run.returns {
-                        unified(raw)
+                        normalize_line_ends(raw)
                     } else {
                         raw.into()
                     });
@@ -74,13 +74,13 @@ impl<'de> Scanner<'de> {
         let run = self.run()?;
         let raw = &self.document[self.position.at..run.end];
         if self.position.depth == 0 {
-            self.prove_outside(chars::is_blank(raw))?;
+            self.check_outside_root(chars::is_blank(raw))?;
             self.position.at = run.end;
             return Ok(None);
         }
         self.position.at = run.end;
         let text = if run.returns {
-            unified(raw)
+            normalize_line_ends(raw)
         } else {
             raw.into()
         };
@@ -89,7 +89,7 @@ impl<'de> Scanner<'de> {
 
     /// Reads a reference.
     pub(super) fn reference(&mut self) -> Result<Step<'de>, Error> {
-        self.prove_inside()?;
+        self.check_inside_root()?;
         let offset = self.position.at;
         let (character, bytes) = escape::leading_reference(&self.document[offset..], offset)?;
         self.position.at += bytes;
@@ -97,13 +97,13 @@ impl<'de> Scanner<'de> {
     }
 
     /// Reads what begins with `<!`.
-    pub(super) fn declared_markup(&mut self) -> Result<Option<Step<'de>>, Error> {
+    pub(super) fn markup_declaration(&mut self) -> Result<Option<Step<'de>>, Error> {
         let rest = self.rest();
         if rest.starts_with(b"<!--") {
             return self.comment().map(|()| None);
         }
         if rest.starts_with(b"<![CDATA[") {
-            return self.character_data().map(Some);
+            return self.cdata_section().map(Some);
         }
         let begun = |markup: &[u8]| markup.starts_with(rest);
         Err(match rest.get(2) {
@@ -113,12 +113,14 @@ impl<'de> Scanner<'de> {
         })
     }
 
-    fn character_data(&mut self) -> Result<Step<'de>, Error> {
-        self.prove_inside()?;
+    fn cdata_section(&mut self) -> Result<Step<'de>, Error> {
+        self.check_inside_root()?;
         let begin = self.position.at + "<![CDATA[".len();
         let end = self.found(begin, b"]]>")?;
         self.position.at = end + "]]>".len();
-        Ok(Step::Text(Text::Str(unified(&self.document[begin..end]))))
+        Ok(Step::Text(Text::Str(normalize_line_ends(
+            &self.document[begin..end],
+        ))))
     }
 
     fn comment(&mut self) -> Result<(), Error> {
@@ -160,10 +162,10 @@ impl<'de> Scanner<'de> {
         let begin = self.position.at;
         let (mut end, mut returns) = (begin, false);
         loop {
-            end = search::special(bytes, end);
+            end = search::find_special(bytes, end);
             match bytes.get(end) {
                 Some(b'\r') => returns = true,
-                Some(b'>') => self.prove_no_section_end(begin, end)?,
+                Some(b'>') => self.check_no_cdata_end(begin, end)?,
                 _ => return Ok(Run { end, returns }),
             }
             end += 1;
@@ -171,7 +173,7 @@ impl<'de> Scanner<'de> {
     }
 
     /// A `>` at `at` must not end `]]>` (XML 1.0 section 2.4).
-    fn prove_no_section_end(&self, begin: usize, at: usize) -> Result<(), Error> {
+    fn check_no_cdata_end(&self, begin: usize, at: usize) -> Result<(), Error> {
         if self.document.as_bytes()[begin..at].ends_with(b"]]") {
             return Err(Error::syntax(at - 2, "]]> in text"));
         }
@@ -188,7 +190,7 @@ impl<'de> Scanner<'de> {
     }
 
     /// Outside the root nothing but what is `allowed` may stand.
-    fn prove_outside(&self, allowed: bool) -> Result<(), Error> {
+    fn check_outside_root(&self, allowed: bool) -> Result<(), Error> {
         match (allowed, self.position.rooted) {
             (true, _) => Ok(()),
             (false, true) => Err(self.error(ErrorKind::Trailing)),
@@ -199,13 +201,13 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    fn prove_inside(&self) -> Result<(), Error> {
-        self.prove_outside(self.position.depth > 0)
+    fn check_inside_root(&self) -> Result<(), Error> {
+        self.check_outside_root(self.position.depth > 0)
     }
 }
 
 /// A text with every line end as a line feed (XML 1.0 section 2.11).
-fn unified(raw: &str) -> Cow<'_, str> {
+fn normalize_line_ends(raw: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\r', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
     }

@@ -1,20 +1,20 @@
 //! The XML declaration (XML 1.0 section 2.8).
 
-use wirelab_wire_own::infoset::scope::short;
+use wirelab_wire_own::infoset::scope::excerpt;
 use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
 
-use super::attributes::Pair;
+use super::attributes::RawAttribute;
 
 /// What the documents of most writers begin with.
-const USUAL: &str = r#"<?xml version="1.0" encoding="UTF-8"?>"#;
+const COMMON_DECLARATION: &str = r#"<?xml version="1.0" encoding="UTF-8"?>"#;
 
 /// Bytes of the declaration that a document begins with; 0 without one.
 ///
 /// # Errors
 /// When it is no declaration of XML 1.0 in UTF-8.
 pub(super) fn length(document: &str) -> Result<usize, Error> {
-    if document.starts_with(USUAL) {
-        return Ok(USUAL.len());
+    if document.starts_with(COMMON_DECLARATION) {
+        return Ok(COMMON_DECLARATION.len());
     }
     let Some(rest) = document.strip_prefix("<?xml") else {
         return Ok(0);
@@ -37,7 +37,7 @@ fn check(content: &str) -> Result<(), Error> {
         if begin == content.len() {
             break;
         }
-        let pair = Pair::read(content, begin).map_err(|_| bad("attributes"))?;
+        let pair = RawAttribute::read(content, begin).map_err(|_| bad("attributes"))?;
         let in_order = wanted.any(|wanted| *wanted == pair.name.whole);
         if begin == at || !in_order || (count == 0) != (pair.name.whole == "version") {
             return Err(bad("attributes"));
@@ -57,7 +57,7 @@ fn check_value(name: &str, value: &str) -> Result<(), Error> {
         "standalone" if matches!(value, "yes" | "no") => Ok(()),
         "encoding" if value.eq_ignore_ascii_case("utf-8") => Ok(()),
         "encoding" => {
-            let text = format!("declared as {:?}", short(value));
+            let text = format!("declared as {:?}", excerpt(value));
             Err(Error::new(0, ErrorKind::Encoding(text)))
         }
         _ => Err(bad(name)),

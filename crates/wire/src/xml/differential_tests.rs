@@ -71,7 +71,7 @@ fn ours(document: &[u8]) -> Result<Vec<Seen>, Error> {
         match scanner.step()? {
             Step::Open(element) => {
                 depth += 1;
-                prove_found(&scanner);
+                check_found(&scanner);
                 let pairs = scanner.attributes();
                 let owned = |pair: Result<(&str, std::borrow::Cow<'_, str>), Error>| {
                     pair.map(|(name, value)| (name.to_owned(), value.into_owned()))
@@ -96,7 +96,7 @@ fn ours(document: &[u8]) -> Result<Vec<Seen>, Error> {
 }
 
 /// Whoever asks for one of the attributes gets that one.
-fn prove_found(scanner: &Scanner<'_>) {
+fn check_found(scanner: &Scanner<'_>) {
     for (name, value) in scanner.attributes().flatten() {
         if Scope::declared_by(name).is_some() {
             continue;
@@ -112,7 +112,7 @@ fn prove_found(scanner: &Scanner<'_>) {
 
 /// The text of every element that a document opens is the same in one piece
 /// and piece by piece, or both refuse it at the same place.
-fn prove_texts(document: &[u8]) {
+fn check_texts(document: &[u8]) {
     for opened in 1.. {
         let Some((mut whole, mut pieces)) = within(document, opened).zip(within(document, opened))
         else {
@@ -348,13 +348,13 @@ proptest! {
     #[test]
     fn generated_documents_are_seen_alike(document in document()) {
         compare(document.as_bytes());
-        prove_texts(document.as_bytes());
+        check_texts(document.as_bytes());
     }
 
     #[test]
     fn mutated_documents_are_seen_alike_or_refused(document in mutated()) {
         compare(&document);
-        prove_texts(&document);
+        check_texts(&document);
     }
 }
 

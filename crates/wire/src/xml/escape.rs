@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use wirelab_wire_own::infoset::scope::short;
+use wirelab_wire_own::infoset::scope::excerpt;
 use wirelab_wire_own::infoset::{Error, ErrorKind, chars};
 
 use super::search;
@@ -18,7 +18,7 @@ pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
     let whole = text.as_bytes();
     let mut begin = 0;
     loop {
-        let end = search::special(whole, begin);
+        let end = search::find_special(whole, begin);
         out.extend_from_slice(&whole[begin..end]);
         match whole.get(end) {
             None => return,
@@ -31,7 +31,7 @@ pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
 /// Whether text is the same as element content.
 #[inline(always)]
 pub(crate) fn is_plain(text: &str) -> bool {
-    search::none_special(text.as_bytes())
+    search::has_no_special(text.as_bytes())
 }
 
 /// Appends an attribute's value and its quotation marks: also tab and line
@@ -88,7 +88,7 @@ fn resolved(name: &str, offset: usize) -> Result<char, Error> {
         "apos" => Ok('\''),
         _ => match name.strip_prefix('#') {
             Some(number) => character(number, offset),
-            None => Err(Error::new(offset, ErrorKind::Entity(short(name)))),
+            None => Err(Error::new(offset, ErrorKind::Entity(excerpt(name)))),
         },
     }
 }
@@ -103,7 +103,7 @@ fn character(number: &str, offset: usize) -> Result<char, Error> {
         .ok()
         .filter(|_| digits_only);
     let Some(code) = code else {
-        let text = format!("bad character reference {:?}", short(number));
+        let text = format!("bad character reference {:?}", excerpt(number));
         return Err(Error::syntax(offset, text));
     };
     char::from_u32(code)

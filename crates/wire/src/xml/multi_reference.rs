@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use wirelab_wire_own::infoset::scope::{Scope, short};
+use wirelab_wire_own::infoset::scope::{Scope, excerpt};
 use wirelab_wire_own::infoset::{DEPTH_MAX, Error, ErrorKind};
 
 use super::position::Position;
@@ -59,7 +59,7 @@ impl<'de> References<'de> {
         here: &mut Position<'de>,
     ) -> Result<(), Error> {
         let fail = |fault| {
-            let id = short(id);
+            let id = excerpt(id);
             Err(Error::new(here.at, ErrorKind::Reference { id, fault }))
         };
         let index = self.index.as_ref().expect("the index is set first");

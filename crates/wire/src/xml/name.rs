@@ -1,7 +1,7 @@
 //! Qualified names as they are written (Namespaces in XML 1.0, section 4).
 
 use wirelab_wire_own::infoset::chars::{self, Class, NAME_BYTES_MAX};
-use wirelab_wire_own::infoset::scope::short;
+use wirelab_wire_own::infoset::scope::excerpt;
 use wirelab_wire_own::infoset::{Error, ErrorKind};
 
 use super::search;
@@ -66,7 +66,7 @@ impl<'de> QName<'de> {
         let Some((prefix, local)) = chars::split_name(whole) else {
             return Err(Error::syntax(
                 at,
-                format!("{:?} is not a name", short(whole)),
+                format!("{:?} is not a name", excerpt(whole)),
             ));
         };
         Ok(QName {

@@ -3,7 +3,7 @@
 use wirelab_wire_own::infoset::scope::Scope;
 
 use super::attributes::AttributeList;
-use super::tag_cache::Repeats;
+use super::tag_cache::TagCache;
 
 /// Where a scanner is.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub(super) struct Position<'de> {
     /// Attributes of the element opened last.
     pub(super) attributes: AttributeList<'de>,
     /// Start tags that may come again.
-    pub(super) repeats: Repeats<'de>,
+    pub(super) tag_cache: TagCache<'de>,
     /// The element opened last, as long as nobody has stepped into it, where
     /// it holds nothing but plain characters.
     pub(super) leaf: Option<Leaf>,
@@ -68,7 +68,7 @@ impl<'de> Position<'de> {
     /// Takes the element opened last among the open ones, so that it can be
     /// stepped through.
     #[inline]
-    pub(super) fn settle(&mut self) {
+    pub(super) fn open_leaf(&mut self) {
         if let Some(leaf) = self.leaf.take() {
             self.push(leaf.name);
         }
@@ -82,7 +82,7 @@ impl<'de> Position<'de> {
             open: Vec::with_capacity(ROOM),
             scope: Scope::default(),
             attributes: AttributeList::default(),
-            repeats: Repeats::default(),
+            tag_cache: TagCache::default(),
             leaf: None,
             empty: false,
             rooted: false,

@@ -33,7 +33,7 @@ impl<'de> Scanner<'de> {
         let document = checked(bytes)?;
         let after_mark = document.strip_prefix('\u{FEFF}').unwrap_or(document);
         let mark = document.len() - after_mark.len();
-        let declaration = declaration::length(after_mark).map_err(|e| e.placed(mark))?;
+        let declaration = declaration::length(after_mark).map_err(|e| e.at_offset(mark))?;
         Ok(Scanner {
             document,
             position: Position::at(mark + declaration),
@@ -75,10 +75,10 @@ impl<'de> Scanner<'de> {
     /// One step through an open element, or before the root; `None` for what
     /// does not show.
     #[inline]
-    fn visible(&mut self) -> Result<Option<Step<'de>>, Error> {
+    fn next_event(&mut self) -> Result<Option<Step<'de>>, Error> {
         match *self.rest() {
             [b'<', b'/', ..] => self.end_tag().map(|()| Some(Step::Close)),
-            [b'<', b'!', ..] => self.declared_markup(),
+            [b'<', b'!', ..] => self.markup_declaration(),
             [b'<', b'?', ..] => self.instruction().map(|()| None),
             [b'<', _, ..] => self.start_tag().map(|element| Some(Step::Open(element))),
             [b'&', ..] => self.reference().map(Some),
@@ -89,7 +89,7 @@ impl<'de> Scanner<'de> {
 
     /// The next child, whatever stands before it.
     #[inline(never)]
-    fn any_child(&mut self) -> Result<Option<Element<'de>>, Error> {
+    fn slow_path_child(&mut self) -> Result<Option<Element<'de>>, Error> {
         loop {
             if self.position.empty {
                 self.close();
@@ -119,13 +119,13 @@ impl<'de> Scanner<'de> {
 impl<'de> Source<'de> for Scanner<'de> {
     #[inline]
     fn step(&mut self) -> Result<Step<'de>, Error> {
-        self.position.settle();
+        self.position.open_leaf();
         if self.position.empty {
             self.close();
             return Ok(Step::Close);
         }
         loop {
-            if let Some(step) = self.visible()? {
+            if let Some(step) = self.next_event()? {
                 return Ok(step);
             }
         }
@@ -133,14 +133,14 @@ impl<'de> Source<'de> for Scanner<'de> {
 
     #[inline]
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
-        self.position.settle();
-        if let Some(element) = self.usual_child() {
+        self.position.open_leaf();
+        if let Some(element) = self.fast_path_child() {
             return Ok(Some(element));
         }
-        if !self.position.empty && self.usual_end() {
+        if !self.position.empty && self.fast_path_end_tag() {
             return Ok(None);
         }
-        self.any_child()
+        self.slow_path_child()
     }
 
     #[inline]
@@ -164,7 +164,7 @@ impl<'de> Source<'de> for Scanner<'de> {
     }
 
     fn follow(&mut self, id: &str) -> Result<Element<'de>, Error> {
-        self.position.settle();
+        self.position.open_leaf();
         if !self.references.is_indexed() {
             self.references.set_index(index(self.document)?);
         }
@@ -181,10 +181,10 @@ impl<'de> Source<'de> for Scanner<'de> {
     }
 
     fn finish(&mut self) -> Result<(), Error> {
-        self.position.settle();
+        self.position.open_leaf();
         while !self.rest().is_empty() {
             let offset = self.offset();
-            if self.visible()?.is_some() {
+            if self.next_event()?.is_some() {
                 return Err(Error::new(offset, ErrorKind::Trailing));
             }
         }
@@ -220,7 +220,7 @@ fn index(document: &str) -> Result<Index<'_>, Error> {
 /// characters of XML 1.0 section 2.2, so that nothing behind has to ask again.
 fn checked(document: &[u8]) -> Result<&str, Error> {
     let text = utf8(document)?;
-    match chars::illegal(text) {
+    match chars::find_illegal(text) {
         None => Ok(text),
         Some((at, found)) => Err(Error::new(at, ErrorKind::Character(found))),
     }

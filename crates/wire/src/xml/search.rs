@@ -38,37 +38,37 @@ pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
 
 /// Whether two blocks have the same bytes from the second on, `count` of them.
 #[inline(always)]
-pub(super) fn same_behind_first(one: &[u8; BLOCK], other: &[u8; BLOCK], count: usize) -> bool {
-    (equal(one, [other]) >> 1).trailing_ones() as usize >= count
+pub(super) fn same_after_first(one: &[u8; BLOCK], other: &[u8; BLOCK], count: usize) -> bool {
+    (equal_mask(one, [other]) >> 1).trailing_ones() as usize >= count
 }
 
 /// How many bytes stand before the first `<`, `>`, `&` or carriage return; all
 /// where there is none.
 #[inline(always)]
-pub(super) fn before_special(block: &[u8; BLOCK]) -> usize {
-    before(block, *b"<>&\r")
+pub(super) fn special_offset(block: &[u8; BLOCK]) -> usize {
+    offset_of_any(block, *b"<>&\r")
 }
 
 /// How many bytes stand before the first `"`, `<` or `&`; all where there is
 /// none.
 #[inline(always)]
-pub(super) fn before_mark(block: &[u8; BLOCK]) -> usize {
-    before(block, *b"\"<&")
+pub(super) fn value_end_offset(block: &[u8; BLOCK]) -> usize {
+    offset_of_any(block, *b"\"<&")
 }
 
 /// How many bytes stand before the first of those that are wanted; all where
 /// there is none.
 #[inline(always)]
-pub(super) fn before<const N: usize>(block: &[u8; BLOCK], wanted: [u8; N]) -> usize {
+pub(super) fn offset_of_any<const N: usize>(block: &[u8; BLOCK], wanted: [u8; N]) -> usize {
     let all = wanted.map(|byte| [byte; BLOCK]);
-    (equal(block, all.each_ref()) | 1 << BLOCK).trailing_zeros() as usize
+    (equal_mask(block, all.each_ref()) | 1 << BLOCK).trailing_zeros() as usize
 }
 
 /// A bit for each byte that is the same in one of the others, the first
 /// byte's lowest.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
+fn equal_mask<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
     use std::arch::x86_64::{
         _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
     };
@@ -86,7 +86,7 @@ fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn equal<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
+fn equal_mask<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) -> u32 {
     let same = |n: usize| others.iter().any(|other| other[n] == block[n]);
     (0..BLOCK).fold(0, |bits, n| bits | u32::from(same(n)) << n)
 }
@@ -98,7 +98,7 @@ const fn all(byte: u8) -> u64 {
 
 /// The high bits of those bytes of a word that are no letters of ASCII.
 #[inline]
-pub(super) const fn others(word: u64) -> u64 {
+pub(super) const fn non_letters(word: u64) -> u64 {
     let small = (word | all(0x20)) & all(0x7F);
     // Bytes below 0x80: no sum reaches the byte above.
     let from_a = small + all(0x80 - b'a');
@@ -108,9 +108,9 @@ pub(super) const fn others(word: u64) -> u64 {
 
 /// How many letters of ASCII stand behind the first byte.
 #[inline(always)]
-pub(super) fn letters_behind_first(block: &[u8; BLOCK]) -> usize {
+pub(super) fn letters_after_first(block: &[u8; BLOCK]) -> usize {
     let (words, _) = block.as_chunks();
-    let [low, high] = [words[0], words[1]].map(|word| others(u64::from_le_bytes(word)));
+    let [low, high] = [words[0], words[1]].map(|word| non_letters(u64::from_le_bytes(word)));
     let low = low & !0xFF;
     let letters = match low {
         0 => 8 + high.trailing_zeros() as usize / 8,
@@ -132,47 +132,47 @@ const NEAR: usize = 64;
 /// Where the first `<`, `>`, `&` or carriage return lies, from `at` on; the
 /// end of the bytes where there is none.
 #[inline(always)]
-pub(super) fn special(bytes: &[u8], at: usize) -> usize {
-    match block(bytes, at).map(before_special) {
-        None | Some(BLOCK) => next_special(bytes, at),
+pub(super) fn find_special(bytes: &[u8], at: usize) -> usize {
+    match block(bytes, at).map(special_offset) {
+        None | Some(BLOCK) => find_special_after_block(bytes, at),
         Some(before) => at + before,
     }
 }
 
 /// The same where none lies in the first block, or there is none.
 #[inline(never)]
-fn next_special(bytes: &[u8], at: usize) -> usize {
+fn find_special_after_block(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let (near, _) = rest[..rest.len().min(NEAR)].as_chunks();
     for (n, block) in near.iter().enumerate() {
-        let before = before_special(block);
+        let before = special_offset(block);
         if before < BLOCK {
             return at + BLOCK * n + before;
         }
     }
     if rest.len() > NEAR {
-        return far_special(bytes, at + NEAR);
+        return find_special_far(bytes, at + NEAR);
     }
     if let Some(block) = rest.last_chunk() {
         // Its bytes that were looked at already are not special.
-        return bytes.len() - BLOCK + before_special(block);
+        return bytes.len() - BLOCK + special_offset(block);
     }
-    at + before_special(&padded(rest)).min(rest.len())
+    at + special_offset(&padded(rest)).min(rest.len())
 }
 
 /// Whether there is no `<`, `>`, `&` or carriage return.
 #[inline(always)]
-pub(super) fn none_special(bytes: &[u8]) -> bool {
+pub(super) fn has_no_special(bytes: &[u8]) -> bool {
     if bytes.len() <= BLOCK {
-        before_special(&padded(bytes)) == BLOCK
+        special_offset(&padded(bytes)) == BLOCK
     } else {
-        special(bytes, 0) == bytes.len()
+        find_special(bytes, 0) == bytes.len()
     }
 }
 
 /// The same beyond the first blocks.
 #[inline(never)]
-fn far_special(bytes: &[u8], at: usize) -> usize {
+fn find_special_far(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     // Without a branch for each byte, so that it runs over many at a time.
     let none = |chunk: &&[u8]| {
@@ -193,10 +193,10 @@ fn is_special(byte: u8) -> bool {
 /// Where the first of three bytes lies, from `at` on; the end of the bytes
 /// where there is none.
 #[inline]
-pub(super) fn first_of(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
+pub(super) fn find_any(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
     let mut at = at;
     while let Some(block) = block(bytes, at) {
-        let before = before(block, wanted);
+        let before = offset_of_any(block, wanted);
         at += before;
         if before < BLOCK {
             return at;
@@ -213,9 +213,9 @@ pub(super) fn first_of(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
 pub(super) fn letters_end(bytes: &[u8], at: usize) -> usize {
     let mut at = at;
     while let Some(word) = word(bytes, at) {
-        let others = others(word);
-        if others != 0 {
-            return at + others.trailing_zeros() as usize / 8;
+        let non_letters = non_letters(word);
+        if non_letters != 0 {
+            return at + non_letters.trailing_zeros() as usize / 8;
         }
         at += 8;
     }
@@ -252,10 +252,10 @@ mod tests {
             block[place] = byte;
             let special = b"<>&\r".contains(&byte);
             let expected = if special { place } else { BLOCK };
-            assert_eq!(before_special(&block), expected, "{byte} at {place}");
+            assert_eq!(special_offset(&block), expected, "{byte} at {place}");
             let other = place > 0 && !byte.is_ascii_alphabetic();
             let expected = if other { place - 1 } else { BLOCK - 1 };
-            assert_eq!(letters_behind_first(&block), expected, "{byte} at {place}");
+            assert_eq!(letters_after_first(&block), expected, "{byte} at {place}");
         }
     }
 
@@ -271,19 +271,19 @@ mod tests {
 
     #[test]
     fn the_first_of_several_bytes_counts() {
-        assert_eq!(before_special(b"abc&<>\r<&>abcd\r<"), 3);
-        assert_eq!(letters_behind_first(b"<item>x<y>12345z"), 4);
+        assert_eq!(special_offset(b"abc&<>\r<&>abcd\r<"), 3);
+        assert_eq!(letters_after_first(b"<item>x<y>12345z"), 4);
     }
 
     #[test]
     fn the_first_byte_is_not_compared() {
         let [one, mut other] = [*b"<quantity>123456", *b"/quantity><item>"];
-        assert!(same_behind_first(&one, &other, 9));
-        assert!(!same_behind_first(&one, &other, 10));
+        assert!(same_after_first(&one, &other, 9));
+        assert!(!same_after_first(&one, &other, 10));
         other[3] = b'A';
-        assert!(!same_behind_first(&one, &other, 9));
-        assert!(same_behind_first(&one, &other, 2));
-        assert!(same_behind_first(&one, &one, 15));
+        assert!(!same_after_first(&one, &other, 9));
+        assert!(same_after_first(&one, &other, 2));
+        assert!(same_after_first(&one, &one, 15));
     }
 
     proptest! {
@@ -292,7 +292,7 @@ mod tests {
             let bytes = text.as_bytes();
             let at = at.min(bytes.len());
             let slow = bytes[at..].iter().position(|byte| b"<>&\r".contains(byte));
-            prop_assert_eq!(special(bytes, at), slow.map_or(bytes.len(), |found| at + found));
+            prop_assert_eq!(find_special(bytes, at), slow.map_or(bytes.len(), |found| at + found));
         }
 
         #[test]
@@ -301,7 +301,7 @@ mod tests {
             let at = at.min(bytes.len());
             let slow = bytes[at..].iter().position(|byte| b"abc".contains(byte));
             let expected = slow.map_or(bytes.len(), |found| at + found);
-            prop_assert_eq!(first_of(bytes, at, *b"abc"), expected);
+            prop_assert_eq!(find_any(bytes, at, *b"abc"), expected);
         }
 
         #[test]
@@ -317,7 +317,7 @@ mod tests {
         #[test]
         fn none_is_special_where_none_stands(text in "[ -~\r]{0,40}|[a-z]{0,40}") {
             let any = text.bytes().any(|byte| b"<>&\r".contains(&byte));
-            prop_assert_eq!(none_special(text.as_bytes()), !any);
+            prop_assert_eq!(has_no_special(text.as_bytes()), !any);
         }
 
         #[test]
@@ -345,7 +345,7 @@ mod tests {
             let mut bytes = [b'x'; 9];
             bytes[3] = byte;
             let expected = if b"<>&\r".contains(&byte) { 3 } else { 9 };
-            assert_eq!(special(&bytes, 0), expected, "{byte}");
+            assert_eq!(find_special(&bytes, 0), expected, "{byte}");
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use wirelab_wire_own::infoset::Element;
 
-use super::attributes::Met as Attributes;
+use super::attributes::AttributeSpan;
 use super::search::same;
 
 /// Tags that are remembered; a message has fewer.
@@ -23,13 +23,13 @@ pub(super) struct Tag<'de> {
     /// It is `<a/>`.
     pub(super) empty: bool,
     /// Where those of the first one lie: equal ones say the same.
-    pub(super) attributes: Attributes,
+    pub(super) attributes: AttributeSpan,
 }
 
 /// The tags that were met.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Repeats<'de> {
-    met: Vec<Met<'de>>,
+pub(super) struct TagCache<'de> {
+    entries: Vec<Entry<'de>>,
     /// The one that came last.
     last: usize,
     /// The scope's number of changes when they were met.
@@ -37,23 +37,23 @@ pub(super) struct Repeats<'de> {
 }
 
 #[derive(Debug, Clone)]
-struct Met<'de> {
+struct Entry<'de> {
     tag: Tag<'de>,
     /// The tag that followed.
     next: usize,
 }
 
-impl<'de> Repeats<'de> {
+impl<'de> TagCache<'de> {
     /// The tag that lies at `offset`, if it is the one that is expected.
     #[inline]
-    pub(super) fn expected(
+    pub(super) fn predicted(
         &mut self,
         document: &[u8],
         offset: usize,
         changes: usize,
     ) -> Option<&Tag<'de>> {
-        let next = self.met.get(self.last)?.next;
-        let tag = &self.met.get(next)?.tag;
+        let next = self.entries.get(self.last)?.next;
+        let tag = &self.entries.get(next)?.tag;
         if self.changes != changes || !same(document, tag.element.offset, offset, tag.bytes) {
             return None;
         }
@@ -62,28 +62,28 @@ impl<'de> Repeats<'de> {
     }
 
     /// Remembers a tag that was not expected.
-    pub(super) fn remember(&mut self, document: &[u8], tag: Tag<'de>, changes: usize) {
+    pub(super) fn insert(&mut self, document: &[u8], tag: Tag<'de>, changes: usize) {
         if self.changes != changes {
-            self.met.clear();
+            self.entries.clear();
             self.last = 0;
             self.changes = changes;
         }
         let (offset, bytes) = (tag.element.offset, tag.bytes);
-        let equal = |Met { tag, .. }: &Met<'_>| {
+        let equal = |Entry { tag, .. }: &Entry<'_>| {
             tag.bytes == bytes && same(document, tag.element.offset, offset, bytes)
         };
-        let found = self.met.iter().position(equal);
-        let at = found.unwrap_or(self.met.len());
+        let found = self.entries.iter().position(equal);
+        let at = found.unwrap_or(self.entries.len());
         if at == TAGS_MAX {
             return;
         }
-        if let Some(last) = self.met.get_mut(self.last) {
+        if let Some(last) = self.entries.get_mut(self.last) {
             last.next = at;
         }
         self.last = at;
         if found.is_none() {
             // What follows is not known yet: the first one, as good as any.
-            self.met.push(Met { tag, next: 0 });
+            self.entries.push(Entry { tag, next: 0 });
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Start and end tags (XML 1.0 section 3.1).
 
-use wirelab_wire_own::infoset::scope::short;
+use wirelab_wire_own::infoset::scope::excerpt;
 use wirelab_wire_own::infoset::{DEPTH_MAX, Element, Error, ErrorKind, chars};
 
-use super::attributes::{Met, TagEnd, type_alone};
+use super::attributes::{AttributeSpan, TagEnd, type_alone};
 use super::name::{QName, plain_name_end};
 use super::position::{Leaf, Name};
 use super::scanner::Scanner;
-use super::search::{BLOCK, block, letters_behind_first, same_behind_first};
-use super::search::{same, special};
+use super::search::{BLOCK, block, letters_after_first, same_after_first};
+use super::search::{find_special, same};
 use super::tag_cache::Tag;
 
 impl<'de> Scanner<'de> {
@@ -17,24 +17,24 @@ impl<'de> Scanner<'de> {
     /// came before. Otherwise nothing happens, and [`Scanner::start_tag`] is to
     /// be asked.
     #[inline(always)]
-    pub(super) fn usual_child(&mut self) -> Option<Element<'de>> {
+    pub(super) fn fast_path_child(&mut self) -> Option<Element<'de>> {
         let position = &mut self.position;
         if position.empty || !(1..DEPTH_MAX).contains(&position.depth) {
             return None;
         }
         let (bytes, offset) = (self.document.as_bytes(), position.at);
         let start = block(bytes, offset)?;
-        let length = letters_behind_first(start);
+        let length = letters_after_first(start);
         let name_end = offset + 1 + length;
         match start.get(1 + length) {
             _ if start[0] != b'<' || length == 0 => None,
-            Some(b'>') => Some(self.bare_start_tag(offset, name_end, Met::default())),
-            Some(b' ') if let Some(met) = type_alone(bytes, name_end, &position.scope) => {
-                Some(self.bare_start_tag(offset, name_end, met))
+            Some(b'>') => Some(self.bare_start_tag(offset, name_end, AttributeSpan::default())),
+            Some(b' ') if let Some(span) = type_alone(bytes, name_end, &position.scope) => {
+                Some(self.bare_start_tag(offset, name_end, span))
             }
             _ => {
                 let changes = position.scope.changes();
-                let tag = *position.repeats.expected(bytes, offset, changes)?;
+                let tag = *position.tag_cache.predicted(bytes, offset, changes)?;
                 Some(self.repeated_start_tag(&tag, offset))
             }
         }
@@ -55,21 +55,23 @@ impl<'de> Scanner<'de> {
         }
         let bytes = self.document.as_bytes();
         let changes = self.position.scope.changes();
-        if let Some(tag) = self.position.repeats.expected(bytes, offset, changes) {
+        if let Some(tag) = self.position.tag_cache.predicted(bytes, offset, changes) {
             let tag = *tag;
             return Ok(self.repeated_start_tag(&tag, offset));
         }
         let name_end = plain_name_end(bytes, offset + 1);
         let short = name_end - offset <= chars::NAME_BYTES_MAX && name_end > offset + 1;
         match bytes.get(name_end) {
-            Some(b'>') if short => Ok(self.bare_start_tag(offset, name_end, Met::default())),
+            Some(b'>') if short => {
+                Ok(self.bare_start_tag(offset, name_end, AttributeSpan::default()))
+            }
             Some(b' ') if short => {
                 let name = QName::plain(&self.document[offset + 1..name_end]);
-                self.other_start_tag(offset, name)
+                self.new_start_tag(offset, name)
             }
             _ => {
                 let name = QName::read(self.document, offset + 1)?;
-                self.other_start_tag(offset, name)
+                self.new_start_tag(offset, name)
             }
         }
     }
@@ -77,14 +79,19 @@ impl<'de> Scanner<'de> {
     /// A start tag whose name has no prefix, with attributes that say nothing
     /// of its name or value.
     #[inline(always)]
-    fn bare_start_tag(&mut self, offset: usize, name_end: usize, met: Met) -> Element<'de> {
+    fn bare_start_tag(
+        &mut self,
+        offset: usize,
+        name_end: usize,
+        span: AttributeSpan,
+    ) -> Element<'de> {
         let (_, local) = self.document[..name_end].split_at(offset + 1);
-        self.position.attributes.recall(met);
-        self.enter(offset, local.len(), met.behind(name_end) + 1);
+        self.position.attributes.restore(span);
+        self.enter(offset, local.len(), span.behind(name_end) + 1);
         Element {
             namespace: self.position.scope.default_namespace(),
             local,
-            marked: false,
+            has_value_attribute: false,
             offset,
         }
     }
@@ -92,7 +99,7 @@ impl<'de> Scanner<'de> {
     /// A start tag with attributes or a prefix that came before.
     #[inline(always)]
     fn repeated_start_tag(&mut self, tag: &Tag<'de>, offset: usize) -> Element<'de> {
-        self.position.attributes.recall(tag.attributes);
+        self.position.attributes.restore(tag.attributes);
         let end = offset + tag.bytes;
         if tag.empty {
             self.position.at = end;
@@ -114,7 +121,7 @@ impl<'de> Scanner<'de> {
     #[inline(always)]
     fn enter(&mut self, offset: usize, name_bytes: usize, begin: usize) {
         let name = Name::of(offset, name_bytes);
-        let end = special(self.document.as_bytes(), begin);
+        let end = find_special(self.document.as_bytes(), begin);
         self.position.at = begin;
         match self.end_of(name, end) {
             Some(after) => self.position.leaf = Some(Leaf { name, end, after }),
@@ -124,7 +131,7 @@ impl<'de> Scanner<'de> {
 
     /// A start tag with attributes or a prefix that is not expected.
     #[inline(never)]
-    fn other_start_tag(&mut self, offset: usize, name: QName<'de>) -> Result<Element<'de>, Error> {
+    fn new_start_tag(&mut self, offset: usize, name: QName<'de>) -> Result<Element<'de>, Error> {
         let position = &mut self.position;
         let name_bytes = name.whole.len();
         let (scope, depth) = (&mut position.scope, position.depth + 1);
@@ -134,7 +141,7 @@ impl<'de> Scanner<'de> {
         let element = Element {
             namespace: scope.of_element(name.prefix, offset)?,
             local: name.local,
-            marked: attributes.met().marked,
+            has_value_attribute: attributes.span().has_value_attribute,
             offset,
         };
         let declares = position.scope.changes() != changes;
@@ -159,27 +166,27 @@ impl<'de> Scanner<'de> {
             bytes: end.at - element.offset,
             name_bytes,
             empty: end.empty,
-            attributes: position.attributes.met(),
+            attributes: position.attributes.span(),
         };
         let changes = position.scope.changes();
         position
-            .repeats
-            .remember(self.document.as_bytes(), tag, changes);
+            .tag_cache
+            .insert(self.document.as_bytes(), tag, changes);
     }
 
     /// Reads an end tag, before which the scanner stands.
     #[inline]
     pub(super) fn end_tag(&mut self) -> Result<(), Error> {
-        match self.usual_end() {
+        match self.fast_path_end_tag() {
             true => Ok(()),
-            false => self.any_end_tag(self.position.at + 2),
+            false => self.slow_path_end_tag(self.position.at + 2),
         }
     }
 
     /// Reads the end tag of the open element where it lies at once, without
     /// white space. Otherwise nothing happens.
     #[inline(always)]
-    pub(super) fn usual_end(&mut self) -> bool {
+    pub(super) fn fast_path_end_tag(&mut self) -> bool {
         let open = self.position.open.last();
         let end = open.and_then(|name| self.end_of(*name, self.position.at));
         if let Some(end) = end {
@@ -201,7 +208,7 @@ impl<'de> Scanner<'de> {
             && length + 1 < BLOCK
         {
             let named = tag[0] == b'/' && tag[length + 1] == b'>';
-            let own = bytes[at] == b'<' && named && same_behind_first(start, tag, length);
+            let own = bytes[at] == b'<' && named && same_after_first(start, tag, length);
             return own.then_some(end + 1);
         }
         let own = bytes.get(end) == Some(&b'>')
@@ -213,7 +220,7 @@ impl<'de> Scanner<'de> {
 
     /// An end tag with white space in it, or a wrong one.
     #[inline(never)]
-    fn any_end_tag(&mut self, begin: usize) -> Result<(), Error> {
+    fn slow_path_end_tag(&mut self, begin: usize) -> Result<(), Error> {
         let bytes = self.document.as_bytes();
         let name_end = chars::name_end(bytes, begin);
         let end = chars::spaces_end(bytes, name_end);
@@ -227,7 +234,7 @@ impl<'de> Scanner<'de> {
                 Ok(())
             }
             _ => {
-                let text = format!("{:?} is not the end of the open element", short(found));
+                let text = format!("{:?} is not the end of the open element", excerpt(found));
                 Err(Error::syntax(begin - 2, text))
             }
         }

@@ -1,5 +1,5 @@
 //! Every operation of every contract in every codec: requests and replies come
-//! back as they were, and a judge accepts what the contract allows and nothing else.
+//! back as they were, and validation accepts what the contract allows and nothing else.
 
 use proptest::prelude::*;
 use prost::Message as _;

@@ -198,7 +198,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 
 fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut encoder = Encoder::new(4096, Huffman::NotLonger);
+    let mut encoder = Encoder::new(4096, Huffman::WhenNotLonger);
     for (name, value) in fields {
         encoder.field(
             name.as_bytes(),

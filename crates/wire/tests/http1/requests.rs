@@ -297,7 +297,7 @@ fn requests_that_would_break_the_head_are_refused_by_name() {
     assert_eq!(field("x y", "a"), RequestError::FieldName("x y".into()));
     assert_eq!(
         field("Content-Length", "1"),
-        RequestError::OwnField("Content-Length".into())
+        RequestError::ReservedField("Content-Length".into())
     );
     let path = |path: &str| {
         check_request(&Request {

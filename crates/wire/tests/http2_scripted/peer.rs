@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wirelab_wire::http2::frame::{FrameHead, PREFACE, flag, kind, put};
+use wirelab_wire::http2::frame::{FrameHead, PREFACE, flag, kind, write_frame};
 use wirelab_wire::http2::hpack::{Decoder, Encoder, Huffman, Indexing};
 use wirelab_wire::http2::{Client, Options};
 use wirelab_wire::{CallId, End, Failure, Head, ProtocolError, Replies, Request, Session};
@@ -74,7 +74,7 @@ impl Peer {
         Peer {
             client: Client::new(options),
             log: Log::default(),
-            encoder: Encoder::new(4_096, Huffman::NotLonger),
+            encoder: Encoder::new(4_096, Huffman::WhenNotLonger),
             decoder: Decoder::new(4_096, 1 << 20),
             preface_due: true,
         }
@@ -169,7 +169,7 @@ impl Peer {
     /// A field block from this peer.
     pub fn block(&mut self, fields: &[(&str, &str)]) -> Vec<u8> {
         let mut block = Vec::new();
-        self.encoder.begin(&mut block);
+        self.encoder.begin_block(&mut block);
         for (name, value) in fields {
             let (name, value) = (name.as_bytes(), value.as_bytes());
             self.encoder
@@ -198,7 +198,7 @@ impl Peer {
 
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    put(&mut out, kind, flags, stream, payload);
+    write_frame(&mut out, kind, flags, stream, payload);
     out
 }
 

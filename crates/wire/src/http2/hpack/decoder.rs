@@ -9,7 +9,7 @@ use crate::ProtocolError;
 /// rest of the block has not been read, so the tables differ from now on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// RFC 7541 was broken: `COMPRESSION_ERROR`.
+    /// RFC 7541 was violated: `COMPRESSION_ERROR`.
     #[error(transparent)]
     Compression(#[from] ProtocolError),
     /// The section is larger than this side takes, as RFC 9113 section 6.5.2
@@ -65,7 +65,7 @@ impl Decoder {
     /// Decodes one block, handing each field's name and value to `sink`.
     ///
     /// # Errors
-    /// When RFC 7541 is broken or the section is too large.
+    /// When RFC 7541 is violated or the section is too large.
     pub fn decode(
         &mut self,
         block: &[u8],

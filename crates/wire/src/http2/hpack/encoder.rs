@@ -19,7 +19,7 @@ pub enum Indexing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Huffman {
     /// When that is not longer.
-    NotLonger,
+    WhenNotLonger,
     /// Never.
     Never,
 }
@@ -37,7 +37,7 @@ struct Resize {
 #[derive(Debug)]
 pub struct Encoder {
     table: Table,
-    wanted: usize,
+    preferred_size_max: usize,
     huffman: Huffman,
     resize: Option<Resize>,
 }
@@ -46,10 +46,10 @@ impl Encoder {
     /// Starts with an empty table of `size_max` bytes, which must not be above
     /// the peer's `SETTINGS_HEADER_TABLE_SIZE`; later it never grows above it.
     pub fn new(size_max: u32, huffman: Huffman) -> Encoder {
-        let wanted = size_max as usize;
+        let preferred_size_max = size_max as usize;
         Encoder {
-            table: Table::new(wanted),
-            wanted,
+            table: Table::new(preferred_size_max),
+            preferred_size_max,
             huffman,
             resize: None,
         }
@@ -62,14 +62,14 @@ impl Encoder {
     }
 
     /// True when the next block tells the peer something that no later one repeats.
-    pub fn resizing(&self) -> bool {
+    pub fn has_pending_resize(&self) -> bool {
         self.resize.is_some()
     }
 
     /// Takes the peer's new `SETTINGS_HEADER_TABLE_SIZE`. The next block begins
     /// with the size updates that RFC 7541 section 4.2 asks for.
     pub fn limit(&mut self, peer_max: u32) {
-        let now = self.wanted.min(peer_max as usize);
+        let now = self.preferred_size_max.min(peer_max as usize);
         if now == self.table.size_max() {
             return;
         }
@@ -79,21 +79,21 @@ impl Encoder {
     }
 
     /// Begins a block: appends size updates where they are due.
-    pub fn begin(&mut self, out: &mut Vec<u8>) {
+    pub fn begin_block(&mut self, out: &mut Vec<u8>) {
         let Some(Resize { least, now }) = self.resize.take() else {
             return;
         };
         if least < now {
-            integer::put(out, 0x20, 5, least);
+            integer::write(out, 0x20, 5, least);
         }
-        integer::put(out, 0x20, 5, now);
+        integer::write(out, 0x20, 5, now);
     }
 
     /// Appends one field; `name` must be in lower case.
     pub fn field(&mut self, name: &[u8], value: &[u8], indexing: Indexing, out: &mut Vec<u8>) {
         let found = self.table.find(name, value);
         if let (Found::Field(index), false) = (found, indexing == Indexing::Never) {
-            return integer::put(out, 0x80, 7, index);
+            return integer::write(out, 0x80, 7, index);
         }
         let fits = name.len() + value.len() + ENTRY_OVERHEAD <= self.table.size_max();
         let (bits, prefix) = match indexing {
@@ -102,7 +102,7 @@ impl Encoder {
             _ => (0x00, 4),
         };
         match found {
-            Found::Field(index) | Found::Name(index) => integer::put(out, bits, prefix, index),
+            Found::Field(index) | Found::Name(index) => integer::write(out, bits, prefix, index),
             Found::Nothing => {
                 out.push(bits);
                 self.string(name, out);
@@ -118,11 +118,11 @@ impl Encoder {
     fn string(&self, plain: &[u8], out: &mut Vec<u8>) {
         let coded_len = huffman::coded_len(plain);
         let shorter = !plain.is_empty() && coded_len <= plain.len();
-        if shorter && self.huffman == Huffman::NotLonger {
-            integer::put(out, 0x80, 7, coded_len);
+        if shorter && self.huffman == Huffman::WhenNotLonger {
+            integer::write(out, 0x80, 7, coded_len);
             huffman::encode(plain, out);
         } else {
-            integer::put(out, 0x00, 7, plain.len());
+            integer::write(out, 0x00, 7, plain.len());
             out.extend_from_slice(plain);
         }
     }
@@ -134,14 +134,14 @@ mod tests {
 
     #[test]
     fn a_table_shrunk_and_grown_again_is_told_by_both_sizes() {
-        let mut encoder = Encoder::new(4_096, Huffman::NotLonger);
+        let mut encoder = Encoder::new(4_096, Huffman::WhenNotLonger);
         encoder.limit(100);
         encoder.limit(1_000_000);
         let mut out = Vec::new();
-        encoder.begin(&mut out);
+        encoder.begin_block(&mut out);
         assert_eq!(out, [0x3f, 0x45, 0x3f, 0xe1, 0x1f]);
         out.clear();
-        encoder.begin(&mut out);
+        encoder.begin_block(&mut out);
         assert!(out.is_empty());
     }
 

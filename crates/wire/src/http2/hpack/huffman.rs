@@ -102,14 +102,14 @@ struct Step {
     /// there is at most one.
     symbol: Option<u8>,
     /// EOS was met, which no string may contain (RFC 7541 section 5.2).
-    broken: bool,
+    has_eos: bool,
 }
 
 static STEPS: [[Step; 16]; NODES] = {
     let mut steps = [[Step {
         node: 0,
         symbol: None,
-        broken: false,
+        has_eos: false,
     }; 16]; NODES];
     let mut node = 0;
     while node < NODES {
@@ -126,7 +126,7 @@ static STEPS: [[Step; 16]; NODES] = {
 const fn step(node: usize, nibble: usize) -> Step {
     let mut at = node;
     let mut symbol = None;
-    let mut broken = false;
+    let mut has_eos = false;
     let mut bits = 4;
     while bits > 0 {
         bits -= 1;
@@ -136,7 +136,7 @@ const fn step(node: usize, nibble: usize) -> Step {
             at = 0;
             let leaf = child & !LEAF;
             if leaf as usize == EOS {
-                broken = true;
+                has_eos = true;
             } else {
                 symbol = Some(leaf as u8);
             }
@@ -145,7 +145,7 @@ const fn step(node: usize, nibble: usize) -> Step {
     Step {
         node: at as u8,
         symbol,
-        broken,
+        has_eos,
     }
 }
 
@@ -158,7 +158,7 @@ pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), ProtocolErro
     for &byte in coded {
         for nibble in [byte >> 4, byte & 0xf] {
             let step = STEPS[usize::from(node)][usize::from(nibble)];
-            if step.broken {
+            if step.has_eos {
                 return Err(malformed("EOS"));
             }
             out.extend(step.symbol);

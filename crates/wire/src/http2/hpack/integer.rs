@@ -64,7 +64,7 @@ fn too_large() -> ProtocolError {
 }
 
 /// Appends `value` with a prefix of `prefix` bits; `bits` are those above it.
-pub(super) fn put(out: &mut Vec<u8>, bits: u8, prefix: u8, value: usize) {
+pub(super) fn write(out: &mut Vec<u8>, bits: u8, prefix: u8, value: usize) {
     let mask = 0xff_u8 >> (8 - prefix);
     if value < usize::from(mask) {
         out.push(bits | value as u8);
@@ -92,7 +92,7 @@ mod tests {
             (42, 8, &[0x2a]),
         ] {
             let mut out = Vec::new();
-            put(&mut out, 0, prefix, value);
+            write(&mut out, 0, prefix, value);
             assert_eq!(out, bytes);
             assert_eq!(Cursor::new(bytes).integer(prefix).unwrap(), value as u32);
         }
@@ -103,7 +103,7 @@ mod tests {
         for prefix in 1..=8 {
             for value in [0, 1, 30, 31, 126, 127, 128, 254, 255, 16_383, u32::MAX] {
                 let mut out = Vec::new();
-                put(&mut out, 0, prefix, value as usize);
+                write(&mut out, 0, prefix, value as usize);
                 assert_eq!(Cursor::new(&out).integer(prefix).unwrap(), value);
                 let cut = &out[..out.len() - 1];
                 assert!(Cursor::new(cut).integer(prefix).is_err());
