@@ -19,7 +19,7 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
-from wirelab.cli import run_output as results
+from wirelab.cli.output import run as results
 from wirelab.report.terminal import terminal_table
 from wirelab.run import runner as running
 from wirelab.trial.record import Trial

@@ -11,7 +11,7 @@ import pytest
 
 from tests.python.synthetic_ladder import trial
 from tests.python.synthetic_run import write_run
-from wirelab.cli.reproduce_output import show
+from wirelab.cli.output.reproduce import show
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning

@@ -1,7 +1,7 @@
 """The command ``wirelab``. Each file here holds the options of one verb and nothing else.
 
-A command's module is imported when that command runs or shows its own help, and what it works
-with when it runs: no command waits for the imports of another.
+A command's module is imported when that command runs or shows its own help, and what it needs to
+work only when it runs: no command waits for the imports of another.
 
 Exit codes: 0 done, and what was tested holds; 1 done but trials or all calls failed, what was
 tested does not hold, or a wrapped tool failed or cannot be trusted; 2 wrong usage; 3 the lab
@@ -29,33 +29,33 @@ class Entry(NamedTuple):
 
 
 COMMANDS = (
-    Entry("demo", "run", "Measure REST with JSON beside gRPC on the embedded services."),
-    Entry("run", "run", "Run an experiment, or go on with it where it was interrupted."),
+    Entry("demo", "run", "Measure REST with JSON against gRPC on the embedded services."),
+    Entry("run", "run", "Run an experiment, or continue it where it was interrupted."),
     Entry(
         "reproduce",
         "reproduce",
         "Run a published study again, and report which of its findings hold.",
     ),
-    Entry("drive", "drive", "Load one server, and say how fast it answers."),
+    Entry("drive", "drive", "Load one server and report how fast it answers."),
     Entry(
-        "dissect", "dissect", "Say of a capture what its packets cost, and what they waited for."
+        "dissect", "dissect", "Report what the packets of a capture cost, and what they waited for."
     ),
     Entry(
         "wrap",
         "wrap",
-        "Run anyone's load tool under capture: what did it do, and can it be trusted?",
+        "Run any load tool under capture: what did it do, and can it be trusted?",
     ),
     Entry(
         "verify",
         "verify",
-        "Examine services beside the canonical model: do they all do the same?",
+        "Compare services with the canonical model: do they all do the same?",
     ),
     Entry(
         "report",
         "run",
         "Print the results of a run or a reproduction again and write its report anew.",
     ),
-    Entry("doctor", "doctor", "Say what this machine can and cannot measure."),
+    Entry("doctor", "doctor", "Report what this machine can and cannot measure."),
     Entry("studies", "reproduce", "List the published studies that can be run again."),
     Entry("schema", "schema", "Print the JSON Schema of a document, for editors."),
 )
@@ -63,7 +63,7 @@ COMMANDS = (
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by :data:`COMMANDS` and imports the one that is asked for."""
+    """Lists :data:`COMMANDS` and imports the one that is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the table."""
@@ -109,7 +109,7 @@ def _version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
     is_eager=True,
     expose_value=False,
     callback=_version,
-    help="Print it.",
+    help="Print the version.",
 )
 def app() -> None:
     """A laboratory for wire protocols: which stack is faster for your message, load and

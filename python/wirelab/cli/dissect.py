@@ -2,64 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import PATH
+from wirelab.cli.options import PATH, GroupedCommand, option, option_group
 
 
-@click.command()
+@dataclass(frozen=True)
+class ViewOptions:
+    """What is read, and what of it is shown."""
+
+    port: int | None = option(
+        "--port", type=click.IntRange(1, 65535), help="Only connections of that TCP port."
+    )
+    timeline: int | None = option(
+        "--timeline",
+        type=click.IntRange(1),
+        help="The exchange to show packet by packet, from 1.",
+    )
+    calls: Path | None = option(
+        "--calls",
+        type=PATH,
+        metavar="LOG",
+        help="The engine's log of calls, to be matched with the packets of a FILE; a RUN has its "
+        "own.",
+    )
+    svg: Path | None = option(
+        "--svg", type=PATH, metavar="FILE", help="Write that exchange as a drawing."
+    )
+    as_json: bool = option("--json", is_flag=True, help="Print the whole document.")
+
+
+@dataclass(frozen=True)
+class TestOptions:
+    """The test of findings by further trials."""
+
+    test: bool = option(
+        "--test",
+        is_flag=True,
+        help="Flip the switch that each finding of a RUN blames, and run again. Exit code 0: "
+        "all hold, 1: one does not, 5: undecided.",
+    )
+    repeats: int | None = option(
+        "--repeats", type=click.IntRange(2, 1000), help="Trials per cell. [default: 4]"
+    )
+    causes: Sequence[str] = option(
+        "--cause", multiple=True, help="Only that finding, however small. May be repeated."
+    )
+    directory: Path | None = option(
+        "--out",
+        type=PATH,
+        metavar="DIR",
+        help="Run directory of the test; an unfinished test in it continues. [default: RUN/tests]",
+    )
+    unverified: bool = option(
+        "--unverified", is_flag=True, help="Also run services that did not pass `verify`."
+    )
+
+
+@click.command(cls=GroupedCommand)
 @click.argument(
-    "what", type=PATH, metavar="FILE|RUN", help="A capture (pcap, pcapng), or a run's folder."
+    "source", type=PATH, metavar="FILE|RUN", help="A capture (pcap, pcapng), or a run's folder."
 )
-@click.option("--port", type=click.IntRange(1, 65535), help="Only connections of that TCP port.")
-@click.option(
-    "--timeline",
-    type=click.IntRange(1),
-    help="The exchange to show packet by packet, from 1.",
-)
-@click.option(
-    "--calls",
-    type=PATH,
-    metavar="LOG",
-    help="The engine's log of calls, to be laid beside the packets of a FILE; a RUN has its own.",
-)
-@click.option("--svg", type=PATH, metavar="FILE", help="Write that exchange as a drawing.")
-@click.option(
-    "--test",
-    is_flag=True,
-    help="Flip the switch that each finding of a RUN blames, and run again. Exit code 0: "
-    "all hold, 1: one does not, 5: undecided.",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(2, 1000),
-    help="With --test: trials per cell. [default: 4]",
-)
-@click.option(
-    "--cause",
-    "causes",
-    multiple=True,
-    help="With --test: only that finding, however small. May be repeated.",
-)
-@click.option(
-    "--out",
-    "directory",
-    type=PATH,
-    metavar="DIR",
-    help="With --test: its run directory; an unfinished test in it goes on. [default: RUN/tests]",
-)
-@click.option(
-    "--unverified",
-    is_flag=True,
-    help="With --test: run services too that did not pass `verify`.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the whole document.")
+@option_group("view", ViewOptions, "Options")
+@option_group("test", TestOptions, "Test of findings")
 @exit_with_code
-def dissect(**options: Any) -> int:
-    """Say of a capture what its packets cost, and what they waited for."""
-    from wirelab.cli.dissect_output import Options, run
+def dissect(source: Path, view: ViewOptions, test: TestOptions) -> int:
+    """Report what the packets of a capture cost, and what they waited for."""
+    from wirelab.cli.output.dissect import run
 
-    return run(Options(**options))
+    return run(source, view, test)

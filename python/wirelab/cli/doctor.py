@@ -17,7 +17,7 @@ from wirelab.cli.error_handling import exit_with_code
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @exit_with_code
 def doctor(self_test: bool, as_json: bool) -> int:
-    """Say what this machine can and cannot measure."""
-    from wirelab.cli import doctor_output as examined
+    """Report what this machine can and cannot measure."""
+    from wirelab.cli.output import doctor as examined
 
     return examined.run(self_test=self_test, as_json=as_json)

@@ -1,16 +1,17 @@
-"""What the options of ``wirelab drive`` ask for: a target, a call, an amount."""
+"""The options of ``wirelab drive`` as a target, a call and an amount, and its run."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from wirelab.cli import drive_output as driven
+from wirelab.cli.drive import ConnectionOptions, LoadOptions, MessageOptions
 from wirelab.cli.error_handling import err
+from wirelab.cli.output import drive as drive_output
 from wirelab.drive.advice import hints
 from wirelab.drive.session import (
     HELLO,
@@ -40,87 +41,66 @@ class Options:
     """As they were given; None, empty and False where they were not."""
 
     target: str
-    connections: int | None
-    in_flight: int | None
-    users: int | None
-    duration: str | None
-    calls: int | None
-    rate: float | None
-    poisson: bool
-    seed: int | None
-    warmup: str
-    timeout: str
-    max_time: str | None
-    method: str | None
-    headers: Sequence[str]
-    data: str | None
-    body: Path | None
-    proto: Path | None
-    imports: Sequence[Path]
-    http2: bool
-    close: bool
-    ca: Path | None
-    operation: str | None
-    sequence: str | None
-    size: str | None
-    work: str | None
-    any_target: bool
-    as_json: bool
+    connection: ConnectionOptions
+    load: LoadOptions
+    message: MessageOptions
 
     def amount(self) -> Amount:
         """How many calls, how fast. Raises :class:`UsageError`."""
+        load = self.load
         return Amount(
-            connections=self.connections,
-            in_flight=self.in_flight,
-            users=self.users,
-            rate=self.rate,
-            poisson=self.poisson,
-            seed=1 if self.seed is None else self.seed,
-            duration_s=None if self.duration is None else _positive("--duration", self.duration),
-            calls=self.calls,
-            max_s=_positive("--max-time", self.max_time or "10min"),
-            warmup_s=_seconds("--warmup", self.warmup),
-            timeout_s=_positive("--timeout", self.timeout),
+            connections=self.connection.connections,
+            in_flight=self.connection.in_flight,
+            users=load.users,
+            rate=load.rate,
+            poisson=load.poisson,
+            seed=1 if load.seed is None else load.seed,
+            duration_s=None if load.duration is None else _positive("--duration", load.duration),
+            calls=load.calls,
+            max_s=_positive("--max-time", load.max_time or "10min"),
+            warmup_s=_seconds("--warmup", load.warmup),
+            timeout_s=_positive("--timeout", load.timeout),
         )
 
     def call(self, target: Stack | Server) -> Call:
         """What is called. Raises :class:`UsageError`."""
-        data, is_grpc = self.data, _is_grpc(target)
+        connection, message = self.connection, self.message
+        data, is_grpc = message.data, _is_grpc(target)
         return Call(
-            method=self.method,
-            headers=tuple(map(_header, self.headers)),
-            body=_body(data if not is_grpc else None, self.body),
+            method=message.method,
+            headers=tuple(map(_header, message.headers)),
+            body=_body(data if not is_grpc else None, message.body),
             message=read_message(data) if data is not None and is_grpc else None,
-            proto=_existing("--proto", self.proto),
-            imports=tuple(self.imports),
-            http2=self.http2,
-            close=self.close,
-            ca=_existing("--ca", self.ca),
-            asked=_asked(self.operation, self.sequence, self.size),
-            work=_work(self.work),
+            proto=_existing("--proto", message.proto),
+            imports=tuple(message.imports),
+            http2=connection.http2,
+            close=connection.close,
+            ca=_existing("--ca", connection.ca),
+            request=_request(message.operation, message.sequence, message.size),
+            work=_work(message.work),
         )
 
 
-def run(options: Options) -> int:
+def run(options: Options, *, as_json: bool) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
     _refuse_contradictions(options)
     target = targets.parse(options.target)
     _refuse_foreign(target, options)
     amount, call = options.amount(), options.call(target)
     with Interruption() as interruption:
-        outcome = _drive(target, call, amount, options.any_target, interruption)
-    told = hints(
+        outcome = _drive(target, call, amount, options.connection.any_target, interruption)
+    notes = hints(
         target,
         outcome,
         in_flight_max=amount.concurrency(),
         keeps=_keeps(target, call),
-        authority=options.ca,
+        authority=options.connection.ca,
     )
-    result = {**summary(outcome, amount.timeout_s), "hints": told}
-    if options.as_json:
+    result = {**summary(outcome, amount.timeout_s), "hints": notes}
+    if as_json:
         print(json.dumps({"target": options.target, **result}, indent=1))
     else:
-        driven.show(options.target, result)
+        drive_output.show(options.target, result)
     if outcome["interrupted"]:
         return EXIT_INTERRUPTED
     return EXIT_OK if result["ok"] else EXIT_FAILED
@@ -135,57 +115,60 @@ def _drive(
 ) -> Json:
     with StatusLine(err) as line:
 
-        def heard(event: Json) -> None:
+        def show_progress(event: Json) -> None:
             calls = counted(event["calls"], "call")
             line.show(Line(f"{event['phase']}: {calls}, {event['errors']:,} failed"))
 
         if isinstance(target, Stack):
-            return drive_stack(target, call, amount, interruption=interruption, on_progress=heard)
+            return drive_stack(
+                target, call, amount, interruption=interruption, on_progress=show_progress
+            )
         return drive_server(
             target,
             call,
             amount,
             any_target=any_target,
             interruption=interruption,
-            on_progress=heard,
+            on_progress=show_progress,
         )
 
 
 def _refuse_contradictions(options: Options) -> None:
-    if options.duration is not None and options.calls is not None:
+    connection, load, message = options.connection, options.load, options.message
+    if load.duration is not None and load.calls is not None:
         raise UsageError("--duration and --calls contradict each other", "give one of them")
-    _refuse_loads(options)
-    if options.data is not None and options.body is not None:
+    _refuse_loads(load)
+    if message.data is not None and message.body is not None:
         raise UsageError("--data and --body contradict each other", "give one of them")
-    if options.close and (options.in_flight or 1) > 1:
+    if connection.close and (connection.in_flight or 1) > 1:
         raise UsageError(
-            f"--close ends a connection after its one call: --in-flight {options.in_flight} cannot "
-            "be",
+            f"--close ends a connection after its one call, so --in-flight {connection.in_flight} "
+            "is not possible",
             "leave one of them out",
         )
     for option, has, other, has_other in (
-        ("--seed", options.seed is not None, "--poisson", options.poisson),
-        ("--max-time", options.max_time is not None, "--calls", options.calls is not None),
-        ("--import", bool(options.imports), "--proto", options.proto is not None),
+        ("--seed", load.seed is not None, "--poisson", load.poisson),
+        ("--max-time", load.max_time is not None, "--calls", load.calls is not None),
+        ("--import", bool(message.imports), "--proto", message.proto is not None),
     ):
         if has and not has_other:
             remedy = f"give {other} too, or leave {option} out"
             raise UsageError(f"{option} belongs to {other}", remedy)
 
 
-def _refuse_loads(options: Options) -> None:
-    """What is of closed and of open loads."""
-    rate = options.rate
-    if rate is None and options.poisson:
+def _refuse_loads(load: LoadOptions) -> None:
+    """Options of closed loads with those of open ones."""
+    if load.rate is None and load.poisson:
         raise UsageError("--poisson needs --rate", "give --rate CALLS_PER_SECOND")
-    if rate is not None and not (isfinite(rate) and rate > 0):
+    if load.rate is not None and not (isfinite(load.rate) and load.rate > 0):
         raise UsageError(
-            f"--rate {rate:g} is no rate", "give calls per second, a number above 0 such as 500"
+            f"--rate {load.rate:g} is not a rate",
+            "give calls per second, a number above 0 such as 500",
         )
-    if rate is not None and options.users is not None:
+    if load.rate is not None and load.users is not None:
         raise UsageError(
-            "--users is of a closed load, --rate of an open one",
-            "bound an open load by --connections and --in-flight",
+            "--users belongs to a closed load, --rate to an open one",
+            "limit an open load by --connections and --in-flight",
         )
 
 
@@ -196,28 +179,29 @@ OF_URLS = {
     "body": "its message comes from its contract: use --operation and --size",
     "proto": "its contract is known: use --operation",
     "http2": "write it as an axis, such as rest@rust?transport=http/2",
-    "ca": "it shows a certificate that the lab makes: write ?security=tls",
+    "ca": "its certificate is made by the lab: write ?security=tls",
     "any-target": "the lab starts it on this machine",
 }
-"""Options that say nothing of a service of the lab, and why."""
+"""Options that do not apply to a service of the lab, and why."""
 
 
 def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     """Options that could not be honoured are refused by name."""
+    connection, message = options.connection, options.message
     of_urls = {
-        "method": options.method,
-        "header": options.headers,
-        "data": options.data,
-        "body": options.body,
-        "proto": options.proto,
-        "http2": options.http2,
-        "ca": options.ca,
-        "any-target": options.any_target,
+        "method": message.method,
+        "header": message.headers,
+        "data": message.data,
+        "body": message.body,
+        "proto": message.proto,
+        "http2": connection.http2,
+        "ca": connection.ca,
+        "any-target": connection.any_target,
     }
     of_stacks = {
-        "operation": options.operation,
-        "sequence": options.sequence,
-        "size": options.size,
+        "operation": message.operation,
+        "sequence": message.sequence,
+        "size": message.size,
     }
     for option in _present(of_urls) if isinstance(target, Stack) else ():
         raise UsageError(
@@ -226,7 +210,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     for option in _present(of_stacks) if isinstance(target, Server) else ():
         raise UsageError(
             f"--{option} belongs to services of the lab, such as rest@rust",
-            "say by --data or --body what is sent to a URL",
+            "give --data or --body for what is sent to a URL",
         )
 
 
@@ -252,26 +236,26 @@ def _positive(option: str, text: str) -> float:
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
-        raise UsageError(f"--header {text!r} is no header", "write 'Name: value'")
+        raise UsageError(f"--header {text!r} is not a header", "write 'Name: value'")
     return name.strip().lower(), value.strip()
 
 
-def _asked(operation: str | None, sequence: str | None, size: str | None) -> Message:
-    """What a service of the lab is asked. Raises :class:`UsageError`."""
+def _request(operation: str | None, sequence: str | None, size: str | None) -> Message:
+    """The request to a service of the lab. Raises :class:`UsageError`."""
     if operation is None and sequence is None:
         operation = HELLO.operation
     known = OPERATIONS.get(operation or "")
     if size is None and known and known.is_sized and known.size_default is None:
         size = f"{HELLO.bytes} B"
-    asked = Message(operation, sequence, 0 if size is None else _bytes("--size", size))
+    request = Message(operation, sequence, 0 if size is None else _bytes("--size", size))
     problem = (
         (operation and message.unknown("operation", operation, OPERATIONS))
         or (sequence and message.unknown("sequence", sequence, SEQUENCES))
-        or message.problem(asked, has_size=size is not None)
+        or message.problem(request, has_size=size is not None)
     )
     if problem:
         raise UsageError(problem, "see --operation, --sequence and --size")
-    return asked
+    return request
 
 
 def _bytes(option: str, text: str) -> int:

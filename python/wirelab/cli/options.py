@@ -1,27 +1,121 @@
-"""Options that several commands have."""
+"""Options that several commands share, and groups of options that arrive as one value."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
-PATH = click.Path(path_type=Path)
+from wirelab.errors import UsageError
 
-OUT = click.option(
-    "--out",
-    "directory",
-    type=PATH,
-    metavar="DIR",
-    help="Run directory; an unfinished run in it goes on.",
-)
-UNVERIFIED = click.option(
-    "--unverified",
-    is_flag=True,
-    help="Measure services too that did not pass `verify`; marks the results.",
-)
-RETRY_FAILED = click.option(
-    "--retry-failed", is_flag=True, help="Measure the trials again that failed in --out."
-)
+PATH = click.Path(path_type=Path)
+COUNT = click.IntRange(min=1)
+
+OPTIONS = "Options"
+"""The heading of options that belong to no other group."""
 VERBOSE = click.option("--verbose", is_flag=True, help="Print the study's winners and causes too.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def option(*names: str, **attributes: Any) -> Any:
+    """A field of an option group: the arguments are those of :func:`click.option`."""
+    absent = False if attributes.get("is_flag") else () if attributes.get("multiple") else None
+    if isinstance(attributes.get("type"), click.IntRange):
+        attributes.setdefault("metavar", "N")
+    return field(
+        default=attributes.get("default", absent),
+        metadata={"names": names, "attributes": attributes},
+    )
+
+
+def option_group(parameter: str, group: type, title: str) -> Callable[[Command], Command]:
+    """Adds the options of the dataclass ``group`` to a command, which receives them as one
+    value named ``parameter``; ``--help`` lists them below ``title``."""
+    own = fields(group)
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def collected(**values: Any) -> Any:
+            options = group(**{entry.name: values.pop(entry.name) for entry in own})
+            return command(**values, **{parameter: options})
+
+        decorated: Any = collected
+        for entry in reversed(own):
+            add = click.option(
+                *entry.metadata["names"],
+                entry.name,
+                cls=GroupedOption,
+                title=title,
+                **entry.metadata["attributes"],
+            )
+            decorated = add(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
+
+
+class GroupedOption(click.Option):
+    """An option that knows the heading it is listed under."""
+
+    def __init__(self, *args: Any, title: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.title = title
+
+
+class GroupedCommand(click.Command):
+    """Lists its options under the headings of their groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One section for each group; click lists the arguments by itself."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                sections.setdefault(section_title(parameter), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def section_title(parameter: click.Parameter) -> str:
+    """The heading that a parameter is listed under."""
+    if isinstance(parameter, click.Argument):
+        return "Arguments"
+    return parameter.title if isinstance(parameter, GroupedOption) else OPTIONS
+
+
+@dataclass(frozen=True)
+class DirectoryOptions:
+    """Where a run is kept."""
+
+    directory: Path | None = option(
+        "--out",
+        type=PATH,
+        metavar="DIR",
+        help="Run directory; an unfinished run in it continues.",
+    )
+    retry_failed: bool = option(
+        "--retry-failed", is_flag=True, help="Repeat the failed trials of the run in --out."
+    )
+
+    def check(self) -> None:
+        """Raises :class:`UsageError` for `--retry-failed` without the run it applies to."""
+        if self.retry_failed and self.directory is None:
+            raise UsageError("--retry-failed needs a run directory", "name it: --out DIR")
+
+    def folder(self, name: str) -> Path:
+        """As given, else ``runs/<name>-<UTC time>``."""
+        if self.directory is not None:
+            return self.directory
+        from datetime import UTC, datetime
+
+        return Path("runs") / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+
+
+DIRECTORY = option_group("directory", DirectoryOptions, OPTIONS)

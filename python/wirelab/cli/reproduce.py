@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
-from wirelab.cli.options import AS_JSON, OUT, RETRY_FAILED, VERBOSE
+from wirelab.cli.options import AS_JSON, DIRECTORY, VERBOSE, DirectoryOptions, GroupedCommand
 from wirelab.errors import EXIT_OK
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("study", help="Its name, e.g. hamo2023.")
 @click.option(
     "--scale",
     type=click.FloatRange(min=0.0),
     help="Share of the published counts; 1 is all. [default: minutes]",
 )
-@OUT
-@RETRY_FAILED
+@DIRECTORY
 @VERBOSE
 @AS_JSON
 @exit_with_code
 def reproduce(
     study: str,
     scale: float | None,
-    directory: Path | None,
-    retry_failed: bool,
+    directory: DirectoryOptions,
     verbose: bool,
     as_json: bool,
 ) -> int:
     """Run a published study again, and report which of its findings hold."""
-    from wirelab.cli.directories import accept_retry, default_directory
     from wirelab.study import catalogue as studies
 
-    accept_retry(retry_failed, directory)
+    directory.check()
     studies.load(study)
-    folder = directory or default_directory(study)
+    folder = directory.folder(study)
     err.print(f"directory: {folder}")
 
-    from wirelab.cli import reproduce_output as reproduced
+    from wirelab.cli.output import reproduce as reproduced
     from wirelab.run.progress import OnConsole
     from wirelab.study import reproduction
 
     made = reproduction.reproduce(
-        study, folder, scale=scale, progress=OnConsole(err), retry_failed=retry_failed
+        study, folder, scale=scale, progress=OnConsole(err), retry_failed=directory.retry_failed
     )
     return reproduced.show(made, as_json=as_json, verbose=verbose)
 

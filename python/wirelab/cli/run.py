@@ -2,56 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code
-from wirelab.cli.options import AS_JSON, OUT, PATH, RETRY_FAILED, UNVERIFIED, VERBOSE
+from wirelab.cli.options import (
+    AS_JSON,
+    DIRECTORY,
+    OPTIONS,
+    PATH,
+    VERBOSE,
+    DirectoryOptions,
+    GroupedCommand,
+    option,
+    option_group,
+)
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
 
 
-@click.command()
-@click.argument("file", type=PATH, help="Experiment file.")
-@OUT
-@UNVERIFIED
-@RETRY_FAILED
-@click.option(
-    "--test-findings",
-    is_flag=True,
-    help="Then test what its packets show, as `dissect --test` does, with its exit code.",
-)
-@AS_JSON
-@exit_with_code
-def run(
-    file: Path,
-    directory: Path | None,
-    unverified: bool,
-    retry_failed: bool,
-    test_findings: bool,
-    as_json: bool,
-) -> int:
-    """Run an experiment, or go on with it where it was interrupted."""
-    return _run(
-        file,
-        directory,
-        as_json,
-        unverified=unverified,
-        retry_failed=retry_failed,
-        test_findings=test_findings,
+@dataclass(frozen=True)
+class RunOptions:
+    """Which services are measured, and what follows."""
+
+    unverified: bool = option(
+        "--unverified",
+        is_flag=True,
+        help="Also measure services that did not pass `verify`; marks the results.",
+    )
+    test_findings: bool = option(
+        "--test-findings",
+        is_flag=True,
+        help="Then test what its packets show, as `dissect --test` does, with its exit code.",
     )
 
 
-@click.command()
-@OUT
-@RETRY_FAILED
+@click.command(cls=GroupedCommand)
+@click.argument("file", type=PATH, help="Experiment file.")
+@DIRECTORY
+@option_group("options", RunOptions, OPTIONS)
 @AS_JSON
 @exit_with_code
-def demo(directory: Path | None, retry_failed: bool, as_json: bool) -> int:
-    """Measure REST with JSON beside gRPC on the embedded services."""
-    return _run(DEMO, directory, as_json, retry_failed=retry_failed)
+def run(file: Path, directory: DirectoryOptions, options: RunOptions, as_json: bool) -> int:
+    """Run an experiment, or continue it where it was interrupted."""
+    return _run(file, directory, options, as_json=as_json)
+
+
+@click.command(cls=GroupedCommand)
+@DIRECTORY
+@AS_JSON
+@exit_with_code
+def demo(directory: DirectoryOptions, as_json: bool) -> int:
+    """Measure REST with JSON against gRPC on the embedded services."""
+    return _run(DEMO, directory, RunOptions(), as_json=as_json)
 
 
 @click.command()
@@ -67,14 +73,14 @@ def demo(directory: Path | None, retry_failed: bool, as_json: bool) -> int:
 @exit_with_code
 def report(directory: Path, picture: Path | None, verbose: bool, as_json: bool) -> int:
     """Print the results of a run or a reproduction again and write its report anew."""
-    from wirelab.cli import run_output as results
+    from wirelab.cli.output import run as results
     from wirelab.run import finished as finished_run
     from wirelab.study import manifest as study_manifest
 
     if picture is not None:
         results.accept_picture(picture)
     if study_manifest.is_reproduction(directory):
-        from wirelab.cli import reproduce_output as reproduced
+        from wirelab.cli.output import reproduce as reproduced
         from wirelab.study import reproduction
 
         made = reproduction.read(directory)
@@ -87,30 +93,20 @@ def report(directory: Path, picture: Path | None, verbose: bool, as_json: bool) 
     return results.show(found, as_json=as_json)
 
 
-def _run(
-    file: Path,
-    directory: Path | None,
-    as_json: bool,
-    *,
-    unverified: bool = False,
-    retry_failed: bool = False,
-    test_findings: bool = False,
-) -> int:
-    from wirelab.cli.directories import accept_retry, default_directory
-
-    accept_retry(retry_failed, directory)
+def _run(file: Path, directory: DirectoryOptions, options: RunOptions, *, as_json: bool) -> int:
+    directory.check()
     from wirelab.experiment import loading as experiment_file
     from wirelab.experiment.capture_ends import NO_CAPTURE
 
     experiment = experiment_file.load(file)
-    test_findings = test_findings or experiment.test_findings
+    test_findings = options.test_findings or experiment.test_findings
     if test_findings and set(experiment.capture) == {NO_CAPTURE}:
         raise UsageError(f"--test-findings: {file} captures nothing", "add `capture: client`")
-    folder = directory or default_directory(experiment.name)
+    folder = directory.folder(experiment.name)
     source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}")
 
-    from wirelab.cli import run_output as results
+    from wirelab.cli.output import run as results
     from wirelab.run import runner as running
     from wirelab.run.progress import OnConsole
 
@@ -120,16 +116,16 @@ def _run(
         folder,
         source=source,
         progress=progress,
-        unverified=unverified,
-        retry_failed=retry_failed,
+        unverified=options.unverified,
+        retry_failed=directory.retry_failed,
     )
     tested = EXIT_OK
     if test_findings:
         from wirelab.run import adaptive as intervention
 
         try:
-            made = intervention.intervene(folder, progress=progress, unverified=unverified)
+            made = intervention.intervene(folder, progress=progress, unverified=options.unverified)
             tested = EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]
-        except UsageError as error:  # what was measured is shown all the same
+        except UsageError as error:  # what was measured is shown too
             progress.note(f"nothing was tested: {error.message}")
     return results.show(finished, as_json=as_json, told=progress.told) or tested

@@ -23,9 +23,9 @@ from wirelab.errors import UsageError
 def verify(
     references: tuple[str, ...], all_of_them: bool, contract: str | None, deep: bool, as_json: bool
 ) -> int:
-    """Examine services beside the canonical model: do they all do the same?"""
+    """Compare services with the canonical model: do they all do the same?"""
     if bool(references) == all_of_them:
         raise UsageError("name services, or --all", "for example `wirelab verify rest@go`")
-    from wirelab.cli import verify_output as verified
+    from wirelab.cli.output import verify as verified
 
     return verified.run(references, contract, deep=deep, as_json=as_json)

@@ -2,16 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import PATH
+from wirelab.cli.options import PATH, GroupedCommand, option, option_group
 from wirelab.stack.link_names import LOOPBACK
 
 
-@click.command()
+@dataclass(frozen=True)
+class ServiceOptions:
+    """The service of the lab that COMMAND loads, if any, and the network to it."""
+
+    serve: str | None = option(
+        "--serve", metavar="REF", help="Start this service of the lab, e.g. rest@go."
+    )
+    contract: str = option(
+        "--contract", default="transfer", show_default=True, help="Contract of --serve."
+    )
+    hello_bytes: int = option(
+        "--hello-bytes",
+        type=click.IntRange(0, 2**31 - 1),
+        default=14,
+        show_default=True,
+        help="Bytes of the text that Hello answers.",
+    )
+    link: str = option(
+        "--link",
+        metavar="PROFILE",
+        default=LOOPBACK,
+        show_default=True,
+        help="Network between COMMAND and --serve.",
+    )
+
+
+@dataclass(frozen=True)
+class CaptureOptions:
+    """What is captured, and for how long."""
+
+    interface: str = option(
+        "--interface", default="lo", show_default=True, help="Where packets are captured."
+    )
+    port: int | None = option(
+        "--port",
+        type=click.IntRange(1, 65535),
+        help="TCP port of the server. [default: as in COMMAND]",
+    )
+    timeout: str | None = option("--timeout", help="End COMMAND after this time, e.g. 30s.")
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is printed and kept."""
+
+    as_json: bool = option(
+        "--json", is_flag=True, help="Print JSON; COMMAND's output goes to standard error."
+    )
+    folder: Path | None = option(
+        "--out", type=PATH, metavar="DIR", help="Keep the report and COMMAND's output here."
+    )
+    report: Path | None = option(
+        "--report",
+        type=PATH,
+        metavar="FILE",
+        help="Write the report as a page that opens offline.",
+    )
+    keep_capture: bool = option("--keep-capture", is_flag=True, help="Keep the packets, too.")
+
+
+@click.command(cls=GroupedCommand)
 @click.argument(
     "command",
     nargs=-1,
@@ -20,52 +81,17 @@ from wirelab.stack.link_names import LOOPBACK
     help="The tool with its own options. With --serve, {url}, {address}, {host} and {port} in it "
     "are replaced.",
 )
-@click.option("--serve", metavar="REF", help="Start this service of the lab, e.g. rest@go.")
-@click.option("--contract", default="transfer", show_default=True, help="What --serve serves.")
-@click.option(
-    "--hello-bytes",
-    type=click.IntRange(0, 2**31 - 1),
-    default=14,
-    show_default=True,
-    help="Bytes of the text that Hello answers.",
-)
-@click.option(
-    "--link",
-    metavar="PROFILE",
-    default=LOOPBACK,
-    show_default=True,
-    help="Network between COMMAND and --serve.",
-)
-@click.option("--interface", default="lo", show_default=True, help="Where packets are captured.")
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="TCP port of the server. [default: as in COMMAND]",
-)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print JSON; COMMAND's output goes to standard error.",
-)
-@click.option(
-    "--out",
-    "folder",
-    type=PATH,
-    metavar="DIR",
-    help="Keep the report and COMMAND's output here.",
-)
-@click.option(
-    "--report",
-    type=PATH,
-    metavar="FILE",
-    help="Write the report as a page that opens offline.",
-)
-@click.option("--keep-capture", is_flag=True, help="Keep the packets, too.")
-@click.option("--timeout", help="End COMMAND after this time, e.g. 30s.")
+@option_group("service", ServiceOptions, "Service")
+@option_group("capture", CaptureOptions, "Capture")
+@option_group("output", OutputOptions, "Output")
 @exit_with_code
-def wrap(**options: Any) -> int:
-    """Run anyone's load tool under capture: what did it do, and can it be trusted?"""
-    from wirelab.cli.wrap_output import Options, run
+def wrap(
+    command: tuple[str, ...],
+    service: ServiceOptions,
+    capture: CaptureOptions,
+    output: OutputOptions,
+) -> int:
+    """Run any load tool under capture: what did it do, and can it be trusted?"""
+    from wirelab.cli.output.wrap import order, run
 
-    return run(Options(**options))
+    return run(order(command, service, capture), output)

@@ -29,7 +29,7 @@ Json = dict[str, Any]
 OnProgress = Callable[[Json], None]
 
 HELLO = Message(operation="Hello", bytes=14)
-"""What a service is asked unless told otherwise."""
+"""The default request to a service."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class Call:
     """One connection per call."""
     ca: Path | None = None
     """Certificates of authorities, PEM; None: the system's."""
-    asked: Message = HELLO
-    """Of services of the lab."""
+    request: Message = HELLO
+    """To services of the lab."""
     work: str | None = None
 
 
@@ -131,7 +131,7 @@ def drive_server(
         **_tls(server, call),
     }
     plan = {"threads": 1, "allow_any_target": any_target, "groups": [group]}
-    return _driven(plan, (), interruption, on_progress)
+    return _run_plan(plan, (), interruption, on_progress)
 
 
 def drive_stack(
@@ -145,7 +145,7 @@ def drive_stack(
 ) -> Json:
     """Starts a service of the lab and drives it. Raises as :func:`drive_server` does."""
     stack = _amounted(stack, call, amount)
-    message = call.asked
+    message = call.request
     refusal = operations.refusal(message.name, stack.axes)
     if refusal:
         raise StackError(f"{stack}: {refusal}", "choose another --operation or stack")
@@ -167,17 +167,17 @@ def drive_stack(
         faults=faults or {},
     )
     with Scratch() as scratch:
-        appointment = ListenSpec.of(stack, scratch)
+        listen = ListenSpec.of(stack, scratch)
         try:
             with Service(
                 program,
-                settings.configuration(stack, message.contract, appointment),
+                settings.configuration(stack, message.contract, listen),
                 log=scratch.folder / "service.log",
                 cores=table.service,
                 interruption=interruption,
             ) as service:
-                plan = _stack_plan(stack, call, amount, table, service.contact(appointment))
-                return _driven(plan, table.engine, interruption, on_progress)
+                plan = _stack_plan(stack, call, amount, table, service.contact(listen))
+                return _run_plan(plan, table.engine, interruption, on_progress)
         except TrialFailed as failure:
             raise LabError(failure.reason, "see the message of the service above") from failure
 
@@ -254,7 +254,7 @@ def _milliseconds(times: Json | None) -> Json:
     return {**named, **{name: ns / 1e6 for name, ns in times["percentiles_ns"].items()}}
 
 
-def _driven(
+def _run_plan(
     plan: Json, cores: tuple[int, ...], interruption: Interruption, on_progress: OnProgress
 ) -> Json:
     with Scratch() as scratch:
@@ -271,13 +271,13 @@ def _driven(
 
 
 def _stack_plan(
-    stack: Stack, call: Call, amount: Amount, table: placement.Table, contact: Endpoint
+    stack: Stack, call: Call, amount: Amount, table: placement.Table, endpoint: Endpoint
 ) -> Json:
     group = {
         **amount.group(),
-        **contact.group(),
+        **endpoint.group(),
         "stack": stack.engine_stack(),
-        "workload": call.asked.workload(),
+        "workload": call.request.workload(),
     }
     return {**table.threading(), "groups": [group]}
 

@@ -8,12 +8,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
 from wirelab import wrap as wrapping
 from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.wrap import CaptureOptions, OutputOptions, ServiceOptions
 from wirelab.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -38,44 +38,25 @@ RECORD = "wrap.json"
 PAGE = "report.html"
 
 
-@dataclass(frozen=True)
-class Options:
-    """As they were given; None, empty and False where they were not."""
-
-    command: Sequence[str]
-    serve: str | None
-    contract: str
-    hello_bytes: int
-    link: str
-    interface: str
-    port: int | None
-    as_json: bool
-    folder: Path | None
-    """Where the report and COMMAND's output are kept."""
-    report: Path | None
-    keep_capture: bool
-    timeout: str | None
-
-    def order(self) -> Order:
-        """What is to be measured. Raises :class:`UsageError`."""
-        return Order(
-            command=tuple(self.command),
-            serve=None if self.serve is None else Stack.parse(self.serve),
-            contract=_among("--contract", self.contract, CONTRACTS),
-            hello_bytes=self.hello_bytes,
-            link=_among("--link", self.link, get_args(ProfileName)),
-            interface=self.interface,
-            port=self.port,
-            seconds_max=None if self.timeout is None else _seconds(self.timeout),
-        )
+def order(command: Sequence[str], service: ServiceOptions, capture: CaptureOptions) -> Order:
+    """What is to be measured. Raises :class:`UsageError`."""
+    return Order(
+        command=tuple(command),
+        serve=None if service.serve is None else Stack.parse(service.serve),
+        contract=_among("--contract", service.contract, CONTRACTS),
+        hello_bytes=service.hello_bytes,
+        link=_among("--link", service.link, get_args(ProfileName)),
+        interface=capture.interface,
+        port=capture.port,
+        seconds_max=None if capture.timeout is None else _seconds(capture.timeout),
+    )
 
 
-def run(options: Options) -> int:
+def run(order: Order, output: OutputOptions) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    order = options.order()
-    _accept(options.folder)
-    _accept_page(options.report)
-    sink: BinaryIO = sys.stderr.buffer if options.as_json else sys.stdout.buffer
+    _accept(output.folder)
+    _accept_page(output.report)
+    sink: BinaryIO = sys.stderr.buffer if output.as_json else sys.stdout.buffer
     with Interruption() as interruption, Scratch() as scratch:
         measured = wrapping.wrap(
             order,
@@ -86,13 +67,13 @@ def run(options: Options) -> int:
             interruption=interruption,
         )
         result = {**wrapping.result(measured), "kept": None, "report": None}
-        keeps = options.keep_capture or interruption.requested or measured.stopped is not None
+        keeps = output.keep_capture or interruption.requested or measured.stopped is not None
         unwritten: list[StorageError] = []
-        with _told_at_the_end(unwritten):
-            result["kept"] = _keep(scratch.folder, options.folder, measured, result, capture=keeps)
-        with _told_at_the_end(unwritten):
-            result["report"] = _write_page(options.report, measured, result)
-    if options.as_json:
+        with _deferred(unwritten):
+            result["kept"] = _keep(scratch.folder, output.folder, measured, result, capture=keeps)
+        with _deferred(unwritten):
+            result["report"] = _write_page(output.report, measured, result)
+    if output.as_json:
         print(json.dumps(result, indent=1))
     else:
         _show(wrapping.lines(result), result)
@@ -102,8 +83,8 @@ def run(options: Options) -> int:
 
 
 @contextmanager
-def _told_at_the_end(unwritten: list[StorageError]) -> Iterator[None]:
-    """What was measured is shown before it is said that a file of it could not be written."""
+def _deferred(unwritten: list[StorageError]) -> Iterator[None]:
+    """Keeps the error of a file that could not be written until the result was shown."""
     try:
         yield
     except StorageError as error:
@@ -132,7 +113,7 @@ def _show(lines: Any, result: Json) -> None:
 
 def _accept(folder: Path | None) -> None:
     if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"--out {folder} is there already", "name a folder that is new or empty")
+        raise UsageError(f"--out {folder} exists already", "name a folder that is new or empty")
 
 
 def _accept_page(file: Path | None) -> None:
@@ -147,7 +128,7 @@ def _accept_page(file: Path | None) -> None:
 
 
 def _write_page(file: Path | None, measured: Measured, result: Json) -> str | None:
-    """Returns where the page is, None where none was options for."""
+    """Returns where the page is, None where none was asked for."""
     if file is None:
         return None
     from wirelab.wrap import page

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wirelab.cli.dissect import TestOptions, ViewOptions
 from wirelab.cli.error_handling import err, out
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.format.counting import counted
@@ -20,76 +20,58 @@ from wirelab.trial.dissection import Look
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Options:
-    """As they were given; None, empty and False where they were not."""
-
-    what: Path
-    """A capture, or a run's folder."""
-    port: int | None
-    timeline: int | None
-    calls: Path | None
-    svg: Path | None
-    test: bool
-    repeats: int | None
-    causes: Sequence[str]
-    directory: Path | None
-    unverified: bool
-    as_json: bool
-
-
-def run(options: Options) -> int:
+def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    if options.test:
-        return _test(options)
-    _accept(options)
-    documents = _documents(options)
-    if options.timeline is not None:
-        _accept_timeline(options.timeline, documents)
-    if options.svg is not None:
-        _draw(documents[0], options.svg)
-    is_run = options.what.is_dir()
-    if options.as_json:
+    if test.test:
+        return _test(source, test, as_json=view.as_json)
+    _refuse_contradictions(source, view, test)
+    documents = _documents(source, view)
+    if view.timeline is not None:
+        _accept_timeline(view.timeline, documents)
+    if view.svg is not None:
+        _draw(documents[0], view.svg)
+    is_run = source.is_dir()
+    if view.as_json:
         print(json.dumps(documents if is_run else documents[0], indent=1))
         return EXIT_OK
     for document in documents:
-        _show(document, options.what if is_run else None, many=len(documents) > 1)
+        _show(document, source if is_run else None, many=len(documents) > 1)
     return EXIT_OK
 
 
-def _accept(options: Options) -> None:
+def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -> None:
     """Raises :class:`UsageError` for options that belong to something else."""
     only_with_test = {
-        "--repeats": options.repeats,
-        "--cause": options.causes,
-        "--out": options.directory,
-        "--unverified": options.unverified,
+        "--repeats": test.repeats,
+        "--cause": test.causes,
+        "--out": test.directory,
+        "--unverified": test.unverified,
     }
     for option, value in only_with_test.items():
         if value:
             raise UsageError(f"{option} belongs to --test", "add --test, or leave it out")
-    if options.calls is not None and options.what.is_dir():
+    if view.calls is not None and source.is_dir():
         raise UsageError("--calls belongs to a FILE: a RUN has its own logs", "leave it out")
 
 
-def _documents(options: Options) -> list[Json]:
+def _documents(source: Path, view: ViewOptions) -> list[Json]:
     """The dissection of each capture."""
-    is_run = options.what.is_dir()
-    captures = _captures(options.what)
+    is_run = source.is_dir()
+    captures = _captures(source)
     with Interruption() as interruption, Scratch() as scratch:
         log = scratch.folder / "dissect.log"
         documents = []
         for file in captures:
-            calls = reconciliation.beside(file) if is_run else options.calls
-            look = Look(port=options.port, timeline=options.timeline, calls=calls)
+            calls = reconciliation.beside(file) if is_run else view.calls
+            look = Look(port=view.port, timeline=view.timeline, calls=calls)
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
     return reconciliation.joined(documents)
 
 
-def _test(options: Options) -> int:
-    if options.what.is_file():
+def _test(source: Path, test: TestOptions, *, as_json: bool) -> int:
+    if source.is_file():
         raise UsageError(
-            f"--test: {options.what} is a capture, which nobody can run again",
+            f"--test: {source} is a capture, which cannot be run again",
             "name the folder of a run; `wirelab run FILE` makes one, with `capture: client`",
         )
     from wirelab.report import tested
@@ -98,15 +80,15 @@ def _test(options: Options) -> int:
     from wirelab.run.progress import OnConsole
 
     made = intervention.intervene(
-        options.what,
-        repeats=options.repeats or intervention.REPEATS,
-        causes=options.causes,
-        out=options.directory,
-        unverified=options.unverified,
+        source,
+        repeats=test.repeats or intervention.REPEATS,
+        causes=test.causes,
+        out=test.directory,
+        unverified=test.unverified,
         progress=OnConsole(err),
     )
-    pages = [write_page(folder) for folder in (options.what, made.folder) if folder is not None]
-    if options.as_json:
+    pages = [write_page(folder) for folder in (source, made.folder) if folder is not None]
+    if as_json:
         print(json.dumps(made.to_json(), indent=1))
     else:
         for line in tested.lines(made.outcome):
@@ -116,21 +98,21 @@ def _test(options: Options) -> int:
     return EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]
 
 
-def _captures(what: Path) -> list[Path]:
+def _captures(source: Path) -> list[Path]:
     """The file itself, or every capture of a run. Raises :class:`UsageError`."""
-    if what.is_dir():
-        run_directory.read_manifest(what)
-        found = sorted((what / "trials").glob("*/capture-*.pcapng"))
+    if source.is_dir():
+        run_directory.read_manifest(source)
+        found = sorted((source / "trials").glob("*/capture-*.pcapng"))
         if not found:
             raise UsageError(
-                f"{what} holds no capture", "run the experiment again with `capture: client`"
+                f"{source} holds no capture", "run the experiment again with `capture: client`"
             )
         return found
-    if str(what) == "-":
+    if str(source) == "-":
         raise UsageError("dissect reads files, not standard input", "`wirelab-engine dissect -`")
-    if not what.exists():
-        raise UsageError(f"{what} does not exist", "name a capture, or a run's folder")
-    return [what]
+    if not source.exists():
+        raise UsageError(f"{source} does not exist", "name a capture, or a run's folder")
+    return [source]
 
 
 def _accept_timeline(number: int, documents: Sequence[Json]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from wirelab.cli import run_output as results
 from wirelab.cli.error_handling import folded, out
+from wirelab.cli.output import run as results
 from wirelab.errors import EXIT_FAILED, EXIT_OK
 from wirelab.format.counting import counted
 from wirelab.study import page as study_page
@@ -43,6 +43,6 @@ def _print(made: Reproduction, page: Path, verbose: bool) -> None:
     out.print()
     if not verbose:
         more = counted(len(rest), "sentence")
-        told = f"--verbose tells {more} more, on winners and causes; the report has them all."
-        out.print(folded(told, out.width))
+        note = f"--verbose prints {more} more, on winners and causes; the report has them all."
+        out.print(folded(note, out.width))
     out.print(f"Report: {page}")
