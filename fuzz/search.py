@@ -67,7 +67,7 @@ def keep(program: Path, seeds: Path, found: Path) -> int:
 
 
 def search(program: Path, seeds: Path, seconds: int) -> str | None:
-    """One target for so many seconds. Returns what it found wrong, None when nothing."""
+    """One target for that number of seconds. Returns what it found wrong, None when nothing."""
     artifacts = ROOT / "fuzz" / "artifacts" / seeds.name
     artifacts.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -89,8 +89,8 @@ def _run(command: Iterable[str | Path], *, check: bool = False) -> subprocess.Co
 def build() -> Path:
     """Builds every target; returns the folder of the programs."""
     subprocess.run(["cargo", "+nightly", "fuzz", "build"], cwd=ROOT, check=True)
-    told = _run(["rustc", "+nightly", "-vV"], check=True).stdout
-    host = next(line.split()[1] for line in told.splitlines() if line.startswith("host:"))
+    version = _run(["rustc", "+nightly", "-vV"], check=True).stdout
+    host = next(line.split()[1] for line in version.splitlines() if line.startswith("host:"))
     return ROOT / "fuzz" / "target" / host / "release"
 
 

@@ -18,7 +18,7 @@ pub struct SendQueue<H> {
 
 #[derive(Debug)]
 struct Outgoing<H> {
-    /// None once nobody waits for it to be out.
+    /// None once no call waits for it to be sent.
     call: Option<CallId>,
     head: H,
     body: Arc<[u8]>,
@@ -85,7 +85,7 @@ impl<H: AsRef<[u8]>> SendQueue<H> {
         });
     }
 
-    /// Nobody waits for `call`'s message any more: dropped when unstarted, else
+    /// `call` no longer needs its message: dropped when unstarted, else
     /// sent to its end. Returns whether it was dropped.
     pub fn cancel(&mut self, call: CallId) -> bool {
         let mut queue = self.queue.iter();

@@ -45,7 +45,7 @@ pub enum Encoding {
     Other,
 }
 
-/// `content-type`, as far as a reply's judge must tell types apart.
+/// `content-type`, as far as validation must distinguish types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ContentType {
     /// No such field.
@@ -123,7 +123,7 @@ pub enum Failure {
     /// The peer reset this call (`RST_STREAM`) with that error code.
     #[error("stream reset by peer, HTTP/2 error code {0}")]
     Reset(u32),
-    /// The peer went away and says it did not process this call.
+    /// The peer went away and reported that it did not process this call.
     #[error("not processed by a peer that went away")]
     Unprocessed,
     /// The connection ended in the middle of the reply.
@@ -140,7 +140,7 @@ pub enum Failure {
         /// Later calls should go there at once (`LOCATION_FORWARD_PERM`).
         permanent: bool,
     },
-    /// GIOP: the peer wants the object named by another addressing mode
+    /// GIOP: the peer demands another addressing mode for the object
     /// (`NEEDS_ADDRESSING_MODE`): 1 a profile, 2 an IOR.
     #[error("the peer demands GIOP addressing mode {0}; this client names objects by their key")]
     AddressingMode(u16),
@@ -203,7 +203,7 @@ pub trait Session {
     fn flushed(&self, call: CallId) -> bool;
 
     /// Takes bytes that arrived. After an error the connection must be closed;
-    /// calls in flight have then been told by [`Replies::failed`].
+    /// calls in flight have then been reported by [`Replies::failed`].
     ///
     /// # Errors
     /// When the peer broke the protocol.

@@ -141,7 +141,7 @@ fn malformed_lengths_are_refused_at_once() {
 }
 
 #[test]
-fn replies_that_nobody_asked_for_are_refused() {
+fn unsolicited_replies_are_refused() {
     let mut wire = Wire::with_calls(1, pipeline(1));
     assert!(
         wire.receive(b"2\nok2\nok")

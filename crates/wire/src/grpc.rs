@@ -1,5 +1,5 @@
 //! Length-prefixed messages of gRPC over HTTP/2 (gRPC's PROTOCOL-HTTP2.md,
-//! "Length-Prefixed-Message"): one byte that says whether the message is
+//! "Length-Prefixed-Message"): one byte that states whether the message is
 //! compressed, four bytes of length, the message.
 
 use crate::ProtocolError;
@@ -136,7 +136,7 @@ impl Deframer {
 /// A message with its prefix.
 ///
 /// # Panics
-/// When the message has 2^32 bytes or more, which the prefix cannot say.
+/// When the message has 2^32 bytes or more, which the prefix cannot express.
 pub fn frame(message: &[u8], compressed: bool) -> Vec<u8> {
     let length = u32::try_from(message.len()).expect("gRPC messages are shorter than 4 GiB");
     let mut framed = Vec::with_capacity(PREFIX_LEN + message.len());
@@ -185,7 +185,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_do_not_matter(
+        fn any_split_into_chunks_gives_the_same_messages(
             sent in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..40)), 0..6),
             cuts in prop::collection::vec(0_usize..300, 0..20),
         ) {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_cut_anywhere_within_a_message_is_found_out() {
+    fn a_body_cut_within_a_message_is_detected() {
         let body = frame(b"hello", false);
         for cut in 1..body.len() {
             let mut deframer = Deframer::new(100);

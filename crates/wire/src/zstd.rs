@@ -13,7 +13,7 @@ pub enum ZstdError {
     /// It ends within a frame, or before the first.
     #[error("zstd data end too early (RFC 8878 section 3.1.1)")]
     Truncated,
-    /// A frame is wrong, or wants a larger window than readers of HTTP give.
+    /// A frame is wrong, or needs a larger window than HTTP allows.
     #[error("not zstd (RFC 8878): {0}")]
     Corrupt(String),
 }

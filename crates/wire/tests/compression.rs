@@ -80,12 +80,12 @@ fn a_bomb_is_refused_at_the_limit() {
 }
 
 #[test]
-fn every_truncation_is_told() {
+fn every_truncation_is_reported() {
     each(|Coding { name, .. }, compress, decompress| {
         let whole = compress(b"some content, some more content");
         for cut in 0..whole.len() {
-            let told = decompress(&whole[..cut], LIMIT);
-            assert_eq!(told, Err(Refusal::Truncated), "{name} cut at {cut}");
+            let refused = decompress(&whole[..cut], LIMIT);
+            assert_eq!(refused, Err(Refusal::Truncated), "{name} cut at {cut}");
         }
     });
 }
@@ -98,8 +98,8 @@ fn parts_are_joined_and_anything_else_behind_them_is_refused() {
         assert_eq!(decompress(&two, 6), Ok(b"onetwo".to_vec()));
         assert_eq!(decompress(&two, 5), Err(Refusal::TooLarge(5)));
         let trailed = [compress(b"one"), b"xyzxyzxyz".to_vec()].concat();
-        let told = decompress(&trailed, LIMIT);
-        assert_eq!(told, Err(coding.trailed), "{}", coding.name);
+        let refused = decompress(&trailed, LIMIT);
+        assert_eq!(refused, Err(coding.trailed), "{}", coding.name);
     });
 }
 
@@ -116,11 +116,11 @@ fn a_wrong_checksum_is_found() {
 }
 
 #[test]
-fn a_window_of_zstd_that_nobody_needs_is_refused() {
+fn a_zstd_window_beyond_8_mib_is_refused() {
     // Magic, a descriptor without a content size, a window of 2^41 bytes.
     let greedy = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xF8, 0x01, 0x00, 0x00];
-    let told = zstd::decompress(&greedy, LIMIT);
-    assert!(matches!(told, Err(ZstdError::Corrupt(_))), "{told:?}");
+    let refused = zstd::decompress(&greedy, LIMIT);
+    assert!(matches!(refused, Err(ZstdError::Corrupt(_))), "{refused:?}");
 }
 
 proptest! {

@@ -68,7 +68,7 @@ impl UnaryVisitor for ReadEnvelopes<'_> {
 }
 
 #[test]
-fn every_envelope_is_read_as_what_it_says() {
+fn every_envelope_is_read_as_its_content() {
     let rows: Value = serde_json::from_str(ENVELOPES).unwrap();
     let mut operations = BTreeSet::new();
     for row in rows.as_array().unwrap() {

@@ -107,7 +107,7 @@ fn a_call_whose_reply_comes_whole_allocates_nothing() {
 }
 
 #[test]
-fn a_large_text_is_judged_without_a_copy_of_it() {
+fn a_large_text_is_validated_without_a_copy() {
     const BYTES: u64 = 3_000_000;
     for codec in [
         Codec::Text,

@@ -68,7 +68,7 @@ const THIRD_RESPONSE: &[Field] = &[
     ),
 ];
 
-/// RFC 7541 appendix C, sections C.2 to C.6 (C.1 is tested beside the integers).
+/// RFC 7541 appendix C, sections C.2 to C.6 (C.1 is tested next to the integers).
 const EXAMPLES: &[Example] = &[
     Example {
         name: "C.2.1 literal field with indexing",

@@ -416,7 +416,7 @@ fn tokens_do_not_grow_without_bound() {
 }
 
 #[test]
-fn every_truncation_is_told() {
+fn every_truncation_is_reported() {
     let request = book(3, 4);
     let mut tokens = Vec::new();
     let mut encoder = Encoder::new(TokenCache::NamesAndTexts);

@@ -1,4 +1,4 @@
-//! The judges of replies against the golden vectors.
+//! The validation of replies against the golden vectors.
 
 use prost::Message;
 use serde_json::Value;
@@ -58,10 +58,10 @@ fn encodings(vector: &Value, codec: Codec) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_judge_accepts_every_encoding_of_its_reply_and_of_no_other() {
+fn validation_accepts_every_encoding_of_its_reply_and_of_no_other() {
     let messages = messages();
     let vectors = messages["accepted"].as_array().unwrap();
-    let mut judged = 0;
+    let mut validated = 0;
     for codec in [Codec::Json, Codec::Protobuf] {
         for (k, vector) in vectors.iter().enumerate() {
             let Some((operation, reply)) = reply_of(vector) else {
@@ -80,19 +80,19 @@ fn a_judge_accepts_every_encoding_of_its_reply_and_of_no_other() {
                         "{} by {vector}",
                         body.escape_ascii()
                     );
-                    judged += 1;
+                    validated += 1;
                 }
             }
         }
     }
-    assert!(judged > 200, "only {judged} judgements");
+    assert!(validated > 200, "only {validated} validations");
 }
 
 #[test]
-fn a_judge_refuses_what_is_no_message_of_its_kind() {
+fn validation_refuses_messages_of_another_kind() {
     let messages = messages();
     let expected = |operation, reply| Expected::of_response(Codec::Protobuf, operation, Ok(reply));
-    let mut judged = 0;
+    let mut validated = 0;
     for vector in messages["refused_protobuf"].as_array().unwrap() {
         let expected = match vector["message"].as_str().unwrap() {
             "HelloReply" => expected(Operation::Hello, Reply::Hello(HelloReply::default())),
@@ -108,9 +108,9 @@ fn a_judge_refuses_what_is_no_message_of_its_kind() {
             matches!(error, Mismatch::Malformed { .. }),
             "{vector}: {error}"
         );
-        judged += 1;
+        validated += 1;
     }
-    assert_eq!(judged, 3);
+    assert_eq!(validated, 3);
 }
 
 fn call_of(vector: &Value) -> Call {

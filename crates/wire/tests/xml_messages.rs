@@ -36,7 +36,7 @@ fn batch() -> SubmitRequest {
 
 /// The mapping's forms, to the letter.
 #[test]
-fn writers_write_what_the_mapping_says() {
+fn writers_follow_the_mapping() {
     let ns = "urn:wirelab:transfer:v1";
     assert_eq!(
         written(&HelloRequest {}),
@@ -171,7 +171,7 @@ fn base64_may_hold_white_space_and_nothing_else() {
 }
 
 #[test]
-fn namespaces_are_told_apart() {
+fn namespaces_are_distinguished() {
     for (document, part) in [
         ("<HelloReply/>", "{urn:wirelab:transfer:v1}HelloReply"),
         (
@@ -311,7 +311,7 @@ fn documents_that_are_none_are_refused() {
 
 /// The place of an error is the byte at fault.
 #[test]
-fn errors_tell_their_place() {
+fn errors_report_their_offset() {
     for (text, at) in [
         (
             "<HelloReply xmlns='urn:wirelab:transfer:v1'><text>\u{1}",
@@ -363,9 +363,9 @@ fn bombs_are_refused() {
     assert_eq!(limit(&nested), "namespaces in scope");
 }
 
-/// Cut anywhere, a document is an error; what is told never depends on luck.
+/// Cut anywhere, a document is an error; the report is deterministic.
 #[test]
-fn every_truncation_is_told() {
+fn every_truncation_is_reported() {
     let entries = EntriesReply {
         entries: vec![
             Entry::default(),

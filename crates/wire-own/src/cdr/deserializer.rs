@@ -26,7 +26,7 @@ macro_rules! primitives {
     )*};
 }
 
-/// Types that the profile has not.
+/// Types outside of the profile.
 macro_rules! unsupported {
     ($($method:ident: $words:literal),*) => {$(
         fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {

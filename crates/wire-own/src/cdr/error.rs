@@ -13,12 +13,12 @@ pub enum Error {
         /// Bytes that it lacks.
         missing: usize,
     },
-    /// A length or count says more than the rest can hold.
+    /// A length or count exceeds what the rest can hold.
     #[error("length {length} at byte {at}, but {rest} bytes follow")]
     Length {
         /// Where the length lies.
         at: usize,
-        /// What it says.
+        /// Its value.
         length: u32,
         /// Bytes behind it.
         rest: usize,
@@ -44,7 +44,7 @@ pub enum Error {
     Optional {
         /// Where the count lies.
         at: usize,
-        /// What it says.
+        /// Its value.
         count: u32,
     },
     /// Bytes behind the last value.
@@ -61,7 +61,7 @@ pub enum Error {
     /// The lab's profile has no such type.
     #[error("{0} has no form in CDR; use the types of contracts/README.md, Mappings")]
     Unsupported(&'static str),
-    /// What a message's own reader or writer says.
+    /// The error of a message's own serializer or deserializer.
     #[error("{0}")]
     Message(String),
 }

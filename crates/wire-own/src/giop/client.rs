@@ -342,7 +342,7 @@ impl Session for Giop {
         self.abandon(&Failure::Closed, replies);
     }
 
-    /// Tells the peer by a CancelRequest; a reply that comes all the same is
+    /// Sends a CancelRequest; a reply that comes nevertheless is
     /// passed over.
     fn cancel(&mut self, call: CallId) -> bool {
         let mut pending = self.pending.iter();

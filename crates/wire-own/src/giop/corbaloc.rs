@@ -12,7 +12,7 @@ const ADDRESSES_MAX: usize = 64;
 /// read can be written as `IOR:` and read again.
 const BYTES_MAX: usize = 63 << 10;
 
-/// What a profile has beside host and key, at most: lengths, tags, padding.
+/// What a profile has in addition to host and key, at most: lengths, tags, padding.
 const PROFILE_BYTES: usize = 64;
 
 /// A `corbaloc:` that cannot be understood.

@@ -147,7 +147,7 @@ impl Deframer {
             return Err(ProtocolError {
                 rule: "messages in fragments have numbers of their own, and are few \
                        (CORBA 3.3-2, 9.4.9)",
-                found: format!("number {id:?} beside {} others", self.open.len()),
+                found: format!("number {id:?} next to {} others", self.open.len()),
             });
         }
         self.open.push(Open {

@@ -8,7 +8,7 @@ use crate::cdr::{self, ByteOrder, Error, Reader, Writer};
 pub struct UserException {
     /// Repository id, `IDL:wirelab/charging_v1/ApplicationError:1.0`.
     pub id: String,
-    /// What an `ApplicationError` says; `None` of any other exception.
+    /// The text of an `ApplicationError`; `None` of any other exception.
     pub message: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub enum Completed {
     Yes,
     /// It had not been begun.
     No,
-    /// Nobody knows.
+    /// Unknown.
     Maybe,
 }
 

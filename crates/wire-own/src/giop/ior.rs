@@ -20,7 +20,7 @@ const DIGITS_MAX: usize = 128 << 10;
 /// A reference to an object.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ior {
-    /// Repository id of its interface; empty when nobody told.
+    /// Repository id of its interface; empty when unknown.
     pub type_id: String,
     /// The ways to reach it.
     pub profiles: Vec<Profile>,
@@ -51,7 +51,7 @@ pub struct IiopProfile {
     pub port: u16,
     /// Names the object at that server.
     pub object_key: Vec<u8>,
-    /// What else is told; none in version 1.0.
+    /// Further properties; none in version 1.0.
     pub components: Vec<Component>,
 }
 
@@ -73,7 +73,7 @@ pub enum IorError {
     /// Not pairs of hexadecimal digits, or too many.
     #[error("IOR: must be followed by an even number of hexadecimal digits, at most {DIGITS_MAX}")]
     Digits,
-    /// What the digits say is no reference.
+    /// The digits encode no reference.
     #[error("not an IOR: {0}")]
     Cdr(#[from] Error),
     /// A `corbaloc:` that cannot be understood.
@@ -93,7 +93,7 @@ impl Component {
         writer.octet(ByteOrder::Big.flag());
         for code_set in [CODE_SET_UTF8, CODE_SET_UTF16] {
             writer.ulong(code_set);
-            writer.ulong(0); // no conversions beside it
+            writer.ulong(0); // no conversion code sets
         }
         Component {
             tag: TAG_CODE_SETS,
@@ -103,7 +103,7 @@ impl Component {
 }
 
 impl IiopProfile {
-    /// The native code sets of `char` and `wchar`, where the server told.
+    /// The native code sets of `char` and `wchar`, where the server announced them.
     ///
     /// # Errors
     /// When the component is malformed.

@@ -187,7 +187,7 @@ impl MessageHeader {
 }
 
 /// Writes a whole message to the end of `out`: what `content` appends, under a
-/// header that tells its length.
+/// header with its length.
 pub(super) fn write_message(
     out: &mut Vec<u8>,
     version: Version,

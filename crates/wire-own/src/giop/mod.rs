@@ -1,7 +1,7 @@
 //! GIOP over TCP, which is IIOP (CORBA 3.3 part 2, section 9.4 and 9.7):
 //! the client's side of version 1.2, the server's side of 1.0 to 1.2.
 //!
-//! A GIOP message is twelve bytes of header, then CDR. What is told here once
+//! A GIOP message is twelve bytes of header, then CDR. What is defined here once
 //! and used by both sides: [`MessageHeader`], service contexts, exceptions,
 //! object references ([`Ior`]). [`Giop`] is the client's session; bodies of
 //! replies pass through it where they lie, fragmented or not. A server finds

@@ -7,7 +7,7 @@ use crate::session::Request;
 /// How a GIOP connection is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Names the object at its server, as its reference says.
+    /// Names the object at its server, as in its reference.
     pub object_key: Vec<u8>,
     /// The order of numbers in requests.
     pub byte_order: ByteOrder,

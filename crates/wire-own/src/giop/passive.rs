@@ -1,4 +1,4 @@
-//! Headers of requests and replies as an onlooker reads them, who sees both
+//! Headers of requests and replies for a passive reader, which sees both
 //! directions of a connection and is party to neither.
 
 use super::message::{HEADER_BYTES, Kind, Version};
@@ -6,7 +6,7 @@ use super::requests::{ClientMessage, Content};
 use super::service_contexts;
 use crate::cdr::{ByteOrder, Error, Reader};
 
-/// What a Request says before its arguments.
+/// The fields of a Request before its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestHead {
     /// Its number.
@@ -19,7 +19,7 @@ pub struct RequestHead {
     pub bytes: usize,
 }
 
-/// What a Reply says before its result.
+/// The fields of a Reply before its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyHead {
     /// The number of the request.

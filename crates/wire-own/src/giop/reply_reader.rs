@@ -180,7 +180,7 @@ fn keep(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), ProtocolError> {
     Ok(())
 }
 
-/// What a reply says that has no result.
+/// The outcome of a reply without a result.
 fn failure_of(order: ByteOrder, status: ReplyStatus, body: &[u8]) -> Result<Failure, Error> {
     let mut reader = Reader::new(order, body, 0);
     if status == ReplyStatus::NeedsAddressingMode {

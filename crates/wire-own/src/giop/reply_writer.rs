@@ -20,7 +20,7 @@ pub enum ReplyStatus {
     LocationForward,
     /// The body is the IOR to call instead, from now on.
     LocationForwardPerm,
-    /// The body is the addressing mode that the server wants.
+    /// The body is the addressing mode that the server demands.
     NeedsAddressingMode,
 }
 
@@ -48,7 +48,7 @@ pub enum LocateStatus {
     ObjectHere,
 }
 
-/// Whom an answer is for, and how it must be written.
+/// The request that a reply answers, and how the reply must be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyTo {
     /// The version of the request.
@@ -111,7 +111,7 @@ impl ReplyTo {
     }
 
     /// Appends a Reply that redirects the caller; `permanent` exists in
-    /// GIOP 1.2 only and is not said in older versions.
+    /// GIOP 1.2 only and is left out in older versions.
     ///
     /// # Errors
     /// When a text in `ior` contains NUL.

@@ -23,13 +23,13 @@ pub(super) struct HeaderCache {
 }
 
 impl HeaderCache {
-    /// The request that told the code sets was never sent.
+    /// The request that carried the code sets was never sent.
     pub(super) fn resend_code_sets(&mut self) {
         self.code_sets_sent = false;
     }
 
     /// The header of `request` as number `id`, up to where its body begins.
-    /// The connection's first also tells the code sets.
+    /// The connection's first also carries the code sets.
     pub(super) fn of(&mut self, request: &Request, options: &Options, id: u32) -> Vec<u8> {
         let first = !self.code_sets_sent;
         self.code_sets_sent = true;

@@ -31,7 +31,7 @@ pub enum ClientMessage {
     /// answered with `MARSHAL` where its number could be read, else with a
     /// MessageError.
     Malformed {
-        /// Whom to answer.
+        /// The request to answer.
         reply_to: Option<ReplyTo>,
         /// What is wrong.
         error: Error,
@@ -41,7 +41,7 @@ pub enum ClientMessage {
 /// A call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Whom to answer, in the request's version and byte order.
+    /// The request to answer, in the request's version and byte order.
     pub reply_to: ReplyTo,
     /// False for one-way calls: they must not be answered.
     pub response_expected: bool,
@@ -49,7 +49,7 @@ pub struct Request {
     pub object_key: Vec<u8>,
     /// What it shall do.
     pub operation: String,
-    /// The connection's code sets, if this request tells them.
+    /// The connection's code sets, if this request carries them.
     pub code_sets: Option<CodeSets>,
     /// The arguments.
     pub body: Body,
@@ -58,7 +58,7 @@ pub struct Request {
 /// A question for an object's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocateRequest {
-    /// Whom to answer.
+    /// The request to answer.
     pub reply_to: ReplyTo,
     /// The object.
     pub object_key: Vec<u8>,
@@ -114,7 +114,7 @@ fn reader<'a>(order: ByteOrder, content: &'a [u8], breaks: &'a [Break]) -> Reade
 }
 
 impl Content {
-    /// What it says. Kinds that only servers send are not for here.
+    /// The parsed message. Kinds that only servers send were refused before.
     pub(super) fn parse(self) -> ClientMessage {
         let mut id = None;
         let parsed = match self.kind {

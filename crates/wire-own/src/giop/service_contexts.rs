@@ -61,7 +61,7 @@ pub(super) fn write(writer: &mut Writer<'_>, code_sets: Option<CodeSets>) -> Res
     Ok(())
 }
 
-/// Takes a list of contexts and tells the code sets among them.
+/// Takes a list of contexts and returns the code sets among them.
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<Option<CodeSets>, Error> {
     let mut code_sets = None;
     for _ in 0..reader.length(CONTEXT_BYTES_MIN)? {

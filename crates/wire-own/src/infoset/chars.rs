@@ -59,9 +59,9 @@ pub fn starts_name(byte: u8) -> bool {
     matches!(CLASSES[usize::from(byte)], Class::Start)
 }
 
-/// Where a name that begins at `at` ends, as far as ASCII tells: before the
+/// Where a name that begins at `at` ends, as far as ASCII shows: before the
 /// first byte that no name holds. Its colon, and whether it is a name at all,
-/// are for [`split_name`] to tell.
+/// are for [`split_name`] to decide.
 #[inline]
 pub fn name_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -82,7 +82,7 @@ pub fn is_blank(text: &str) -> bool {
 }
 
 /// A text without the white space around it, as `whiteSpace="collapse"` of
-/// XML Schema wants it for everything but strings.
+/// XML Schema demands it for everything but strings.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(|c| matches!(c, ' ' | '\t' | '\n' | '\r'))
 }

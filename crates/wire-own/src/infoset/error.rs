@@ -75,10 +75,10 @@ pub enum ErrorKind {
         /// What is wrong with it.
         fault: &'static str,
     },
-    /// An envelope that is not as SOAP wants it.
+    /// An envelope that breaks a rule of SOAP.
     #[error("{0}")]
     Envelope(&'static str),
-    /// What the message's own reader says.
+    /// The error of the message's own deserializer.
     #[error("{0}")]
     Message(String),
 }

@@ -1,4 +1,4 @@
-//! What XML documents say, whatever their bytes are (W3C XML Information Set):
+//! The content of XML documents, independent of their bytes (W3C XML Information Set):
 //! elements, attributes and characters, read from a [`Source`] and written into a
 //! [`Sink`]; and the messages of the contracts in them, by the mapping of
 //! contracts/README.md.

@@ -78,7 +78,7 @@ struct Reader<'s, 'de, S> {
     de: PhantomData<&'de ()>,
 }
 
-/// What has been read already, because only it tells that a list has ended.
+/// What has been read already, because only it shows that a list has ended.
 enum Lookahead<'de> {
     Nothing,
     /// A child has been opened.
@@ -123,7 +123,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
         Err(element.unexpected(wanted).into())
     }
 
-    /// Whether the open element says that it has no value.
+    /// Whether the open element has `xsi:nil`.
     #[inline]
     fn is_nil(&self, element: &Element<'de>) -> Result<bool, Box<Error>> {
         if !element.has_value_attribute {
@@ -158,7 +158,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
             return Ok(None);
         };
         if self.source.child()?.is_some() {
-            return Err(Error::syntax(element.offset, "an href beside content").into());
+            return Err(Error::syntax(element.offset, "an href next to content").into());
         }
         let Some(id) = href.strip_prefix('#') else {
             let fault = "leads out of the document";
@@ -213,7 +213,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Message<'_, '_, 'de, S> {
 /// The children of the open element as fields.
 struct Fields<'r, 's, 'de, S> {
     reader: &'r mut Reader<'s, 'de, S>,
-    /// The one whose name has been told.
+    /// The one whose name has been handed to serde.
     field: Option<Element<'de>>,
 }
 
@@ -260,7 +260,7 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
 struct Value<'r, 's, 'de, S> {
     reader: &'r mut Reader<'s, 'de, S>,
     element: &'r Element<'de>,
-    /// An item of a list, whose name and references its list has seen to.
+    /// An item of a list, whose name and references its list has checked.
     is_list_item: bool,
 }
 

@@ -17,7 +17,7 @@ pub struct Element<'de> {
     pub namespace: &'de str,
     /// The name without its prefix.
     pub local: &'de str,
-    /// Whether it has an attribute that says something of its value, or where
+    /// Whether it has an attribute that affects its value or gives the place of
     /// that is: `nil`, `href`, `offset` or `position`, in any namespace.
     pub has_value_attribute: bool,
     /// Where it begins.

@@ -71,7 +71,7 @@ pub trait Sink {
 pub struct Simple {
     /// The qualified name, with the prefix `xsd`.
     pub name: &'static str,
-    /// The end of a start tag whose only attribute says this type.
+    /// The end of a start tag whose only attribute gives this type.
     pub tag_end: &'static str,
 }
 
@@ -144,7 +144,7 @@ struct Writer<'w, S> {
     /// Messages within messages.
     level: usize,
     /// Items of an array whose element has begun, and whose type its first
-    /// item will tell (encoded only).
+    /// item gives (encoded only).
     array: Option<usize>,
     /// The prefix `ns` has been declared by an element that is still open.
     declared: bool,
@@ -167,7 +167,7 @@ fn unsupported<T>(what: &str) -> Result<T, UnsupportedType> {
 
 impl<S: Sink> Writer<'_, S> {
     /// Before an element of a simple type. Returns the type, where elements
-    /// tell theirs.
+    /// carry theirs.
     #[inline(always)]
     fn begin_simple<'k>(&mut self, kind: &'k Simple) -> Option<&'k Simple> {
         if self.shape != Shape::Encoded {
@@ -293,7 +293,7 @@ impl<'w, S: Sink> Element<'_, 'w, S> {
     }
 }
 
-/// What the profile has not, and what serde would have written.
+/// Types outside of the profile, and what serde would have written.
 macro_rules! unsupported_types {
     ($($method:ident($($value:ty),*) -> $out:ty = $what:literal;)*) => {
         $(fn $method(self, $(_: $value),*) -> Result<$out, UnsupportedType> { unsupported($what) })*

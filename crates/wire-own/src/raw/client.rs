@@ -13,7 +13,7 @@ use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
 
 /// One raw connection's client side. [`Request::body`] is sent as it is; every
 /// request must pass [`super::check_request`]. A reply's head has status 200
-/// and the content's length; what it says is the codec's matter.
+/// and the content's length; its content is decoded by the codec.
 #[derive(Debug)]
 pub struct Raw {
     options: Options,
@@ -58,7 +58,7 @@ impl Raw {
     /// # Errors
     /// When that is less than before, or more than was sent, or the session
     /// expects replies; the connection must be closed, and calls in flight
-    /// have been told by [`Replies::failed`].
+    /// have been reported by [`Replies::failed`].
     pub fn processed(
         &mut self,
         count: u64,

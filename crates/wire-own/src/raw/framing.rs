@@ -40,7 +40,7 @@ impl Frames {
         self.left
     }
 
-    /// Passes over bytes of the content that nobody has; false when it has fewer
+    /// Passes over bytes of the content that a capture lacks; false when it has fewer
     /// to come, and nothing happens then.
     pub fn skip(&mut self, bytes: usize) -> bool {
         let rest = self.left.and_then(|left| left.checked_sub(bytes));

@@ -1,4 +1,4 @@
-//! What a one-way service tells of its progress (contracts/README.md, Raw).
+//! The progress report of a one-way service (contracts/README.md, Raw).
 
 use crate::ProtocolError;
 

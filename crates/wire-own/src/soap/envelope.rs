@@ -1,4 +1,4 @@
-//! An envelope up to its body's child: enough to tell what it is.
+//! An envelope up to its body's child: enough to identify it.
 
 use crate::infoset::chars;
 use crate::infoset::source::{Element, Source};

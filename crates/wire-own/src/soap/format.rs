@@ -56,7 +56,7 @@ pub struct EnvelopeFormat {
     style: Style,
 }
 
-/// A style that a version has not.
+/// A style that a version does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("soap-encoded is SOAP 1.1 section 5; use soap=1.1, or codec soap-literal or soap-rpc")]
 pub struct UnsupportedStyle;

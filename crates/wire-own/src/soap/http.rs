@@ -1,4 +1,4 @@
-//! What SOAP says in HTTP's fields: the content type and the action (SOAP 1.1
+//! SOAP's fields in HTTP: the content type and the action (SOAP 1.1
 //! section 6.1; SOAP 1.2 part 2, section 7; RFC 3902).
 
 use wirelab_contract::Operation;

@@ -226,7 +226,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_recognised_is_written_alike(text in "[-0-9tT:Z]{0,21}|true|false") {
+        fn recognised_values_are_written_alike(text in "[-0-9tT:Z]{0,21}|true|false") {
             if let Some(atom) = Atom::of(&text) {
                 prop_assert_eq!(atom.text(), text);
             }

@@ -20,7 +20,7 @@ pub struct Builder {
 impl Default for Builder {
     fn default() -> Self {
         Builder {
-            // As many as a message of one kilobyte has.
+            // The items of a message of one kilobyte.
             document: Document::with_room(128),
             scratch: Vec::new(),
         }

@@ -56,7 +56,7 @@ impl<'i> ByteReader<'i> {
         Err(self.error(ErrorKind::Number))
     }
 
-    /// A length, and as many bytes of UTF-8.
+    /// A length, and that number of bytes of UTF-8.
     #[inline]
     pub(super) fn characters(
         &mut self,
@@ -67,7 +67,7 @@ impl<'i> ByteReader<'i> {
         std::str::from_utf8(found).map_err(|_| self.error(ErrorKind::Characters("UTF-8")))
     }
 
-    /// A length, and as many bytes.
+    /// A length, and that number of bytes.
     #[inline]
     pub(super) fn bytes(&mut self, what: &'static str, limit: usize) -> Result<&'i [u8], Error> {
         let bytes = self.number()?;

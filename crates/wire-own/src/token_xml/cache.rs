@@ -169,7 +169,7 @@ impl<P: Copy> Cache<P> {
         }
     }
 
-    /// Enters a text under a number that [`Cache::next_number`] told.
+    /// Enters a text under a number from [`Cache::next_number`].
     #[inline]
     fn enter(&mut self, number: usize, text: &str, note: P) {
         let entry = Entry {
@@ -209,7 +209,7 @@ impl<P: Copy> Cache<P> {
 
 /// The sender's side: also from texts to numbers.
 ///
-/// Messages resemble each other: what followed a text last time is looked at
+/// Messages resemble each other: what followed a text last time is compared
 /// first. Others are found by their hash: all of one hash are a chain.
 #[derive(Debug)]
 pub(super) struct Index {

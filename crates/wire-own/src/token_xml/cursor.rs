@@ -117,7 +117,7 @@ impl<'de> Cursor<'de> {
     }
 
     /// Goes behind the attributes, and takes those that declare namespaces.
-    /// Returns whether one of the others says something of the element's value.
+    /// Returns whether one of the others affects the element's value.
     fn pass_attributes(&mut self) -> Result<bool, Error> {
         let begin = self.at;
         let mut has_value_attribute = false;

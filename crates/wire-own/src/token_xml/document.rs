@@ -91,7 +91,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// An empty one with room for about as many items.
+    /// An empty one with room for about that number of items.
     pub(super) fn with_room(items: usize) -> Self {
         let items = items.min(ROOM_ITEMS_MAX);
         Document {

@@ -46,7 +46,7 @@ pub(super) const SMALL: i64 = 48;
 pub(super) const CACHED_BYTES: std::ops::RangeInclusive<usize> = 2..=512;
 
 /// Appends a number in groups of seven bits, the least significant first; the
-/// high bit says that another group follows.
+/// high bit is set where another group follows.
 pub(super) fn write_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

@@ -195,7 +195,7 @@ fn exceptions_have_a_status_of_their_own() {
 }
 
 #[test]
-fn a_forward_tells_where_to() {
+fn a_forward_reports_the_target() {
     let ior = Ior::new("IDL:x:1.0", "::1", 4711, b"there");
     for (order, permanent) in [(ByteOrder::Big, false), (ByteOrder::Little, true)] {
         let mut wire = Wire::with_calls(1);
@@ -208,13 +208,13 @@ fn a_forward_tells_where_to() {
             0,
             Failure::Forwarded {
                 ior: text,
-                permanent: told,
+                permanent: reported,
             },
         )) = wire.events.last()
         else {
             panic!("{:?}", wire.events);
         };
-        assert_eq!(*told, permanent);
+        assert_eq!(*reported, permanent);
         let read = Ior::parse(text).unwrap();
         let (profile, wanted) = (read.iiop().unwrap(), ior.iiop().unwrap());
         assert_eq!((&profile.host, profile.port), (&wanted.host, 4711));
@@ -224,7 +224,7 @@ fn a_forward_tells_where_to() {
 }
 
 #[test]
-fn another_addressing_mode_is_told() {
+fn another_addressing_mode_is_reported() {
     let mut wire = Wire::with_calls(1);
     wire.receive(&reply(
         0,
@@ -271,7 +271,7 @@ fn a_broken_connection_fails_what_is_in_flight() {
 }
 
 #[test]
-fn a_call_given_up_is_told_and_its_reply_passed_over() {
+fn a_cancelled_call_is_announced_and_its_reply_ignored() {
     let mut wire = Wire::with_calls(2);
     assert!(wire.session.cancel(0));
     let mut out = Vec::new();
@@ -297,7 +297,7 @@ fn a_call_given_up_before_it_was_sent_leaves_no_trace() {
     let sent = wire.send(1, &request(1, "ping", &[]));
     assert!(
         sent.windows(4).any(|bytes| bytes == [1, 0, 1, 5]),
-        "code sets are told"
+        "code sets are sent"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Input that must be refused, and by whom.
+//! Input that must be refused, and by which rule.
 
 use wirelab_wire_own::cdr::{ByteOrder, Error};
 use wirelab_wire_own::giop::{
@@ -10,7 +10,7 @@ use wirelab_wire_own::{Failure, Session};
 use crate::events::{Event, failed};
 use crate::wire::{Wire, options, reply, request};
 
-/// What the session says to `input` with one call in flight.
+/// The session's error for `input` with one call in flight.
 fn refusal(input: &[u8]) -> String {
     let mut wire = Wire::with_calls(1);
     let error = wire.receive(input).unwrap_err();
@@ -162,7 +162,7 @@ fn a_server_refuses_what_clients_do_not_send() {
 }
 
 #[test]
-fn a_server_tells_whom_to_answer_when_a_header_is_faulty() {
+fn a_server_knows_whom_to_answer_when_a_header_is_faulty() {
     let mut wire = Wire::new(Options {
         byte_order: ByteOrder::Big,
         ..options(1)

@@ -34,7 +34,7 @@ fn credit_control() -> Vec<u8> {
 }
 
 #[test]
-fn a_first_request_tells_the_code_sets_and_has_100_bytes() {
+fn a_first_request_sends_the_code_sets_and_has_100_bytes() {
     let mut wire = Wire::new(Options {
         byte_order: ByteOrder::Big,
         ..options(1)
@@ -165,7 +165,7 @@ fn exceptions_are_their_id_and_their_fields() {
 }
 
 #[test]
-fn small_messages_are_as_the_standard_says() {
+fn small_messages_match_the_standard() {
     let mut out = Vec::new();
     to(3, ByteOrder::Little).locate(&mut out, LocateStatus::ObjectHere);
     assert_eq!(out, b"GIOP\x01\x02\x01\x04\x08\0\0\0\x03\0\0\0\x01\0\0\0");

@@ -6,7 +6,7 @@ use wirelab_wire_own::giop::{
 };
 
 #[test]
-fn a_reference_is_written_as_the_standard_says() {
+fn a_reference_is_written_as_in_the_standard() {
     let ior = Ior::new("IDL:a:1.0", "h", 258, b"k");
     let expected = concat!(
         "IOR:00000000",                 // big-endian, 3 bytes up to 4

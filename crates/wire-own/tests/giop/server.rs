@@ -266,7 +266,7 @@ fn a_cancelled_request_waits_for_no_more_fragments() {
 }
 
 #[test]
-fn code_sets_are_told_as_they_came() {
+fn code_sets_are_reported_as_received() {
     let mut wire = Wire::new(options(1));
     let mut sent = wire.send(0, &request(1, "op", &[]));
     let at = sent

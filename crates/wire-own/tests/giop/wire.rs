@@ -1,4 +1,4 @@
-//! A session with what it said and heard.
+//! A session with the bytes it sent and the events it reported.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::events::{Event, RecordedEvents};
 
 pub const ORDERS: [ByteOrder; 2] = [ByteOrder::Big, ByteOrder::Little];
 
-/// As long as the keys of the ORBs that were looked at.
+/// As long as the keys of common ORBs.
 pub const KEY: &[u8] = b"wirelab/charging/abc";
 
 pub fn options(in_flight: u32) -> Options {

@@ -1,4 +1,4 @@
-//! What encoding and decoding a request costs, per codec, beside the
+//! What encoding and decoding a request costs, per codec, compared with the
 //! best-known library of the same format. `make bench` runs it:
 //!
 //! ```text
@@ -36,7 +36,7 @@ const SUBMIT_BYTES: [(u64, &str); 3] = [
 /// Rounds of a run whose figures are read.
 const ROUNDS: usize = 45;
 
-/// Token-xml beside itself: not the first message of its connection.
+/// Token-xml a second time: not the first message of its connection.
 const KEPT: &str = "token-xml, connection kept";
 
 fn main() {
@@ -80,7 +80,7 @@ impl Case {
     }
 
     /// Nanoseconds per encode and decode of every round, ours and the peer's.
-    fn told(mut self) -> Value {
+    fn into_json(mut self) -> Value {
         let bytes = self.race.bytes();
         let (ours_ns, peer_ns) = self.race.figures();
         json!({
@@ -112,7 +112,7 @@ fn raced(message: &'static str, call: &Call, rounds: usize) -> Vec<Value> {
     for round in 0..rounds {
         cases.iter_mut().for_each(|case| case.race.round(round));
     }
-    cases.into_iter().map(Case::told).collect()
+    cases.into_iter().map(Case::into_json).collect()
 }
 
 /// Round trips of the smallest Submit in a codec, and nothing else.

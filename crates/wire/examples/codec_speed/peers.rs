@@ -1,6 +1,6 @@
-//! The best-known Rust library of each format, used as its documentation says.
+//! The best-known Rust library of each format, used as documented.
 //!
-//! Each must say the same as we do before it is raced: its document is read
+//! Each must produce the same message as ours before it is measured: its document is read
 //! by us, and ours by it.
 
 use std::fmt::Debug;
@@ -26,7 +26,7 @@ struct Peer<P> {
 /// The peer of a codec and its round trip; none where the format has no library.
 ///
 /// # Panics
-/// When the peer and we do not say the same.
+/// When the peer's message differs from ours.
 pub fn of(codec: Codec, call: &Call) -> Option<(&'static str, RoundTrip)> {
     let ours = MessageFormat::from(codec)
         .encode(call)

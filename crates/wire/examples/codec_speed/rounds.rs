@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::cpu;
 
-/// Encodes one message, decodes it and tells how many bytes it was.
+/// Encodes one message, decodes it and returns its size in bytes.
 pub type RoundTrip = Box<dyn FnMut() -> usize>;
 
 /// How long one side's turn is meant to last.
 const TURN: Duration = Duration::from_millis(4);
 
-/// Ours beside the peer.
+/// Ours compared with the peer.
 pub struct Race {
     ours: Side,
     peer: Option<Side>,

@@ -32,7 +32,7 @@ struct Accepted {
     /// Hexadecimal.
     protobuf: String,
     xml: String,
-    /// Other documents that say the same.
+    /// Other documents with the same content.
     xml_variants: Vec<String>,
     /// Hexadecimal, most significant byte first.
     cdr_big: String,

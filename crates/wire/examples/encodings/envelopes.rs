@@ -53,7 +53,7 @@ pub fn written() -> String {
     serde_json::to_string_pretty(&all).expect("vectors have string keys") + "\n"
 }
 
-/// Who calls where somebody must say who they are.
+/// The caller of operations that demand authentication.
 fn caller() -> UsernameToken {
     UsernameToken {
         username: "lab".to_owned(),

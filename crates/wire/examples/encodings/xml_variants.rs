@@ -1,4 +1,4 @@
-//! Other documents that say the same as one that our writer has written.
+//! Other documents with the same content as one that our writer has written.
 
 /// With a prefix; with spaces and comments between elements; with a character
 /// reference for every character; with CDATA; with an unknown element.

@@ -1,4 +1,4 @@
-//! Decoded replies against what the contract says.
+//! Decoded replies compared with the expected ones.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

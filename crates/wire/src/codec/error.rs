@@ -20,14 +20,14 @@ pub enum Mismatch {
         /// What failed; at most 200 bytes.
         why: String,
     },
-    /// A field has another content than the contract says.
+    /// A field has another content than the contract demands.
     #[error("{field}: expected {expected}, found {found} (from byte {offset} of the field on)")]
     Differs {
         /// The field, as in `refused[3].reason`.
         field: String,
         /// First differing byte of the field's content; 0 for numbers.
         offset: usize,
-        /// What the contract says, from there on; escaped, at most some 140 bytes.
+        /// What the contract demands, from there on; escaped, at most some 140 bytes.
         expected: String,
         /// What the reply holds; escaped, likewise bounded.
         found: String,
@@ -42,12 +42,12 @@ pub enum Mismatch {
         /// Whether it blames the caller, as application errors do.
         client: bool,
     },
-    /// A stream has more messages than the contract says.
+    /// A stream has more messages than the contract demands.
     #[error("message {index} in a stream of {messages} (counted from 0)")]
     Surplus {
         /// Number of the message, from 0.
         index: usize,
-        /// Messages that the contract says.
+        /// Messages that the contract demands.
         messages: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! What the contract says about the reply to one call.
+//! The reply that the contract demands for one call.
 
 use serde::Deserialize;
 use wirelab_contract::allocations::ALLOCATIONS;
@@ -14,8 +14,8 @@ use super::{Codec, MessageFormat, Mismatch, Unsupported, compare, protobuf, toke
 use crate::cdr::ByteOrder;
 use crate::token_xml::{Decoder, Document};
 
-/// What the contract says about the reply to one call; made once, then used
-/// to judge every reply. For charging it is made without allocating.
+/// The reply that the contract demands for one call; made once, then used
+/// to validate every reply. For charging it is made without allocating.
 #[derive(Debug, Clone)]
 pub struct Expected {
     format: MessageFormat,
@@ -39,7 +39,7 @@ enum Outcome {
 }
 
 impl Expected {
-    /// What the canonical model says to `call`. Of a reply that depends on
+    /// What the canonical model answers to `call`. Of a reply that depends on
     /// what was called before (all of charging, Entries), that it must be
     /// decoded in full, no error, and of the right form.
     ///
@@ -87,7 +87,7 @@ impl Expected {
         })
     }
 
-    /// The operation whose reply is judged.
+    /// The operation whose reply is validated.
     #[must_use]
     pub fn operation(&self) -> Operation {
         self.operation
@@ -95,7 +95,7 @@ impl Expected {
 
     /// The application error that the contract demands. In gRPC it comes as
     /// status 3 with its text as the message and no message body; elsewhere in
-    /// a body that [`Expected::check_error`] judges.
+    /// a body that [`Expected::check_error`] validates.
     #[must_use]
     pub fn application_error(&self) -> Option<ApplicationError> {
         match self.outcome {
@@ -105,7 +105,7 @@ impl Expected {
     }
 
     /// The body that a right reply has to the letter, where the codec leaves
-    /// no choice (text). A body can then be judged as it arrives; that it is
+    /// no choice (text). A body can then be validated as it arrives; that it is
     /// UTF-8 follows from its being equal.
     #[must_use]
     pub fn verbatim(&self) -> Option<&[u8]> {
@@ -128,7 +128,7 @@ impl Expected {
     /// Decodes the only message of a reply in full and compares it.
     ///
     /// # Errors
-    /// When it is no message of this codec, or says something else.
+    /// When it is no message of this codec, or has another content.
     pub fn check(&self, body: &[u8]) -> Result<(), Mismatch> {
         self.check_message(0, body)
     }
@@ -138,16 +138,16 @@ impl Expected {
     /// [`Expected::messages`].
     ///
     /// # Errors
-    /// When it is no message of this codec, or says something else.
+    /// When it is no message of this codec, or has another content.
     pub fn check_message(&self, index: usize, body: &[u8]) -> Result<(), Mismatch> {
         self.check_ordered(None, index, body)
     }
 
-    /// The same of a body whose byte order its head has told
+    /// The same of a body whose byte order is known from its head
     /// ([`Head::byte_order`](crate::Head::byte_order)).
     ///
     /// # Errors
-    /// When it is no message of this codec, or says something else.
+    /// When it is no message of this codec, or has another content.
     pub fn check_ordered(
         &self,
         order: Option<ByteOrder>,
@@ -175,11 +175,11 @@ impl Expected {
     }
 
     /// Decodes the only message of a reply in full, compares it and hands it
-    /// out. With CDR `order` is the one that the reply's head has told; `None`
+    /// out. With CDR `order` is the one given in the reply's head; `None`
     /// means the form's own.
     ///
     /// # Errors
-    /// When it is no message of this codec, says something else, or should
+    /// When it is no message of this codec, has another content, or should
     /// have been an application error or a stream.
     pub fn read(&self, order: Option<ByteOrder>, body: &[u8]) -> Result<Reply, Mismatch> {
         self.validate(Read::Bytes(self.ordered(order), body))
@@ -188,7 +188,7 @@ impl Expected {
     /// The same of the next document of a connection (token-xml).
     ///
     /// # Errors
-    /// As [`Expected::read`]; the decoder tells whether it is out of step then.
+    /// As [`Expected::read`]; [`Decoder::out_of_sync`] is true afterwards where the caches differ.
     pub fn read_tokens(&self, decoder: &mut Decoder, tokens: &[u8]) -> Result<Reply, Mismatch> {
         self.validate(Read::Tokens(decoder, tokens))
     }
@@ -216,7 +216,7 @@ impl Expected {
         Ok(reply)
     }
 
-    /// Judges the body of an application error: what REST sends with status
+    /// Validates the body of an application error: what REST sends with status
     /// 400, SOAP with a fault, GIOP with a user exception.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::soap::{self, EnvelopeError, Response, Style, UsernameToken, Version};
 use crate::token_xml::{Decoder, Document, Encoder, TokenCache};
 use crate::xml;
 
-/// A codec, with what its bytes depend on beside it.
+/// A codec with the parameters that its bytes depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MessageFormat {
     /// The codec.
@@ -79,7 +79,7 @@ impl MessageFormat {
         self.encode_as(call, None)
     }
 
-    /// The same from a caller with a name, which only SOAP can say.
+    /// The same from a caller with a name, which only SOAP carries.
     ///
     /// # Errors
     /// When the operation has no form in this codec.
@@ -187,7 +187,7 @@ impl MessageFormat {
     /// only requests, and they are empty.
     ///
     /// # Panics
-    /// With a codec of SOAP or token-xml, whose envelopes tell the operation;
+    /// With a codec of SOAP or token-xml, whose envelopes name the operation;
     /// when a part of the message has 2^32 bytes or more in CDR, where the
     /// contracts bound them far below.
     #[must_use]
@@ -220,7 +220,7 @@ impl MessageFormat {
     /// [`Mismatch::Malformed`] when the bytes are not that message.
     ///
     /// # Panics
-    /// With a codec of SOAP or token-xml, whose envelopes tell the operation.
+    /// With a codec of SOAP or token-xml, whose envelopes name the operation.
     pub fn read<M: Message>(self, bytes: &[u8]) -> Result<M, Mismatch> {
         match self.codec {
             Codec::Text => read_text(bytes),
@@ -262,7 +262,7 @@ impl MessageFormat {
             Codec::Xml => xml::from_slice_as(bytes, operation.contract().namespace(), name)
                 .map_err(|error| self.misread(&error)),
             Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
-                unreachable!("envelopes were told apart")
+                unreachable!("envelopes were handled above")
             }
             Codec::Cbor | Codec::Msgpack | Codec::Protobuf | Codec::Cdr | Codec::TokenXml => {
                 panic!("{}: replies do not lie in the bytes", self.codec)
@@ -295,7 +295,7 @@ impl MessageFormat {
             Codec::Cdr => self.read_exception(contract, body),
             Codec::Xml => xml::read_error(contract, body).map_err(|error| self.misread(&error)),
             Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
-                unreachable!("envelopes were told apart")
+                unreachable!("envelopes were handled above")
             }
         }
     }

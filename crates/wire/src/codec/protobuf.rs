@@ -72,7 +72,7 @@ impl<'a> Fields<'a> {
                 Value::Bytes(self.take(length)?)
             }
             5 => self.take(4).map(|_| Value::Fixed)?,
-            3 | 4 => return Err(self.malformed("a group, which proto3 has not")),
+            3 | 4 => return Err(self.malformed("a group, which proto3 does not have")),
             _ => return Err(self.malformed("no such wire type")),
         };
         let offset = match value {
@@ -146,7 +146,7 @@ impl<'a> Field<'a> {
     }
 
     /// An int32 is sent as an int64; what is too large is cut to 32 bits, as
-    /// the encoding guide says.
+    /// the encoding guide specifies.
     fn int32(&self) -> Result<i32, Mismatch> {
         self.int64().map(|number| number as i32)
     }

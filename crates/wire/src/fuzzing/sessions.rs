@@ -1,4 +1,4 @@
-//! Connections, from both ends. The first byte says in pieces of how many
+//! Connections, from both ends. The first byte is the size of the pieces, in
 //! bytes the rest arrives.
 
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ impl Replies for EventOrder {
     }
 }
 
-/// Three calls, then `data` as what the peer says, then the end: every call
+/// Three calls, then `data` as the peer's bytes, then the end: every call
 /// ends once, whatever came.
 fn run_session(mut session: impl Session, data: &[u8]) {
     let Some((step, input)) = data.split_first() else {

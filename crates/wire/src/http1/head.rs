@@ -1,4 +1,4 @@
-//! The head of a reply, and what it says about the body (RFC 9112 sections 4 to 6).
+//! The head of a reply, and the framing of the body that it gives (RFC 9112 sections 4 to 6).
 
 use std::mem::MaybeUninit;
 
@@ -45,7 +45,7 @@ impl Parsed {
 }
 
 /// Parses the head that `input` begins with; `None` when it is not whole yet.
-/// This client never asks for another protocol, so nobody may switch to one.
+/// This client never asks for another protocol, so a server must not switch to one.
 pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, ProtocolError> {
     let parsed = parse_unsolicited(input, head_only)?;
     match parsed {
@@ -57,7 +57,7 @@ pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, Pro
     }
 }
 
-/// As [`parse`], whatever was asked for.
+/// As [`parse`], for a reader that does not know the request.
 pub(super) fn parse_unsolicited(
     input: &[u8],
     head_only: bool,
@@ -164,7 +164,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Tells names apart by their lengths first: most fields are none of these.
+    /// Distinguishes names by their lengths first: most fields are none of these.
     pub(super) fn take(&mut self, name: &str, value: &[u8]) -> Result<(), ProtocolError> {
         match name.len() {
             10 if name.eq_ignore_ascii_case("connection") => self.take_connection(value),

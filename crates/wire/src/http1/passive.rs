@@ -1,4 +1,4 @@
-//! Heads and bodies as an onlooker reads them, who sees both directions of a
+//! Heads and bodies for a passive reader, which sees both directions of a
 //! connection and is party to neither.
 
 use std::mem::MaybeUninit;
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_tells_how_its_body_ends() {
+    fn a_request_head_gives_the_framing_of_its_body() {
         let whole = b"POST /a HTTP/1.1\r\nSOAPAction: \"x\"\r\nContent-Length: 3\r\n\r\nabc";
         let head = request(whole).unwrap().unwrap();
         assert_eq!((head.method, head.target), ("POST", "/a"));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_onlooker_bears_a_change_of_protocol() {
+    fn a_passive_reader_accepts_a_change_of_protocol() {
         let switched = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n";
         assert_eq!(reply(switched, false).unwrap().unwrap().status, 101);
     }

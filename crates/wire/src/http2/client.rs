@@ -19,7 +19,7 @@ use crate::{CallId, Failure, ProtocolError, Replies, Request, Session};
 /// The preface comes out of the first [`Session::pump`], whether or not a call
 /// has been made. Errors of a single reply (RFC 9113 section 8.1.1) fail that
 /// call and reset its stream; all others end the connection, and the GOAWAY
-/// that says so comes out of the next pump.
+/// with the reason comes out of the next pump.
 #[derive(Debug)]
 pub struct Client {
     pub(super) options: Options,
@@ -56,7 +56,7 @@ pub struct Client {
     /// DATA frames without content since the last with some.
     pub(super) empty_data: u32,
 
-    /// Last stream that the peer will process, once it has said so.
+    /// Last stream that the peer will process, once it has sent GOAWAY.
     pub(super) goaway: Option<u32>,
     fault: Option<ProtocolError>,
     closed: bool,
@@ -126,7 +126,7 @@ impl Client {
         Some(stream)
     }
 
-    /// Removes the stream and tells the peer, if it knows of the stream.
+    /// Removes the stream and sends RST_STREAM, if the peer knows the stream.
     pub(super) fn reset(&mut self, slot: u32, code: u32) -> Option<Stream> {
         let stream = self.remove(slot)?;
         if stream.id != 0 {
@@ -136,7 +136,7 @@ impl Client {
         Some(stream)
     }
 
-    /// Every call in flight ends as `failure` says for it.
+    /// Every call in flight ends with its `failure`.
     fn fail_all(&mut self, replies: &mut impl Replies, failure: impl Fn(&Stream) -> Failure) {
         for slot in self.streams.slots_where(|_| true) {
             if let Some(stream) = self.remove(slot) {
@@ -145,7 +145,7 @@ impl Client {
         }
     }
 
-    /// RFC 9113 section 5.4.1: say why, then close.
+    /// RFC 9113 section 5.4.1: GOAWAY with the reason, then close.
     fn connection_error(
         &mut self,
         fault: ConnectionError,
@@ -238,12 +238,12 @@ pub(super) enum ReadState {
     Payload(FrameHead),
     /// In DATA, which is handed on as it comes.
     Data(Data),
-    /// In so many bytes of no interest.
+    /// In that number of bytes to ignore.
     Skip(u32),
 }
 
 impl ReadState {
-    /// Nobody waits any more for what comes for `slot`.
+    /// No call waits any more for content for `slot`.
     pub(super) fn forget(&mut self, slot: u32) {
         if let ReadState::Data(data) = self
             && data.target.is_some_and(|(target, _)| target == slot)
@@ -256,7 +256,7 @@ impl ReadState {
 /// A DATA frame in progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Data {
-    /// Slot and call; None where nobody waits for the content any more.
+    /// Slot and call; None where no call waits for the content any more.
     pub(super) target: Option<(u32, CallId)>,
     /// The next byte is the length of the padding.
     pub(super) pad_length_due: bool,

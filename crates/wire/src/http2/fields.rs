@@ -1,4 +1,4 @@
-//! Reply fields, judged and classified while they are decoded.
+//! Reply fields, validated and classified while they are decoded.
 
 use super::error::ConnectionError;
 use super::frame::code;
@@ -10,7 +10,7 @@ const CACHED_BLOCKS_MAX: usize = 4;
 /// Longer blocks are not worth keeping, bytes.
 const CACHED_BLOCK_BYTES_MAX: usize = 512;
 
-/// What a field section says, as far as a caller wants to know.
+/// The content of a field section that a caller needs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fields {
     /// Status 0 where the section has none: trailers.
@@ -48,7 +48,7 @@ impl FieldSectionReader {
         }
     }
 
-    /// What `block` says. Blocks must come in the order of the wire.
+    /// The fields of `block`. Blocks must come in the order of the wire.
     #[inline]
     pub(super) fn read(&mut self, block: &[u8]) -> Result<&Fields, Box<ConnectionError>> {
         let version = self.decoder.table().version();
@@ -120,12 +120,12 @@ struct SectionParser {
 
 impl SectionParser {
     fn field(&mut self, name: &[u8], value: &[u8]) {
-        if let Err(error) = self.judge(name, value) {
+        if let Err(error) = self.validate(name, value) {
             self.fields.malformed.get_or_insert(Box::new(error));
         }
     }
 
-    fn judge(&mut self, name: &[u8], value: &[u8]) -> Result<(), ProtocolError> {
+    fn validate(&mut self, name: &[u8], value: &[u8]) -> Result<(), ProtocolError> {
         if name.first() == Some(&b':') {
             return self.pseudo(name, value);
         }

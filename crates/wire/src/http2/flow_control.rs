@@ -54,7 +54,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// The connection's, which begins at 65,535 whatever we want: a larger one
+    /// The connection's, which begins at 65,535 in any case: a larger one
     /// is granted at once, a smaller one only by granting late.
     pub(super) fn connection(target: u32) -> ReceiveWindow {
         ReceiveWindow {

@@ -12,7 +12,7 @@ pub mod kind {
     pub const RST_STREAM: u8 = 0x3;
     /// Parameters of the connection.
     pub const SETTINGS: u8 = 0x4;
-    /// Announces a reply that nobody asked for.
+    /// Announces an unsolicited reply.
     pub const PUSH_PROMISE: u8 = 0x5;
     /// Asks for a sign of life.
     pub const PING: u8 = 0x6;
@@ -78,7 +78,7 @@ pub mod code {
 pub const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Largest flow-control window, bytes (RFC 9113 section 6.9.1).
 pub const WINDOW_MAX: u32 = (1 << 31) - 1;
-/// Window of connections and streams before anyone says otherwise, bytes
+/// Window of connections and streams before SETTINGS change it, bytes
 /// (RFC 9113 section 6.9.2).
 pub const WINDOW_DEFAULT: u32 = 65_535;
 /// Smallest legal value of `SETTINGS_MAX_FRAME_SIZE`, and its default, bytes.

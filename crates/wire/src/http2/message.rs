@@ -112,7 +112,7 @@ const EMPTY_DATA_MAX: u32 = 1_000;
 
 impl Client {
     /// Accounts for a DATA frame (RFC 9113 section 6.9: padding included) and
-    /// finds out who wants it.
+    /// finds the call that it belongs to.
     #[inline]
     pub(super) fn begin_data(
         &mut self,
@@ -217,7 +217,7 @@ impl Client {
     }
 }
 
-/// Bytes of content in a payload of `payload` bytes, of which the first says
+/// Bytes of content in a payload of `payload` bytes, of which the first states
 /// that the last `padding` are padding.
 pub(super) fn content_len(payload: u32, padding: u32) -> Result<u32, Box<ConnectionError>> {
     payload.checked_sub(padding + 1).ok_or_else(|| {

@@ -5,7 +5,7 @@
 //!
 //! Shape: bytes come in through `receive`, which parses and checks frames, and go on
 //! to `message` (HEADERS, DATA) and `control` (SETTINGS, PING, GOAWAY, credit);
-//! `replies` says what they mean to a call. Bytes go out through `send`. A load engine repeats itself, so the
+//! `replies` applies them to a call. Bytes go out through `send`. A load engine repeats itself, so the
 //! two costly steps are remembered, not redone: `requests` keeps the field block
 //! of each request, `fields` the meaning of the last blocks received, each for
 //! as long as HPACK's tables stand still. DATA is handed on from the caller's

@@ -66,7 +66,7 @@ impl Client {
         left == 0
     }
 
-    /// Judges a frame by its head and goes on with its payload; true at its end.
+    /// Checks a frame by its header and goes on with its payload; true at its end.
     #[inline]
     fn begin(
         &mut self,

@@ -76,7 +76,7 @@ impl Client {
         Ok(())
     }
 
-    /// Takes a DATA frame of `length` bytes into account; whom to give it to.
+    /// Takes a DATA frame of `length` bytes into account; returns the call that receives it.
     pub(super) fn admit(
         &mut self,
         slot: u32,
@@ -141,7 +141,7 @@ impl Client {
         }
     }
 
-    /// RFC 9113 section 6.4. On a stream that has ended it says nothing new.
+    /// RFC 9113 section 6.4. On a stream that has ended it is ignored.
     pub(super) fn on_reset(&mut self, stream: u32, code: u32, replies: &mut impl Replies) {
         let slot = self.streams.slot_of_id(stream);
         if let Some(stream) = slot.and_then(|slot| self.remove(slot)) {
@@ -216,7 +216,7 @@ impl Stream {
                 Ok(())
             }
             None => Err(ProtocolError {
-                rule: "content is as long as content-length says (RFC 9113 section 8.1.1)",
+                rule: "content has the length given in content-length (RFC 9113 section 8.1.1)",
                 found: format!("{length} bytes where {content_left} were left"),
             }),
         }
@@ -227,7 +227,7 @@ impl Stream {
         match self.content_left {
             None | Some(0) => Ok(()),
             Some(missing) => Err(ProtocolError {
-                rule: "content is as long as content-length says (RFC 9113 section 8.1.1)",
+                rule: "content has the length given in content-length (RFC 9113 section 8.1.1)",
                 found: format!("an end {missing} bytes early"),
             }),
         }

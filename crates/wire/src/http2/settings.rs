@@ -96,7 +96,7 @@ pub(super) struct PeerSettings {
 pub(super) enum Change {
     /// `SETTINGS_HEADER_TABLE_SIZE` has this value.
     TableSize(u32),
-    /// Every stream's send window grows by so many bytes.
+    /// Every stream's send window grows by that number of bytes.
     Window(i64),
 }
 

@@ -29,7 +29,7 @@ pub(super) struct AttributeSpan {
     /// are none.
     begin: usize,
     end: usize,
-    /// One of them says something of its element's value, or where that is:
+    /// One of them affects its element's value or refers to it:
     /// see [`Element::has_value_attribute`](wirelab_wire_own::infoset::source::Element::has_value_attribute).
     pub(super) has_value_attribute: bool,
 }

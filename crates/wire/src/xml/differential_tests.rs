@@ -1,4 +1,4 @@
-//! Our scanner beside quick-xml's reader: both take a document as the same
+//! Our scanner compared with quick-xml's reader: both take a document as the same
 //! elements, attributes and texts, or neither takes it. Where we refuse what
 //! quick-xml takes, the reason is one of [`STRICTER`]; there is no document
 //! that only we take.
@@ -140,7 +140,7 @@ fn within(document: &[u8], opened: usize) -> Option<Scanner<'_>> {
     Some(scanner)
 }
 
-/// What quick-xml sees; `Err` says what it refuses, or what its reader left
+/// What quick-xml sees; `Err` is what it refuses, or what its reader left
 /// out that any of its users has to add.
 fn peers(document: &[u8]) -> Result<Vec<Seen>, String> {
     let text = std::str::from_utf8(document).map_err(|error| error.to_string())?;
@@ -210,9 +210,12 @@ fn compare(document: &[u8]) -> bool {
         }
         (Err(_), Err(_)) => false,
         (Err(error), Ok(_)) => {
-            let said = error.to_string();
-            let listed = STRICTER.iter().any(|rule| said.contains(rule));
-            assert!(listed, "only quick-xml takes {text:?}; we say {said}");
+            let reported = error.to_string();
+            let listed = STRICTER.iter().any(|rule| reported.contains(rule));
+            assert!(
+                listed,
+                "only quick-xml takes {text:?}; we report {reported}"
+            );
             false
         }
     }
@@ -346,13 +349,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn generated_documents_are_seen_alike(document in document()) {
+    fn generated_documents_are_parsed_alike(document in document()) {
         compare(document.as_bytes());
         check_texts(document.as_bytes());
     }
 
     #[test]
-    fn mutated_documents_are_seen_alike_or_refused(document in mutated()) {
+    fn mutated_documents_are_parsed_alike_or_refused(document in mutated()) {
         compare(&document);
         check_texts(&document);
     }

@@ -1,4 +1,4 @@
-//! `href` to elements with an `id` beside the first child of a SOAP body
+//! `href` to elements with an `id` next to the first child of a SOAP body
 //! (SOAP 1.1 section 5.2.1: such elements are independent, at the top of the
 //! serialization). Apache Axis 1.4 writes them.
 //!
@@ -50,7 +50,7 @@ impl<'de> References<'de> {
         self.index = Some(index);
     }
 
-    /// Moves `here` before the element with this `id`, in a document of so many bytes.
+    /// Moves `here` before the element with this `id`, in a document of that number of bytes.
     /// The index must have been set.
     pub(super) fn follow(
         &mut self,

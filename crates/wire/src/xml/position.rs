@@ -19,7 +19,7 @@ pub(super) struct Position<'de> {
     pub(super) attributes: AttributeList<'de>,
     /// Start tags that may come again.
     pub(super) tag_cache: TagCache<'de>,
-    /// The element opened last, as long as nobody has stepped into it, where
+    /// The element opened last, until the reader steps into it, where
     /// it holds nothing but plain characters.
     pub(super) leaf: Option<Leaf>,
     /// The element opened last was `<a/>` and has not been closed yet.

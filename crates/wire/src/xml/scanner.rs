@@ -230,7 +230,7 @@ fn utf8(document: &[u8]) -> Result<&str, Error> {
     if let Ok(text) = simdutf8::basic::from_utf8(document) {
         return Ok(text);
     }
-    // Slower, and tells where.
+    // Slower, and gives the offset.
     std::str::from_utf8(document).map_err(|error| {
         let at = error.valid_up_to();
         Error::new(at, ErrorKind::Encoding("not UTF-8".to_owned()))

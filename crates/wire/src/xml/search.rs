@@ -1,10 +1,10 @@
 //! Searches over bytes, 16 (SSE2) or eight (a word) at a time: most names and texts are
 //! short, so that a call of a search over many bytes would cost more than the search.
 
-/// Bytes that are looked at together.
+/// Bytes that are compared at a time.
 pub(super) const BLOCK: usize = 16;
 
-/// The bytes from `at` on, where there are as many.
+/// [`BLOCK`] bytes from `at` on; None where fewer follow.
 #[inline(always)]
 pub(super) fn block(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
     bytes.get(at..at.checked_add(BLOCK)?)?.first_chunk()
@@ -119,14 +119,14 @@ pub(super) fn letters_after_first(block: &[u8; BLOCK]) -> usize {
     letters - 1
 }
 
-/// The eight bytes from `at` on, the first lowest, where there are as many.
+/// The eight bytes from `at` on, the first lowest; None where fewer follow.
 #[inline]
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     let eight = bytes.get(at..at.wrapping_add(8))?;
     Some(u64::from_le_bytes(eight.try_into().ok()?))
 }
 
-/// Bytes that are looked at block by block before it is many at a time.
+/// Bytes that are searched block by block; beyond, 64 at a time.
 const NEAR: usize = 64;
 
 /// Where the first `<`, `>`, `&` or carriage return lies, from `at` on; the
@@ -154,7 +154,7 @@ fn find_special_after_block(bytes: &[u8], at: usize) -> usize {
         return find_special_far(bytes, at + NEAR);
     }
     if let Some(block) = rest.last_chunk() {
-        // Its bytes that were looked at already are not special.
+        // Bytes of it that were searched already are not special.
         return bytes.len() - BLOCK + special_offset(block);
     }
     at + special_offset(&padded(rest)).min(rest.len())
@@ -207,7 +207,7 @@ pub(super) fn find_any(bytes: &[u8], at: usize, wanted: [u8; 3]) -> usize {
     at + found.unwrap_or(last.len())
 }
 
-/// Where letters of ASCII end that begin at `at`, as far as whole words tell:
+/// Where letters of ASCII end that begin at `at`, as far as whole words show:
 /// there, or where fewer than eight bytes are left.
 #[inline]
 pub(super) fn letters_end(bytes: &[u8], at: usize) -> usize {
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_is_told_at_every_place() {
+    fn every_byte_is_classified_at_every_offset() {
         for (byte, place) in (0..=255_u8).flat_map(|byte| (0..BLOCK).map(move |at| (byte, at))) {
             let mut block = [b'x'; BLOCK];
             block[place] = byte;
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_told_from_the_letters() {
+    fn letters_are_distinguished_from_every_other_byte() {
         for byte in 0..=255_u8 {
             let mut bytes = *b"xyzAZaxx";
             bytes[3] = byte;
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_told_from_the_special_ones() {
+    fn special_bytes_are_distinguished_from_every_other_byte() {
         for byte in 0..=255_u8 {
             let mut bytes = [b'x'; 9];
             bytes[3] = byte;

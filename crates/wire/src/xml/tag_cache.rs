@@ -22,7 +22,7 @@ pub(super) struct Tag<'de> {
     pub(super) name_bytes: usize,
     /// It is `<a/>`.
     pub(super) empty: bool,
-    /// Where those of the first one lie: equal ones say the same.
+    /// Where those of the first one lie: equal ones mean the same.
     pub(super) attributes: AttributeSpan,
 }
 

@@ -13,7 +13,7 @@ use super::tag_cache::Tag;
 
 impl<'de> Scanner<'de> {
     /// Opens the next child where it lies as most do: at once, with a short
-    /// name that has nothing beside it but perhaps its type, or with a tag that
+    /// name without attributes but perhaps its type, or with a tag that
     /// came before. Otherwise nothing happens, and [`Scanner::start_tag`] is to
     /// be asked.
     #[inline(always)]
@@ -76,7 +76,7 @@ impl<'de> Scanner<'de> {
         }
     }
 
-    /// A start tag whose name has no prefix, with attributes that say nothing
+    /// A start tag whose name has no prefix, with attributes that do not affect
     /// of its name or value.
     #[inline(always)]
     fn bare_start_tag(
@@ -117,7 +117,7 @@ impl<'de> Scanner<'de> {
     /// Enters the element whose start tag lies at `offset` and declares no
     /// namespace; `begin` is behind that tag. Of most elements the end is in
     /// sight, behind plain characters: such a leaf is not taken among the open
-    /// ones unless somebody wants to step through it.
+    /// ones unless the reader steps through it.
     #[inline(always)]
     fn enter(&mut self, offset: usize, name_bytes: usize, begin: usize) {
         let name = Name::of(offset, name_bytes);

@@ -66,7 +66,7 @@ fn append<const N: usize>(out: &mut Vec<u8>, pieces: [&[u8]; N]) {
         }
         at += piece.len();
     }
-    // SAFETY: so many bytes have been written.
+    // SAFETY: the loop has initialized the bytes up to `at`.
     unsafe { out.set_len(at) };
 }
 

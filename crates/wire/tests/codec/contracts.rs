@@ -287,7 +287,7 @@ fn charging_replies_of_an_impossible_form_are_refused() {
 #[test]
 fn entries_out_of_order_are_refused() {
     let call = Call::Entries(EntriesRequest::default());
-    let judged = |slots: &[i32]| {
+    let validated = |slots: &[i32]| {
         let entries = slots.iter().map(|&slot| Entry {
             slot,
             ..Entry::default()
@@ -298,10 +298,10 @@ fn entries_out_of_order_are_refused() {
         let body = written(Codec::Json.into(), Operation::Entries, &reply.into());
         Expected::of(Codec::Json, &call).unwrap().check(&body)
     };
-    assert_eq!(judged(&[]), Ok(()));
-    assert_eq!(judged(&[0, 1, 47]), Ok(()));
+    assert_eq!(validated(&[]), Ok(()));
+    assert_eq!(validated(&[0, 1, 47]), Ok(()));
     for slots in [&[1, 0][..], &[3, 3], &[48], &[-1]] {
-        assert!(judged(slots).is_err(), "{slots:?}");
+        assert!(validated(slots).is_err(), "{slots:?}");
     }
 }
 
@@ -360,7 +360,7 @@ fn error_body(format: MessageFormat, operation: Operation, text: &str) -> Vec<u8
 }
 
 #[test]
-fn application_errors_are_judged_in_every_form() {
+fn application_errors_are_validated_in_every_format() {
     for format in formats() {
         for (operation, error) in [
             (Operation::Submit, ApplicationError::EmptyBatch),
@@ -389,7 +389,7 @@ fn application_errors_are_judged_in_every_form() {
 }
 
 #[test]
-fn a_fault_instead_of_a_reply_is_told_with_its_code() {
+fn a_fault_instead_of_a_reply_is_reported_with_its_code() {
     let call = Call::Reserve(ReserveRequest { id: 1, am: 1 });
     for codec in [Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded] {
         let format = MessageFormat::from(codec);

@@ -1,5 +1,5 @@
-//! Replies are judged by what they say, not by how they are written, and no
-//! change of what they say goes unnoticed.
+//! Replies are validated by their content, not by their encoding, and no
+//! change of their content goes unnoticed.
 
 use proptest::prelude::*;
 use prost::Message;
@@ -309,7 +309,7 @@ fn assert_mutants_die(expected: &Expected, body: &[u8], says_the_same: impl Fn(&
         }
         mutant[at] = body[at];
     }
-    // What survives says the same: an unknown name for a zero, an escape, a space.
+    // What survives has the same content: an unknown name for a zero, an escape, a space.
     let mutants = body.len() * 255;
     assert!(survivors * 4 <= mutants, "{survivors} of {mutants} survive");
 }
@@ -335,7 +335,7 @@ where
 }
 
 #[test]
-fn every_change_of_one_byte_is_judged_as_by_prost_and_serde() {
+fn every_change_of_one_byte_is_validated_as_by_prost_and_serde() {
     for call in calls() {
         match call.answer().unwrap() {
             // 10,001 bytes x 256 values would take minutes unoptimised.
@@ -370,7 +370,7 @@ fn every_changed_byte_of_a_text_is_found() {
 }
 
 #[test]
-fn a_download_is_judged_chunk_by_chunk() {
+fn a_download_is_validated_chunk_by_chunk() {
     let call = Call::Download(DownloadRequest {
         length: 10,
         chunk_bytes: 4,
@@ -404,7 +404,7 @@ fn a_download_is_judged_chunk_by_chunk() {
 }
 
 #[test]
-fn application_errors_are_judged_by_their_texts() {
+fn application_errors_are_validated_by_their_texts() {
     let call = Call::Submit(SubmitRequest::default());
     let json = Expected::of(Codec::Json, &call).unwrap();
     assert_eq!(
@@ -426,7 +426,7 @@ fn application_errors_are_judged_by_their_texts() {
 }
 
 #[test]
-fn a_mismatch_stays_short_whatever_came() {
+fn a_mismatch_is_short_for_any_input() {
     let expected = Expected::of(Codec::Json, &submit_call()).unwrap();
     let huge = "\u{7F}ü".repeat(1 << 20);
     for body in [
@@ -477,7 +477,7 @@ fn a_codec_refuses_what_it_has_no_form_for() {
 }
 
 #[test]
-fn requests_are_written_as_their_codec_says() {
+fn requests_are_written_in_their_codec() {
     let hello = Call::Hello { hello_bytes: 14 };
     assert_eq!(
         MessageFormat::from(Codec::Text).encode(&hello).unwrap(),
@@ -530,14 +530,14 @@ proptest! {
     }
 
     #[test]
-    fn garbage_never_panics_and_is_judged_as_by_prost(
+    fn garbage_never_panics_and_is_validated_as_by_prost(
         body in proptest::collection::vec(any::<u8>(), 0..60)
     ) {
         let call = submit_call();
         let Ok(Reply::Submit(reply)) = call.answer() else { panic!("a batch is accepted") };
         for codec in [Codec::Json, Codec::Protobuf] {
-            let judged = Expected::of(codec, &call).unwrap().check(&body);
-            prop_assert!(judged.is_err());
+            let validated = Expected::of(codec, &call).unwrap().check(&body);
+            prop_assert!(validated.is_err());
         }
         prop_assert!(SubmitReply::decode(&body[..]).map_or(true, |found| found != reply));
     }

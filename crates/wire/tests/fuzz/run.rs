@@ -1,4 +1,4 @@
-//! The search for an input that a target cannot bear.
+//! The search for an input that makes a target fail.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ pub fn fuzz(name: &str, target: fn(&[u8])) {
 /// Tries the seeds and then changes of them. Returns how many it tried.
 ///
 /// # Panics
-/// With the first input that the target cannot bear.
+/// With the first input that makes the target fail.
 pub fn search(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], limits: Limits) -> u64 {
     let begun = Instant::now();
     seeds

@@ -12,8 +12,8 @@ fn refusal_of(reply: &[u8]) -> ProtocolError {
     let error = wire
         .try_receive(reply)
         .expect_err(&format!("{}", reply.escape_ascii()));
-    let told = Event::Failed(0, Failure::Protocol(error.clone()));
-    assert_eq!(wire.events.last(), Some(&told));
+    let reported = Event::Failed(0, Failure::Protocol(error.clone()));
+    assert_eq!(wire.events.last(), Some(&reported));
     assert!(wire.session_is_finished());
     assert_eq!(wire.capacity(), 0);
     error
@@ -96,7 +96,7 @@ fn lengths_that_contradict_are_refused_with_the_rule() {
 }
 
 #[test]
-fn the_same_length_said_twice_is_one_length() {
+fn the_same_length_sent_twice_is_one_length() {
     for fields in [
         "Content-Length: 3\r\ncontent-length: 3",
         "Content-Length: 3, 3",
@@ -181,7 +181,7 @@ fn limits_hold_for_heads_in_pieces_and_let_the_largest_pass() {
 }
 
 #[test]
-fn bytes_that_nobody_asked_for_are_refused() {
+fn unsolicited_bytes_are_refused() {
     let mut idle = Wire::new(Options::default());
     let error = idle
         .try_receive(b"HTTP/1.1 408 Timeout\r\n\r\n")
@@ -203,7 +203,7 @@ fn bytes_that_nobody_asked_for_are_refused() {
 }
 
 #[test]
-fn the_calls_behind_a_broken_reply_are_told() {
+fn the_calls_behind_a_broken_reply_are_reported() {
     let mut wire = Wire::with_calls(
         Options {
             pipeline: 3,
@@ -220,7 +220,7 @@ fn the_calls_behind_a_broken_reply_are_told() {
     let before = wire.events.clone();
     wire.receive(b"HTTP/1.1 204 -\r\n\r\n");
     wire.close();
-    assert_eq!(wire.events, before, "nothing is said twice");
+    assert_eq!(wire.events, before, "nothing is reported twice");
 }
 
 /// Events of two pipelined calls for `input` cut at `cuts`, with the close.

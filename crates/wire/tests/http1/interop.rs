@@ -246,7 +246,7 @@ fn http_1_0_keeps_its_connection_when_both_sides_ask_for_it() {
     let mut connection = Connection::open(&server, options);
     connection.send(0, &path(0, "/length"));
     assert_eq!(connection.replies(1)[0].0, 200);
-    // This server says HTTP/1.1 without a Connection field, which persists.
+    // This server sends HTTP/1.1 without a Connection field, which persists.
     connection.send(1, &path(0, "/length"));
     assert_eq!(connection.replies(1)[0].0, 200);
 }

@@ -14,7 +14,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        """Ends the body as the path says."""
+        """Ends the body as the path demands."""
         body = f"you asked for {self.path}".encode()
         if self.path == "/length":
             self.send_response(200)

@@ -32,7 +32,7 @@ fn content_length_ends_the_body() {
 }
 
 #[test]
-fn the_fields_that_judges_need_are_read_in_any_case() {
+fn the_fields_needed_for_validation_are_read_in_any_case() {
     let reply = b"HTTP/1.1 200 OK\r\nCONTENT-type: application/json; charset=utf-8\r\n\
         content-ENCODING: gzip\r\ncontent-length: 0\r\n\r\n";
     let expected = Head {
@@ -161,7 +161,7 @@ fn a_peer_that_closes_answers_nothing_further() {
 }
 
 #[test]
-fn http_1_0_persists_only_when_the_peer_says_so() {
+fn http_1_0_persists_only_with_keep_alive() {
     let options = Options {
         version: Version::Http10,
         ..Options::default()
@@ -208,7 +208,7 @@ fn a_connection_that_ends_fails_every_call_by_how_far_it_was() {
 }
 
 #[test]
-fn every_point_of_truncation_is_told_from_a_complete_reply() {
+fn every_truncation_differs_from_a_complete_reply() {
     for reply in [
         &b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nhello"[..],
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;e\r\nhello\r\n0\r\nT: u\r\n\r\n",

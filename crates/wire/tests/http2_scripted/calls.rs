@@ -69,7 +69,7 @@ fn only_grpc_and_bodiless_gets_state_no_length() {
 }
 
 #[test]
-fn from_the_second_time_on_a_request_is_the_same_indices() {
+fn repeated_requests_are_the_same_indices() {
     let mut peer = Peer::new();
     let request = request(
         1,
@@ -197,7 +197,7 @@ fn with_split_writes_a_long_upload_lets_new_calls_pass() {
 }
 
 #[test]
-fn head_body_and_trailers_are_told_in_order() {
+fn head_body_and_trailers_are_reported_in_order() {
     let mut peer = Peer::new();
     peer.call(5, &get(1));
     peer.frames();
@@ -224,7 +224,7 @@ fn head_body_and_trailers_are_told_in_order() {
         grpc_message: None,
     };
     assert_eq!(
-        peer.told(),
+        peer.take_events(),
         [
             Event::First(5),
             Event::Head(5, head),
@@ -257,7 +257,7 @@ fn a_reply_may_be_trailers_only() {
             grpc_message: message.map(Into::into),
         };
         assert_eq!(
-            peer.told(),
+            peer.take_events(),
             [
                 Event::First(call),
                 Event::Head(call, ok_head()),
@@ -288,7 +288,7 @@ fn replies_may_interleave() {
     peer.play(&last_data(1, b""));
     let body = |call, bytes: &[u8]| Event::Body(call, bytes.to_vec());
     assert_eq!(
-        peer.told()[6..],
+        peer.take_events()[6..],
         [
             body(11, b"b"),
             body(10, b"a"),
@@ -310,7 +310,7 @@ fn informational_heads_are_passed_over() {
     let head = peer.last_head(1, &[(":status", "200")]);
     peer.play(&[early.clone(), early, head].concat());
     assert_eq!(
-        peer.told(),
+        peer.take_events(),
         [
             Event::First(1),
             Event::Head(1, ok_head()),
@@ -332,7 +332,7 @@ fn padding_and_priority_are_taken_off() {
     peer.play(&padded(kind::DATA, 0, 1, b"", 0));
     peer.play(&padded(kind::DATA, flag::END_STREAM, 1, b"c", 0));
     assert_eq!(
-        peer.told(),
+        peer.take_events(),
         [
             Event::First(1),
             Event::Head(1, ok_head()),
@@ -355,7 +355,7 @@ fn a_block_may_come_a_byte_a_frame() {
         peer.play(&frame(kind::CONTINUATION, flags, 1, &[*byte]));
     }
     assert_eq!(
-        peer.told(),
+        peer.take_events(),
         [
             Event::First(1),
             Event::Head(1, ok_head()),
@@ -381,7 +381,7 @@ fn contentless_replies_have_none() {
         peer.frames();
         let head = peer.head(1, &[(":status", status), ("content-length", "7")]);
         peer.play(&[head, last_data(1, body)].concat());
-        let ended = matches!(peer.told().last(), Some(Event::End(1, _)));
+        let ended = matches!(peer.take_events().last(), Some(Event::End(1, _)));
         assert_eq!(ended, good, "{method} {status} {body:?}");
         assert!(!peer.client.finished(), "the connection goes on");
     }
@@ -393,8 +393,8 @@ fn assert_spoils(mut peer: Peer, bytes: &[u8], rule: &str) {
     peer.call(2, &get(1));
     peer.frames();
     peer.play(bytes);
-    let told = peer.told();
-    match told.last() {
+    let reported = peer.take_events();
+    match reported.last() {
         Some(Event::Failed(1, Failure::Protocol(error))) => {
             assert!(error.rule.contains(rule), "{error}");
         }
@@ -408,7 +408,7 @@ fn assert_spoils(mut peer: Peer, bytes: &[u8], rule: &str) {
     );
     let other = peer.last_head(3, &[(":status", "200")]);
     peer.play(&other);
-    assert!(matches!(peer.told().last(), Some(Event::End(2, _))));
+    assert!(matches!(peer.take_events().last(), Some(Event::End(2, _))));
 }
 
 #[test]
@@ -471,7 +471,7 @@ fn a_cancelled_call_is_reset_and_its_late_frames_are_ignored() {
     let other = peer.last_head(3, &[(":status", "200"), ("x-late", "field")]);
     peer.play(&[data(1, b"late"), trailers, reset(1, code::CANCEL), other].concat());
     assert_eq!(
-        peer.told(),
+        peer.take_events(),
         [
             Event::First(1),
             Event::Head(1, ok_head()),
@@ -510,7 +510,7 @@ fn many_cancelled_calls_are_forgiven_their_late_frames() {
         let late = peer.last_head(stream, &[(":status", "200")]);
         peer.play(&late);
     }
-    assert!(peer.told().is_empty());
+    assert!(peer.take_events().is_empty());
 }
 
 #[test]
@@ -519,7 +519,7 @@ fn a_reset_fails_the_call_with_its_code() {
     peer.call(1, &post(1, &[0; 100_000]));
     peer.frames();
     peer.play(&reset(1, 7));
-    assert_eq!(peer.told(), [Event::Failed(1, Failure::Reset(7))]);
+    assert_eq!(peer.take_events(), [Event::Failed(1, Failure::Reset(7))]);
     assert!(peer.client.flushed(1));
     assert!(peer.frames().is_empty());
 }
@@ -531,7 +531,10 @@ fn a_reset_after_a_complete_reply_changes_nothing() {
     peer.frames();
     let reply = peer.last_head(1, &[(":status", "200")]);
     peer.play(&[reply, reset(1, code::NO_ERROR)].concat());
-    assert_eq!(peer.told().last(), Some(&Event::End(1, End::default())));
+    assert_eq!(
+        peer.take_events().last(),
+        Some(&Event::End(1, End::default()))
+    );
 }
 
 /// RFC 9113 section 8.1: a server may answer before it has the whole request.
@@ -543,7 +546,7 @@ fn a_reply_in_mid_upload_ends_the_call_and_the_upload() {
     assert!(!peer.client.flushed(1));
     let reply = peer.last_head(1, &[(":status", "413")]);
     peer.play(&[reply, reset(1, code::NO_ERROR)].concat());
-    assert!(matches!(peer.told().last(), Some(Event::End(1, _))));
+    assert!(matches!(peer.take_events().last(), Some(Event::End(1, _))));
     let frames = peer.frames();
     assert_eq!(frames.len(), 1);
     assert_eq!(
@@ -562,6 +565,6 @@ fn a_call_id_is_free_again_once_its_call_has_ended() {
         assert_eq!(frames[0].stream, 2 * round + 1);
         let reply = peer.last_head(2 * round + 1, &[(":status", "200")]);
         peer.play(&reply);
-        assert_eq!(peer.told().len(), 3);
+        assert_eq!(peer.take_events().len(), 3);
     }
 }

@@ -10,7 +10,7 @@ use crate::peer::{
 };
 
 #[test]
-fn the_greeting_comes_first_and_says_what_was_asked() {
+fn the_preface_comes_first_and_carries_the_options() {
     let options = Options {
         stream_window: 1,
         connection_window: 65_536,
@@ -70,7 +70,7 @@ fn settings_and_pings_are_acknowledged_in_mid_stream() {
 }
 
 #[test]
-fn the_peers_table_size_is_kept_and_told() {
+fn the_peers_table_size_is_obeyed_and_acknowledged() {
     let mut peer = Peer::new();
     let request = request(1, "GET", &[("x-name", "value")], b"");
     let block = |peer: &mut Peer| {
@@ -87,7 +87,7 @@ fn the_peers_table_size_is_kept_and_told() {
     assert_eq!(without[0], 0x20, "an update to 0");
     assert!(without.len() > known.len());
     assert_eq!(peer.decoder.table().size_max(), 0);
-    assert_eq!(block(&mut peer), without[1..], "told once");
+    assert_eq!(block(&mut peer), without[1..], "announced once");
     peer.play(&settings(&[(setting::HEADER_TABLE_SIZE, 100)]));
     peer.play(&settings(&[(setting::HEADER_TABLE_SIZE, 1 << 20)]));
     let again = block(&mut peer);
@@ -112,7 +112,7 @@ fn the_peer_may_resize_its_own_table_within_our_limit() {
             let reply = peer.last_head(stream, &[(":status", "418"), ("x-name", "value")]);
             peer.play(&reply);
             assert!(
-                matches!(peer.told()[..], [_, Event::Head(1, head), Event::End(..)] if head.status == 418)
+                matches!(peer.take_events()[..], [_, Event::Head(1, head), Event::End(..)] if head.status == 418)
             );
         }
     }
@@ -168,7 +168,7 @@ fn goaway_fails_what_it_does_not_cover_and_lets_the_rest_end() {
     peer.call(3, &get(1));
     peer.play(&goaway(3, code::NO_ERROR));
     assert_eq!(
-        peer.told(),
+        peer.take_events(),
         [
             Event::Failed(2, Failure::Unprocessed),
             Event::Failed(3, Failure::Unprocessed)
@@ -178,7 +178,10 @@ fn goaway_fails_what_it_does_not_cover_and_lets_the_rest_end() {
     assert!(peer.client.finished());
     let reply = peer.last_head(1, &[(":status", "200")]);
     peer.play(&reply);
-    assert_eq!(peer.told().last(), Some(&Event::End(0, End::default())));
+    assert_eq!(
+        peer.take_events().last(),
+        Some(&Event::End(0, End::default()))
+    );
     assert!(of_kind(&peer.frames(), kind::HEADERS).is_empty());
 }
 
@@ -190,14 +193,17 @@ fn a_second_goaway_may_cover_less_but_not_more() {
     peer.call(1, &get(1));
     peer.frames();
     peer.play(&goaway((1 << 31) - 1, code::NO_ERROR));
-    assert!(peer.told().is_empty());
+    assert!(peer.take_events().is_empty());
     assert!(peer.client.finished());
     peer.play(&goaway(1, code::NO_ERROR));
-    assert_eq!(peer.told(), [Event::Failed(1, Failure::Unprocessed)]);
+    assert_eq!(peer.take_events(), [Event::Failed(1, Failure::Unprocessed)]);
     peer.play(&goaway(1, code::NO_ERROR));
     let error = peer.refuse(&goaway(3, code::NO_ERROR));
     assert!(error.rule.contains("RFC 9113 section 6.8"), "{error}");
-    assert_eq!(peer.told(), [Event::Failed(0, Failure::Protocol(error))]);
+    assert_eq!(
+        peer.take_events(),
+        [Event::Failed(0, Failure::Protocol(error))]
+    );
 }
 
 #[test]
@@ -210,10 +216,10 @@ fn a_connection_that_closes_fails_its_calls_by_how_far_they_were() {
     let head = peer.head(3, &[(":status", "200")]);
     peer.play(&[head, data(3, b"half")].concat());
     peer.call(3, &get(1));
-    peer.told();
+    peer.take_events();
     peer.client.closed(&mut peer.log);
     assert_eq!(
-        peer.told(),
+        peer.take_events(),
         [
             Event::Failed(0, Failure::Closed),
             Event::Failed(1, Failure::Truncated),
@@ -224,7 +230,7 @@ fn a_connection_that_closes_fails_its_calls_by_how_far_they_were() {
     assert_eq!((peer.client.capacity(), peer.client.finished()), (0, true));
     peer.client.closed(&mut peer.log);
     peer.play(&data(3, b"too late"));
-    assert!(peer.told().is_empty());
+    assert!(peer.take_events().is_empty());
     assert!(peer.frames().is_empty());
 }
 
@@ -235,7 +241,10 @@ fn a_peer_that_speaks_http_1_is_named() {
     let error = peer.refuse(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     assert!(error.to_string().contains("an answer in HTTP/1"), "{error}");
     assert!(error.to_string().contains("transport http/1.1"), "{error}");
-    assert_eq!(peer.told(), [Event::Failed(1, Failure::Protocol(error))]);
+    assert_eq!(
+        peer.take_events(),
+        [Event::Failed(1, Failure::Protocol(error))]
+    );
 }
 
 #[test]
@@ -244,7 +253,7 @@ fn after_an_error_there_is_a_goaway_and_nothing_else() {
     peer.call(1, &post(1, &[0; 200_000]));
     let error = peer.refuse(&frame(kind::PUSH_PROMISE, 0, 1, &[0, 0, 0, 2]));
     assert_eq!(
-        peer.told(),
+        peer.take_events(),
         [Event::Failed(1, Failure::Protocol(error.clone()))]
     );
     let frames = peer.frames();
@@ -438,5 +447,5 @@ fn what_is_unknown_is_ignored() {
         &block,
         1,
     ));
-    assert_eq!(peer.told().len(), 3);
+    assert_eq!(peer.take_events().len(), 3);
 }

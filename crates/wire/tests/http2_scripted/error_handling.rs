@@ -71,12 +71,12 @@ fn many_replies_may_end_in_empty_data() {
         let head = peer.head(2 * round + 1, &[(":status", "200")]);
         peer.play(&[head, last_data(2 * round + 1, b"")].concat());
     }
-    assert_eq!(peer.told().len(), 3 * 1_100);
+    assert_eq!(peer.take_events().len(), 3 * 1_100);
 }
 
 #[test]
 fn continuations_without_end() {
-    for (part, said) in [
+    for (part, reported) in [
         (&b""[..], "0 bytes after 257 frames"),
         (&[0x88; 1_000], "66000 bytes after 66"),
     ] {
@@ -84,7 +84,7 @@ fn continuations_without_end() {
         peer.play(&frame(kind::HEADERS, 0, 1, &[]));
         let error = flood(&mut peer, &frame(kind::CONTINUATION, 0, 1, part), 257);
         assert!(error.rule.contains("RFC 9113 section 10.5.1"), "{error}");
-        assert!(error.found.starts_with(said), "{error}");
+        assert!(error.found.starts_with(reported), "{error}");
     }
 }
 
@@ -137,7 +137,7 @@ fn busy() -> Peer {
     peer.play(&heads.concat());
     peer.client.cancel(3);
     peer.call(9, &get(1));
-    peer.told();
+    peer.take_events();
     peer
 }
 
@@ -172,7 +172,7 @@ proptest! {
         peer.client.closed(&mut peer.log);
     }
 
-    /// Every call ends once, the answers stay small, and what is said after an
+    /// Every call ends once, the answers stay small, and what is sent after an
     /// error is one GOAWAY.
     #[test]
     fn frames_in_any_order_end_every_call_once(script in prop::collection::vec(frames(), 0..60)) {
@@ -187,7 +187,7 @@ proptest! {
         prop_assert!(out.len() < 110_000);
         prop_assert!(!refused || peer.client.capacity() == 0 && peer.client.finished());
         peer.client.closed(&mut peer.log);
-        let mut ended: Vec<u32> = peer.told().iter().filter_map(|event| match event {
+        let mut ended: Vec<u32> = peer.take_events().iter().filter_map(|event| match event {
             Event::End(call, _) | Event::Failed(call, _) => Some(*call),
             _ => None,
         }).collect();

@@ -11,7 +11,7 @@ fn head_of(fields: &[(&str, &str)]) -> Result<Head, &'static str> {
     peer.frames();
     let reply = peer.last_head(1, fields);
     peer.play(&reply);
-    match &peer.told()[..] {
+    match &peer.take_events()[..] {
         [Event::First(1), Event::Head(1, head), Event::End(1, _)] => Ok(*head),
         [Event::First(1), Event::Failed(1, Failure::Protocol(error))] => Err(error.rule),
         other => panic!("{other:?}"),
@@ -19,7 +19,7 @@ fn head_of(fields: &[(&str, &str)]) -> Result<Head, &'static str> {
 }
 
 #[test]
-fn malformed_fields_spoil_the_reply() {
+fn malformed_fields_fail_the_reply() {
     for (fields, section) in [
         (&[("content-type", "text/plain")][..], "8.1)"),
         (&[(":status", "20")], "8.3)"),
@@ -71,7 +71,7 @@ fn malformed_fields_spoil_the_reply() {
 }
 
 #[test]
-fn content_types_are_told_apart() {
+fn content_types_are_distinguished() {
     for (value, content_type) in [
         ("text/plain", ContentType::Text),
         ("text/plain; charset=utf-8", ContentType::Text),
@@ -93,7 +93,7 @@ fn content_types_are_told_apart() {
 }
 
 #[test]
-fn encodings_are_told_apart() {
+fn encodings_are_distinguished() {
     for (name, value, encoding) in [
         ("content-encoding", "gzip", Encoding::Gzip),
         ("content-encoding", "identity", Encoding::Identity),
@@ -148,7 +148,7 @@ fn the_same_block_may_mean_something_else_later() {
             content_type,
             ..Head::default()
         };
-        assert_eq!(peer.told()[1], Event::Head(1, head), "round {round}");
+        assert_eq!(peer.take_events()[1], Event::Head(1, head), "round {round}");
     }
     assert_eq!(blocks[1], blocks[4], "the same bytes with two meanings");
 }

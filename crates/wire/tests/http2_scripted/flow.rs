@@ -181,7 +181,7 @@ fn credit_for_the_connection_is_granted_when_half_is_used() {
     peer.play(&[data(1, &[0; 16_000]), data(3, &[0; 16_000])].concat());
     assert!(peer.frames().is_empty());
     peer.client.cancel(1);
-    peer.play(&data(1, &[0; 3_000])); // nobody wants it, but it counts
+    peer.play(&data(1, &[0; 3_000])); // no call waits for it, but it counts
     let frames = of_kind(&peer.frames(), kind::WINDOW_UPDATE);
     assert_eq!(frames.len(), 1);
     assert_eq!((frames[0].stream, frames[0].number()), (0, 35_000));
@@ -218,7 +218,7 @@ fn a_reply_through_windows_of_one_byte() {
 }
 
 #[test]
-fn too_much_for_a_stream_spoils_its_reply_only() {
+fn too_much_for_a_stream_fails_its_reply_only() {
     let options = Options {
         stream_window: 10,
         ..Options::default()
@@ -229,7 +229,7 @@ fn too_much_for_a_stream_spoils_its_reply_only() {
     let head = peer.head(1, &[(":status", "200")]);
     peer.play(&[head, data(1, &[0; 11]), data(1, &[0; 11])].concat());
     assert!(matches!(
-        peer.told()[2],
+        peer.take_events()[2],
         Event::Failed(1, Failure::Protocol(_))
     ));
     let frames = peer.frames();
@@ -266,7 +266,7 @@ fn too_much_for_the_connection_ends_it() {
 }
 
 #[test]
-fn bad_credit_for_a_stream_spoils_its_reply_only() {
+fn bad_credit_for_a_stream_fails_its_reply_only() {
     for (increment, expected) in [
         (0, code::PROTOCOL_ERROR),
         (WINDOW_MAX, code::FLOW_CONTROL_ERROR),
@@ -281,7 +281,7 @@ fn bad_credit_for_a_stream_spoils_its_reply_only() {
             peer.play(&window_update(1, increment));
         }
         assert!(matches!(
-            peer.told()[0],
+            peer.take_events()[0],
             Event::Failed(1, Failure::Protocol(_))
         ));
         let resets = of_kind(&peer.frames(), kind::RST_STREAM);

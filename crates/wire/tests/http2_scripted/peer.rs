@@ -7,7 +7,7 @@ use wirelab_wire::http2::hpack::{Decoder, Encoder, Huffman, Indexing};
 use wirelab_wire::http2::{Client, Options};
 use wirelab_wire::{CallId, End, Failure, Head, ProtocolError, Replies, Request, Session};
 
-/// What a session told; body chunks that follow each other are joined, so that
+/// The events of a session; body chunks that follow each other are joined, so that
 /// logs do not depend on how the input was cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -59,7 +59,7 @@ impl Frame {
     }
 }
 
-/// A client, the log of what it told, and the state of its peer.
+/// A client, the log of its events, and the state of its peer.
 pub struct Peer {
     pub client: Client,
     pub log: Log,
@@ -112,7 +112,7 @@ impl Peer {
     }
 
     /// Everything that has happened since the last time.
-    pub fn told(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.log.0)
     }
 

@@ -122,7 +122,7 @@ impl Reply {
     }
 }
 
-/// All replies, their frames interleaved as `turns` says.
+/// All replies, their frames interleaved in the order of `turns`.
 fn interleave(peer: &mut Peer, replies: &[Reply], turns: &[usize]) -> Vec<u8> {
     let mut at = vec![0; replies.len()];
     let mut script = Vec::new();
@@ -186,7 +186,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn replies_are_told_as_sent_however_they_interleave_and_are_cut(
+    fn replies_are_reported_as_sent_for_every_interleaving_and_split(
         replies in replies(),
         turns in prop::collection::vec(0_usize..6, 1..20),
         mut cuts in prop::collection::vec(0_usize..2_000, 0..30),
@@ -194,22 +194,22 @@ proptest! {
         let mut whole = with_calls(replies.len());
         let script = interleave(&mut whole, &replies, &turns);
         whole.play(&script);
-        let told = whole.told();
+        let reported = whole.take_events();
         for (call, reply) in (0..).zip(&replies) {
-            prop_assert_eq!(of_call(&told, call), reply.events(call));
+            prop_assert_eq!(of_call(&reported, call), reply.events(call));
         }
         cuts.sort_unstable();
         let mut cut = with_calls(replies.len());
         play_cut(&mut cut, &script, cuts.into_iter());
-        prop_assert_eq!(cut.told(), told.clone());
+        prop_assert_eq!(cut.take_events(), reported.clone());
         prop_assert_eq!(cut.frames(), whole.frames());
         let mut bytewise = with_calls(replies.len());
         play_cut(&mut bytewise, &script, 0..script.len());
-        prop_assert_eq!(bytewise.told(), told);
+        prop_assert_eq!(bytewise.take_events(), reported);
     }
 }
 
-/// A conversation with a little of everything, and what the client says to it.
+/// A conversation with a little of everything, and what the client answers.
 fn conversation() -> (Peer, Vec<u8>) {
     let options = Options {
         stream_window: 40,
@@ -258,9 +258,9 @@ fn a_conversation_is_the_same_at_once_and_byte_by_byte() {
     whole.play(&script);
     let (mut bytewise, _) = conversation();
     play_cut(&mut bytewise, &script, 0..script.len());
-    let told = whole.told();
-    assert_eq!(told.len(), 17, "{told:#?}");
-    assert_eq!(bytewise.told(), told);
+    let reported = whole.take_events();
+    assert_eq!(reported.len(), 17, "{reported:#?}");
+    assert_eq!(bytewise.take_events(), reported);
     let frames: Vec<Frame> = whole.frames();
     assert_eq!(bytewise.frames(), frames);
     assert!(
@@ -269,23 +269,23 @@ fn a_conversation_is_the_same_at_once_and_byte_by_byte() {
     );
 }
 
-/// Whatever is missing, each call ends exactly once, and what was told before
+/// Whatever is missing, each call ends exactly once, and what was reported before
 /// is the beginning of the whole story.
 #[test]
 fn a_conversation_cut_off_at_every_byte_ends_every_call() {
     let (mut whole, script) = conversation();
     whole.play(&script);
-    let story = whole.told();
+    let story = whole.take_events();
     for length in 0..script.len() {
         let (mut peer, _) = conversation();
         peer.play(&script[..length]);
-        let before = peer.told();
+        let before = peer.take_events();
         let told_whole = before.len().saturating_sub(1);
         assert_eq!(before[..told_whole], story[..told_whole], "cut at {length}");
         peer.client.closed(&mut peer.log);
         let mut ended: Vec<u32> = before
             .iter()
-            .chain(&peer.told())
+            .chain(&peer.take_events())
             .filter_map(|event| match event {
                 Event::End(call, _) | Event::Failed(call, _) => Some(*call),
                 _ => None,

@@ -171,7 +171,7 @@ fn encoded_lists_are_arrays_of_structs() {
 }
 
 #[test]
-fn replies_and_faults_are_told_apart_in_every_form() {
+fn replies_and_faults_are_distinguished_in_every_format() {
     for format in formats() {
         let reply = ReserveReply { res: 3, cn: 4 };
         let mut out = Vec::new();
@@ -493,7 +493,7 @@ fn faults_of_others_are_read() {
 
 /// Cut anywhere, an envelope is an error.
 #[test]
-fn every_truncation_is_told() {
+fn every_truncation_is_reported() {
     for format in formats() {
         let mut document = Vec::new();
         soap::write_request(format, Operation::Submit, &batch(), None, &mut document);

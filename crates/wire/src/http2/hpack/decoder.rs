@@ -47,7 +47,7 @@ impl Decoder {
         }
     }
 
-    /// For an onlooker who did not hear the connection from its beginning: an
+    /// For a passive decoder whose capture starts mid-stream: an
     /// index beyond the table is an empty field, since indices count from the
     /// youngest entry (RFC 7541 section 2.3.3) and those known stay right.
     #[must_use]
@@ -187,7 +187,7 @@ mod tests {
 
     /// Index 63 was inserted before, 62 since.
     #[test]
-    fn who_joined_late_knows_what_was_inserted_since() {
+    fn a_mid_stream_decoder_knows_entries_inserted_since() {
         let block = [&b"\x40\x01a\x01b"[..], &[0x80 | 62, 0x80 | 63]].concat();
         let mut fields = Vec::new();
         let mut decoder = Decoder::new(4_096, 4_096).mid_stream();

@@ -24,7 +24,7 @@ pub enum Huffman {
     Never,
 }
 
-/// A change of the table's size that the peer has not been told.
+/// A change of the table's size that has not been sent to the peer.
 #[derive(Debug, Clone, Copy)]
 struct Resize {
     /// The smallest size since the last block.
@@ -61,7 +61,7 @@ impl Encoder {
         &self.table
     }
 
-    /// True when the next block tells the peer something that no later one repeats.
+    /// True when the next block carries size updates that no later one repeats.
     pub fn has_pending_resize(&self) -> bool {
         self.resize.is_some()
     }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_shrunk_and_grown_again_is_told_by_both_sizes() {
+    fn a_table_shrunk_and_grown_again_is_announced_by_both_sizes() {
         let mut encoder = Encoder::new(4_096, Huffman::WhenNotLonger);
         encoder.limit(100);
         encoder.limit(1_000_000);

@@ -16,5 +16,5 @@ pub use decoder::{DecodeError, Decoder};
 pub use encoder::{Encoder, Huffman, Indexing};
 pub use table::Table;
 
-/// Dynamic table size before anyone says otherwise, bytes (RFC 9113 section 6.5.2).
+/// Dynamic table size before SETTINGS change it, bytes (RFC 9113 section 6.5.2).
 pub const TABLE_SIZE_DEFAULT: u32 = 4_096;

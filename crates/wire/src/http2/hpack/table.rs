@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What an entry costs beside its bytes (RFC 7541 section 4.1).
+/// What an entry costs in addition to its bytes (RFC 7541 section 4.1).
 pub(super) const ENTRY_OVERHEAD: usize = 32;
 
 /// RFC 7541 appendix A; index 1 comes first.
