@@ -3,15 +3,20 @@ are in contracts/process. What the front writes, and what it is written, must be
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 from pydantic import ValidationError
 
+from wirelab.documents.event import Event
+from wirelab.documents.plan import Plan
+from wirelab.documents.service_ready import Ready
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
@@ -165,6 +170,30 @@ def _raw(engine: Path) -> tuple[Json, list[Json]]:
         )
         service.stdin.close()
     return ready, [json.loads(line) for line in driven.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("schema", sorted(SCHEMAS.glob("*.json")), ids=lambda path: path.name)
+def test_every_schema_has_a_model_with_its_fields(schema: Path) -> None:
+    document = json.loads(schema.read_text(encoding="utf-8"))
+    name = schema.name.removesuffix(".schema.json").replace("-", "_")
+    module = importlib.import_module(f"wirelab.documents.{name}")
+    for title, told in {document["title"]: document, **document.get("$defs", {})}.items():
+        if "properties" in told and hasattr(getattr(module, title), "__struct_encode_fields__"):
+            fields = {*getattr(module, title).__struct_encode_fields__}
+            assert fields == set(told["properties"]), title
+
+
+def test_models_keep_every_figure_of_a_real_engine(real_engine: Path) -> None:
+    ready, events = _raw(real_engine)
+    for printed, model in ((ready, Ready), *((event, Event) for event in events)):
+        parsed = msgspec.json.decode(json.dumps(printed).encode(), type=model)
+        kept = json.loads(msgspec.json.encode(parsed))
+        assert {key: kept[key] for key in printed} == printed
+
+
+def test_a_plan_that_the_engine_would_refuse_is_no_plan() -> None:
+    with pytest.raises(msgspec.ValidationError, match="unknown field `grouse`"):
+        msgspec.json.decode(b'{"groups": [], "grouse": 1}', type=Plan)
 
 
 def _bounds(schema: Json) -> dict[str, Json]:
