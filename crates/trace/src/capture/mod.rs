@@ -150,8 +150,11 @@ impl Capture {
     /// # Errors
     /// The errors of the kernel.
     pub fn totals(&mut self) -> io::Result<KernelTotals> {
-        // SAFETY: all fields are numbers, for which zeros are a value.
-        let mut new: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
+        let mut new = libc::tpacket_stats_v3 {
+            tp_packets: 0,
+            tp_drops: 0,
+            tp_freeze_q_cnt: 0,
+        };
         let mut length = size_of_val(&new) as libc::socklen_t;
         // SAFETY: the kernel writes at most `length` bytes to a struct of that size.
         let done = unsafe {

@@ -1,25 +1,22 @@
 //! The packet socket, and the interface it is bound to (packet(7)).
 
-use std::ffi::{CStr, CString};
-use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::{fs, io};
+
+use rustix::io::Errno;
+use rustix::net::netdevice::name_to_index;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use super::error::CaptureError;
 use crate::packet::link_layer::LinkType;
 
 /// A packet socket that receives nothing yet: its protocol is 0 until it is bound.
 pub(super) fn packet_socket() -> Result<OwnedFd, CaptureError> {
-    // SAFETY: socket takes numbers.
-    let fd = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-    if fd >= 0 {
-        // SAFETY: the kernel just created this descriptor, and nothing else owns it.
-        return Ok(unsafe { OwnedFd::from_raw_fd(fd) });
-    }
-    let error = io::Error::last_os_error();
-    match error.raw_os_error() {
-        Some(libc::EPERM) => Err(CaptureError::NotPermitted),
-        _ => Err(CaptureError::system("AF_PACKET")(error)),
-    }
+    let (family, flags) = (AddressFamily::PACKET, SocketFlags::CLOEXEC);
+    socket_with(family, SocketType::RAW, flags, None).map_err(|error| match error {
+        Errno::PERM => CaptureError::NotPermitted,
+        error => CaptureError::system("AF_PACKET")(error.into()),
+    })
 }
 
 pub(super) fn set_option<T>(
@@ -57,13 +54,8 @@ impl Interface {
             name: name.to_owned(),
             present: names(),
         };
-        let c_name = CString::new(name).map_err(|_| missing())?;
-        // SAFETY: the name ends with NUL.
-        let index = unsafe { libc::if_nametoindex(c_name.as_ptr()) };
-        if index == 0 {
-            return Err(missing());
-        }
-        let hardware = hardware(&c_name, socket).map_err(CaptureError::system("SIOCGIFHWADDR"))?;
+        let index = name_to_index(socket, name).map_err(|_| missing())?;
+        let hardware = hardware(name, socket).map_err(CaptureError::system("SIOCGIFHWADDR"))?;
         let link_type = match hardware {
             libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK => LinkType::ETHERNET,
             libc::ARPHRD_NONE => LinkType::RAW,
@@ -83,11 +75,16 @@ impl Interface {
 
     /// From now on the socket gets this interface's packets.
     pub(super) fn bind(&self, socket: BorrowedFd<'_>) -> Result<(), CaptureError> {
-        // SAFETY: all fields are numbers, for which zeros are a value.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
-        address.sll_ifindex = self.index;
+        // bind(2) uses no more than these three (packet(7)).
+        let address = libc::sockaddr_ll {
+            sll_family: libc::AF_PACKET as u16,
+            sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+            sll_ifindex: self.index,
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
+        };
         // SAFETY: the address is a sockaddr_ll of the length given.
         let done = unsafe {
             libc::bind(
@@ -104,11 +101,19 @@ impl Interface {
     }
 }
 
-fn hardware(name: &CStr, socket: BorrowedFd<'_>) -> io::Result<u16> {
-    // SAFETY: all fields are numbers or arrays of them, for which zeros are a value.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(name.to_bytes()) {
-        *to = *from as libc::c_char;
+fn hardware(name: &str, socket: BorrowedFd<'_>) -> io::Result<u16> {
+    let mut request = libc::ifreq {
+        ifr_name: [0; libc::IFNAMSIZ],
+        ifr_ifru: libc::__c_anonymous_ifr_ifru {
+            ifru_hwaddr: libc::sockaddr {
+                sa_family: 0,
+                sa_data: [0; 14],
+            },
+        },
+    };
+    // The interface exists, so its name is shorter than the field.
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
     }
     // SAFETY: the kernel reads and writes one ifreq.
     if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request) } != 0 {
@@ -118,21 +123,10 @@ fn hardware(name: &CStr, socket: BorrowedFd<'_>) -> io::Result<u16> {
     Ok(unsafe { request.ifr_ifru.ifru_hwaddr }.sa_family)
 }
 
+/// Interfaces of this thread's network namespace (proc(5)); none without /proc.
 fn names() -> Vec<String> {
-    let mut names = Vec::new();
-    // SAFETY: the list ends with an index of 0; its names end with NUL; it is
-    // freed once, after its last use.
-    unsafe {
-        let list = libc::if_nameindex();
-        let mut entry = list;
-        while !entry.is_null() && (*entry).if_index != 0 {
-            let name = CStr::from_ptr((*entry).if_name);
-            names.push(name.to_string_lossy().into_owned());
-            entry = entry.add(1);
-        }
-        if !list.is_null() {
-            libc::if_freenameindex(list);
-        }
-    }
-    names
+    // Two lines of headings; then the name, a colon and the counters of each.
+    let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    let named = |line: &str| Some(line.split_once(':')?.0.trim().to_owned());
+    devices.lines().skip(2).filter_map(named).collect()
 }

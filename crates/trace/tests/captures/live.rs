@@ -205,8 +205,8 @@ fn dumpcap_and_we_see_the_same() {
     });
     let calls = calls.join().expect("calls");
     thread::sleep(Duration::from_millis(500));
-    // SAFETY: kill takes numbers; the process is a child that was not waited for.
-    unsafe { libc::kill(dumpcap.id() as i32, libc::SIGINT) };
+    let process = rustix::process::Pid::from_child(&dumpcap);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).expect("dumpcap runs");
     assert!(dumpcap.wait().expect("dumpcap ends").success());
     tap.end();
     let ((their_summary, events), (our_summary, _)) = (agree(&theirs), agree(&ours));

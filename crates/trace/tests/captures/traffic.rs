@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::net::sockopt::set_socket_linger;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use wirelab_trace::capture::{Capture, Options, Recorded, Recording};
 
 /// linux/sockios.h
@@ -39,9 +41,9 @@ impl Namespace {
         let path = format!("/var/run/netns/{}", self.name);
         thread::spawn(move || {
             let file = File::open(path).expect("the namespace");
-            // SAFETY: setns takes a descriptor, and moves this thread alone.
-            let done = unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) };
-            assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+            // setns(2) moves the calling thread alone.
+            let network = Some(LinkNameSpaceType::Network);
+            move_into_link_name_space(file.as_fd(), network).expect("enters the namespace");
             what()
         })
     }
@@ -68,12 +70,15 @@ pub fn switch_offloads_off(name: &str) {
     for command in [0x1f, 0x24, 0x2c] {
         // struct ethtool_value
         let mut value: [u32; 2] = [command, 0];
-        // SAFETY: an all-zero ifreq is valid.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        let mut request = libc::ifreq {
+            ifr_name: [0; libc::IFNAMSIZ],
+            ifr_ifru: libc::__c_anonymous_ifr_ifru {
+                ifru_data: value.as_mut_ptr().cast(),
+            },
+        };
         for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
             *to = from as libc::c_char;
         }
-        request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
         // SAFETY: the name is shorter than its field, and the value outlives the call.
         let done = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &mut request) };
@@ -198,21 +203,8 @@ pub fn call(address: &str, port: u16, call: Call) {
 }
 
 fn reset_on_close(stream: &TcpStream) {
-    let now = libc::linger {
-        l_onoff: 1,
-        l_linger: 0,
-    };
-    // SAFETY: the kernel reads one linger.
-    let done = unsafe {
-        libc::setsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_LINGER,
-            (&raw const now).cast(),
-            size_of_val(&now) as libc::socklen_t,
-        )
-    };
-    assert_eq!(done, 0);
+    // A lingering time of 0 makes close(2) send RST instead of FIN (socket(7)).
+    set_socket_linger(stream, Some(Duration::ZERO)).expect("SO_LINGER");
 }
 
 /// A mix of everything that ends well, one call after the other.

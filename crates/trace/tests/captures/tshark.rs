@@ -31,8 +31,7 @@ fn package(tool: &str) -> &str {
 }
 
 pub fn is_root() -> bool {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    let is_root = unsafe { libc::geteuid() } == 0;
+    let is_root = rustix::process::geteuid().is_root();
     if !is_root {
         skipped("capturing and namespaces need root");
     }
