@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use wirelab_contract::complain;
 use wirelab_load::plan::Plan;
-use wirelab_load::result::{Event, Fault};
+use wirelab_load::result::{Event, Fault, FaultKind};
 use wirelab_load::{Prepared, prepare};
 
 use crate::{interrupt, proto};
@@ -26,7 +26,7 @@ pub(crate) fn drive() -> ExitCode {
     let (event, code) = match outcome {
         Ok(outcome) => (Event::Result(Box::new(outcome)), 0),
         Err(fault) => {
-            let code = if fault.kind == "plan" { 2 } else { 3 };
+            let code = fault.exit_code();
             complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
             (Event::Error(fault), code)
         }
@@ -70,7 +70,7 @@ fn serde_path(
 fn refused(message: String) -> Fault {
     let remedy = "send one JSON document as contracts/process/plan.schema.json describes it";
     Fault {
-        kind: "plan".into(),
+        kind: FaultKind::Plan,
         message,
         remedy: remedy.into(),
     }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 use wirelab_load::plan::{Group, Workload};
-use wirelab_load::result::Fault;
+use wirelab_load::result::{Fault, FaultKind};
 
 /// The group with a JSON message turned into prepared bytes.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn resolve(group: &Group) -> Result<Group, Fault> {
 
 fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
     Fault {
-        kind: "plan".into(),
+        kind: FaultKind::Plan,
         message: message.into(),
         remedy: remedy.into(),
     }

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use crate::record::result::Fault;
+use crate::record::result::{Fault, FaultKind};
 
 pub(crate) fn plan(message: impl Into<String>, remedy: impl Into<String>) -> Fault {
     Fault {
-        kind: "plan".into(),
+        kind: FaultKind::Plan,
         message: message.into(),
         remedy: remedy.into(),
     }
@@ -14,7 +14,7 @@ pub(crate) fn plan(message: impl Into<String>, remedy: impl Into<String>) -> Fau
 
 pub(crate) fn internal(message: &str) -> Fault {
     Fault {
-        kind: "internal".into(),
+        kind: FaultKind::Internal,
         message: message.into(),
         remedy: "this is a defect of wirelab-engine: keep the plan and what it printed".into(),
     }
@@ -22,7 +22,7 @@ pub(crate) fn internal(message: &str) -> Fault {
 
 pub(crate) fn too_many_connections(wanted: u64, limit: u64) -> Fault {
     Fault {
-        kind: "limit".into(),
+        kind: FaultKind::Limit,
         message: format!("{wanted} connections need more than the {limit} open files allowed"),
         remedy: "ask for fewer connections, or raise the limit (ulimit -n)".into(),
     }
@@ -38,20 +38,24 @@ pub(crate) fn pinning(core: usize, error: &io::Error) -> Fault {
 pub(crate) fn machine(error: &io::Error) -> Fault {
     let (kind, remedy) = match error.raw_os_error() {
         Some(libc::EMFILE | libc::ENFILE) => (
-            "limit",
+            FaultKind::Limit,
             "too many open files: ask for fewer connections, or raise ulimit -n",
         ),
         Some(libc::EADDRNOTAVAIL) => (
-            "limit",
+            FaultKind::Limit,
             "no local port is free: with connection=close lower the rate or the users, or shorten the window",
         ),
-        Some(libc::ENOMEM | libc::ENOBUFS) => {
-            ("limit", "the kernel has no memory for more sockets")
-        }
-        _ => ("internal", "see the message of the operating system"),
+        Some(libc::ENOMEM | libc::ENOBUFS) => (
+            FaultKind::Limit,
+            "the kernel has no memory for more sockets",
+        ),
+        _ => (
+            FaultKind::Internal,
+            "see the message of the operating system",
+        ),
     };
     Fault {
-        kind: kind.into(),
+        kind,
         message: error.to_string(),
         remedy: remedy.into(),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +61,7 @@ def _nobody(target: Stack | Server, group: Json) -> str | None:
 
 def _refused(group: Json) -> bool:
     """The port was closed, at least for a time."""
-    return "Connection refused" in " ".join(group["error_examples"])
+    return "connection_refused" in _codes(group)
 
 
 def _short(group: Json) -> str | None:
@@ -98,9 +97,7 @@ def _behind(group: Json, in_flight_max: int) -> str | None:
 
 
 def _sent_away(target: Stack | Server, group: Json) -> str | None:
-    if isinstance(target, Stack) or "a peer that went away" not in " ".join(
-        group["error_examples"]
-    ):
+    if isinstance(target, Stack) or "not_processed" not in _codes(group):
         return None
     return (
         "the server ended connections with calls under way (GOAWAY): does it allow only so many "
@@ -112,15 +109,15 @@ def _sent_away(target: Stack | Server, group: Json) -> str | None:
 def _certificate(target: Stack | Server, group: Json, authority: Path | None) -> str | None:
     if isinstance(target, Stack) or group["ok"]:
         return None
-    words = " ".join(group["error_examples"])
-    if "CaUsedAsEndEntity" in words:
+    codes = _codes(group)
+    if "certificate_ca_as_end_entity" in codes:
         return (
             "the server's certificate is one of an authority (CA:TRUE), which must not stand for a "
             "server: make one with basicConstraints=CA:FALSE, and give it with --ca FILE"
         )
-    if "UnknownIssuer" in words and authority is not None:
+    if "certificate_unknown_issuer" in codes and authority is not None:
         return f"{authority} (--ca) does not hold the authority of the server's certificate"
-    if "UnknownIssuer" in words:
+    if "certificate_unknown_issuer" in codes:
         return "nobody vouches for the server's certificate: give its authority with --ca FILE"
     return None
 
@@ -129,12 +126,12 @@ def _tls(target: Stack | Server, group: Json) -> str | None:
     """TLS on one side only; a server may also just close without a word."""
     if isinstance(target, Stack) or group["ok"] or not group["errors"]:
         return None
-    words = " ".join(group["error_examples"])
+    codes = _codes(group)
     plain = "grpc://" if target.kind == "grpc" else "http://"
     secure = "grpcs://" if target.kind == "grpc" else "https://"
-    if "no TLS record" in words:
+    if "peer_without_tls" in codes:
         return f"the server speaks without TLS: write {plain} in place of {secure}"
-    if "answered with a TLS record" in words or "HTTPS" in words:
+    if "peer_wants_tls" in codes:
         return f"the server wants TLS: write {secure} in place of {plain}"
     silent = not group["bytes_received"] and set(_kinds(group)) <= {"reset", "closed"}
     if silent and target.secure_name is None:
@@ -142,22 +139,17 @@ def _tls(target: Stack | Server, group: Json) -> str | None:
     return None
 
 
-_SETTINGS = re.compile(r'HTTP/1\.[^"]*"\\x00\\x00(\\x..|.)\\x04')
-"""What the engine says of a reply in HTTP/1.1 that begins as a frame of SETTINGS, whose type
-is 4, after three bytes of length (RFC 9113, sections 4.1 and 6.5)."""
-
-
 def _version(target: Stack | Server, group: Json) -> str | None:
     """A server of HTTP/2 that is asked in HTTP/1.1, or the other way round."""
     if isinstance(target, Stack) or group["ok"]:
         return None
-    words = " ".join(group["error_examples"])
-    if _SETTINGS.search(words):
+    codes = _codes(group)
+    if "peer_speaks_http2" in codes:
         return (
             "the server begins as one of HTTP/2 does: --http2 speaks it at once, and a gRPC "
             "service is called by grpc://HOST:PORT/package.Service/Method"
         )
-    if "a server begins with SETTINGS" in words and ('"HTTP/1' in words or '"<' in words):
+    if "peer_speaks_http1" in codes:
         wanted = "without --http2" if target.kind == "http" else "as http://"
         return f"the server does not answer in HTTP/2 but in HTTP/1: call it {wanted}"
     return None
@@ -173,6 +165,11 @@ def _ended(group: Json) -> str | None:
         f"the server kept no connection: {group['connections_opened']:,} were opened for "
         f"{group['calls']:,} calls, and response times hold that; is keep-alive off there?"
     )
+
+
+def _codes(group: Json) -> set[str]:
+    """``ErrorCode`` of the engine, which results of older engines do not have."""
+    return {code for code, count in group.get("errors_by_code", {}).items() if count}
 
 
 def _kinds(group: Json) -> list[str]:

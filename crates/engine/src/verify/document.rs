@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_contract::{Contract, Store};
 use wirelab_load::plan::{self, Group, Load, Warmup, Window, Workload};
-use wirelab_load::result::Fault;
+use wirelab_load::result::{Fault, FaultKind};
 use wirelab_stack::{Codec, Stack, TokenSource};
 
 /// Seconds that one call may take; the largest uploads of the slowest stacks
@@ -106,7 +106,7 @@ impl Document {
 pub(crate) fn refused(message: String) -> Fault {
     let remedy = "send one JSON document as contracts/process/verify.schema.json describes it";
     Fault {
-        kind: "plan".into(),
+        kind: FaultKind::Plan,
         message,
         remedy: remedy.into(),
     }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use wirelab_contract::complain;
-use wirelab_load::result::Fault;
+use wirelab_load::result::{Fault, FaultKind};
 use wirelab_verify::{Exam, examine};
 
 use crate::interrupt;
@@ -35,7 +35,7 @@ pub(crate) fn verify() -> ExitCode {
     let (said, code) = match read().and_then(|document| exams(&document)) {
         Ok(exams) => (Said::Verified { exams }, 0),
         Err(fault) => {
-            let code = if fault.kind == "plan" { 2 } else { 3 };
+            let code = fault.exit_code();
             complain!("wirelab-engine: {}; {}", fault.message, fault.remedy);
             (Said::Error(fault), code)
         }
@@ -53,7 +53,7 @@ fn exams(document: &Document) -> Result<Vec<Exam>, Fault> {
     let (contract, store) = (document.contract()?, document.store());
     let service = Service::new(document)?;
     let unreachable = |message: String| Fault {
-        kind: "machine".into(),
+        kind: FaultKind::Connect,
         message: format!("the service cannot be examined: {message}"),
         remedy: "does it run, and on that address?".into(),
     };

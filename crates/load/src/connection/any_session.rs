@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1, http2, raw};
 
+use crate::record::error::ErrorCode;
+
 /// The session of a connection, whatever it speaks.
 pub(crate) enum AnySession {
     Http1(http1::Http1),
@@ -59,6 +61,19 @@ impl AnySession {
         replies: &mut impl Replies,
     ) -> Result<(), ProtocolError> {
         each!(self, session => session.receive(input, replies))
+    }
+
+    /// What the peer speaks instead, by the first bytes that it sent.
+    pub(crate) fn other_protocol(&self, input: &[u8]) -> Option<ErrorCode> {
+        match (self, input) {
+            // A SETTINGS frame: three bytes of length, then type 4 (RFC 9113 sections 4.1, 6.5).
+            (AnySession::Http1(_), [0, 0, _, 4, ..]) => Some(ErrorCode::PeerSpeaksHttp2),
+            // A status line, or the page of a server of HTTP/0.9.
+            (AnySession::Http2(_), [b'H', b'T', b'T', b'P', ..] | [b'<', ..]) => {
+                Some(ErrorCode::PeerSpeaksHttp1)
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn closed(&mut self, replies: &mut impl Replies) {

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use wirelab_wire::{CallId, Replies, Request};
+use wirelab_wire::{CallId, Request};
 
 use crate::connection::any_session::AnySession;
 use crate::connection::socket::{Read, Socket};
@@ -11,6 +11,7 @@ use crate::connection::tls::{Opened, Tls, unwanted_record};
 use crate::reactor::clock::now_ns;
 use crate::reactor::poll::{Interest, Poll};
 use crate::record::call_log::Place;
+use crate::record::events::Events;
 use crate::request::calls::Calls;
 use crate::request::tokens::Tokens;
 
@@ -228,22 +229,27 @@ impl Connection {
 
     /// Gives the session what arrived, out of its records where there is TLS.
     #[inline]
-    pub(crate) fn receive(&mut self, input: &[u8], replies: &mut impl Replies) -> Received {
+    pub(crate) fn receive(&mut self, input: &[u8], events: &mut Events<'_>) -> Received {
         let session = &mut self.session;
+        let first = !std::mem::replace(&mut self.heard, true);
         let Some(tls) = &mut self.tls else {
-            if !std::mem::replace(&mut self.heard, true)
-                && let Some(error) = unwanted_record(input)
-            {
+            if first && let Some(error) = unwanted_record(input) {
                 return Received::Insecure(error);
             }
-            return match session.receive(input, replies) {
+            if first {
+                events.other_protocol = session.other_protocol(input);
+            }
+            return match session.receive(input, events) {
                 Ok(()) => Received::Fine,
                 Err(_) => Received::Broken,
             };
         };
         let mut whole = true;
         let opened = tls.open(input, |plain| {
-            whole = session.receive(plain, replies).is_ok();
+            if first {
+                events.other_protocol = session.other_protocol(plain);
+            }
+            whole = session.receive(plain, events).is_ok();
             whole
         });
         match opened {

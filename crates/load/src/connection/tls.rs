@@ -6,6 +6,8 @@ use std::sync::Arc;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
+use crate::record::error::{CodedError, ErrorCode};
+
 /// What the records of one receive said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opened {
@@ -33,17 +35,19 @@ const RECORD_TYPES: std::ops::RangeInclusive<u8> = 20..=23;
 pub(crate) fn unwanted_record(input: &[u8]) -> Option<io::Error> {
     let is_record = matches!(input, [kind, 3, 0..=4, ..] if RECORD_TYPES.contains(kind));
     is_record.then(|| {
-        io::Error::new(
+        CodedError::io(
             io::ErrorKind::Unsupported,
-            "the server answered with a TLS record: it wants TLS, and none was spoken",
+            ErrorCode::PeerWantsTls,
+            "the server answered with a TLS record: it wants TLS, and none was spoken".into(),
         )
     })
 }
 
 fn no_record(input: &[u8]) -> io::Error {
     let begins = input[..input.len().min(10)].escape_ascii();
-    io::Error::new(
+    CodedError::io(
         io::ErrorKind::Unsupported,
+        ErrorCode::PeerWithoutTls,
         format!(
             "TLS handshake failed: the server answered with no TLS record, but with \"{begins}\": \
              it seems to speak without TLS"
@@ -140,9 +144,11 @@ impl Tls {
     fn check_protocol(&self) -> io::Result<()> {
         match self.must_choose && self.connection.alpn_protocol().is_none() {
             false => Ok(()),
-            true => Err(io::Error::new(
+            true => Err(CodedError::io(
                 io::ErrorKind::InvalidData,
-                "the server chose no protocol by ALPN; HTTP/2 needs h2 (RFC 9113 section 3.2)",
+                ErrorCode::TlsFailed,
+                "the server chose no protocol by ALPN; HTTP/2 needs h2 (RFC 9113 section 3.2)"
+                    .into(),
             )),
         }
     }

@@ -7,7 +7,7 @@ use wirelab_wire::CallId;
 use super::{Group, Turn, events};
 use crate::reactor::clock::{now_ns, seconds};
 use crate::record::call_log::Place;
-use crate::record::recorder::ErrorKind;
+use crate::record::error::{ErrorCode, ErrorKind};
 use crate::request::sequences::Next;
 use crate::schedule::demand::Waiting;
 use crate::shared::Span;
@@ -208,7 +208,8 @@ impl Group {
         let words = "still under way when the drain ended";
         self.fail(&ids, ErrorKind::Unfinished, words, span);
         while let Some(waiting) = self.users.next(span) {
-            self.fail_unsent(waiting, ErrorKind::Unfinished, span, || {
+            let cause = (ErrorKind::Unfinished, ErrorCode::Unfinished);
+            self.fail_unsent(waiting, cause, span, || {
                 "never sent: it still waited when the drain ended".into()
             });
         }
@@ -218,7 +219,7 @@ impl Group {
     pub(super) fn fail_unsent(
         &mut self,
         waiting: Waiting,
-        kind: ErrorKind,
+        cause: (ErrorKind, ErrorCode),
         span: Span,
         words: impl FnOnce() -> String,
     ) -> u64 {
@@ -232,7 +233,7 @@ impl Group {
             recorder.ended(now - span.start, false);
         }
         if span.contains(waiting.arrival) {
-            recorder.failure(kind, now.saturating_sub(waiting.intended), words);
+            recorder.failure(cause, now.saturating_sub(waiting.intended), words);
         } else if waiting.arrival < span.start {
             self.totals.warmup += 1;
         }

@@ -19,8 +19,9 @@ use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
 use crate::reactor::poll::Poll;
 use crate::record::call_log::CallLines;
+use crate::record::error::ErrorKind;
 use crate::record::events::Events;
-use crate::record::recorder::{ErrorKind, Recorder, Totals};
+use crate::record::recorder::{Recorder, Totals};
 use crate::record::report::Report;
 use crate::record::result::CallLogOutcome;
 use crate::record::stamps::Stamps;
@@ -112,6 +113,7 @@ macro_rules! events {
             read_at: $at,
             kind_of_closed: $kind,
             cause: $cause,
+            other_protocol: None,
             answered: false,
         }
     };

@@ -7,7 +7,7 @@ use crate::connection::session_io::Connection;
 use crate::connection::socket::Socket;
 use crate::reactor::clock::now_ns;
 use crate::record::call_log::Place;
-use crate::record::recorder::ErrorKind;
+use crate::record::error::{ErrorKind, code_of};
 use crate::shared::Span;
 use crate::target::Target;
 
@@ -89,7 +89,9 @@ impl Group {
     pub(super) fn refuse_waiting(&mut self, kind: ErrorKind, span: Span, error: &io::Error) {
         self.connections.back_off();
         if let Some(waiting) = self.users.next(span) {
-            let now = self.fail_unsent(waiting, kind, span, || error.to_string());
+            let now = self.fail_unsent(waiting, (kind, code_of(kind, error)), span, || {
+                error.to_string()
+            });
             self.users.call_ended(waiting.user, now, span);
         }
     }

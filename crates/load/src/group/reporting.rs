@@ -8,7 +8,7 @@ use super::{Group, Turn, events};
 use crate::connection::any_session::AnySession;
 use crate::reactor::clock::now_ns;
 use crate::reactor::poll::Ready;
-use crate::record::recorder::ErrorKind;
+use crate::record::error::ErrorKind;
 use crate::record::report::REPORT_SLOT;
 use crate::shared::Span;
 

@@ -5,7 +5,8 @@ use std::io;
 use wirelab_wire::{CallId, End, Failure, Head, Replies};
 
 use crate::reactor::clock::now_ns;
-use crate::record::recorder::{ErrorKind, Recorder, Time, Totals};
+use crate::record::error::{ErrorCode, ErrorKind, code_of};
+use crate::record::recorder::{Recorder, Time, Totals};
 use crate::request::calls::Calls;
 use crate::request::forward::Forward;
 use crate::request::step::Step;
@@ -32,6 +33,8 @@ pub(crate) struct Events<'a> {
     pub(crate) kind_of_closed: ErrorKind,
     /// Why the connection ended, where the kernel said so.
     pub(crate) cause: Option<&'a io::Error>,
+    /// What the server speaks instead, where its first bytes show it.
+    pub(crate) other_protocol: Option<ErrorCode>,
     /// A reply has come whole, right or wrong.
     pub(crate) answered: bool,
 }
@@ -102,7 +105,13 @@ impl Replies for Events<'_> {
             }
             _ => failure.to_string(),
         };
-        self.finish(call, Err(Rejection { kind, words }));
+        let code = match (&failure, self.cause) {
+            (Failure::Unprocessed, _) => ErrorCode::NotProcessed,
+            (Failure::Protocol(_), _) => self.other_protocol.unwrap_or(kind.code()),
+            (_, Some(error)) => code_of(kind, error),
+            (_, None) => kind.code(),
+        };
+        self.finish(call, Err(Rejection::new(kind, words).coded(code)));
     }
 }
 
@@ -149,7 +158,8 @@ impl Events<'_> {
         let sent = if call.sent == 0 { done } else { call.sent };
         let response = done.saturating_sub(intended);
         if let Err(rejection) = verdict {
-            return recorder.failure(rejection.kind, response, || rejection.words);
+            let cause = (rejection.kind, rejection.code);
+            return recorder.failure(cause, response, || rejection.words);
         }
         recorder.time(Time::Response, response);
         // A reply may overtake the stamp of its own request's last byte.

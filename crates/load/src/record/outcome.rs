@@ -101,6 +101,7 @@ impl Merged {
             errors,
             ended: recorder.ended,
             errors_by_kind: recorder.errors_by_kind(),
+            errors_by_code: recorder.codes.clone(),
             error_examples: recorder.examples.clone(),
             rate_per_s: per_s(recorder.ended_ok as f64),
             rate_planned_per_s,
@@ -158,6 +159,7 @@ fn operation_outcome((name, recorder): &(String, Recorder)) -> OperationOutcome 
         ok: recorder.ok,
         errors,
         errors_by_kind: recorder.errors_by_kind(),
+        errors_by_code: recorder.codes.clone(),
         times: recorder.times(),
     }
 }

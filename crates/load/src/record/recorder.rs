@@ -6,43 +6,8 @@ use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 
+use crate::record::error::{ErrorCode, ErrorKind};
 use crate::record::result::{Sequences, Times};
-
-/// The kinds in which calls fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ErrorKind {
-    /// The connection could not be made.
-    Refused,
-    /// The connection or the stream was reset.
-    Reset,
-    /// The connection ended too early.
-    Closed,
-    /// No complete reply in time.
-    Timeout,
-    /// The reply broke the protocol.
-    Protocol,
-    /// The reply is well-formed and not what the contract says.
-    Wrong,
-    /// The service answered with an error.
-    Application,
-    /// Still under way when the drain ended.
-    Unfinished,
-}
-
-impl ErrorKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            ErrorKind::Refused => "refused",
-            ErrorKind::Reset => "reset",
-            ErrorKind::Closed => "closed",
-            ErrorKind::Timeout => "timeout",
-            ErrorKind::Protocol => "protocol",
-            ErrorKind::Wrong => "wrong",
-            ErrorKind::Application => "application",
-            ErrorKind::Unfinished => "unfinished",
-        }
-    }
-}
 
 /// The distributions that are kept; `as usize` is the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +60,7 @@ pub(crate) struct Recorder {
     /// Of those, the ones that went well.
     pub(crate) ended_ok: u64,
     pub(crate) errors: BTreeMap<ErrorKind, u64>,
+    pub(crate) codes: BTreeMap<ErrorCode, u64>,
     pub(crate) examples: Vec<String>,
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
@@ -130,6 +96,7 @@ impl Recorder {
             ended: 0,
             ended_ok: 0,
             errors: BTreeMap::new(),
+            codes: BTreeMap::new(),
             examples: Vec::new(),
             bytes_sent: 0,
             bytes_received: 0,
@@ -182,13 +149,14 @@ impl Recorder {
     #[cold]
     pub(crate) fn failure(
         &mut self,
-        kind: ErrorKind,
+        (kind, code): (ErrorKind, ErrorCode),
         response_ns: u64,
         words: impl FnOnce() -> String,
     ) {
         self.time(Time::Response, response_ns);
         let histogram = self.failed.get_or_insert_with(new_histogram);
         histogram.saturating_record(response_ns);
+        *self.codes.entry(code).or_default() += 1;
         let count = self.errors.entry(kind).or_default();
         *count += 1;
         if *count <= WORDED_MAX && self.examples.len() < EXAMPLES_MAX {
@@ -213,6 +181,9 @@ impl Recorder {
         self.ended_ok += other.ended_ok;
         for (kind, count) in other.errors {
             *self.errors.entry(kind).or_default() += count;
+        }
+        for (code, count) in other.codes {
+            *self.codes.entry(code).or_default() += count;
         }
         for example in other.examples {
             self.example(example);
@@ -360,6 +331,8 @@ pub(crate) struct Totals {
 mod tests {
     use super::*;
 
+    const TIMEOUT: (ErrorKind, ErrorCode) = (ErrorKind::Timeout, ErrorCode::Timeout);
+
     #[test]
     fn percentiles_need_ten_samples_above() {
         let mut recorder = Recorder::new();
@@ -399,12 +372,13 @@ mod tests {
                 recorder.ended(i * 1_000_000, i % 7 > 0);
             }
         }
-        right.failure(ErrorKind::Timeout, 1, || "slow".into());
+        right.failure(TIMEOUT, 1, || "slow".into());
         left.merge(right);
         assert_eq!(left.times()["service"].hdr, one.times()["service"].hdr);
         assert_eq!((left.ended, left.ended_ok), (one.ended, one.ended_ok));
         assert_eq!(left.series, one.series);
         assert_eq!(left.errors[&ErrorKind::Timeout], 1);
+        assert_eq!(left.codes[&ErrorCode::Timeout], 1);
     }
 
     /// Good calls of 1 to 1,000 us, every tenth of which failed after 10 s instead.
@@ -412,7 +386,7 @@ mod tests {
         let mut recorder = Recorder::new();
         for i in 1..=count {
             match i % 10 {
-                0 => recorder.failure(ErrorKind::Timeout, 10_000_000_000, || "slow".into()),
+                0 => recorder.failure(TIMEOUT, 10_000_000_000, || "slow".into()),
                 _ => recorder.time(Time::Response, i * 1000),
             }
         }
@@ -444,7 +418,11 @@ mod tests {
             ["response"]
         );
         let mut recorder = Recorder::new();
-        recorder.failure(ErrorKind::Refused, 1000, || "nobody".into());
+        recorder.failure(
+            (ErrorKind::Refused, ErrorCode::ConnectionRefused),
+            1000,
+            || "nobody".into(),
+        );
         let names: Vec<_> = recorder.times().into_keys().collect();
         assert_eq!(names, ["response", "response_failed"]);
     }
@@ -472,7 +450,11 @@ mod tests {
     #[test]
     fn only_a_few_failures_are_kept_in_words_and_all_are_counted() {
         let mut recorder = Recorder::new();
-        (0..1000).for_each(|i| recorder.failure(ErrorKind::Wrong, 1, || format!("{i}")));
+        (0..1000).for_each(|i| {
+            recorder.failure((ErrorKind::Wrong, ErrorCode::WrongReply), 1, || {
+                format!("{i}")
+            })
+        });
         assert_eq!(recorder.examples.len(), EXAMPLES_MAX);
         assert_eq!(recorder.errors[&ErrorKind::Wrong], 1000);
     }
@@ -481,8 +463,14 @@ mod tests {
     fn the_same_failure_is_an_example_once_and_leaves_room_for_others() {
         let (mut one, mut other) = (Recorder::new(), Recorder::new());
         for recorder in [&mut one, &mut other] {
-            (0..100).for_each(|_| recorder.failure(ErrorKind::Refused, 1, || "nobody".into()));
-            recorder.failure(ErrorKind::Timeout, 1, || "slow".into());
+            (0..100).for_each(|_| {
+                recorder.failure(
+                    (ErrorKind::Refused, ErrorCode::ConnectionRefused),
+                    1,
+                    || "nobody".into(),
+                )
+            });
+            recorder.failure(TIMEOUT, 1, || "slow".into());
         }
         one.merge(other);
         assert_eq!(one.examples, ["refused: nobody", "timeout: slow"]);

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::record::error::ErrorCode;
+
 /// One line of the engine's standard output.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -33,12 +35,36 @@ pub struct Progress {
 /// A failure of the lab, not of what it measures.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
-    /// `plan`, `limit`, `connect`, `internal`.
-    pub kind: String,
+    /// What failed.
+    pub kind: FaultKind,
     /// What went wrong, naming the option at fault.
     pub message: String,
     /// What to do about it.
     pub remedy: String,
+}
+
+/// What failed, which decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// The plan cannot be carried out as it is.
+    Plan,
+    /// The machine has too few resources: open files, ports, memory.
+    Limit,
+    /// A connection of the lab itself failed.
+    Connect,
+    /// A defect, or a failure of the operating system.
+    Internal,
+}
+
+impl Fault {
+    /// 2 for a plan that was refused, 3 for a failure of the machine.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind {
+            FaultKind::Plan => 2,
+            FaultKind::Limit | FaultKind::Connect | FaultKind::Internal => 3,
+        }
+    }
 }
 
 /// What was measured.
@@ -117,6 +143,10 @@ pub struct GroupOutcome {
     /// Failed calls by kind: `refused`, `reset`, `closed`, `timeout`,
     /// `protocol`, `wrong`, `application`, `unfinished`.
     pub errors_by_kind: BTreeMap<String, u64>,
+    /// Failed calls by their cause; absent from results of older engines.
+    #[serde(default)]
+    #[schemars(schema_with = "counts_by_code")]
+    pub errors_by_code: BTreeMap<ErrorCode, u64>,
     /// The first few different failures in words.
     pub error_examples: Vec<String>,
     /// Calls that ended within the window and went well, per second of it.
@@ -173,6 +203,10 @@ pub struct OperationOutcome {
     pub errors: u64,
     /// Failed calls by kind, as in the group.
     pub errors_by_kind: BTreeMap<String, u64>,
+    /// Failed calls by their cause, as in the group.
+    #[serde(default)]
+    #[schemars(schema_with = "counts_by_code")]
+    pub errors_by_code: BTreeMap<ErrorCode, u64>,
     /// Times of its calls, as in the group; those of connections are the group's.
     pub times: BTreeMap<String, Times>,
 }
@@ -222,4 +256,15 @@ pub struct Times {
     pub percentiles_ns: BTreeMap<String, u64>,
     /// The whole histogram: HdrHistogram V2, deflated, base64.
     pub hdr: String,
+}
+
+/// schemars leaves out the type of a map's keys; here it is the list of codes.
+fn counts_by_code(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let code = generator.subschema_for::<ErrorCode>();
+    let count = generator.subschema_for::<u64>();
+    schemars::json_schema!({
+        "type": "object",
+        "propertyNames": code,
+        "additionalProperties": count,
+    })
 }

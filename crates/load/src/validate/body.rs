@@ -4,7 +4,7 @@ use wirelab_wire::Encoding;
 use wirelab_wire::grpc::Piece;
 
 use super::{Framing, Judge, Wanted};
-use crate::record::recorder::ErrorKind;
+use crate::record::error::ErrorKind;
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
 

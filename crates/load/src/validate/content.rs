@@ -8,7 +8,7 @@ use wirelab_wire::codec::{Expected, Mismatch};
 use wirelab_wire::{Encoding, gzip, zstd};
 
 use super::{Judge, MESSAGE_BYTES_MAX, Rejection, Wanted};
-use crate::record::recorder::ErrorKind;
+use crate::record::error::ErrorKind;
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
 

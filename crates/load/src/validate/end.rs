@@ -8,7 +8,7 @@ use wirelab_wire::giop::SystemException;
 
 use super::content::plain;
 use super::{Framing, Judge, Rejection, UNKNOWN, Wanted};
-use crate::record::recorder::ErrorKind;
+use crate::record::error::{ErrorCode, ErrorKind};
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
 
@@ -46,6 +46,10 @@ impl Judge {
         if rejection.kind != ErrorKind::Application || state.kept.is_empty() {
             return rejection;
         }
+        let rejection = match wants_tls(state) {
+            true => rejection.coded(ErrorCode::PeerWantsTls),
+            false => rejection,
+        };
         match self.text_of_error(state) {
             Some(text) => Rejection {
                 words: format!("{}: {}", rejection.words, text.escape_debug()),
@@ -133,4 +137,11 @@ impl Judge {
             );
         }
     }
+}
+
+/// HTTP has no status for a plain request to a port of TLS. Servers answer with 400 and
+/// a text that names HTTPS, among them Go's net/http ("Client sent an HTTP request to an
+/// HTTPS server.") and nginx ("The plain HTTP request was sent to HTTPS port").
+fn wants_tls(state: &ReplyState) -> bool {
+    state.head.status == 400 && state.kept.windows(5).any(|word| word == b"HTTPS")
 }

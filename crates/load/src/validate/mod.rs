@@ -19,7 +19,7 @@ use wirelab_contract::Operation;
 use wirelab_wire::codec::{Expected, MessageFormat};
 use wirelab_wire::{ContentType, Encoding, Head};
 
-use crate::record::recorder::ErrorKind;
+use crate::record::error::ErrorKind;
 use crate::validate::reply::ReplyState;
 
 pub(crate) use rejection::{MESSAGE_BYTES_MAX, Rejection};

@@ -1,6 +1,6 @@
 //! Why a call is no success.
 
-use crate::record::recorder::ErrorKind;
+use crate::record::error::{ErrorCode, ErrorKind};
 
 /// Largest message that is accepted, in bytes.
 pub(crate) const MESSAGE_BYTES_MAX: u32 = 256 << 20;
@@ -12,6 +12,7 @@ const SHOWN_BYTES: usize = 160;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) kind: ErrorKind,
+    pub(crate) code: ErrorCode,
     pub(crate) words: String,
 }
 
@@ -19,8 +20,13 @@ impl Rejection {
     pub(crate) fn new(kind: ErrorKind, words: impl Into<String>) -> Rejection {
         Rejection {
             kind,
+            code: kind.code(),
             words: words.into(),
         }
+    }
+
+    pub(crate) fn coded(self, code: ErrorCode) -> Rejection {
+        Rejection { code, ..self }
     }
 
     /// With the start of the body that came with it, escaped.

@@ -8,7 +8,7 @@ use wirelab_wire::grpc::Deframer;
 use wirelab_wire::{Head, Request};
 
 use super::rejection::{MESSAGE_BYTES_MAX, Rejection};
-use crate::record::recorder::ErrorKind;
+use crate::record::error::ErrorKind;
 
 /// What is known of one reply so far.
 #[derive(Debug)]
