@@ -7,7 +7,7 @@
 //! port, an end with standard input. [`serve_from_stdin`] is all of it.
 //!
 //! Every binding is written once over all contracts, whose answers come from
-//! `wirelab-contract` by way of the `desk`. Around the handlers lie two thin
+//! `wirelab-contract` by way of the `state`. Around the handlers lie two thin
 //! layers of our own: `calls` (over HTTP) and `exchange` (elsewhere) count
 //! every call and commit the faults that were switched on, and `fault_io` has
 //! the bytes of a connection in hand, so that "two sends" or "a reset instead
@@ -15,60 +15,67 @@
 
 #![deny(missing_docs)]
 
-#[doc(hidden)]
-pub mod bodies;
-mod calls;
-mod check;
-mod coding;
-mod compression;
-mod config;
-mod conversation;
-mod delay;
-mod desk;
-mod exchange;
-mod exposition;
-mod fault_io;
+mod binding;
+mod codec;
+mod connection;
 mod faults;
-mod grpc;
-mod http;
-mod iiop;
-mod listener;
 mod metrics;
 mod mutants;
-mod negotiation;
-mod orders;
-mod own_process;
-mod plain_socket;
-mod problem;
 mod process;
-mod protobuf;
-mod raw;
-mod ready;
-mod relabel;
-mod reply_body;
-mod reports;
-mod representation;
-mod rest;
-mod self_call;
-mod soap;
-mod socket;
-mod split;
-mod spoil;
-mod stack;
-mod stop;
-mod text_check;
-mod tls;
-mod wsdl;
-mod xml;
+mod service;
 
 use wirelab_contract::refusal;
 
-pub use config::{Collector, ServiceConfig, SocketOptions, Store, TlsFiles, Writes};
 pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
+pub use process::config::{
+    Collector, ServiceConfig, SocketOptions, Stack, Store, TlsFiles, Writes,
+};
+pub use process::ready::{Library, Ready, Role};
 pub use process::serve_from_stdin;
-pub use ready::{Library, Ready, Role};
 pub use refusal::{Refusal, Refused};
-pub use stack::Stack;
 pub use wirelab_stack::{
     Binding, Codec, Compression, EndOfMessage, Reply, Security, SoapVersion, TokenCache, Transport,
 };
+
+/// Bodies of XML and SOAP, read and written as the services do: for the example
+/// `xml_decoding`, which times it.
+#[doc(hidden)]
+pub mod bodies {
+    use wirelab_contract::{Message, Operation};
+    use wirelab_wire_own::soap::EnvelopeFormat;
+
+    use crate::binding::soap::text::Envelope;
+    use crate::binding::soap::writer;
+    use crate::codec::xml;
+
+    /// A message as an XML document.
+    #[must_use]
+    pub fn write_xml<M: Message>(message: &M) -> Vec<u8> {
+        xml::write(message)
+    }
+
+    /// Reads a message from an XML document.
+    ///
+    /// # Errors
+    /// Why it is not that message.
+    pub fn read_xml<M: Message>(document: &[u8]) -> Result<M, String> {
+        xml::read(document).map_err(|error| error.to_string())
+    }
+
+    /// A request as an envelope of SOAP 1.1, document/literal.
+    #[must_use]
+    pub fn write_soap<M: Message>(operation: Operation, message: M) -> Vec<u8> {
+        writer::request(EnvelopeFormat::DOCUMENT_LITERAL, operation, message, None)
+    }
+
+    /// Reads a request from such an envelope.
+    ///
+    /// # Errors
+    /// Why it is not that request.
+    pub fn read_soap<M: Message>(operation: Operation, document: &[u8]) -> Result<M, String> {
+        let envelope = Envelope::parse(document).map_err(|error| error.to_string())?;
+        envelope
+            .request(EnvelopeFormat::DOCUMENT_LITERAL, operation)
+            .map_err(|error| error.to_string())
+    }
+}

@@ -5,7 +5,7 @@ use wirelab_contract::calendar::{
 };
 use wirelab_contract::{ApplicationError, Contract, DAYS, SLOTS, ops};
 
-use super::{Act, Mutant, Spoken, around, ask, change};
+use super::{Act, Mutant, Scope, around, ask, change};
 
 /// Characters that `title-truncated` keeps.
 const TITLE_KEPT: usize = 100;
@@ -15,7 +15,7 @@ const fn mutant(name: &'static str, breaks: &'static str, act: Act) -> Mutant {
         name,
         breaks,
         contracts: &[Contract::Calendar],
-        spoken: Spoken::Any,
+        scope: Scope::Any,
         act,
     }
 }

@@ -8,15 +8,15 @@ use wirelab_contract::charging::{
 };
 use wirelab_contract::{ApplicationError, Contract, State, ops};
 
-use super::memory::Memory;
-use super::{Act, Mutant, Spoken, around, ask, change};
+use super::CallHistory;
+use super::{Act, Mutant, Scope, around, ask, change};
 
 const fn mutant(name: &'static str, breaks: &'static str, act: Act) -> Mutant {
     Mutant {
         name,
         breaks,
         contracts: &[Contract::Charging],
-        spoken: Spoken::Any,
+        scope: Scope::Any,
         act,
     }
 }
@@ -26,8 +26,8 @@ type Answer<T> = Option<Result<T, ApplicationError>>;
 /// Answers one operation otherwise.
 macro_rules! instead {
     ($operation:ident, $answer:expr) => {
-        Act::Around(|memory, state, request| {
-            around::<ops::$operation>(request, |request| $answer(memory, state, request))
+        Act::Around(|history, state, request| {
+            around::<ops::$operation>(request, |request| $answer(history, state, request))
         })
     };
 }
@@ -45,8 +45,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "ConfirmAction confirms a number twice",
         instead!(
             ConfirmAction,
-            |memory: &mut Memory, state, request: &ConfirmActionRequest| {
-                confirmed_anyway(state, request, memory.confirmed.contains(&request.cn))
+            |history: &mut CallHistory, state, request: &ConfirmActionRequest| {
+                confirmed_anyway(state, request, history.confirmed.contains(&request.cn))
             }
         ),
     ),
@@ -113,17 +113,17 @@ pub(super) const MUTANTS: &[Mutant] = &[
     mutant(
         "reservation-number-reused",
         "Reserve gives the number of an ended reservation again",
-        Act::Around(|memory, state, request| {
-            around::<ops::Reserve>(request, |request| reserve_again(memory, state, request))
+        Act::Around(|history, state, request| {
+            around::<ops::Reserve>(request, |request| reserve_again(history, state, request))
                 .or_else(|| {
                     around::<ops::ReleaseRes>(request, |request| {
-                        let res = memory.real(request.res);
+                        let res = history.real(request.res);
                         Some(ask::<ops::ReleaseRes>(state, &ReleaseResRequest { res }))
                     })
                 })
                 .or_else(|| {
                     around::<ops::DebitReservation>(request, |request| {
-                        let res = memory.real(request.res);
+                        let res = history.real(request.res);
                         let request = DebitReservationRequest { res, ..*request };
                         Some(ask::<ops::DebitReservation>(state, &request))
                     })
@@ -231,12 +231,12 @@ fn confirmed_anyway(
 }
 
 fn release_keeps(
-    memory: &mut Memory,
+    history: &mut CallHistory,
     state: &State,
     request: &ReleaseResRequest,
 ) -> Answer<ReleaseResReply> {
     let reply = ask::<ops::ReleaseRes>(state, request);
-    if let (Ok(_), Some((id, am))) = (&reply, memory.reservations.get(&request.res)) {
+    if let (Ok(_), Some((id, am))) = (&reply, history.reservations.get(&request.res)) {
         aside(state, *id, *am);
     }
     Some(reply)
@@ -250,12 +250,12 @@ fn aside(state: &State, id: i32, am: i32) {
 }
 
 fn release_adds(
-    memory: &mut Memory,
+    history: &mut CallHistory,
     state: &State,
     request: &ReleaseResRequest,
 ) -> Answer<ReleaseResReply> {
     let reply = ask::<ops::ReleaseRes>(state, request);
-    if let (Ok(_), Some((id, am))) = (&reply, memory.reservations.get(&request.res))
+    if let (Ok(_), Some((id, am))) = (&reply, history.reservations.get(&request.res))
         && let Ok(added) = ask::<ops::Credit>(state, &CreditRequest { id: *id, am: *am })
     {
         forget(state, added.cn);
@@ -264,7 +264,7 @@ fn release_adds(
 }
 
 fn debit_twice(
-    _: &mut Memory,
+    _: &mut CallHistory,
     state: &State,
     request: &DirectDebitRequest,
 ) -> Answer<DirectDebitReply> {
@@ -273,11 +273,11 @@ fn debit_twice(
 }
 
 fn debit_foreign(
-    memory: &mut Memory,
+    history: &mut CallHistory,
     state: &State,
     request: &DebitReservationRequest,
 ) -> Answer<DebitReservationReply> {
-    let (owner, _) = *memory.reservations.get(&request.res)?;
+    let (owner, _) = *history.reservations.get(&request.res)?;
     control(state, request.id)?;
     let request = DebitReservationRequest {
         id: owner,
@@ -287,18 +287,22 @@ fn debit_foreign(
 }
 
 fn debit_keeps_rest(
-    memory: &mut Memory,
+    history: &mut CallHistory,
     state: &State,
     request: &DebitReservationRequest,
 ) -> Answer<DebitReservationReply> {
     let reply = ask::<ops::DebitReservation>(state, request);
-    if let (Ok(_), Some((id, am))) = (&reply, memory.reservations.get(&request.res)) {
+    if let (Ok(_), Some((id, am))) = (&reply, history.reservations.get(&request.res)) {
         aside(state, *id, am - request.am);
     }
     Some(reply)
 }
 
-fn credit_wraps(_: &mut Memory, state: &State, request: &CreditRequest) -> Answer<CreditReply> {
+fn credit_wraps(
+    _: &mut CallHistory,
+    state: &State,
+    request: &CreditRequest,
+) -> Answer<CreditReply> {
     let reply = ask::<ops::Credit>(state, request);
     if reply != Err(ApplicationError::BalanceLimit) {
         return Some(reply);
@@ -321,7 +325,7 @@ fn nothing_but_a_number(state: &State) -> Result<i32, ApplicationError> {
 }
 
 fn debit_reserved(
-    _: &mut Memory,
+    _: &mut CallHistory,
     state: &State,
     request: &DirectDebitRequest,
 ) -> Answer<DirectDebitReply> {
@@ -334,14 +338,14 @@ fn debit_reserved(
 }
 
 fn reserve_again(
-    memory: &mut Memory,
+    history: &mut CallHistory,
     state: &State,
     request: &ReserveRequest,
 ) -> Answer<ReserveReply> {
     let reply = ask::<ops::Reserve>(state, request);
-    Some(reply.map(|reply| match memory.ended.pop() {
+    Some(reply.map(|reply| match history.ended.pop() {
         Some(old) => {
-            memory.aliases.insert(old, reply.res);
+            history.aliases.insert(old, reply.res);
             ReserveReply { res: old, ..reply }
         }
         None => reply,

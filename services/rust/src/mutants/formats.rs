@@ -4,11 +4,11 @@ use memchr::memmem;
 use wirelab_contract::Contract;
 use wirelab_wire_own::soap::FaultCode;
 
-use super::{Act, Mutant, Spoken};
+use super::{Act, Mutant, Scope};
 use wirelab_stack::{Binding, Codec};
 
-const XML: Spoken = Spoken::In(&[Codec::Xml, Codec::SoapLiteral, Codec::SoapRpc]);
-const JSON: Spoken = Spoken::In(&[Codec::Json]);
+const XML: Scope = Scope::Codecs(&[Codec::Xml, Codec::SoapLiteral, Codec::SoapRpc]);
+const JSON: Scope = Scope::Codecs(&[Codec::Json]);
 const TRANSFER: &[Contract] = &[Contract::Transfer];
 
 /// The contracts whose replies hold texts of the caller's.
@@ -24,14 +24,14 @@ const fn mutant(
     name: &'static str,
     breaks: &'static str,
     contracts: &'static [Contract],
-    spoken: Spoken,
+    scope: Scope,
     act: Act,
 ) -> Mutant {
     Mutant {
         name,
         breaks,
         contracts,
-        spoken,
+        scope,
         act,
     }
 }
@@ -76,7 +76,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "cdr-byte-order-flag",
         "replies claim the other byte order",
         &Contract::ALL,
-        Spoken::By(&[Binding::Iiop]),
+        Scope::Bindings(&[Binding::Iiop]),
         Act::Bytes(|bytes| {
             if let Some(flags) = bytes.get_mut(GIOP_FLAGS) {
                 *flags ^= 1;
@@ -87,14 +87,14 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "fault-code-server",
         "an application error is the service's fault, not the caller's",
         &Contract::ALL,
-        Spoken::By(&[Binding::Soap, Binding::Raw]),
+        Scope::Bindings(&[Binding::Soap, Binding::Raw]),
         Act::Fault(|fault| fault.code = FaultCode::Server),
     ),
     mutant(
         "error-status-200",
         "an application error has status 200",
         &Contract::ALL,
-        Spoken::By(&[Binding::Rest, Binding::Soap]),
+        Scope::Bindings(&[Binding::Rest, Binding::Soap]),
         Act::Status(200),
     ),
 ];

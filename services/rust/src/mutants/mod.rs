@@ -10,19 +10,21 @@
 mod calendar;
 mod charging;
 mod formats;
-mod memory;
 mod transfer;
 
 use std::any::Any;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use axum::http::StatusCode;
+use wirelab_contract::charging::{
+    ConfirmActionRequest, DebitReservationRequest, ReleaseResRequest, ReserveReply, ReserveRequest,
+};
 use wirelab_contract::{ApplicationError, Contract, State, Unary};
 use wirelab_wire_own::soap::Fault;
 
+use crate::process::config::Stack;
 use crate::refusal::Refusal;
-use crate::stack::Stack;
-use memory::Memory;
 use wirelab_stack::{Binding, Codec};
 
 /// A line of the table.
@@ -34,20 +36,20 @@ pub(crate) struct Mutant {
     pub(crate) breaks: &'static str,
     /// The contracts on which it shows.
     contracts: &'static [Contract],
-    /// How it must be spoken for the mistake to show.
-    spoken: Spoken,
+    /// The stacks on which it shows.
+    scope: Scope,
     act: Act,
 }
 
 /// Stacks on which a mutant shows.
 #[derive(Debug, Clone, Copy)]
-enum Spoken {
+enum Scope {
     /// Every stack.
     Any,
     /// These codecs.
-    In(&'static [Codec]),
+    Codecs(&'static [Codec]),
     /// These bindings.
-    By(&'static [Binding]),
+    Bindings(&'static [Binding]),
 }
 
 /// The answer to a request that was answered otherwise.
@@ -61,7 +63,7 @@ enum Act {
     /// The reply is changed, with the request in sight.
     Reply(fn(&dyn Any, &mut dyn Any)),
     /// The model is asked otherwise, or not at all; none: as always.
-    Around(fn(&mut Memory, &State, &dyn Any) -> Option<Outcome>),
+    Around(fn(&mut CallHistory, &State, &dyn Any) -> Option<Outcome>),
     /// An application error has another text.
     Error(fn(ApplicationError) -> Option<&'static str>),
     /// A reply or an error is written otherwise.
@@ -103,19 +105,19 @@ pub(crate) fn check(name: &str, contract: Contract, stack: &Stack) -> Result<(),
         let message = format!("{name} does not show in {contract}: {}", mutant.breaks);
         return refuse(message, "use the contract that it breaks".to_owned());
     }
-    if !mutant.spoken.shows(stack) {
+    if !mutant.scope.applies(stack) {
         let message = format!("{name} does not show in this stack: {}", mutant.breaks);
         return refuse(message, "use a stack that it breaks".to_owned());
     }
     Ok(())
 }
 
-impl Spoken {
-    fn shows(self, stack: &Stack) -> bool {
+impl Scope {
+    fn applies(self, stack: &Stack) -> bool {
         match self {
-            Spoken::Any => true,
-            Spoken::In(codecs) => codecs.contains(&stack.codec),
-            Spoken::By(bindings) => bindings.contains(&stack.binding),
+            Scope::Any => true,
+            Scope::Codecs(codecs) => codecs.contains(&stack.codec),
+            Scope::Bindings(bindings) => bindings.contains(&stack.binding),
         }
     }
 }
@@ -124,7 +126,7 @@ impl Spoken {
 #[derive(Debug)]
 pub(crate) struct Mutation {
     mutant: &'static Mutant,
-    memory: Mutex<Memory>,
+    history: Mutex<CallHistory>,
 }
 
 impl Mutation {
@@ -132,7 +134,7 @@ impl Mutation {
     pub(crate) fn new(name: &str) -> Option<Self> {
         Some(Mutation {
             mutant: named(name)?,
-            memory: Mutex::default(),
+            history: Mutex::default(),
         })
     }
 
@@ -142,12 +144,12 @@ impl Mutation {
         state: &State,
         mut request: O::Request,
     ) -> Result<O::Reply, String> {
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         if let Act::Request(change) = self.mutant.act {
             change(&mut request);
         }
         let otherwise = match self.mutant.act {
-            Act::Around(act) => act(&mut memory, state, &request),
+            Act::Around(act) => act(&mut history, state, &request),
             _ => None,
         };
         let mut answer = match otherwise {
@@ -158,7 +160,7 @@ impl Mutation {
             change(&request, reply);
         }
         if let Ok(reply) = &answer {
-            memory.note(&request, reply);
+            history.note(&request, reply);
         }
         answer.map_err(|error| self.text(error))
     }
@@ -192,6 +194,46 @@ impl Mutation {
         {
             *status = code;
         }
+    }
+}
+
+/// What a mutant of charging remembers of its calls.
+#[derive(Debug, Default)]
+pub(super) struct CallHistory {
+    /// Account and amount of each reservation ever made.
+    pub(super) reservations: HashMap<i32, (i32, i32)>,
+    /// Numbers that were confirmed.
+    pub(super) confirmed: HashSet<i32>,
+    /// Numbers of reservations that have ended.
+    pub(super) ended: Vec<i32>,
+    /// What a number that was given again stands for.
+    pub(super) aliases: HashMap<i32, i32>,
+}
+
+impl CallHistory {
+    /// Remembers a call that was not refused.
+    pub(super) fn note(&mut self, request: &dyn Any, reply: &dyn Any) {
+        if let (Some(request), Some(reply)) = (
+            request.downcast_ref::<ReserveRequest>(),
+            reply.downcast_ref::<ReserveReply>(),
+        ) {
+            let what = (request.id, request.am);
+            self.reservations.insert(reply.res, what);
+        }
+        if let Some(request) = request.downcast_ref::<ConfirmActionRequest>() {
+            self.confirmed.insert(request.cn);
+        }
+        if let Some(request) = request.downcast_ref::<ReleaseResRequest>() {
+            self.ended.push(request.res);
+        }
+        if let Some(request) = request.downcast_ref::<DebitReservationRequest>() {
+            self.ended.push(request.res);
+        }
+    }
+
+    /// The reservation that a number stands for.
+    pub(super) fn real(&self, res: i32) -> i32 {
+        self.aliases.get(&res).copied().unwrap_or(res)
     }
 }
 

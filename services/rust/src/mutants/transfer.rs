@@ -5,7 +5,7 @@ use wirelab_contract::transfer::{
 };
 use wirelab_contract::{ApplicationError, Contract, model, ops};
 
-use super::{Act, Mutant, Spoken, around, ask, change, change_reply};
+use super::{Act, Mutant, Scope, around, ask, change, change_reply};
 
 /// Bytes that `upload-truncated` keeps.
 const UPLOAD_KEPT: usize = 1 << 20;
@@ -18,7 +18,7 @@ const fn mutant(name: &'static str, breaks: &'static str, act: Act) -> Mutant {
         name,
         breaks,
         contracts: &[Contract::Transfer],
-        spoken: Spoken::Any,
+        scope: Scope::Any,
         act,
     }
 }

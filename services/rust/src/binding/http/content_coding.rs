@@ -1,0 +1,168 @@
+//! Compressed bodies in HTTP: a content coding (RFC 9110 section 8.4) in both
+//! directions.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+
+use crate::binding::http::BODY_LIMIT;
+use crate::codec::compression::Compressor as _;
+use crate::codec::compression::DecompressError;
+use crate::service::state::ServiceState;
+use wirelab_stack::Compression;
+
+/// Makes an answer that is no reply, in the form of the binding.
+pub(crate) type Refuse = fn(&ServiceState, StatusCode, String) -> Response;
+
+/// Makes `routes` read compressed requests, and compress the replies to
+/// requests that allow it, where the stack has compression.
+pub(crate) fn layer(
+    routes: Router<Arc<ServiceState>>,
+    state: &Arc<ServiceState>,
+    refuse: Refuse,
+) -> Router<Arc<ServiceState>> {
+    if state.stack.compression == Compression::None {
+        return routes;
+    }
+    let state = (Arc::clone(state), refuse);
+    routes.layer(middleware::from_fn_with_state(state, apply))
+}
+
+async fn apply(
+    State((state, refuse)): State<(Arc<ServiceState>, Refuse)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let coding = state.stack.compression.coding();
+    let compress = coding.is_some_and(|coding| accepts_coding(request.headers(), coding));
+    let request = match plain(&state, request).await {
+        Ok(request) => request,
+        Err((status, text)) => return refuse(&state, status, text),
+    };
+    let reply = next.run(request).await;
+    match coding {
+        Some(coding) if compress => compressed(&state, coding, reply).await,
+        _ => reply,
+    }
+}
+
+/// The request with its body decompressed.
+async fn plain(state: &ServiceState, request: Request) -> Result<Request, (StatusCode, String)> {
+    let Some(sent) = content_coding(request.headers()) else {
+        return Ok(request);
+    };
+    let coding = state.stack.compression.coding().unwrap_or("identity");
+    if !sent.as_bytes().eq_ignore_ascii_case(coding.as_bytes()) {
+        let text = format!("the only content-encoding here is {coding}");
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+    }
+    let (mut parts, body) = request.into_parts();
+    let body = to_bytes(body, BODY_LIMIT)
+        .await
+        .map_err(|error| (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()))?;
+    let body = state.stack.compression.decompress(&body, BODY_LIMIT);
+    let body = body.map_err(|error| match error {
+        DecompressError::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
+        DecompressError::Broken { .. } => (StatusCode::BAD_REQUEST, error.to_string()),
+    })?;
+    parts.headers.remove(header::CONTENT_ENCODING);
+    parts
+        .headers
+        .insert(header::CONTENT_LENGTH, body.len().into());
+    Ok(Request::from_parts(parts, body.into()))
+}
+
+/// The reply with its body compressed.
+async fn compressed(state: &ServiceState, coding: &'static str, reply: Response) -> Response {
+    let (mut parts, body) = reply.into_parts();
+    let plain = match to_bytes(body, usize::MAX).await {
+        Ok(plain) => plain,
+        Err(error) => {
+            return (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response();
+        }
+    };
+    match state.stack.compression.compress(&plain) {
+        Ok(packed) => {
+            let fields = &mut parts.headers;
+            fields.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+            fields.insert(header::CONTENT_LENGTH, packed.len().into());
+            Response::from_parts(parts, Body::from(packed))
+        }
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+/// The members of a comma-separated field, over all its lines.
+pub(crate) fn members(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
+    let lines = headers
+        .get_all(name)
+        .into_iter()
+        .filter_map(|line| line.to_str().ok());
+    lines
+        .flat_map(|line| line.split(','))
+        .map(str::trim)
+        .filter(|member| !member.is_empty())
+}
+
+/// A member without parameters, and whether its weight is above 0.
+pub(crate) fn weighed(member: &str) -> (&str, bool) {
+    let mut parts = member.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let weight = parts.find_map(|part| {
+        let (key, value) = part.split_once('=')?;
+        if key.trim().eq_ignore_ascii_case("q") {
+            value.trim().parse::<f32>().ok()
+        } else {
+            None
+        }
+    });
+    (name, weight.is_none_or(|weight| weight > 0.0))
+}
+
+/// The content coding of a message, if it has one.
+pub(crate) fn content_coding(headers: &HeaderMap) -> Option<&HeaderValue> {
+    headers
+        .get(header::CONTENT_ENCODING)
+        .filter(|coding| *coding != "identity")
+}
+
+/// Whether `Accept-Encoding` allows `coding` (RFC 9110 section 12.5.3).
+pub(crate) fn accepts_coding(headers: &HeaderMap, coding: &str) -> bool {
+    let named = |wanted: &str| {
+        members(headers, header::ACCEPT_ENCODING)
+            .map(weighed)
+            .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .map(|(_, allowed)| allowed)
+    };
+    named(coding).or_else(|| named("*")).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn a_coding_is_used_only_where_it_is_allowed() {
+        for (accept, expected) in [
+            ("gzip", true),
+            ("br, GZIP;q=0.5", true),
+            ("*", true),
+            ("identity", false),
+            ("gzip;q=0, *", false),
+            ("*;q=0", false),
+        ] {
+            let found = accepts_coding(&headers(header::ACCEPT_ENCODING, accept), "gzip");
+            assert_eq!(found, expected, "{accept}");
+        }
+        assert!(!accepts_coding(&HeaderMap::new(), "gzip"));
+    }
+}

@@ -1,0 +1,159 @@
+//! Connections that speak HTTP, on hyper, whatever is said in it.
+
+pub(crate) mod calls;
+pub(crate) mod content_coding;
+mod reply_body;
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response, Version, header};
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::sync::mpsc;
+use tower_service::Service;
+
+use wirelab_contract::complain;
+
+use crate::binding::http::calls::Calls;
+use crate::binding::http::reply_body::ReplyBody;
+use crate::connection::control::Control;
+use crate::connection::fault_io::FaultIo;
+use crate::connection::listener::Listener;
+use crate::process::config::ServiceConfig;
+use crate::process::config::Stack;
+use crate::process::shutdown::Shutdown;
+use wirelab_stack::{EndOfMessage, Transport};
+
+/// Largest request body, in bytes: 64 MiB of data as base64, and some room.
+pub(crate) const BODY_LIMIT: usize = 128 << 20;
+
+/// Serves until `shutdown`, then until the calls in flight have ended.
+pub(crate) async fn serve(
+    listener: Listener,
+    config: Arc<ServiceConfig>,
+    calls: Calls<Router>,
+    shutdown: Shutdown,
+) {
+    let (open, mut all_closed) = mpsc::channel::<()>(1);
+    loop {
+        let connection = tokio::select! {
+            connection = listener.accept() => connection,
+            () = shutdown.requested() => break,
+        };
+        let (calls, config) = (calls.clone(), Arc::clone(&config));
+        let (shutdown, open) = (shutdown.clone(), open.clone());
+        tokio::spawn(async move {
+            match config.stack.transport {
+                Transport::Http2 => http2_connection(connection, calls, &config, shutdown).await,
+                _ => http1_connection(connection, calls, &config, shutdown).await,
+            }
+            drop(open);
+        });
+    }
+    drop((listener, open));
+    let _none = all_closed.recv().await;
+}
+
+/// Answers the requests of one HTTP/1.x connection.
+async fn http1_connection(
+    connection: FaultIo,
+    calls: Calls<Router>,
+    config: &ServiceConfig,
+    shutdown: Shutdown,
+) {
+    let handler = handler(connection.control(), calls, Framing::of(&config.stack));
+    let mut builder = http1::Builder::new();
+    builder.keep_alive(!config.stack.closes());
+    let mut serving = pin!(builder.serve_connection(TokioIo::new(connection), handler));
+    tokio::select! {
+        ended = &mut serving => return log(ended),
+        () = shutdown.requested() => serving.as_mut().graceful_shutdown(),
+    }
+    log(serving.await);
+}
+
+/// Answers the requests of one HTTP/2 connection.
+async fn http2_connection(
+    connection: FaultIo,
+    calls: Calls<Router>,
+    config: &ServiceConfig,
+    shutdown: Shutdown,
+) {
+    let handler = handler(connection.control(), calls, Framing::of(&config.stack));
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    if let Some(window) = config.socket.h2_window {
+        builder
+            .initial_stream_window_size(window)
+            .initial_connection_window_size(window);
+    }
+    let mut serving = pin!(builder.serve_connection(TokioIo::new(connection), handler));
+    tokio::select! {
+        ended = &mut serving => return log(ended),
+        () = shutdown.requested() => serving.as_mut().graceful_shutdown(),
+    }
+    log(serving.await);
+}
+
+/// How a reply begins and how its end is told.
+#[derive(Debug, Clone, Copy)]
+struct Framing {
+    /// The library ends a body by the end of the connection only in HTTP/1.0.
+    old: bool,
+    /// The library is told no length.
+    without_length: bool,
+}
+
+impl Framing {
+    fn of(stack: &Stack) -> Self {
+        Framing {
+            old: stack.closes(),
+            without_length: stack.end_of_message != EndOfMessage::ContentLength,
+        }
+    }
+
+    fn apply(self, mut response: Response<ReplyBody<Body>>) -> Response<ReplyBody<Body>> {
+        if self.old {
+            *response.version_mut() = Version::HTTP_10;
+        }
+        if !self.without_length {
+            return response;
+        }
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        response.map(ReplyBody::without_length)
+    }
+}
+
+/// Hands requests to their handlers, each with a way to its connection.
+fn handler(
+    control: Control,
+    calls: Calls<Router>,
+    framing: Framing,
+) -> impl hyper::service::Service<
+    Request<Incoming>,
+    Response = Response<ReplyBody<Body>>,
+    Error = Infallible,
+    Future: Send,
+> {
+    service_fn(move |mut request: Request<Incoming>| {
+        if control.is_active() {
+            request.extensions_mut().insert(control.clone());
+        }
+        let reply = calls.clone().call(request);
+        async move { Ok(framing.apply(reply.await?)) }
+    })
+}
+
+/// A connection that breaks is the caller's affair; it is only noted.
+fn log(ended: Result<(), hyper::Error>) {
+    if let Err(error) = ended
+        && error.is_parse()
+    {
+        complain!("wirelab: {error}");
+    }
+}

@@ -1,0 +1,9 @@
+//! One module per binding: what is around a message on the wire, and how an error is reported.
+
+pub(crate) mod grpc;
+pub(crate) mod http;
+pub(crate) mod iiop;
+mod message_loop;
+pub(crate) mod raw;
+pub(crate) mod rest;
+pub(crate) mod soap;

@@ -1,0 +1,55 @@
+//! An answer that is no reply: a status and a sentence, in the service's codec.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::binding::http::calls::IsApplicationError;
+use crate::codec::Representation as _;
+use crate::service::state::ServiceState;
+use wirelab_stack::Codec;
+
+/// An answer that is no reply.
+#[derive(Debug)]
+pub(crate) struct ErrorResponse {
+    status: StatusCode,
+    codec: Codec,
+    body: Vec<u8>,
+    application: bool,
+}
+
+impl ErrorResponse {
+    /// An answer with that status and sentence.
+    pub(crate) fn new(state: &ServiceState, status: StatusCode, text: impl Into<String>) -> Self {
+        let codec = state.stack.codec;
+        ErrorResponse {
+            status,
+            codec,
+            body: codec.problem(state.contract, text.into()),
+            application: false,
+        }
+    }
+
+    /// The contract demands this sentence.
+    pub(crate) fn application(state: &ServiceState, text: String) -> Self {
+        let mut problem = ErrorResponse::new(state, StatusCode::BAD_REQUEST, text);
+        if let Some(mutation) = &state.mutation {
+            mutation.bytes(&mut problem.body);
+        }
+        problem.application = true;
+        problem
+    }
+}
+
+impl IntoResponse for ErrorResponse {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, self.body).into_response();
+        let content_type = HeaderValue::from_static(self.codec.content_type());
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, content_type);
+        if self.application {
+            response.extensions_mut().insert(IsApplicationError);
+        }
+        response
+    }
+}

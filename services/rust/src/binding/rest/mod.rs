@@ -1,0 +1,163 @@
+//! `rest@rust`: every contract over HTTP, on axum and hyper.
+
+mod error_response;
+mod negotiation;
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use axum::{Extension, Router};
+use serde::Serialize;
+use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor, ops};
+
+use crate::binding::http::BODY_LIMIT;
+use crate::binding::http::calls::RequestTarget;
+use crate::binding::http::content_coding::{self, Refuse};
+use crate::codec::Representation as _;
+use crate::faults::corruption::Corruptor;
+use crate::service::state::ServiceState;
+use error_response::ErrorResponse;
+use negotiation::{Acceptable, Sent};
+use wirelab_stack::Codec;
+
+type Shared = State<Arc<ServiceState>>;
+type Fault = Option<Extension<Corruptor>>;
+
+/// The operation that a request asks for, if any.
+pub(crate) fn operation(target: RequestTarget<'_>) -> Option<Operation> {
+    Operation::all_of(target.contract)
+        .find(|operation| operation.rest() == Some((target.method, target.path)))
+}
+
+/// The handlers of the contract that is served.
+pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
+    let served =
+        |operation: &Operation| state.stack.codec != Codec::Text || *operation == Operation::Hello;
+    let routes = Operation::all_of(state.contract)
+        .filter(served)
+        .fold(Router::new(), add_route)
+        .fallback(not_found)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT));
+    let refuse: Refuse =
+        |state, status, text| ErrorResponse::new(state, status, text).into_response();
+    content_coding::layer(routes, state, refuse).with_state(Arc::clone(state))
+}
+
+fn add_route(router: Router<Arc<ServiceState>>, operation: Operation) -> Router<Arc<ServiceState>> {
+    match (operation.rest(), operation.visit_unary(Handler)) {
+        (Some((_, path)), Some(handler)) => router.route(path, handler),
+        _ => router,
+    }
+}
+
+/// Makes an operation's handler.
+struct Handler;
+
+impl UnaryVisitor for Handler {
+    type Output = MethodRouter<Arc<ServiceState>>;
+
+    fn visit<O: Unary>(self) -> Self::Output {
+        match O::OPERATION.rest() {
+            Some(("GET", _)) if O::OPERATION == Operation::Hello => get(hello).head(wrong_method),
+            Some(("GET", _)) => get(unary::<O>).head(wrong_method),
+            _ => post(unary::<O>),
+        }
+    }
+}
+
+async fn unary<O: Unary>(
+    _: Acceptable,
+    State(state): Shared,
+    fault: Fault,
+    Sent(request): Sent<O::Request>,
+) -> Response {
+    match state.answer::<O>(request, fault.as_deref()) {
+        Ok(reply) => {
+            let mut body = state.stack.codec.write(&reply);
+            if let Some(mutation) = &state.mutation {
+                mutation.bytes(&mut body);
+            }
+            represented(&state, body)
+        }
+        Err(text) => ErrorResponse::application(&state, text).into_response(),
+    }
+}
+
+/// Hello's reply, borrowed from the state.
+#[derive(Serialize)]
+struct Greeting<'a> {
+    text: &'a str,
+}
+
+/// The state's text without a copy of it.
+struct Text(Arc<ServiceState>);
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        self.0.model.text().as_bytes()
+    }
+}
+
+/// Hello, whose text can be large, without a copy where nothing is to be wrong.
+async fn hello(accept: Acceptable, State(state): Shared, fault: Fault) -> Response {
+    let codec = state.stack.codec;
+    let as_it_is = fault.is_none() && state.mutation.is_none();
+    match codec {
+        Codec::Text if as_it_is => {
+            state.check_text();
+            represented(&state, Bytes::from_owner(Text(Arc::clone(&state))))
+        }
+        Codec::Json if as_it_is => {
+            state.check_text();
+            let text = state.model.text();
+            let body = serde_json::to_vec(&Greeting { text }).expect("a text can be written");
+            represented(&state, body)
+        }
+        Codec::Text => {
+            let request = wirelab_contract::transfer::HelloRequest {};
+            match state.answer::<ops::Hello>(request, fault.as_deref()) {
+                Ok(reply) => represented(&state, reply.text),
+                Err(text) => ErrorResponse::application(&state, text).into_response(),
+            }
+        }
+        _ => {
+            let request = wirelab_contract::transfer::HelloRequest {};
+            unary::<ops::Hello>(accept, State(state), fault, Sent(request)).await
+        }
+    }
+}
+
+fn represented(state: &ServiceState, body: impl IntoResponse) -> Response {
+    let mut response = body.into_response();
+    let content_type = HeaderValue::from_static(state.stack.codec.content_type());
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, content_type);
+    response
+}
+
+async fn not_found(State(state): Shared) -> ErrorResponse {
+    ErrorResponse::new(&state, StatusCode::NOT_FOUND, "no such path")
+}
+
+/// Tells which method is right, as RFC 9110 section 15.5.6 demands.
+async fn wrong_method(State(state): Shared, uri: Uri) -> impl IntoResponse {
+    let right = right_method(state.contract, uri.path());
+    let allow = AppendHeaders(right.map(|method| (header::ALLOW, method)));
+    let text = "another method is needed here";
+    (
+        allow,
+        ErrorResponse::new(&state, StatusCode::METHOD_NOT_ALLOWED, text),
+    )
+}
+
+fn right_method(contract: Contract, wanted: &str) -> Option<&'static str> {
+    Operation::all_of(contract)
+        .filter_map(Operation::rest)
+        .find_map(|(method, path)| (path == wanted).then_some(method))
+}

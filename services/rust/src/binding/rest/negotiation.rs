@@ -1,0 +1,132 @@
+//! Which representations a request allows and sends (RFC 9110 sections 8.3 and 12.5).
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use wirelab_contract::Message;
+
+use crate::binding::http::content_coding::{content_coding, members, weighed};
+use crate::binding::rest::error_response::ErrorResponse;
+use crate::codec::Representation as _;
+use crate::service::state::ServiceState;
+use wirelab_stack::Compression;
+
+/// Proof that the request accepts what the service speaks.
+#[derive(Debug)]
+pub(crate) struct Acceptable;
+
+impl FromRequestParts<Arc<ServiceState>> for Acceptable {
+    type Rejection = ErrorResponse;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &Arc<ServiceState>,
+    ) -> Result<Self, ErrorResponse> {
+        let served = state.stack.codec.media_type();
+        if accepts(&parts.headers, served) {
+            return Ok(Acceptable);
+        }
+        let text = format!("only {served} is served here");
+        Err(ErrorResponse::new(state, StatusCode::NOT_ACCEPTABLE, text))
+    }
+}
+
+/// A request's message: its body, or the empty message of a GET.
+#[derive(Debug)]
+pub(crate) struct Sent<M>(pub(crate) M);
+
+impl<M: Message> FromRequest<Arc<ServiceState>> for Sent<M> {
+    type Rejection = ErrorResponse;
+
+    async fn from_request(
+        request: Request,
+        state: &Arc<ServiceState>,
+    ) -> Result<Self, ErrorResponse> {
+        if request.method() == Method::GET {
+            return Ok(Sent(M::default()));
+        }
+        let codec = state.stack.codec;
+        let sent = request.headers().get(header::CONTENT_TYPE);
+        let essence = sent.and_then(|value| value.to_str().ok()?.split(';').next());
+        if !essence.is_some_and(|text| codec.reads(text.trim())) {
+            let text = format!("only {} is read here", codec.media_type());
+            return Err(ErrorResponse::new(
+                state,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                text,
+            ));
+        }
+        let plain = state.stack.compression == Compression::None;
+        if plain && content_coding(request.headers()).is_some() {
+            let text = "content-encoding is not used here";
+            return Err(ErrorResponse::new(
+                state,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                text,
+            ));
+        }
+        let body = Bytes::from_request(request, state)
+            .await
+            .map_err(|error| ErrorResponse::new(state, error.status(), error.body_text()))?;
+        codec
+            .read(&body)
+            .map(Sent)
+            .map_err(|error| ErrorResponse::new(state, StatusCode::BAD_REQUEST, error))
+    }
+}
+
+/// Whether `Accept` allows `served`; the most specific range decides (RFC 9110 section 12.5.1).
+fn accepts(headers: &HeaderMap, served: &str) -> bool {
+    if !headers.contains_key(header::ACCEPT) {
+        return true;
+    }
+    let group = served.split_once('/').map_or("", |(group, _)| group);
+    let specific = |range: &str| {
+        if range.eq_ignore_ascii_case(served) {
+            Some(2)
+        } else if range == "*/*" {
+            Some(0)
+        } else {
+            let of_group = range.strip_suffix("/*")?;
+            of_group.eq_ignore_ascii_case(group).then_some(1)
+        }
+    };
+    members(headers, header::ACCEPT)
+        .map(weighed)
+        .filter_map(|(range, allowed)| Some((specific(range)?, allowed)))
+        .max()
+        .is_some_and(|(_, allowed)| allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::{HeaderName, HeaderValue};
+
+    fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn the_most_specific_range_decides() {
+        for (accept, expected) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("*/*", true),
+            ("application/*;q=0.1", true),
+            ("text/html, application/json;q=0.9", true),
+            ("text/html", false),
+            ("application/xml, text/*", false),
+            ("*/*, application/json;q=0", false),
+            ("application/*;q=0, application/json", true),
+            ("", false),
+        ] {
+            let found = accepts(&headers(header::ACCEPT, accept), "application/json");
+            assert_eq!(found, expected, "{accept}");
+        }
+        assert!(accepts(&HeaderMap::new(), "application/json"));
+    }
+}

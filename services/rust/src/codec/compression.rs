@@ -1,0 +1,136 @@
+//! Compressed messages: gzip (RFC 1952) and zstd (RFC 8878), in bounded memory.
+
+use std::io::{self, Read, Write};
+
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+
+use wirelab_stack::Compression;
+
+/// Level of gzip, zlib's and most libraries' default.
+const GZIP_LEVEL: u32 = 6;
+
+/// Level of zstd, the library's default.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Why a message cannot be decompressed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DecompressError {
+    /// It is larger than any message may be.
+    #[error("more than {0} bytes when decompressed")]
+    TooLarge(usize),
+    /// It is not what it should be.
+    #[error("{coding}: {error}")]
+    Broken {
+        /// The compression's name.
+        coding: &'static str,
+        /// What the library found.
+        error: io::Error,
+    },
+}
+
+/// What a service does with the axis `compression`.
+pub(crate) trait Compressor {
+    /// The name in content-encoding; none for none.
+    fn coding(self) -> Option<&'static str>;
+
+    /// How hard the library tries; none for none.
+    fn level(self) -> Option<i64>;
+
+    /// Compresses a whole message.
+    ///
+    /// # Errors
+    /// When the library cannot go on.
+    fn compress(self, plain: &[u8]) -> io::Result<Vec<u8>>;
+
+    /// Decompresses a whole message, but not further than just beyond `limit` bytes.
+    ///
+    /// # Errors
+    /// When it is broken or too large.
+    fn decompress(self, packed: &[u8], limit: usize) -> Result<Vec<u8>, DecompressError>;
+}
+
+impl Compressor for Compression {
+    fn coding(self) -> Option<&'static str> {
+        match self {
+            Compression::None => None,
+            Compression::Gzip => Some("gzip"),
+            Compression::Zstd => Some("zstd"),
+        }
+    }
+
+    fn level(self) -> Option<i64> {
+        match self {
+            Compression::None => None,
+            Compression::Gzip => Some(i64::from(GZIP_LEVEL)),
+            Compression::Zstd => Some(i64::from(ZSTD_LEVEL)),
+        }
+    }
+
+    fn compress(self, plain: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            Compression::None => Ok(plain.to_vec()),
+            Compression::Gzip => {
+                let level = flate2::Compression::new(GZIP_LEVEL);
+                let mut encoder = GzEncoder::new(Vec::new(), level);
+                encoder.write_all(plain)?;
+                encoder.finish()
+            }
+            Compression::Zstd => zstd::bulk::compress(plain, ZSTD_LEVEL),
+        }
+    }
+
+    fn decompress(self, packed: &[u8], limit: usize) -> Result<Vec<u8>, DecompressError> {
+        let coding = self.coding().unwrap_or("none");
+        let mut plain = Vec::new();
+        let upto = limit as u64 + 1;
+        let read = match self {
+            Compression::None => packed.take(upto).read_to_end(&mut plain),
+            Compression::Gzip => MultiGzDecoder::new(packed)
+                .take(upto)
+                .read_to_end(&mut plain),
+            Compression::Zstd => zstd::Decoder::new(packed)
+                .and_then(|decoder| decoder.take(upto).read_to_end(&mut plain)),
+        };
+        read.map_err(|error| DecompressError::Broken { coding, error })?;
+        if plain.len() > limit {
+            return Err(DecompressError::TooLarge(limit));
+        }
+        Ok(plain)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_packed_is_unpacked_up_to_the_limit() {
+        let plain = vec![b'a'; 100_000];
+        for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
+            let packed = compression.compress(&plain).expect("memory is enough");
+            assert!(compression == Compression::None || packed.len() < 1000);
+            let decompressed = compression.decompress(&packed, plain.len());
+            assert!(decompressed.expect("a message") == plain);
+            let refused = compression.decompress(&packed, plain.len() - 1);
+            assert!(matches!(refused, Err(DecompressError::TooLarge(99_999))));
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_or_no_packed_message_is_refused() {
+        for compression in [Compression::Gzip, Compression::Zstd] {
+            let packed = compression
+                .compress(&[b'a'; 1000])
+                .expect("memory is enough");
+            for broken in [&packed[..packed.len() - 1], b"garbage", b""] {
+                let found = compression.decompress(broken, 1000);
+                let empty = broken.is_empty() && compression == Compression::Zstd;
+                assert!(
+                    found.is_err() || empty,
+                    "{compression:?} {broken:?}: {found:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the kernel knows about this process.
+
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+/// CPU, memory and threads of this process.
+#[derive(Debug)]
+pub(crate) struct ProcessUsage {
+    /// CPU time of all threads, user and system.
+    pub(crate) cpu: Duration,
+    /// Resident memory now.
+    pub(crate) resident_bytes: u64,
+    /// The most resident memory so far.
+    pub(crate) resident_max_bytes: u64,
+    /// Threads now.
+    pub(crate) threads: u64,
+    /// Open file descriptors, the one that counts them left out.
+    pub(crate) descriptors: usize,
+}
+
+/// Reads /proc/self (proc(5)) and the process's CPU clock.
+pub(crate) fn read() -> io::Result<ProcessUsage> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    Ok(ProcessUsage {
+        cpu: cpu()?,
+        resident_bytes: field(&status, "VmRSS")? * 1024,
+        resident_max_bytes: field(&status, "VmHWM")? * 1024,
+        threads: field(&status, "Threads")?,
+        descriptors: fs::read_dir("/proc/self/fd")?.count().saturating_sub(1),
+    })
+}
+
+fn field(status: &str, name: &str) -> io::Result<u64> {
+    status
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(key, _)| *key == name)
+        .and_then(|(_, value)| value.split_whitespace().next()?.parse().ok())
+        .ok_or_else(|| io::Error::other(format!("/proc/self/status has no {name}")))
+}
+
+fn cpu() -> io::Result<Duration> {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: the pointer is to a timespec that lives.
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr()) };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: clock_gettime succeeded and so filled it in.
+    let time = unsafe { time.assume_init() };
+    Ok(Duration::new(
+        time.tv_sec.unsigned_abs(),
+        time.tv_nsec.unsigned_abs() as u32,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_has_used_something_of_everything() {
+        let process = read().unwrap();
+        assert!(process.cpu > Duration::ZERO);
+        assert!(process.resident_bytes > 100_000);
+        assert!(process.resident_max_bytes >= process.resident_bytes);
+        assert!(process.threads >= 1 && process.descriptors >= 3);
+    }
+}

@@ -1,0 +1,293 @@
+//! The life of a service process: configured, ready, stopped.
+
+pub(crate) mod config;
+pub(crate) mod ready;
+mod self_call;
+pub(crate) mod shutdown;
+mod validation;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use wirelab_contract::Contract;
+use wirelab_contract::complain;
+
+use crate::binding::http::calls::Calls;
+use crate::binding::raw::reports::Reports;
+use crate::binding::{grpc, http, iiop, raw, rest, soap};
+use crate::codec::compression::Compressor as _;
+use crate::connection::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
+use crate::metrics::exposition;
+use crate::refusal::{Refusal, Refused};
+use crate::service::state::{FAULT_EXIT, ServiceState};
+use config::ServiceConfig;
+use config::Stack;
+use ready::{OWN, Ready, Role};
+use self_call::SelfCallError;
+use shutdown::Shutdown;
+use validation::{H2_CONNECTION_WINDOW_MIN, check};
+use wirelab_stack::{Binding, Codec, Compression, Reply, Security, Transport};
+
+/// Exit code of a refused configuration.
+const REFUSED_EXIT: u8 = 2;
+
+/// Exit code of a service that could not start for a reason that is not the
+/// configuration's.
+const BROKEN_EXIT: u8 = 1;
+
+/// Why a service did not start.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error("refused: {0}")]
+    Refused(#[from] Refusal),
+    #[error("{0}")]
+    Machine(#[from] io::Error),
+    #[error("a call to itself failed: {0}")]
+    SelfCall(#[from] SelfCallError),
+}
+
+/// Is a service process from its configuration on standard input to its end,
+/// by docs/reference/process.md. Call it first thing in `main`: it blocks
+/// SIGTERM and SIGINT in the calling thread.
+///
+/// Returns exit code 0 after an order to stop, 2 when the configuration was
+/// refused, 70 by the fault switch `fail_start`, 1 when the machine failed.
+pub fn serve_from_stdin() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(StartError::Refused(refusal)) => {
+            complain!("wirelab: refused: {refusal}");
+            match print_line(&Refused { refused: refusal }) {
+                Ok(()) => ExitCode::from(REFUSED_EXIT),
+                Err(error) => broken(&error),
+            }
+        }
+        Err(error) => broken(&error),
+    }
+}
+
+fn broken(error: &dyn std::error::Error) -> ExitCode {
+    complain!("wirelab: {error}");
+    ExitCode::from(BROKEN_EXIT)
+}
+
+fn run() -> Result<ExitCode, StartError> {
+    let shutdown = Shutdown::new()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let config = ServiceConfig::parse(&line)?;
+    let contract = check(&config)?;
+    if config.faults.fail_start {
+        return Ok(ExitCode::from(FAULT_EXIT as u8));
+    }
+    let runtime = runtime(config.processors)?;
+    let served = runtime.block_on(serve(Arc::new(config), contract, &shutdown));
+    shutdown.remove_socket();
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+/// A runtime with so many threads for service code: with one, it is the only
+/// thread that does anything.
+fn runtime(processors: u32) -> io::Result<Runtime> {
+    if processors == 1 {
+        Builder::new_current_thread().enable_all().build()
+    } else {
+        Builder::new_multi_thread()
+            .worker_threads(processors as usize)
+            .enable_all()
+            .build()
+    }
+}
+
+async fn serve(
+    config: Arc<ServiceConfig>,
+    contract: Contract,
+    shutdown: &Shutdown,
+) -> Result<(), StartError> {
+    let state = Arc::new(ServiceState::new(&config, contract));
+    let gate = config
+        .faults
+        .touch_connections()
+        .then(|| Arc::clone(&state.gate));
+    let listener = Listener::open(&config, gate, Arc::clone(&state.metrics))?;
+    if let Some(path) = listener.path() {
+        shutdown.remove_at_end(path.to_owned());
+    }
+    let page = listen_tcp(
+        "metrics_listen",
+        loopback("metrics_listen", &config.metrics_listen)?,
+        None,
+    )?;
+    let report = report_listener(&config)?;
+    let ready = ready(&config, contract, &listener, &page, report.as_ref())?;
+    let own = match config.stack.security {
+        Security::None => None,
+        Security::Tls | Security::Mtls => Some(listener.self_connection()?),
+    };
+    shutdown.watch()?;
+    if contract == Contract::Transfer {
+        // The text is made here, or the first call would wait for it.
+        let _made = state.model.text();
+    }
+    tokio::spawn(exposition::serve(page, Arc::clone(&state)));
+    let reports = report.map(|listener| {
+        let reports = Arc::new(Reports::default());
+        tokio::spawn(Arc::clone(&reports).serve(listener));
+        reports
+    });
+    let (task_config, task_state) = (Arc::clone(&config), Arc::clone(&state));
+    let serving = stack(listener, task_config, task_state, reports, shutdown.clone());
+    let serving = tokio::spawn(serving);
+    self_call::call(&ready, &config, &state, own).await?;
+    state.metrics.open();
+    print_line(&ready)?;
+    serving.await.map_err(io::Error::other)?
+}
+
+/// Where one-way stacks tell how far they have come: beside the service.
+fn report_listener(config: &ServiceConfig) -> Result<Option<TcpListener>, Refusal> {
+    if config.stack.reply == Reply::TwoWay {
+        return Ok(None);
+    }
+    let mut address = local(&config.listen)?;
+    address.set_port(0);
+    listen_tcp("listen", address, None).map(Some)
+}
+
+/// Serves on the stack that was asked for, and starts nothing of the others.
+async fn stack(
+    listener: Listener,
+    config: Arc<ServiceConfig>,
+    state: Arc<ServiceState>,
+    reports: Option<Arc<Reports>>,
+    shutdown: Shutdown,
+) -> Result<(), StartError> {
+    match config.stack.binding {
+        Binding::Rest => {
+            let calls = Calls::new(rest::router(&state), state, rest::operation);
+            http::serve(listener, config, calls, shutdown).await;
+        }
+        Binding::Grpc => {
+            grpc::serve(listener, &config, state, shutdown)
+                .await
+                .map_err(io::Error::other)?;
+        }
+        Binding::Soap => {
+            let calls = Calls::new(soap::router(&state, &config), state, soap::operation);
+            http::serve(listener, config, calls, shutdown).await;
+        }
+        Binding::Iiop => iiop::serve(listener, &config, state, shutdown).await,
+        Binding::Raw => raw::serve(listener, &config, state, reports, shutdown).await,
+    }
+    Ok(())
+}
+
+fn ready(
+    config: &ServiceConfig,
+    contract: Contract,
+    listener: &Listener,
+    page: &TcpListener,
+    report: Option<&TcpListener>,
+) -> Result<Ready, StartError> {
+    let address = listener.address()?;
+    let object = config.stack.binding == Binding::Iiop;
+    let report = report.map(TcpListener::local_addr).transpose()?;
+    Ok(Ready {
+        ready: true,
+        ior: object.then(|| iiop::reference(contract, &address)),
+        report: report.map(|address| address.to_string()),
+        address,
+        metrics: page.local_addr()?.to_string(),
+        pid: std::process::id(),
+        language: "rust".to_owned(),
+        runtime: ready::runtime(),
+        libraries: ready::libraries(&libraries(&config.stack)),
+        set: settings(config, listener)?,
+    })
+}
+
+/// The libraries on a stack's request path, by role.
+fn libraries(stack: &Stack) -> Vec<(Role, &'static str)> {
+    let server: &[&str] = match (stack.binding, stack.transport) {
+        (Binding::Grpc, _) => &["tonic", "hyper", "h2", "tokio"],
+        (Binding::Rest | Binding::Soap, Transport::Http2) => &["axum", "hyper", "h2", "tokio"],
+        (Binding::Rest | Binding::Soap, _) => &["axum", "hyper", "tokio"],
+        (Binding::Iiop | Binding::Raw, _) => &[OWN, "tokio"],
+    };
+    let codec: &[&str] = match stack.codec {
+        Codec::Json => &["serde_json"],
+        Codec::Cbor => &["ciborium"],
+        Codec::Msgpack => &["rmp-serde"],
+        Codec::Protobuf => &["prost"],
+        Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc => &["quick-xml"],
+        // The mapping of values to the encoding of SOAP 1.1 section 5.
+        Codec::SoapEncoded => &["quick-xml", OWN],
+        Codec::Text | Codec::Cdr | Codec::TokenXml => &[OWN],
+    };
+    let of = |role: Role| move |&name: &&'static str| (role, name);
+    let mut rows: Vec<_> = server.iter().map(of(Role::Server)).collect();
+    rows.extend(codec.iter().map(of(Role::Codec)));
+    rows.extend(match stack.compression {
+        Compression::None => None,
+        Compression::Gzip => Some((Role::Compression, "flate2")),
+        Compression::Zstd => Some((Role::Compression, "zstd")),
+    });
+    if stack.security != Security::None {
+        rows.push((Role::Tls, "rustls"));
+    }
+    rows
+}
+
+/// Window that hyper and tonic offer when they are not told (hyper 1.12).
+const H2_WINDOW_DEFAULT: u32 = 1 << 20;
+
+/// What is actually set, as the sockets and libraries have it.
+fn settings(
+    config: &ServiceConfig,
+    listener: &Listener,
+) -> Result<BTreeMap<String, Value>, StartError> {
+    let socket = &config.socket;
+    let window = (config.stack.transport == Transport::Http2)
+        .then(|| socket.h2_window.unwrap_or(H2_WINDOW_DEFAULT));
+    let flavor = if config.processors == 1 {
+        "current_thread"
+    } else {
+        "multi_thread"
+    };
+    let stack = &config.stack;
+    let settings = json!({
+        "nagle": listener.nagle(),
+        "writes": socket.writes,
+        "quickack": socket.quickack,
+        "tcp_window": listener.receive_buffer()?,
+        "h2_window": window,
+        "h2_connection_window": window.map(|bytes| bytes.max(H2_CONNECTION_WINDOW_MIN)),
+        "processors": config.processors,
+        "tokio_runtime": flavor,
+        "backlog": BACKLOG,
+        "compression": stack.compression,
+        "compression_level": stack.compression.level(),
+        "security": stack.security,
+        "end_of_message": stack.end_of_message,
+        "close_delay_ms": stack.close_delay_ms,
+        "hello_bytes": config.store.hello_bytes,
+        "accounts": config.store.accounts,
+        "balance": config.store.balance,
+        "mutant": config.faults.mutant,
+    });
+    Ok(serde_json::from_value(settings).expect("the settings are an object"))
+}
+
+/// Prints one line of JSON, at once.
+fn print_line(value: &impl Serialize) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, value)?;
+    out.write_all(b"\n")?;
+    out.flush()
+}

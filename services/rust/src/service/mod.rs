@@ -1,0 +1,4 @@
+//! What the calls of one service process share, and how a call is served outside HTTP.
+
+pub(crate) mod exchange;
+pub(crate) mod state;

@@ -1,0 +1,161 @@
+//! What the calls of one service process share: its state, its counters, and
+//! the faults that it commits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use wirelab_contract::{Contract, Operation, State, Unary};
+
+use crate::connection::control::Gate;
+use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
+use crate::faults::delay::Delays;
+use crate::faults::delay::TextCheck;
+use crate::faults::{FaultAction, FaultSwitches, Wrong};
+use crate::metrics::Metrics;
+use crate::mutants::Mutation;
+use crate::process::config::ServiceConfig;
+use crate::process::config::Stack;
+
+/// Exit code of a fault that ends the process.
+pub(crate) const FAULT_EXIT: i32 = 70;
+
+/// What the calls of one service process share.
+#[derive(Debug)]
+pub(crate) struct ServiceState {
+    /// What is served.
+    pub(crate) contract: Contract,
+    /// How it is spoken.
+    pub(crate) stack: Stack,
+    /// What the contract's operations work on.
+    pub(crate) model: State,
+    /// Counters.
+    pub(crate) metrics: Arc<Metrics>,
+    /// Shut while the service is frozen.
+    pub(crate) gate: Arc<Gate>,
+    /// A seeded mistake, where there is one.
+    pub(crate) mutation: Option<Mutation>,
+    faults: FaultSwitches,
+    delays: Delays,
+    text_check: TextCheck,
+}
+
+/// A call that has arrived. It is in flight until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    /// What is to happen to it.
+    pub(crate) action: FaultAction,
+    pub(crate) operation: Operation,
+    metrics: Arc<Metrics>,
+}
+
+impl Drop for Arrival {
+    fn drop(&mut self) {
+        self.metrics.end();
+    }
+}
+
+impl Arrival {
+    /// Travels with a call whose reply is to be wrong in its content or length.
+    pub(crate) fn corruptor(&self) -> Option<Corruptor> {
+        match self.action {
+            FaultAction::Wrong(wrong @ (Wrong::Content | Wrong::Length)) => {
+                Some(Corruptor::new(wrong, &self.metrics))
+            }
+            _ => None,
+        }
+    }
+
+    /// The call was answered with an application error.
+    pub(crate) fn refused(&self) {
+        self.metrics.error(self.operation);
+    }
+
+    /// The fault that is the call's fate was committed.
+    pub(crate) fn fault_injected(&self) {
+        if let Some(fault) = self.action.index() {
+            self.metrics.fault(fault);
+        }
+    }
+}
+
+impl ServiceState {
+    /// A state for what `config` asks for, before its first call.
+    pub(crate) fn new(config: &ServiceConfig, contract: Contract) -> Self {
+        let store = wirelab_contract::Store {
+            hello_bytes: config.store.hello_bytes,
+            // Checked to fit before.
+            accounts: i32::try_from(config.store.accounts).unwrap_or(i32::MAX),
+            balance: i32::try_from(config.store.balance).unwrap_or(i32::MAX),
+        };
+        ServiceState {
+            contract,
+            stack: config.stack.clone(),
+            model: State::new(&store),
+            metrics: Arc::new(Metrics::new(contract)),
+            gate: Arc::new(Gate::new()),
+            mutation: config.faults.mutant.as_deref().and_then(Mutation::new),
+            faults: config.faults.clone(),
+            delays: Delays::default(),
+            text_check: TextCheck::new(config.faults.text_check_ns_per_kb),
+        }
+    }
+
+    /// A call arrives: it is counted, and the service exits or freezes where
+    /// that is switched on for it. None while nothing counts.
+    pub(crate) fn arrive(&self, operation: Operation) -> Option<Arrival> {
+        let number = self.metrics.begin(operation)?;
+        if let Some(freeze) = self.faults.freeze
+            && freeze.at_call.get() == number
+        {
+            self.metrics.fault(FaultAction::FREEZE);
+            self.gate.shut(Duration::from_millis(freeze.ms));
+        }
+        let action = self.faults.action(number);
+        if action == FaultAction::Exit {
+            std::process::exit(FAULT_EXIT);
+        }
+        Some(Arrival {
+            action,
+            operation,
+            metrics: Arc::clone(&self.metrics),
+        })
+    }
+
+    /// The injected delay, if calls of `operation` have one.
+    pub(crate) async fn delay(&self, operation: Operation) {
+        let only = self.faults.delay_operation.as_deref();
+        if let Some(us) = self.faults.delay_us
+            && only.is_none_or(|name| name == operation.name())
+        {
+            let real = self.delays.wait(Duration::from_micros(us)).await;
+            self.metrics.delay(real);
+        }
+    }
+
+    /// The check of Hello's text, as slow as it was told to be.
+    pub(crate) fn check_text(&self) {
+        if self.text_check.slow() {
+            self.text_check.run(self.model.text().len());
+        }
+    }
+
+    /// The reply to a request, or the text of the application error.
+    pub(crate) fn answer<O: Unary>(
+        &self,
+        request: O::Request,
+        corruptor: Option<&Corruptor>,
+    ) -> Result<O::Reply, String> {
+        if O::OPERATION == Operation::Hello {
+            self.check_text();
+        }
+        let found = match &self.mutation {
+            None => O::answer(&self.model, request).map_err(|error| error.to_string()),
+            Some(mutation) => mutation.answer::<O>(&self.model, request),
+        };
+        match (found, corruptor) {
+            (found, None) => found,
+            (Ok(reply), Some(_)) => Ok(corrupt(reply, corruptor)),
+            (Err(text), Some(_)) => Err(corrupt_text(text, corruptor)),
+        }
+    }
+}
