@@ -3,7 +3,6 @@ package service
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -14,26 +13,6 @@ import (
 // lets the largest upload through, in base64, and one that is too large by the
 // contract be answered by the contract.
 const requestBytesMax = 128 << 20
-
-// body is what a reply carries; *bytes.Reader and *bytes.Buffer are bodies.
-type body interface {
-	io.WriterTo
-	Len() int
-}
-
-// textBody is written by fmt.Fprint, which copies it once. io.WriteString would
-// feed it to net/http in pieces of 2 KiB, each of which costs system calls: at
-// 3 MB that took about three times the CPU. What the study's service called is
-// not printed; the rate it reached at 3 MB speaks for this one.
-type textBody string
-
-func (t textBody) Len() int { return len(t) }
-
-// WriteTo implements io.WriterTo.
-func (t textBody) WriteTo(w io.Writer) (int64, error) {
-	n, err := fmt.Fprint(w, string(t))
-	return int64(n), err
-}
 
 // readBody is the request's body, its content coding undone.
 func (s *web) readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {

@@ -62,27 +62,27 @@ func exchange(ctx context.Context, transport *http.Transport, method, path strin
 }
 
 func restCaller(config *Config, of *contract.Contract, transport *http.Transport) caller {
-	codec := newCodec(config.Stack.Codec, of.Namespace())
+	form := restCodec(config, of)
 	return func(ctx context.Context, operation *contract.Operation, request proto.Message) (proto.Message, error) {
 		method, path := restPlace(of, operation)
 		var content bytes.Buffer
-		header := http.Header{"Accept": codec.mediaTypes()[:1]}
+		header := http.Header{"Accept": form.MediaTypes[:1]}
 		if method == http.MethodPost {
-			encoded, err := codec.encode(request)
+			encoded, err := form.Encode(request)
 			if err != nil {
 				return nil, err
 			}
 			if _, err := encoded.WriteTo(&content); err != nil {
 				return nil, err
 			}
-			header.Set("Content-Type", codec.contentType())
+			header.Set("Content-Type", form.ContentType)
 		}
 		text, err := exchange(ctx, transport, method, path, header, content.Bytes())
 		if err != nil {
 			return nil, err
 		}
 		reply := operation.NewReply()
-		return reply, codec.decode(text, reply)
+		return reply, form.Decode(text, reply)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 )
 
@@ -16,19 +15,6 @@ const (
 	// anything smaller.
 	h2WindowMin = 65_535
 )
-
-// served are the legal words of a binding's axes.
-var served = map[string]struct{ codecs, transports []string }{
-	"rest": {[]string{"json", "text", "protobuf", "xml", "cbor", "msgpack"}, []string{"http/1.1", "http/1.0", "http/2"}},
-	"soap": {[]string{"soap-literal", "soap-rpc"}, []string{"http/1.1", "http/1.0", "http/2"}},
-	"grpc": {[]string{"protobuf"}, []string{"http/2"}},
-}
-
-// unserved are bindings that other services have, and why this one has not.
-var unserved = map[string]string{
-	"iiop": "there is no well-kept ORB for Go",
-	"raw":  "length-prefixed messages are no library's business in Go",
-}
 
 // check finds the first option that the service cannot honour.
 func (c *Config) check() *Refusal {
@@ -41,49 +27,6 @@ func (c *Config) check() *Refusal {
 		}
 	}
 	return nil
-}
-
-func (c *Config) checkStack() *Refusal {
-	if refusal := c.checkWord("contract", c.Contract, "transfer", "charging", "calendar"); refusal != nil {
-		return refusal
-	}
-	if reason, known := unserved[c.Stack.Binding]; known {
-		return &Refusal{"stack.binding", "the Go service does not serve " + c.Stack.Binding + ": " + reason,
-			"use " + c.Stack.Binding + "@rust, or binding=rest, soap or grpc"}
-	}
-	if refusal := c.checkWord("stack.binding", c.Stack.Binding, "rest", "soap", "grpc"); refusal != nil {
-		return refusal
-	}
-	if c.Stack.Codec == "soap-encoded" && c.Stack.Binding == "soap" {
-		return &Refusal{"stack.codec", "soap@go does not serve soap-encoded: Go has no library for rpc/encoded",
-			"use codec=soap-rpc or codec=soap-literal, or soap@rust or soap@java"}
-	}
-	offer := served[c.Stack.Binding]
-	if refusal := c.checkWord("stack.codec", c.Stack.Codec, offer.codecs...); refusal != nil {
-		return refusal
-	}
-	if refusal := c.checkWord("stack.transport", c.Stack.Transport, offer.transports...); refusal != nil {
-		return refusal
-	}
-	if refusal := c.checkWord("stack.compression", c.Stack.Compression, "none", "gzip", "zstd"); refusal != nil {
-		return refusal
-	}
-	return c.checkWord("stack.security", c.Stack.Security, "none", "tls", "mtls")
-}
-
-// checkWord refuses a value that is none of the legal words, the first of
-// which is the remedy.
-func (c *Config) checkWord(option, value string, legal ...string) *Refusal {
-	if slices.Contains(legal, value) {
-		return nil
-	}
-	who := "the Go service"
-	if _, known := served[c.Stack.Binding]; known {
-		who = c.Stack.Binding + "@go"
-	}
-	axis := option[strings.LastIndex(option, ".")+1:]
-	return &Refusal{option, fmt.Sprintf("%s serves %s, not %q", who, strings.Join(legal, " and "), value),
-		fmt.Sprintf("use %s=%s", axis, strings.Join(legal, " or "+axis+"="))}
 }
 
 func (c *Config) checkListen() *Refusal {

@@ -15,11 +15,9 @@ const (
 // checkVariants checks the axes that only one binding has.
 func (c *Config) checkVariants() *Refusal {
 	switch {
-	case c.Stack.Codec == "text" && c.Contract != "transfer":
-		return &Refusal{"stack.codec", c.Contract + " has no operation whose reply is a text alone",
-			"use codec=json, codec=protobuf or codec=xml"}
 	case c.Stack.Binding == "soap":
-		if refusal := c.checkWord("stack.soap", c.Stack.SOAP, "1.1", "1.2"); refusal != nil {
+		if refusal := c.checkWord("stack.soap", c.Stack.SOAP,
+			offered("soap", func(o offer) []string { return o.SOAP })...); refusal != nil {
 			return refusal
 		}
 	case c.Stack.SOAP != "":
@@ -45,7 +43,7 @@ func (c *Config) checkEndOfMessage() *Refusal {
 	case c.Stack.Transport == "http/1.0" && end == "chunked":
 		return &Refusal{option, "HTTP/1.0 has no chunks", "use end_of_message=until-close or transport=http/1.1"}
 	}
-	return c.checkWord(option, end, "content-length", "chunked", "until-close")
+	return c.checkWord(option, end, offered(c.Stack.Binding, func(o offer) []string { return o.EndOfMessage })...)
 }
 
 func (c *Config) checkCloseDelay() *Refusal {

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"wirelab/services/go/internal/codec"
 )
 
 // Library is one row of the ready line's `libraries`.
@@ -22,33 +24,18 @@ const (
 	roleTLS         = "tls"
 )
 
-// own is the name of code of this project, where no maintained library does the
-// work.
-const own = "lab's own"
-
 // projectVersion is the version of wirelab: the linker sets it, as the build
 // command of service.json says.
 var projectVersion = "development"
 
 // The packages on the request path, by axis. net/http has HTTP/2 within it;
-// grpc-go takes its frames from golang.org/x/net. XML is read by encoding/xml's
-// tokens and written by internal/xmlmap, which reaches the fields of messages by
-// reflection.
+// grpc-go takes its frames from golang.org/x/net. Codecs of REST name theirs in
+// internal/codec.
 var (
 	servers = map[string][]string{
 		"rest": {"net/http"},
 		"soap": {"net/http"},
 		"grpc": {"google.golang.org/grpc", "golang.org/x/net/http2"},
-	}
-	codecs = map[string][]string{
-		"text":         {own},
-		"json":         {"encoding/json"},
-		"protobuf":     {"google.golang.org/protobuf/proto"},
-		"xml":          xmlPackages,
-		"cbor":         {"github.com/fxamacker/cbor/v2"},
-		"msgpack":      {"github.com/vmihailenco/msgpack/v5"},
-		"soap-literal": xmlPackages,
-		"soap-rpc":     xmlPackages,
 	}
 	compressions = map[string][]string{
 		"none": {},
@@ -60,8 +47,21 @@ var (
 		"tls":  {"crypto/tls"},
 		"mtls": {"crypto/tls"},
 	}
-	xmlPackages = []string{"encoding/xml", "google.golang.org/protobuf/reflect/protoreflect", own}
 )
+
+func codecLibraries(stack Stack) []string {
+	switch stack.Binding {
+	case "soap":
+		return codec.XMLLibraries
+	case "grpc":
+		return []string{"google.golang.org/protobuf/proto"}
+	}
+	row, err := codec.Named(stack.Codec, "")
+	if err != nil {
+		panic(err) // Config.check refuses a codec without a row
+	}
+	return row.Libraries
+}
 
 // requestPath is what serves a stack, in the order of the roles; the versions
 // are left out.
@@ -71,7 +71,7 @@ func requestPath(stack Stack) (rows []Library) {
 		names []string
 	}{
 		{roleServer, servers[stack.Binding]},
-		{roleCodec, codecs[stack.Codec]},
+		{roleCodec, codecLibraries(stack)},
 		{roleCompression, compressions[stack.Compression]},
 		{roleTLS, securities[stack.Security]},
 	} {
@@ -101,7 +101,7 @@ func libraries(stack Stack) ([]Library, error) {
 func version(name string) (string, error) {
 	domain, _, _ := strings.Cut(name, "/")
 	switch {
-	case name == own:
+	case name == codec.Own:
 		return projectVersion, nil
 	case !strings.Contains(domain, "."):
 		return runtime.Version(), nil

@@ -5,14 +5,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wirelab/services/go/internal/codec"
 )
 
 // tables are all packages that the ready line can name.
 func tables() (names []string) {
-	for _, table := range []map[string][]string{servers, codecs, compressions, securities} {
+	for _, table := range []map[string][]string{servers, compressions, securities} {
 		for _, packages := range table {
 			names = append(names, packages...)
 		}
+	}
+	for _, row := range codec.All("") {
+		names = append(names, row.Libraries...)
 	}
 	return names
 }
@@ -26,7 +31,7 @@ func TestEveryNamedPackageIsLinkedIn(t *testing.T) {
 	}
 	linked := strings.Fields(string(listed))
 	for _, name := range tables() {
-		if name != own && !slices.Contains(linked, name) {
+		if name != codec.Own && !slices.Contains(linked, name) {
 			t.Errorf("%s is named, but the service does not import it", name)
 		}
 	}

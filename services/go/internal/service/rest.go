@@ -8,27 +8,37 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"wirelab/services/go/internal/codec"
 	"wirelab/services/go/internal/contract"
 )
 
 // rest serves a contract's operations at paths of their own, in one codec.
 type rest struct {
 	*web
-	codec codec
+	codec codec.Codec
 	calls *Calls
 }
 
 func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.Config) *rest {
-	r := &rest{codec: newCodec(config.Stack.Codec, of.Namespace()), calls: calls}
+	r := &rest{codec: restCodec(config, of), calls: calls}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", r.notFound)
 	for i := range of.Operations {
-		if r.codec.serves(&of.Operations[i]) {
+		if r.codec.Serves(&of.Operations[i]) {
 			r.route(mux, of, i)
 		}
 	}
 	r.web = newWeb(config, security, r.onlyCleanPaths(mux))
 	return r
+}
+
+// restCodec is the codec of a configuration that was checked.
+func restCodec(config *Config, of *contract.Contract) codec.Codec {
+	row, err := codec.Named(config.Stack.Codec, of.Namespace())
+	if err != nil {
+		panic(err) // Config.check refuses a codec without a row
+	}
+	return row
 }
 
 // restPlace is an operation's method and path: what has no request is got.
@@ -92,12 +102,12 @@ func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *co
 		r.fail(w, request, internalUnlessKnown(err))
 		return err
 	}
-	encoded, err := r.codec.encode(answer)
+	encoded, err := r.codec.Encode(answer)
 	if err != nil {
 		r.fail(w, request, &httpError{http.StatusInternalServerError, err.Error()})
 		return err
 	}
-	r.reply(w, request, http.StatusOK, r.codec.contentType(), encoded)
+	r.reply(w, request, http.StatusOK, r.codec.ContentType, encoded)
 	return nil
 }
 
@@ -123,11 +133,11 @@ func (r *rest) receive(w http.ResponseWriter, request *http.Request, operation *
 	if err != nil {
 		return nil, err
 	}
-	return message, r.codec.decode(text, message)
+	return message, r.codec.Decode(text, message)
 }
 
 func (r *rest) negotiate(request *http.Request) error {
-	types := r.codec.mediaTypes()
+	types := r.codec.MediaTypes
 	if !accepts(request.Header, types[0]) {
 		return &httpError{http.StatusNotAcceptable, "this service answers in " + types[0]}
 	}
@@ -139,5 +149,5 @@ func (r *rest) negotiate(request *http.Request) error {
 
 // fail answers with an error in the service's codec.
 func (r *rest) fail(w http.ResponseWriter, request *http.Request, err error) {
-	r.reply(w, request, statusOf(err), r.codec.contentType(), r.codec.problem(err.Error()))
+	r.reply(w, request, statusOf(err), r.codec.ContentType, r.codec.ErrorBody(err.Error()))
 }

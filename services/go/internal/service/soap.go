@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"wirelab/services/go/internal/codec"
 	"wirelab/services/go/internal/contract"
 	"wirelab/services/go/internal/soap"
 )
@@ -57,7 +58,7 @@ func (s *soapServer) serve(w http.ResponseWriter, request *http.Request) {
 
 // plain answers what is not a SOAP message.
 func (s *soapServer) plain(w http.ResponseWriter, request *http.Request, status int, text string) {
-	s.reply(w, request, status, "text/plain; charset=utf-8", textBody(text))
+	s.reply(w, request, status, "text/plain; charset=utf-8", codec.Text(text))
 }
 
 // answer answers a message; what it returns is the error that it answered with.

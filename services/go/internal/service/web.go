@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"wirelab/services/go/internal/codec"
 	"wirelab/services/go/internal/compression"
 )
 
@@ -79,7 +80,7 @@ func (s *web) shaped(handler http.Handler) http.Handler {
 
 // reply sends a body. One that cannot be sent any more is logged: its caller
 // has seen the connection break.
-func (s *web) reply(w http.ResponseWriter, request *http.Request, status int, contentType string, content body) {
+func (s *web) reply(w http.ResponseWriter, request *http.Request, status int, contentType string, content codec.Body) {
 	header := w.Header()
 	header.Set("Content-Type", contentType)
 	content, err := s.pack(header, request, content)
@@ -96,7 +97,7 @@ func (s *web) reply(w http.ResponseWriter, request *http.Request, status int, co
 }
 
 // pack compresses a body where service and request allow it.
-func (s *web) pack(header http.Header, request *http.Request, content body) (body, error) {
+func (s *web) pack(header http.Header, request *http.Request, content codec.Body) (codec.Body, error) {
 	if s.coding == nil {
 		return content, nil
 	}

@@ -10,6 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+
+	_ "wirelab/services/go/recordspb" // registers the messages of the vectors
 )
 
 // encodings is contracts/vectors/encodings.json.
@@ -36,7 +38,7 @@ func readEncodings(t *testing.T) (vectors encodings) {
 // newMessage finds a message by its name in any contract.
 func newMessage(t *testing.T, name string) (proto.Message, string) {
 	t.Helper()
-	for _, contract := range []string{"transfer", "charging", "calendar"} {
+	for _, contract := range []string{"transfer", "charging", "calendar", "records"} {
 		full := protoreflect.FullName("wirelab." + contract + ".v1." + name)
 		if found, err := protoregistry.GlobalTypes.FindMessageByName(full); err == nil {
 			return found.New().Interface(), "urn:wirelab:" + contract + ":v1"

@@ -1,4 +1,4 @@
-package service
+package codec
 
 import (
 	"encoding/hex"
@@ -10,6 +10,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+
+	// The vectors are messages of every contract.
+	_ "wirelab/services/go/calendarpb"
+	_ "wirelab/services/go/chargingpb"
+	_ "wirelab/services/go/recordspb"
+	_ "wirelab/services/go/transferpb"
 )
 
 // binaryVectors is the part of contracts/vectors/encodings.json that is of these codecs.
@@ -36,9 +42,18 @@ func readBinaryVectors(t *testing.T) binaryVectors {
 	return vectors
 }
 
+func named(t *testing.T, name string) Codec {
+	t.Helper()
+	row, err := Named(name, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
 func newMessage(t *testing.T, name string) proto.Message {
 	t.Helper()
-	for _, contract := range []string{"transfer", "charging", "calendar"} {
+	for _, contract := range []string{"transfer", "charging", "calendar", "records"} {
 		full := protoreflect.FullName("wirelab." + contract + ".v1." + name)
 		if kind, err := protoregistry.GlobalTypes.FindMessageByName(full); err == nil {
 			return kind.New().Interface()
@@ -56,18 +71,19 @@ func TestBinaryVectorsAreReadAndWritten(t *testing.T) {
 			continue
 		}
 		for _, of := range []struct {
-			codec codec
+			codec string
 			hex   string
-		}{{newCBORCodec(), vector.CBOR}, {msgpackCodec{}, vector.Msgpack}} {
+		}{{"cbor", vector.CBOR}, {"msgpack", vector.Msgpack}} {
+			row := named(t, of.codec)
 			encoded, err := hex.DecodeString(of.hex)
 			if err != nil {
 				t.Fatal(err)
 			}
 			found := newMessage(t, vector.Message)
-			if err := of.codec.decode(encoded, found); err != nil || !proto.Equal(found, want) {
-				t.Errorf("%T %s: %v, %v", of.codec, vector.Name, found, err)
+			if err := row.Decode(encoded, found); err != nil || !proto.Equal(found, want) {
+				t.Errorf("%s %s: %v, %v", of.codec, vector.Name, found, err)
 			}
-			written, err := of.codec.encode(want)
+			written, err := row.Encode(want)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,8 +92,8 @@ func TestBinaryVectorsAreReadAndWritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := of.codec.decode(bytes, again); err != nil || !proto.Equal(again, want) {
-				t.Errorf("%T %s: written and read again: %v, %v", of.codec, vector.Name, again, err)
+			if err := row.Decode(bytes, again); err != nil || !proto.Equal(again, want) {
+				t.Errorf("%s %s: written and read again: %v, %v", of.codec, vector.Name, again, err)
 			}
 		}
 	}
@@ -86,16 +102,17 @@ func TestBinaryVectorsAreReadAndWritten(t *testing.T) {
 func TestBinaryRefusals(t *testing.T) {
 	vectors := readBinaryVectors(t)
 	for _, of := range []struct {
-		codec   codec
+		codec   string
 		refused []refusedVector
-	}{{newCBORCodec(), vectors.RefusedCBOR}, {msgpackCodec{}, vectors.RefusedMsgpack}} {
+	}{{"cbor", vectors.RefusedCBOR}, {"msgpack", vectors.RefusedMsgpack}} {
+		row := named(t, of.codec)
 		for _, vector := range of.refused {
 			input, err := hex.DecodeString(vector.Input)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := of.codec.decode(input, newMessage(t, vector.Message)); err == nil {
-				t.Errorf("%T took %s: %s", of.codec, vector.Message, vector.Why)
+			if err := row.Decode(input, newMessage(t, vector.Message)); err == nil {
+				t.Errorf("%s took %s: %s", of.codec, vector.Message, vector.Why)
 			}
 		}
 	}

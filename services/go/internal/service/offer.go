@@ -1,0 +1,128 @@
+package service
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	manifest "wirelab/services/go"
+)
+
+// offer is an entry of `serves` in service.json. A binding may have several, with
+// codecs that go with different contracts.
+type offer struct {
+	Binding      string   `json:"binding"`
+	Codecs       []string `json:"codecs"`
+	Transports   []string `json:"transports"`
+	SOAP         []string `json:"soap"`
+	Compression  []string `json:"compression"`
+	Security     []string `json:"security"`
+	EndOfMessage []string `json:"end_of_message"`
+	Contracts    []string `json:"contracts"`
+}
+
+// offers are what service.json declares: what it does not name is refused.
+var offers = readOffers(manifest.JSON)
+
+func readOffers(text []byte) []offer {
+	var document struct {
+		Serves []offer `json:"serves"`
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		panic(fmt.Errorf("service.json, which is part of this binary, cannot be read: %w", err))
+	}
+	return document.Serves
+}
+
+// offered are the words of one axis in the order of service.json, over the entries
+// of a binding; "" stands for every binding.
+func offered(binding string, axis func(offer) []string) (words []string) {
+	for _, entry := range offers {
+		if binding != "" && entry.Binding != binding {
+			continue
+		}
+		for _, word := range axis(entry) {
+			if !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}
+
+func offeredBindings() []string {
+	return offered("", func(o offer) []string { return []string{o.Binding} })
+}
+
+func offeredContracts() []string { return offered("", func(o offer) []string { return o.Contracts }) }
+
+func offeredCodecs(binding string) []string {
+	return offered(binding, func(o offer) []string { return o.Codecs })
+}
+
+// codecsFor are the codecs of a binding that carry a contract.
+func codecsFor(binding, contract string) []string {
+	return offered(binding, func(o offer) []string {
+		if !slices.Contains(o.Contracts, contract) {
+			return nil
+		}
+		return o.Codecs
+	})
+}
+
+// unserved are bindings that other services have, and why this one has not.
+var unserved = map[string]string{
+	"iiop": "there is no well-kept ORB for Go",
+	"raw":  "length-prefixed messages are no library's business in Go",
+}
+
+func (c *Config) checkStack() *Refusal {
+	if refusal := c.checkWord("contract", c.Contract, offeredContracts()...); refusal != nil {
+		return refusal
+	}
+	if reason, known := unserved[c.Stack.Binding]; known {
+		return &Refusal{"stack.binding", "the Go service does not serve " + c.Stack.Binding + ": " + reason,
+			"use " + c.Stack.Binding + "@rust, or binding=rest, soap or grpc"}
+	}
+	if refusal := c.checkWord("stack.binding", c.Stack.Binding, offeredBindings()...); refusal != nil {
+		return refusal
+	}
+	if c.Stack.Codec == "soap-encoded" && c.Stack.Binding == "soap" {
+		return &Refusal{"stack.codec", "soap@go does not serve soap-encoded: Go has no library for rpc/encoded",
+			"use codec=soap-rpc or codec=soap-literal, or soap@rust or soap@java"}
+	}
+	for _, axis := range []struct {
+		option, value string
+		words         func(offer) []string
+	}{
+		{"stack.codec", c.Stack.Codec, func(o offer) []string { return o.Codecs }},
+		{"stack.transport", c.Stack.Transport, func(o offer) []string { return o.Transports }},
+		{"stack.compression", c.Stack.Compression, func(o offer) []string { return o.Compression }},
+		{"stack.security", c.Stack.Security, func(o offer) []string { return o.Security }},
+	} {
+		if refusal := c.checkWord(axis.option, axis.value, offered(c.Stack.Binding, axis.words)...); refusal != nil {
+			return refusal
+		}
+	}
+	if legal := codecsFor(c.Stack.Binding, c.Contract); !slices.Contains(legal, c.Stack.Codec) {
+		return &Refusal{"stack.codec", fmt.Sprintf("codec %s carries no operation of contract %s", c.Stack.Codec, c.Contract),
+			"use codec=" + strings.Join(legal, " or codec=")}
+	}
+	return nil
+}
+
+// checkWord refuses a value that is none of the legal words, the first of
+// which is the remedy.
+func (c *Config) checkWord(option, value string, legal ...string) *Refusal {
+	if slices.Contains(legal, value) {
+		return nil
+	}
+	who := "the Go service"
+	if slices.Contains(offeredBindings(), c.Stack.Binding) {
+		who = c.Stack.Binding + "@go"
+	}
+	axis := option[strings.LastIndex(option, ".")+1:]
+	return &Refusal{option, fmt.Sprintf("%s serves %s, not %q", who, strings.Join(legal, " and "), value),
+		fmt.Sprintf("use %s=%s", axis, strings.Join(legal, " or "+axis+"="))}
+}
