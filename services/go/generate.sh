@@ -54,7 +54,7 @@ write_into() {
         $(for contract in $contracts; do echo "$contract.proto"; done)
     for file in $(for contract in $contracts; do echo "$1/${contract}pb/*.go"; done); do
         sed -e '/^\/\/ .*[[:space:]]protoc  *v[0-9]/d' \
-            -e 's/\(json:"[a-z0-9_]*\),omitempty"/\1"/' "$file" >"$file.tmp"
+            -e 's/\(json:"[A-Za-z0-9_]*\),omitempty"/\1"/' "$file" >"$file.tmp"
         mv "$file.tmp" "$file"
     done
 }

@@ -30,7 +30,7 @@ type AllocateRequest struct {
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name"`
 	// The student's number, at least 1.
 	Id            int32  `protobuf:"varint,2,opt,name=id,proto3" json:"id"`
-	CourseCode    string `protobuf:"bytes,3,opt,name=courseCode,proto3" json:"courseCode,omitempty"`
+	CourseCode    string `protobuf:"bytes,3,opt,name=courseCode,proto3" json:"courseCode"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -92,9 +92,9 @@ type Team struct {
 	Member2    string                 `protobuf:"bytes,2,opt,name=member2,proto3" json:"member2"`
 	Member1Id  int32                  `protobuf:"varint,3,opt,name=member1id,proto3" json:"member1id"`
 	Member2Id  int32                  `protobuf:"varint,4,opt,name=member2id,proto3" json:"member2id"`
-	CourseCode string                 `protobuf:"bytes,5,opt,name=courseCode,proto3" json:"courseCode,omitempty"`
+	CourseCode string                 `protobuf:"bytes,5,opt,name=courseCode,proto3" json:"courseCode"`
 	// Positive, and never given twice.
-	GroupId       int32 `protobuf:"varint,6,opt,name=groupId,proto3" json:"groupId,omitempty"`
+	GroupId       int32 `protobuf:"varint,6,opt,name=groupId,proto3" json:"groupId"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -174,7 +174,7 @@ func (x *Team) GetGroupId() int32 {
 type AllocateReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message"`
-	TeamDetails   *Team                  `protobuf:"bytes,2,opt,name=teamDetails,proto3" json:"teamDetails,omitempty"`
+	TeamDetails   *Team                  `protobuf:"bytes,2,opt,name=teamDetails,proto3" json:"teamDetails"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -225,7 +225,7 @@ func (x *AllocateReply) GetTeamDetails() *Team {
 
 type FindAllocationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	GroupId       int32                  `protobuf:"varint,1,opt,name=groupId,proto3" json:"groupId,omitempty"`
+	GroupId       int32                  `protobuf:"varint,1,opt,name=groupId,proto3" json:"groupId"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -269,7 +269,7 @@ func (x *FindAllocationRequest) GetGroupId() int32 {
 
 type FindAllocationReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	TeamDetails   *Team                  `protobuf:"bytes,1,opt,name=teamDetails,proto3" json:"teamDetails,omitempty"`
+	TeamDetails   *Team                  `protobuf:"bytes,1,opt,name=teamDetails,proto3" json:"teamDetails"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
