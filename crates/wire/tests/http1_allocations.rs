@@ -1,46 +1,16 @@
 //! The common path neither allocates nor copies: counted, not believed.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "fuzz/memory.rs"]
+mod memory;
+
 use std::sync::Arc;
 
+use memory::allocated_by;
 use wirelab_contract::transfer::HelloReply;
 use wirelab_contract::{Call, ops};
 use wirelab_wire::codec::{Codec, Expected, MessageFormat};
 use wirelab_wire::http1::{Http1, Options};
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
-
-thread_local! {
-    /// Allocations of this thread, and their bytes.
-    static ALLOCATED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
-struct Counting;
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let (count, bytes) = ALLOCATED.get();
-        ALLOCATED.set((count + 1, bytes + layout.size()));
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocated_by(work: impl FnOnce()) -> (usize, usize) {
-    let before = ALLOCATED.get();
-    work();
-    let after = ALLOCATED.get();
-    (after.0 - before.0, after.1 - before.1)
-}
 
 /// Notes where bodies lie, and that they came.
 #[derive(Default)]
@@ -61,14 +31,6 @@ impl Replies for Places {
     fn failed(&mut self, call: CallId, failure: Failure) {
         panic!("call {call}: {failure}");
     }
-}
-
-#[test]
-fn the_counter_counts() {
-    assert_eq!(
-        allocated_by(|| drop(Vec::<u8>::with_capacity(100))),
-        (1, 100)
-    );
 }
 
 #[test]

@@ -72,6 +72,8 @@ fn equal_mask<const N: usize>(block: &[u8; BLOCK], others: [&[u8; BLOCK]; N]) ->
     use std::arch::x86_64::{
         _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
     };
+    // The portable version below takes 52 to 65 % more instructions per XML message
+    // (callgrind on examples/codec_speed): the compiler makes no `pmovmskb` of it.
     // SAFETY: every processor of x86-64 has SSE2, and what is loaded, from
     // wherever it lies, are the 16 bytes of an array.
     unsafe {

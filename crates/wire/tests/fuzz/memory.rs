@@ -1,4 +1,6 @@
-//! Memory that a thread holds, counted.
+//! Memory that a thread holds and allocates, counted.
+
+#![allow(dead_code, reason = "each test uses its part")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -6,6 +8,8 @@ use std::cell::Cell;
 thread_local! {
     /// Bytes held now, and at most so far.
     static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+    /// Allocations so far, and their bytes.
+    static ALLOCATED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
 struct Counting;
@@ -19,6 +23,8 @@ fn count(bytes: isize) {
 // SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let (count_before, bytes) = ALLOCATED.get();
+        ALLOCATED.set((count_before + 1, bytes + layout.size()));
         count(layout.size() as isize);
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
@@ -44,8 +50,18 @@ pub fn peak(work: impl FnOnce()) -> usize {
     (most - held) as usize
 }
 
+/// The allocations that `work` makes, and their bytes.
+pub fn allocated_by(work: impl FnOnce()) -> (usize, usize) {
+    let before = ALLOCATED.get();
+    work();
+    let after = ALLOCATED.get();
+    (after.0 - before.0, after.1 - before.1)
+}
+
 #[test]
 fn the_counter_counts() {
+    let one = || drop(Vec::<u8>::with_capacity(100));
+    assert_eq!(allocated_by(one), (1, 100));
     let two = || {
         drop(Vec::<u8>::with_capacity(1000));
         drop(Vec::<u8>::with_capacity(3000));
