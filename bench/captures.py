@@ -18,11 +18,12 @@ from bench.process import BenchError, NotHere
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
 from bench.reading import Reading
 from bench.servers import GRPC_SMALL, REST_SMALL, Running, Service, running
+from wirelab.documents.link import Measure
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
-from wirelab.trial.capture import Capture
-from wirelab.trial.link import AnyLink, Link, Loopback
+from wirelab.trial.capture import Capture, CaptureSpec
+from wirelab.trial.link import AnyLink, Link, LinkSpec, Loopback
 
 WITHOUT, WITH = "without", "with a capture"
 LINKS = ("loopback", "lan")
@@ -136,9 +137,7 @@ def _link(name: str) -> Iterator[AnyLink]:
             return
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
         link = Link(
-            name,
-            congestion="cubic",
-            measure={"pings": 10, "loss_packets": 0, "rate": False},
+            LinkSpec(name, measure=Measure(pings=10)),
             cores=(),
             log=folder / "link.log",
             interruption=Interruption(),
@@ -172,10 +171,12 @@ def _measured_under_capture(
     with tempfile.TemporaryDirectory() as folder:
         spare = os.sched_getaffinity(0) - {SERVER_CORE, CLIENT_CORE}
         capture = Capture(
-            "client",
-            link.client,
-            Path(folder) / "capture.pcapng",
-            port=int(served.address.rpartition(":")[2]),
+            CaptureSpec(
+                "client",
+                link.client,
+                Path(folder) / "capture.pcapng",
+                port=int(served.address.rpartition(":")[2]),
+            ),
             cores=tuple(sorted(spare)),
             log=Path(folder) / "capture.log",
             interruption=Interruption(),

@@ -21,7 +21,7 @@ from wirelab.cli import COMMANDS
 from wirelab.errors import TrialFailed
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
-from wirelab.trial.capture import Capture
+from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.link import End
 
 WINDOW_S = 3
@@ -126,8 +126,7 @@ def _capture(bed: Bed, port: int, name: str, calls: int) -> None:
     """The packets of so many calls of `wirelab drive`."""
     try:
         with Capture(
-            *("client", End(), bed.folder / f"{name}.pcapng"),
-            port=port,
+            CaptureSpec("client", End(), bed.folder / f"{name}.pcapng", port=port),
             cores=(),
             log=bed.folder / "capture.log",
             interruption=Interruption(),

@@ -17,6 +17,7 @@ from bench.bounds import Ratio
 from bench.process import BenchError, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE
 from wirelab.errors import WirelabError
+from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import manifests
@@ -156,8 +157,7 @@ def _replies(folder: Path) -> Iterator[_Reply]:
                         Service(
                             program,
                             Settings().configuration(stack),
-                            log=folder / f"{number}.log",
-                            cores=(SERVER_CORE,),
+                            ProcessOptions(log=folder / f"{number}.log", cores=(SERVER_CORE,)),
                             interruption=interruption,
                         )
                     )

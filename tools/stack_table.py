@@ -17,10 +17,12 @@ from itertools import groupby
 from pathlib import Path
 
 from wirelab import checkout
+from wirelab.documents.service_ready import Library, Role
 from wirelab.errors import WirelabError
+from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
-from wirelab.process.libraries import OWN, Library, Role
+from wirelab.process.libraries import OWN
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import manifests
@@ -202,7 +204,9 @@ def starter(catalogue: Catalogue, scratch: Scratch, interruption: Interruption) 
             appointment = ListenSpec.of(stack, scratch)
             configuration = Settings().configuration(stack, appointment=appointment)
             log = scratch.folder / "service.log"
-            with Service(program, configuration, log=log, interruption=interruption) as service:
+            with Service(
+                program, configuration, ProcessOptions(log=log), interruption=interruption
+            ) as service:
                 found = service.ready
             known[stack] = Report(found.language, found.runtime, found.libraries)
         return known[stack]

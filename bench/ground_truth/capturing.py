@@ -15,12 +15,12 @@ from bench.ground_truth.stopping import stopping
 from bench.ground_truth.tracing import strace
 from wirelab.errors import TrialFailed
 from wirelab.process import engine_binary
-from wirelab.process.children import POLL_S, Child
+from wirelab.process.children import POLL_S, Child, ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack.reference import Stack
-from wirelab.trial.capture import Capture
+from wirelab.trial.capture import Capture, CaptureSpec
 
 CAPTURE, CASE = "capture.pcapng", "case.json"
 CLIENT_LOG, SERVER_LOG, LINK_LOG = "client.strace", "server.strace", "link.log"
@@ -57,8 +57,7 @@ class Maker:
         with Service(
             replace(program, command=command),
             configuration,
-            log=folder / "server.log",
-            namespace=place.server.namespace,
+            ProcessOptions(log=folder / "server.log", namespace=place.server.namespace),
             interruption=self._interruption,
         ) as service:
             outcome = self._captured(recipe, stack, place, service, folder)
@@ -70,10 +69,9 @@ class Maker:
         port = int(service.ready.address.rpartition(":")[2])
         side = place.server if recipe.is_at_server else place.client
         with Capture(
-            "server" if recipe.is_at_server else "client",
-            side,
-            folder / CAPTURE,
-            port=port,
+            CaptureSpec(
+                "server" if recipe.is_at_server else "client", side, folder / CAPTURE, port=port
+            ),
             cores=(),
             log=folder / "capture.log",
             interruption=self._interruption,
@@ -95,7 +93,9 @@ class Maker:
             *strace(folder / CLIENT_LOG),
             *(str(engine_binary.find()), "drive"),
         ]
-        child = Child(command, log=folder / "client.log", namespace=place.client.namespace)
+        child = Child(
+            command, ProcessOptions(log=folder / "client.log", namespace=place.client.namespace)
+        )
         try:
             child.say(json.dumps(plan).encode() + b"\n")
             child.close_input()

@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.ground_truth.circumstances import SEGMENT_BYTES_ETHERNET, SEGMENT_BYTES_LOOPBACK
+from wirelab.documents import to_json
+from wirelab.documents.link_ended import LinkEnded
+from wirelab.documents.link_ready import Ready
 from wirelab.process import engine_binary
+from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess
 from wirelab.trial.link import End
@@ -53,10 +57,11 @@ class Place:
     """Ends a link and tells the packets that its script dropped (docs/reference/process.md)."""
 
 
-class ScriptedLink(ManagedProcess):
+class ScriptedLink(ManagedProcess[Ready]):
     """A link whose losses are told beforehand."""
 
     noun = "the link"
+    model = Ready
     ready_s_max = 30.0
     stop_s = 5.0
 
@@ -78,20 +83,23 @@ class ScriptedLink(ManagedProcess):
         command = [str(engine_binary.find()), "link"]
         # On SIGTERM it removes its namespaces; SIGKILL would leave them behind.
         super().__init__(
-            command, order, log=log, interruption=interruption, orphaned=signal.SIGTERM
+            command,
+            order,
+            ProcessOptions(log=log, orphaned=signal.SIGTERM),
+            interruption=interruption,
         )
 
     def place(self, name: str) -> Place:
         """Where it leads."""
         client, server = (
-            End(told["interface"], told["address"], told["namespace"])
-            for told in (self.said["client"], self.said["server"])
+            End(end.interface, end.address, end.namespace)
+            for end in (self.ready.client, self.ready.server)
         )
-        rtt_ns = round(self.said["measured"]["rtt_ms"]["p50"] * 1e6)
+        rtt_ns = round(self.ready.measured.rtt_ms.p50 * 1e6)
         return Place(name, client, server, rtt_ns, SEGMENT_BYTES_ETHERNET, self._dropped)
 
     def _dropped(self) -> list[Json]:
-        return list(self.final_messages("link")["dropped"])
+        return [to_json(dropped) for dropped in self.final_message(LinkEnded).link.dropped]
 
 
 @contextmanager

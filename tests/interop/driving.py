@@ -11,14 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.interop.golden import CONTRACTS
 from tests.interop.hosting import engine
 from wirelab import checkout
+from wirelab.documents import to_json
+from wirelab.documents.plan import Plan
 from wirelab.errors import BuildError
 from wirelab.process import builds
-from wirelab.process.children import Child
+from wirelab.process.children import Child, ProcessOptions
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
 from wirelab.stack.manifests import Manifest
@@ -54,9 +57,12 @@ class Engine:
             "warmup": {"min_s": 0.0, "max_s": 0.0},
             "timeout_s": 30.0,
         }
-        outcome = Drive({"groups": [group]}, log=self._log, interruption=Interruption()).outcome()
-        found: Json = outcome["groups"][0]
-        return found
+        outcome = Drive(
+            msgspec.convert({"groups": [group]}, Plan),
+            ProcessOptions(log=self._log),
+            interruption=Interruption(),
+        ).outcome()
+        return to_json(outcome.groups[0])
 
 
 def all_good(outcome: Json, calls: int = CALLS) -> None:
@@ -127,7 +133,7 @@ def free_port() -> int:
 @contextmanager
 def running(command: Sequence[str], log: Path, port: int) -> Iterator[Child]:
     """A server, from the moment that it listens to the end of the block."""
-    child = Child(command, log=log)
+    child = Child(command, ProcessOptions(log=log))
     try:
         deadline = time.monotonic() + READY_S_MAX
         while not _listens(port):

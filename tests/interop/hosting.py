@@ -13,6 +13,7 @@ import pytest
 from wirelab.errors import BuildError, EngineMissing, StackError
 from wirelab.process import engine_binary, metrics
 from wirelab.process.certificates import Certificates
+from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -99,7 +100,9 @@ class Host:
         configuration = settings.configuration(stack, contract, appointment)
         configuration["store"] |= store or {}
         log = self._logs / f"{next(self._numbers)}-{stack.axes['language']}.log"
-        service = Service(program, configuration, log=log, interruption=Interruption())
+        service = Service(
+            program, configuration, ProcessOptions(log=log), interruption=Interruption()
+        )
         tls = self._scratch.certificates() if stack.axes["security"] != "none" else None
         return Hosted(service, stack, contract, tls)
 

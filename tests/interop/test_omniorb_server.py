@@ -20,7 +20,7 @@ from tests.interop.driving import (
     all_good,
     some_failed,
 )
-from wirelab.process.children import Child
+from wirelab.process.children import Child, ProcessOptions
 
 ORDERS = ["little", "big"]
 
@@ -33,7 +33,9 @@ def _server(contract: str, folder: Path) -> Iterator[str]:
     options = [*omniorb.OPTIONS, "-ORBendPoint", "giop:tcp:127.0.0.1:"]
     script = [str(HERE / "omniorb_server.py"), str(folder), contract, *options]
     environment = ["env", f"PYTHONPATH={golden.ROOT}"]
-    child = Child([*environment, sys.executable, *script], log=folder / "server.log")
+    child = Child(
+        [*environment, sys.executable, *script], ProcessOptions(log=folder / "server.log")
+    )
     try:
         ior = child.line(READY_S_MAX)
         assert ior, child.log_tail()

@@ -170,38 +170,61 @@ def link() -> int:
         for number, (side, name) in enumerate(ends.items(), 1)
     }
     profile = config["profile"]
-    rtt: dict[str, Any] = {"p50": 2.6, "p99": 2.9, "mean": 2.6, "n": 50, "lost": 0}
+    rtt: dict[str, Any] = {"min": 2.5, "p50": 2.6, "p90": 2.8, "p99": 2.9, "max": 3.0, "mean": 2.6}
+    rtt |= {"n": 50, "lost": 0}
     loss: dict[str, Any] | None = None
     if "link-dead" in WORDS:
-        rtt, loss = {"p50": 0.0, "n": 0, "lost": 50}, {"value": 100.0, "n": 1000}
+        rtt = {**dict.fromkeys(rtt, 0.0), "n": 0, "lost": 50}
+        share = {"value": 100.0, "low": 99.0, "high": 100.0, "n": 1000}
+        loss = {**share, "forward": share, "backward": share}
     end = {
-        "initial_window": config["initcwnd"] or 10,
+        "initial_window": config.get("initcwnd") or 10,
         "receive_window": 1_500_000,
-        "after_idle": config["after_idle"],
+        "after_idle": config.get("after_idle", "restart"),
     }
+    congestion = config.get("congestion", "cubic")
+    name = profile if isinstance(profile, str) else profile["name"]
     say(
         ready=True,
         pid=os.getpid(),
-        name=profile if isinstance(profile, str) else profile["name"],
+        name=name,
+        profile={"name": name},
+        seed=1,
         driver="emulator",
+        verified=True,
+        swept=[],
+        mtu=1500,
+        offloads="off",
         nominal={
             "rtt_ms": 2.5,
             "loss_percent": 0.0,
             "syn_loss_percent": {"forward": 0.0, "backward": 0.0},
-            "rate_kbit": {"forward": None},
+            "rate_kbit": {"forward": None, "backward": None},
         },
-        measured={"rtt_ms": rtt, "loss_percent": loss},
-        congestion={"client": config["congestion"], "server": config["congestion"]},
+        measured={"base_rtt_ms": 0.1, "rtt_ms": rtt, "loss_percent": loss},
+        congestion={"client": congestion, "server": congestion},
         tcp={"client": end, "server": end},
         **said,
     )
-    if "link-dies" in WORDS and config["measure"]["pings"] > 1:
+    if "link-dies" in WORDS and config["measure"].get("pings", 50) > 1:
         time.sleep(SECONDS / 2)
         os.kill(os.getpid(), signal.SIGKILL)
     sys.stdin.read()
     for name in ends.values():
         subprocess.run(["ip", "netns", "delete", name], check=True)
-    say(link={"lateness_us": {"p50": 9.0, "p99": 20.0, "max": 30.0, "n": 9}, "cpu_s": 0.1})
+    none = {"forward": 0, "backward": 0}
+    say(
+        link={
+            "packets": none,
+            "bytes": none,
+            "device_drops": none,
+            "dropped": [],
+            "seconds": 1.0,
+            "cpu_s": 0.1,
+            "syns": None,
+            "lateness_us": {"p50": 9.0, "p99": 20.0, "max": 30.0, "n": 9},
+        }
+    )
     return 0
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from wirelab.errors import StorageError
 from wirelab.process.interruption import Interruption
-from wirelab.trial.capture import Capture
+from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.link import End
 
 pytestmark = [
@@ -43,10 +43,9 @@ def capture(tmp_path: Path, server: socket.socket) -> Iterator[Capture]:
         pytest.skip(f"no small file system here: {done.stderr.strip()}")
     with Interruption() as interruption:
         started = Capture(
-            "client",
-            End(),
-            disk / "capture.pcapng",
-            port=int(server.getsockname()[1]),
+            CaptureSpec(
+                "client", End(), disk / "capture.pcapng", port=int(server.getsockname()[1])
+            ),
             cores=(),
             log=tmp_path / "capture.log",
             interruption=interruption,
@@ -91,4 +90,9 @@ def test_what_finds_no_room_to_begin_is_a_full_disk(tmp_path: Path) -> None:
     """/dev/full is always full (full(4)): not even the file's head is written."""
     log, full = tmp_path / "capture.log", Path("/dev/full")
     with Interruption() as interruption, pytest.raises(StorageError, match=NO_ROOM):
-        Capture("client", End(), full, port=1, cores=(), log=log, interruption=interruption)
+        Capture(
+            CaptureSpec("client", End(), full, port=1),
+            cores=(),
+            log=log,
+            interruption=interruption,
+        )

@@ -27,6 +27,7 @@ from wirelab.cli import main
 from wirelab.drive.advice import hints
 from wirelab.errors import UsageError
 from wirelab.process import certificates, open_files
+from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
@@ -127,7 +128,9 @@ def faulty(tmp_path: Path, faults: Json) -> Iterator[str]:
     with Interruption() as interruption:
         program = Programs(manifests.load()).program(stack, interruption)
         log = tmp_path / "service.log"
-        with Service(program, settings, log=log, interruption=interruption) as service:
+        with Service(
+            program, settings, ProcessOptions(log=log), interruption=interruption
+        ) as service:
             yield f"http://{service.ready.address}/transfer/hello"
 
 
@@ -231,7 +234,9 @@ def test_a_server_that_wants_tls_is_told_with_the_right_scheme(
         appointment = ListenSpec.of(stack, scratch)
         configuration = Settings().configuration(stack, appointment=appointment)
         log = tmp_path / "service.log"
-        with Service(program, configuration, log=log, interruption=interruption) as service:
+        with Service(
+            program, configuration, ProcessOptions(log=log), interruption=interruption
+        ) as service:
             code = main(["drive", f"http://{service.ready.address}/", "--duration", "200ms"])
     assert code == 1
     assert "write https:// in place of http://" in " ".join(capsys.readouterr().out.split())
@@ -452,7 +457,9 @@ def test_a_grpc_method_is_called_from_its_proto_and_json(
         program = Programs(manifests.load()).program(stack, interruption)
         log = tmp_path / "service.log"
         settings = Settings().configuration(stack)
-        with Service(program, settings, log=log, interruption=interruption) as service:
+        with Service(
+            program, settings, ProcessOptions(log=log), interruption=interruption
+        ) as service:
             target = f"grpc://{service.ready.address}/wirelab.transfer.v1.Transfer/Submit"
             proto = ["--proto", str(checkout.root() / "contracts" / "transfer.proto")]
             good = '{"batch": "b", "records": [{"id": "1", "quantity": 2, "item": "x"}]}'

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial
 from wirelab.checks.link import dead, driver_text
 from wirelab.checks.load import check
+from wirelab.documents.link_ready import Ready
 from wirelab.experiment.link_profiles import OwnProfile
 from wirelab.trial.record import Json, Trial
 
@@ -179,7 +181,7 @@ def test_a_capture_that_dropped_marks_the_trial() -> None:
     assert "90 packets at the server's end and 3 dropped" in found.reason
 
 
-def test_what_was_not_measured_is_said() -> None:
+def test_what_was_not_measured_is_ready() -> None:
     bare = {"name": "wlan", "driver": "emulator", "congestion": LINK["congestion"]}
     outcomes = _outcomes(_trial(bare))
     assert outcomes["link round trip"] == "not-measurable"
@@ -192,13 +194,42 @@ def test_bare_veth_has_no_emulator_to_judge() -> None:
     assert not {"emulator lateness", "emulator CPU"} & set(outcomes)
 
 
-def _said(nominal: float, pings: int, probes: int) -> Json:
-    """What a link says that lost all of its echoes."""
-    loss = {"value": 100.0, "n": probes} if probes else None
-    return {
-        "nominal": {"loss_percent": nominal},
-        "measured": {"rtt_ms": {"n": 0, "lost": pings}, "loss_percent": loss},
+def _ready(nominal: float, pings: int, probes: int) -> Ready:
+    """The ready line of a link that lost all of its echoes."""
+    share = {"value": 100.0, "low": 0.0, "high": 100.0, "n": probes}
+    loss = {**share, "forward": share, "backward": share} if probes else None
+    none = dict.fromkeys(("min", "mean", "p50", "p90", "p99", "max"), 0.0)
+    end = {"interface": "wl", "address": "10.0.0.1", "namespace": "wl-1-c"}
+    tcp = {"initial_window": 10, "receive_window": 65536, "after_idle": "restart"}
+    both = {"forward": 0.0, "backward": 0.0}
+    line = {
+        "ready": True,
+        "pid": 1,
+        "name": "wlan",
+        "profile": {"name": "wlan"},
+        "seed": 1,
+        "driver": "emulator",
+        "verified": True,
+        "swept": [],
+        "mtu": 1500,
+        "offloads": "off",
+        "client": end,
+        "server": end,
+        "tcp": {"client": tcp, "server": tcp},
+        "congestion": {"client": "cubic", "server": "cubic"},
+        "nominal": {
+            "loss_percent": nominal,
+            "rtt_ms": 2.5,
+            "syn_loss_percent": both,
+            "rate_kbit": {"forward": None, "backward": None},
+        },
+        "measured": {
+            "base_rtt_ms": 0.1,
+            "rtt_ms": {"n": 0, "lost": pings, **none},
+            "loss_percent": loss,
+        },
     }
+    return msgspec.convert(line, Ready)
 
 
 @pytest.mark.parametrize(
@@ -216,14 +247,14 @@ def test_a_link_that_loses_everything_is_dead_by_its_profiles_key(
     direction: Json, key: str
 ) -> None:
     profile = OwnProfile.model_validate({"name": "gone", "both": direction})
-    assert dead(profile, _said(100.0, 10, 1000)) == (
+    assert dead(profile, _ready(100.0, 10, 1000)) == (
         "nothing comes through link gone: all 1,010 echoes before the trial were lost, a "
         f"measured loss of 100 %; its profile has {key}"
     )
 
 
 def test_a_link_that_ought_to_live_is_dead_when_nothing_comes_back() -> None:
-    told = dead("wlan", _said(0.0, 50, 0))
+    told = dead("wlan", _ready(0.0, 50, 0))
     assert told.startswith("nothing comes through link wlan: all 50 echoes")
     assert told.endswith("a measured loss of 100 %; 0 % is nominal")
 
@@ -231,7 +262,6 @@ def test_a_link_that_ought_to_live_is_dead_when_nothing_comes_back() -> None:
 def test_bad_luck_is_not_death() -> None:
     """Ten echoes over a link that loses three quarters of them are all lost in 6 % of cases;
     a thousand never are."""
-    assert dead("wlan", _said(75.0, 10, 0)) == ""
-    assert dead("wlan", _said(75.0, 10, 1000))
-    assert dead("wlan", LINK) == ""
-    assert dead("wlan", {"name": "x"}) == ""
+    assert dead("wlan", _ready(75.0, 10, 0)) == ""
+    assert dead("wlan", _ready(75.0, 10, 1000))
+    assert dead("wlan", _ready(0.0, 0, 0)) == ""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from wirelab.documents.event import Progress as EngineProgress
 from wirelab.errors import ExperimentError, Interrupted, LabError, RunDirectoryError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
@@ -188,7 +189,7 @@ def test_a_profile_that_can_be_nowhere_is_not_blamed_on_the_machine(
 
     monkeypatch.setattr(links, "Link", refuse)
     with Interruption() as interruption, pytest.raises(LabError) as refused:
-        links.try_out("wlan", tmp_path / "log", interruption)
+        links.try_out(links.LinkSpec("wlan"), tmp_path / "log", interruption)
     assert refused.value.remedy == "use 0 to 60000"
     assert "cannot be had here" not in str(refused.value)
 
@@ -284,7 +285,7 @@ def test_an_interrupted_run_leaves_no_namespace_and_goes_on(
     stop = Interruption()
 
     class Inside(Silent):
-        def inside(self, event: dict[str, object]) -> None:
+        def inside(self, progress: EngineProgress) -> None:
             stop.requested = True
 
     with pytest.raises(Interrupted, match="0 of 2"):

@@ -14,7 +14,9 @@ import msgspec
 import pytest
 from pydantic import ValidationError
 
+from wirelab.documents import to_json
 from wirelab.documents.event import Event
+from wirelab.documents.link import LinkConfig
 from wirelab.documents.plan import Plan
 from wirelab.documents.service_ready import Ready
 from wirelab.experiment import loading as experiment_file
@@ -81,7 +83,7 @@ def test_every_plan_of_every_experiment_is_one_the_engine_defines(path: Path) ->
     assert trials
     for planned in trials:
         if planned.cell.stack.axes.get("caller", "engine") == "engine":
-            _valid("plan", plan(experiment, planned, table, NOWHERE))
+            _valid("plan", to_json(plan(experiment, planned, table, NOWHERE)))
 
 
 @pytest.mark.parametrize("reference", STACKS)
@@ -94,7 +96,7 @@ def test_every_axis_is_written_as_the_other_side_reads_it(reference: str) -> Non
     files, security = Certificates(Path("tls")), stack.axes["security"]
     tls = files.of_client(security)
     contact = Endpoint("127.0.0.1:1", ior="IOR:00", report="127.0.0.1:2", tls=tls)
-    _valid("plan", plan(experiment, planned, table, contact))
+    _valid("plan", to_json(plan(experiment, planned, table, contact)))
     appointment = ListenSpec("unix:/run/1.sock", files.of_service(security), tls)
     configured = settings(experiment, planned, table, {})
     if stack.axes["language"] == "rust":
@@ -116,7 +118,7 @@ def test_the_workloads_of_every_contract_are_the_engines(contract: str, message:
     experiment = experiment_file.parse(text)
     planned = planning.schedule(experiment, manifests.load()).trials[0]
     table = placement.choose("unpinned")
-    _valid("plan", plan(experiment, planned, table, NOWHERE))
+    _valid("plan", to_json(plan(experiment, planned, table, NOWHERE)))
     configured = settings(experiment, planned, table, {})
     _valid("service-config", configured.configuration(planned.cell.stack, contract))
 
@@ -283,25 +285,27 @@ NETEM = OwnProfile.model_validate({"name": "own", "driver": "netem", "both": {"d
 def test_what_a_link_is_ordered_is_what_the_engine_defines(
     profile: str | OwnProfile, driver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[Json] = []
+    orders: list[Json] = []
 
-    def order(_: object, command: object, given: Json, **__: object) -> None:
-        said.append(given)
+    def order(_: object, command: object, given: LinkConfig, *__: object, **___: object) -> None:
+        orders.append(to_json(given))
         raise Refused("heard enough", "")
 
     monkeypatch.setattr(ManagedProcess, "__init__", order)
     monkeypatch.setattr(engine_binary, "find", lambda: Path("engine"))
     with Interruption() as interruption, pytest.raises(Refused):
         links.open_link(
-            profile,
-            congestion="reno",
-            initial_window="64",
-            after_idle="keep",
-            measure=links.measurement({}),
+            links.LinkSpec(
+                profile,
+                congestion="reno",
+                initial_window="64",
+                after_idle="keep",
+                measure=links.measurement(None),
+            ),
             cores=(0,),
             log=tmp_path / "log",
             interruption=interruption,
         )
-    _valid("link", said[0])
-    assert (said[0]["initcwnd"], said[0]["after_idle"]) == (64, "keep")
-    assert said[0]["driver"] == driver
+    _valid("link", orders[0])
+    assert (orders[0]["initcwnd"], orders[0]["after_idle"]) == (64, "keep")
+    assert orders[0].get("driver", "auto") == driver

@@ -11,7 +11,7 @@ import pytest
 from wirelab.errors import LabError
 from wirelab.process import cgroups as quotas
 from wirelab.process.cgroups import Controller, Quota
-from wirelab.process.children import Child
+from wirelab.process.children import Child, ProcessOptions
 
 SPIN = "import time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end: pass"
 
@@ -28,7 +28,7 @@ def test_a_busy_process_gets_its_share_and_no_more(tmp_path: Path) -> None:
     with Quota(20, "test", _controller()) as quota:
         began = time.monotonic()
         command = [sys.executable, "-S", "-c", SPIN]
-        child = Child(command, log=tmp_path / "log", group=quota.folder)
+        child = Child(command, ProcessOptions(log=tmp_path / "log", group=quota.folder))
         while (ended := child.reap()) is None:
             time.sleep(0.01)
         lasted = time.monotonic() - began

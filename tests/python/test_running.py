@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.cli import main
+from wirelab.documents.event import Progress as EngineProgress
 from wirelab.errors import (
     EngineMissing,
     EngineRefused,
@@ -62,7 +63,7 @@ class StopAfter(Silent):
         self.left -= 1
         self.interruption.requested |= self.left == 0 and not self.within
 
-    def inside(self, event: dict[str, object]) -> None:
+    def inside(self, progress: EngineProgress) -> None:
         self.interruption.requested |= self.left == 0
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from tests.interop.driving import Engine
 from tests.interop.hosting import Host
+from wirelab.documents.service_ready import Library
 from wirelab.process import libraries
-from wirelab.process.libraries import OWN, Library
+from wirelab.process.libraries import OWN
 from wirelab.process.scratch import Scratch
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Served
@@ -73,7 +74,7 @@ def test_every_offered_stack_names_its_libraries_by_role(
             f"&security={security}"
         )
         with host.start(stack) as hosted:
-            jsonschema.Draft202012Validator(SCHEMA).validate(hosted.service.said)
+            jsonschema.Draft202012Validator(SCHEMA).validate(hosted.service.ready_line)
             found = hosted.service.ready.libraries
         expected = {"server", "codec"}
         expected |= {"compression"} if compression != "none" else set()

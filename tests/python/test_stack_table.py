@@ -9,8 +9,9 @@ import pytest
 
 from tools import stack_table
 from tools.stack_table import Offer, Report
+from wirelab.documents.service_ready import Library
 from wirelab.errors import BuildError
-from wirelab.process.libraries import OWN, Library
+from wirelab.process.libraries import OWN
 from wirelab.stack.manifests import Served
 from wirelab.stack.reference import Stack
 

@@ -19,6 +19,7 @@ from wirelab import checkout
 from wirelab import wrap as wrapping
 from wirelab.loadtools.tool import GHZ, find
 from wirelab.process import namespaces
+from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import manifests
@@ -188,7 +189,7 @@ def test_a_rate_that_a_frozen_server_stops_is_coordinated_omission(tmp_path: Pat
     with Service(
         program,
         settings.configuration(stack),
-        log=tmp_path / "service.log",
+        ProcessOptions(log=tmp_path / "service.log"),
         interruption=interruption,
     ) as service:
         address = service.ready.address

@@ -12,6 +12,7 @@ from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Check, Trial
 
 if TYPE_CHECKING:
+    from wirelab.documents.link_ready import Ready
     from wirelab.experiment.link_profiles import OwnProfile
 
 RTT_OFF_MS = 0.4
@@ -234,15 +235,14 @@ def capture(trial: Trial) -> Check | None:
     return Check.judged("capture", not any(drops.values()), told)
 
 
-def dead(profile: OwnProfile | str, said: Json) -> str:
-    """Why nothing can be measured over a link that says this when it is ready: no echo came
-    back, and that is no bad luck. Empty where it lives."""
-    measured = said.get("measured") or {}
-    rtt, loss = measured.get("rtt_ms") or {}, measured.get("loss_percent") or {}
-    echoes = int(rtt.get("lost") or 0) + int(loss.get("n") or 0)
-    if rtt.get("n") or not echoes or float(loss.get("value", 100.0)) < 100.0:
+def dead(profile: OwnProfile | str, ready: Ready) -> str:
+    """Why nothing can be measured over a link with this ready line: no echo came back, and
+    that is no bad luck. Empty where it lives."""
+    rtt, loss = ready.measured.rtt_ms, ready.measured.loss_percent
+    echoes = (rtt.lost if rtt else 0) + (loss.n if loss else 0)
+    if (rtt and rtt.n) or not echoes or (loss and loss.value < 100.0):
         return ""
-    nominal = float((said.get("nominal") or {}).get("loss_percent") or 0.0)
+    nominal = ready.nominal.loss_percent
     if nominal < 100.0 and (nominal / 100.0) ** echoes > CHANCE:
         return ""
     given = link_names.document(profile)

@@ -12,6 +12,7 @@ from typing import Any
 from wirelab.cli.drive import ConnectionOptions, LoadOptions, MessageOptions
 from wirelab.cli.error_handling import err
 from wirelab.cli.output import drive as drive_output
+from wirelab.documents.event import Progress
 from wirelab.drive.advice import hints
 from wirelab.drive.session import (
     HELLO,
@@ -115,9 +116,9 @@ def _drive(
 ) -> Json:
     with StatusLine(err) as line:
 
-        def show_progress(event: Json) -> None:
-            calls = counted(event["calls"], "call")
-            line.show(Line(f"{event['phase']}: {calls}, {event['errors']:,} failed"))
+        def show_progress(progress: Progress) -> None:
+            calls = counted(progress.calls, "call")
+            line.show(Line(f"{progress.phase}: {calls}, {progress.errors:,} failed"))
 
         if isinstance(target, Stack):
             return drive_stack(

@@ -9,11 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from wirelab.documents import to_json
+from wirelab.documents.event import Progress
+from wirelab.documents.plan import Plan
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
 from wirelab.process import open_files
+from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import Endpoint, ListenSpec
-from wirelab.process.engine import Drive
+from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
@@ -26,7 +32,7 @@ from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 
 Json = dict[str, Any]
-OnProgress = Callable[[Json], None]
+OnProgress = Callable[[Progress], None]
 
 HELLO = Message(operation="Hello", bytes=14)
 """The default request to a service."""
@@ -172,8 +178,7 @@ def drive_stack(
             with Service(
                 program,
                 settings.configuration(stack, message.contract, listen),
-                log=scratch.folder / "service.log",
-                cores=table.service,
+                ProcessOptions(log=scratch.folder / "service.log", cores=table.service),
                 interruption=interruption,
             ) as service:
                 plan = _stack_plan(stack, call, amount, table, service.contact(listen))
@@ -260,10 +265,13 @@ def _run_plan(
     with Scratch() as scratch:
         log = scratch.folder / "engine.log"
         drive = Drive(
-            plan, log=log, cores=cores, interruption=interruption, on_progress=on_progress
+            msgspec.convert(plan, Plan),
+            ProcessOptions(log=log, cores=cores),
+            interruption=interruption,
+            observer=RunObserver(on_progress=on_progress),
         )
         try:
-            return drive.outcome()
+            return to_json(drive.outcome())
         except EngineRefused as refused:
             raise UsageError(refused.message, refused.remedy) from refused
         except TrialFailed as failure:

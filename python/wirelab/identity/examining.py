@@ -12,7 +12,7 @@ import msgspec
 
 from wirelab.errors import EngineRefused, TrialFailed
 from wirelab.process import engine_binary
-from wirelab.process.children import POLL_S, Child, describe_exit
+from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.databases import Store, Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.interruption import Interruption
@@ -131,7 +131,9 @@ class Subject:
         )
         configuration = settings.configuration(self.stack, self.contract, self.appointment)
         log = folder / "service.log"
-        with Service(self.program, configuration, log=log, interruption=interruption) as service:
+        with Service(
+            self.program, configuration, ProcessOptions(log=log), interruption=interruption
+        ) as service:
             document = self.document(service.contact(self.appointment), deep)
             return _asked(document, folder / "engine.log", service, interruption)
 
@@ -151,7 +153,7 @@ class Subject:
 def _asked(
     document: Json, log: Path, service: Service, interruption: Interruption
 ) -> tuple[Exam, ...]:
-    child = Child([str(engine_binary.find()), "verify"], log=log)
+    child = Child([str(engine_binary.find()), "verify"], ProcessOptions(log=log))
     try:
         child.say(json.dumps(document).encode() + b"\n")
         child.close_input()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab import checkout
+from wirelab.documents.event import Progress
 from wirelab.errors import TrialFailed
 from wirelab.loadtools import tool_run as outing
 from wirelab.loadtools.tool import Tool
@@ -94,7 +95,7 @@ def drive(
     folder: Path,
     *,
     interruption: Interruption,
-    on_progress: Callable[[Json], None] = lambda _: None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
     on_tick: Callable[[], None] = lambda: None,
 ) -> Json:
     """Warms the service up by a run of its own, measures by a second one, and answers in the
@@ -106,7 +107,7 @@ def drive(
     warmup: Json | None = None
 
     def run(phase: str, window: Json, seconds: float) -> tuple[Json, ToolRun]:
-        on_progress({"event": "progress", "phase": phase})
+        on_progress(_progress(phase))
         report = folder / f"{tool.name}-{phase}.json"
         done = outing.go(
             command(tool, errand, window, report),
@@ -123,8 +124,13 @@ def drive(
     if errand.warmup_s > 0:
         warmup, _ = run("warmup", {"duration_s": errand.warmup_s}, errand.warmup_s)
     report, done = run("measure", shorter(errand.window, warmup), errand.window_s_max)
-    on_progress({"event": "progress", "phase": "drain"})
+    on_progress(_progress("drain"))
     return outcome(tool, errand, report, done, warmup)
+
+
+def _progress(phase: str) -> Progress:
+    """ghz reports no counts while it runs."""
+    return Progress(phase=phase, calls=0, errors=0, elapsed_s=0.0)
 
 
 def shorter(window: Json, warmup: Json | None) -> Json:

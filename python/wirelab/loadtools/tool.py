@@ -13,7 +13,7 @@ from typing import Any
 
 from wirelab import checkout
 from wirelab.errors import ToolMissing
-from wirelab.process.children import Child, describe_exit, run_to_end
+from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.digests import binary_digest
 from wirelab.process.interruption import Interruption
 
@@ -132,7 +132,7 @@ def _bin() -> Path:
 
 def _go_install(recipe: Recipe, fresh: Path, log: Path, interruption: Interruption) -> None:
     log.unlink(missing_ok=True)
-    child = Child(["env", f"GOBIN={fresh}", "go", "install", recipe.pin], log=log)
+    child = Child(["env", f"GOBIN={fresh}", "go", "install", recipe.pin], ProcessOptions(log=log))
     try:
         code = run_to_end(child, INSTALL_S_MAX, interruption)
     finally:

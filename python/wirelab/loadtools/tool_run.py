@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wirelab.errors import TrialFailed
 from wirelab.process import metrics
-from wirelab.process.children import POLL_S, Child, Ended, describe_exit
+from wirelab.process.children import POLL_S, Child, Ended, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
 
@@ -55,7 +55,7 @@ def go(
     goes on beyond ``seconds_max``, and :class:`Interrupted` on request; the process is gone in
     every case."""
     offset_ns = time.monotonic_ns() - time.time_ns()
-    child = Child(command, log=log, cores=cores, namespace=namespace, group=group)
+    child = Child(command, ProcessOptions(log=log, cores=cores, namespace=namespace, group=group))
     watch = _Watch(child.pid)
     deadline = time.monotonic() + seconds_max
     try:

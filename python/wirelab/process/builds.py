@@ -12,7 +12,7 @@ from pathlib import Path
 
 from wirelab import checkout
 from wirelab.errors import BuildError
-from wirelab.process.children import Child, describe_exit, run_to_end
+from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
 from wirelab.process.interruption import Interruption
 from wirelab.stack.manifests import Manifest
 
@@ -94,7 +94,7 @@ def _build_into(built: Path, manifest: Manifest, folder: Path, interruption: Int
     command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest)]
     # Some builders say on standard output what went wrong.
     aside = ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder)]
-    child = Child([*aside, *command], log=log)
+    child = Child([*aside, *command], ProcessOptions(log=log))
     try:
         code = run_to_end(child, BUILD_S_MAX, interruption)
     finally:

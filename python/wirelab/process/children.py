@@ -41,6 +41,22 @@ class Ended:
     switches_involuntary: int
 
 
+@dataclass(frozen=True)
+class ProcessOptions:
+    """Where a child process runs and where its standard error goes."""
+
+    log: Path
+    """Standard error is appended to it."""
+    cores: Sequence[int] = ()
+    """Cores that it is pinned to; empty: any."""
+    namespace: str | None = None
+    """Network namespace, by name; None: the lab's own."""
+    group: Path | None = None
+    """Control group (:mod:`wirelab.process.cgroups`)."""
+    orphaned: signal.Signals = signal.SIGKILL
+    """The signal that it gets when the lab dies."""
+
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -50,23 +66,17 @@ class Child:
     def __init__(
         self,
         command: Sequence[str],
+        options: ProcessOptions,
         *,
-        log: Path,
-        cores: Sequence[int] = (),
-        namespace: str | None = None,
-        group: Path | None = None,
-        orphaned: signal.Signals = signal.SIGKILL,
         stdin: int = subprocess.PIPE,
         stderr: int | None = None,
     ) -> None:
-        """Starts ``command``, pinned to ``cores`` and in the network namespace and the
-        control group (:mod:`wirelab.process.cgroups`) where given.
-        It gets the signal ``orphaned`` when the lab dies. ``stdin`` and ``stderr`` are
-        subprocess's; standard error goes to ``log`` by default. Raises :class:`OSError`."""
+        """Starts ``command``. ``stdin`` and ``stderr`` are subprocess's; standard error goes to
+        the log by default. Raises :class:`OSError`."""
         self.command = list(command)
-        self.log = log
+        self.log = options.log
         self._buffer = bytearray()
-        with log.open("ab") as errors, _network(namespace) as network:
+        with options.log.open("ab") as errors, _network(options.namespace) as network:
             self.process = subprocess.Popen(
                 self.command,
                 stdin=stdin,
@@ -74,7 +84,7 @@ class Child:
                 stderr=errors if stderr is None else stderr,
                 bufsize=0,
                 start_new_session=True,
-                preexec_fn=_Setup(cores, os.getpid(), network, group, orphaned),
+                preexec_fn=_Setup(options, os.getpid(), network),
             )
         self._selector = selectors.DefaultSelector()
         assert self.process.stdout is not None  # PIPE above
@@ -188,22 +198,16 @@ def run_to_end(child: Child, seconds: float, interruption: Interruption) -> int 
 class _Setup:
     """Runs in the child between fork and exec; touches nothing that needs a lock."""
 
-    def __init__(
-        self,
-        cores: Sequence[int],
-        parent: int,
-        network: int | None,
-        group: Path | None,
-        orphaned: signal.Signals,
-    ) -> None:
-        self.cores = set(cores)
+    def __init__(self, options: ProcessOptions, parent: int, network: int | None) -> None:
+        group = options.group
+        self.cores = set(options.cores)
         self.parent = parent
         # As many open files as the machine allows: a service holds every connection.
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.files = (hard, hard)
         self.network = network
         self.group = None if group is None else os.fspath(group / "cgroup.procs")
-        self.orphaned = orphaned
+        self.orphaned = options.orphaned
 
     def __call__(self) -> None:
         _libc.prctl(PR_SET_PDEATHSIG, self.orphaned)

@@ -29,7 +29,7 @@ import psutil
 
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process import namespaces
-from wirelab.process.children import Child
+from wirelab.process.children import Child, ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.stack.reference import Stack
 
@@ -164,7 +164,7 @@ class Cluster:
             "--no-instructions",
         ]
         log = self.folder / "initdb.log"
-        child = Child(self.as_owner(command), log=log, stdin=subprocess.DEVNULL)
+        child = Child(self.as_owner(command), ProcessOptions(log=log), stdin=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + INITDB_S_MAX
             while (code := child.wait(POLL_S)) is None and time.monotonic() < deadline:
@@ -279,9 +279,7 @@ class Database:
             command += ["-c", f"{name}={value}"]
         self.child = Child(
             cluster.as_owner(command),
-            log=self._log,
-            namespace=self.namespace,
-            cores=self._cores,
+            ProcessOptions(log=self._log, cores=self._cores, namespace=self.namespace),
             stdin=subprocess.DEVNULL,
         )
         try:

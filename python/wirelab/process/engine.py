@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
+import msgspec
+
+from wirelab.documents.event import Event, Fault, Outcome, Progress
+from wirelab.documents.plan import Group, Plan
 from wirelab.errors import EngineRefused, TrialFailed
 from wirelab.process import engine_binary
-from wirelab.process.children import POLL_S, Child, describe_exit
+from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 
 SILENCE_S_MAX = 30.0
@@ -21,22 +23,29 @@ MARGIN_S = 15.0
 STOP_S = 15.0
 """For the engine to drain and report after it was told to stop."""
 
-Json = dict[str, Any]
-OnProgress = Callable[[Json], None]
+OnProgress = Callable[[Progress], None]
 OnTick = Callable[[], None]
 
 
-def bound_seconds(plan: Json) -> float:
+def bound_seconds(plan: Plan) -> float:
     """The longest that the plan itself allows: warm-up, window, timeout, drain."""
-    return max(_group_bound(group) for group in plan["groups"]) + MARGIN_S
+    return max(_group_bound(group) for group in plan.groups) + MARGIN_S
 
 
-def _group_bound(group: Json) -> float:
-    window = group["window"]
-    length = window["duration_s"] if "duration_s" in window else window["calls"]["max_s"]
-    warmup = group.get("warmup", {}).get("max_s", 5.0)
-    waits = group.get("timeout_s", 10.0) + group.get("drain_s", 10.0)
-    return float(warmup + length + waits)
+def _group_bound(group: Group) -> float:
+    window = group.window
+    length = window.calls.max_s if window.calls is not None else window.duration_s or 0.0
+    return group.warmup.max_s + length + group.timeout_s + group.drain_s
+
+
+@dataclass(frozen=True)
+class RunObserver:
+    """Hears of calls while they are made."""
+
+    on_progress: OnProgress = lambda _: None
+    """Called with every progress line."""
+    on_tick: OnTick = lambda: None
+    """Called about every 50 ms."""
 
 
 class Drive:
@@ -44,31 +53,25 @@ class Drive:
 
     def __init__(
         self,
-        plan: Json,
+        plan: Plan,
+        options: ProcessOptions,
         *,
-        log: Path,
-        cores: Sequence[int] = (),
-        namespace: str | None = None,
-        group: Path | None = None,
         interruption: Interruption,
-        on_progress: OnProgress = lambda _: None,
-        on_tick: OnTick = lambda: None,
+        observer: RunObserver | None = None,
     ) -> None:
-        """``on_tick`` is called about every 50 ms, ``on_progress`` with every progress line."""
+        """Starts it; nothing is called before :meth:`outcome`."""
         self.plan = plan
         self._interruption = interruption
-        self._on_progress = on_progress
-        self._on_tick = on_tick
-        command = [str(engine_binary.find()), "drive"]
-        self._child = Child(command, log=log, cores=cores, namespace=namespace, group=group)
+        self._observer = observer or RunObserver()
+        self._child = Child([str(engine_binary.find()), "drive"], options)
 
-    def outcome(self) -> Json:
+    def outcome(self) -> Outcome:
         """Runs the plan; the outcome says ``interrupted`` when it was cut short. Raises
         :class:`TrialFailed` when the engine dies, hangs or cannot go on,
         :class:`EngineRefused` when it refuses the plan, and :class:`Interrupted` when it
         was told to stop and gave no result."""
         try:
-            self._child.say(json.dumps(self.plan).encode() + b"\n")
+            self._child.say(msgspec.json.encode(self.plan) + b"\n")
             self._child.close_input()
             outcome = self._listen()
             self._child.wait(1.0)
@@ -76,16 +79,16 @@ class Drive:
         finally:
             self._child.kill()
 
-    def _listen(self) -> Json:
+    def _listen(self) -> Outcome:
         deadline = time.monotonic() + bound_seconds(self.plan)
         heard = time.monotonic()
-        told = False
+        stopping = False
         while True:
             line = self._child.line(POLL_S)
-            self._on_tick()
+            self._observer.on_tick()
             now = time.monotonic()
-            if self._interruption.requested and not told:
-                told, deadline = True, now + STOP_S
+            if self._interruption.requested and not stopping:
+                stopping, deadline = True, now + STOP_S
                 self._child.signal(signal.SIGINT)
             self._watch(now, heard if line is None else now, deadline)
             if line is None:
@@ -94,11 +97,11 @@ class Drive:
                 raise self._ended()
             heard = now
             event = self._event(line)
-            if event["event"] == "result":
+            if isinstance(event, Outcome):
                 return event
-            if event["event"] == "error":
+            if isinstance(event, Fault):
                 raise self._fault(event)
-            self._on_progress(event)
+            self._observer.on_progress(event)
 
     def _watch(self, now: float, heard: float, deadline: float) -> None:
         if now > deadline:
@@ -108,18 +111,16 @@ class Drive:
         if now - heard > SILENCE_S_MAX:
             raise TrialFailed(f"the engine was silent for {SILENCE_S_MAX:.0f} s")
 
-    def _event(self, line: bytes) -> Json:
+    def _event(self, line: bytes) -> Event:
         try:
-            event = json.loads(line)
-            if event["event"] in ("progress", "result", "error"):
-                return dict(event)
-        except (ValueError, KeyError, TypeError):
-            pass
-        start = line[:200].decode("utf-8", "replace")
-        raise EngineRefused(
-            f"the engine said {start!r}, which is no event of its contract",
-            "are the engine and the front of one version? run `make setup`",
-        )
+            event: Event = msgspec.json.decode(line, type=Event)
+            return event
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            start = line[:200].decode("utf-8", "replace")
+            raise EngineRefused(
+                f"the engine printed {start!r}, which is no event of its contract: {error}",
+                "are the engine and the front of one version? run `make setup`",
+            ) from error
 
     def _ended(self) -> Exception:
         code = self._child.end(1.0)
@@ -130,11 +131,10 @@ class Drive:
             + (f" ({tail})" if tail else "")
         )
 
-    def _fault(self, event: Json) -> Exception:
-        message, remedy = str(event.get("message")), str(event.get("remedy", ""))
-        if event.get("kind") == "plan":
-            return EngineRefused(f"the engine refused the plan: {message}", remedy)
+    def _fault(self, fault: Fault) -> Exception:
+        if fault.kind == "plan":
+            return EngineRefused(f"the engine refused the plan: {fault.message}", fault.remedy)
         self._child.wait(1.0)
-        tail = self._child.log_tail() if event.get("kind") == "internal" else ""
-        said = f" ({tail})" if tail else ""
-        return TrialFailed(f"the engine could not go on: {message}; {remedy}{said}")
+        tail = self._child.log_tail() if fault.kind == "internal" else ""
+        logged = f" ({tail})" if tail else ""
+        return TrialFailed(f"the engine could not go on: {fault.message}; {fault.remedy}{logged}")

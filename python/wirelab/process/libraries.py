@@ -4,21 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-Role = Literal["server", "codec", "compression", "tls"]
 OWN = "lab's own"
 """The name of code of this project, where no maintained library does the work."""
-
-
-@dataclass(frozen=True)
-class Library:
-    """One row of a ready line's ``libraries``."""
-
-    role: Role
-    name: str
-    version: str
 
 
 def lines(recorded: Any) -> list[str]:

@@ -1,32 +1,50 @@
-"""A process that attends to a trial: a service, a link, a capture.
+"""A process of a trial other than the engine: a service, a link, a capture.
 
-It is told what to do by one JSON object on standard input, says by one JSON line on standard
-output that it is ready or that it refuses, and takes the end of its input as the order to
-stop (docs/reference/process.md).
+It reads one JSON object on standard input, prints one JSON line on standard output when it is
+ready or refuses, and stops when its input ends (docs/reference/process.md). A line is parsed once,
+into the models of :mod:`wirelab.documents`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-import signal
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
+
+import msgspec
 
 from wirelab.errors import TrialFailed
-from wirelab.process.children import POLL_S, Child, describe_exit
+from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 
 Json = dict[str, Any]
+R = TypeVar("R", bound=msgspec.Struct)
+M = TypeVar("M", bound=msgspec.Struct)
 
 
-class ManagedProcess:
+class Refusal(msgspec.Struct, frozen=True):
+    """The option at fault, what is wrong with it, and what to do."""
+
+    option: str = ""
+    message: str = ""
+    remedy: str = ""
+
+
+class _FirstLine(msgspec.Struct, frozen=True):
+    """What every first line may hold."""
+
+    ready: bool = False
+    refused: Refusal | None = None
+
+
+class ManagedProcess(Generic[R]):
     """One such process. Use as a context manager; it ends with the block."""
 
     noun = "the process"
     """What messages call it."""
+    model: ClassVar[type[msgspec.Struct]]
+    """Of its ready line: ``R``."""
     ready_s_max = 20.0
     """Seconds from start to the ready line."""
     stop_s = 2.5
@@ -35,26 +53,25 @@ class ManagedProcess:
     def __init__(
         self,
         command: Sequence[str],
-        order: Json,
+        order: object,
+        options: ProcessOptions,
         *,
-        log: Path,
         interruption: Interruption,
-        cores: Sequence[int] = (),
-        namespace: str | None = None,
-        group: Path | None = None,
-        orphaned: signal.Signals = signal.SIGKILL,
     ) -> None:
         """Starts it and waits for its ready line. Raises :class:`TrialFailed` when it refuses,
-        dies, is silent for too long or says something else."""
-        self.child = Child(
-            command, log=log, cores=cores, namespace=namespace, group=group, orphaned=orphaned
-        )
+        dies, is silent for too long or prints something else."""
+        self.child = Child(command, options)
         try:
-            self.child.say(json.dumps(order).encode() + b"\n")
-            self.said = self._ready(interruption)
+            self.child.say(msgspec.json.encode(order) + b"\n")
+            line = self._first_line(interruption)
+            self.ready: R = self._parse(line)
+            self.ready_line: Json = msgspec.json.decode(line)
         except BaseException:
             self._give_up()
             raise
+
+    ready_line: Json
+    """The whole ready line as printed, for records; a service may print more than its model."""
 
     def __enter__(self) -> Self:
         return self
@@ -67,26 +84,22 @@ class ManagedProcess:
         code = self.child.wait(0.0)
         return "" if code is None else f"{self.noun} ended with {describe_exit(code)}{self._tail()}"
 
-    def accept(self, said: Json) -> None:
-        """Sees what the process says in place of what is waited for. Raises what that means;
-        nothing here."""
+    def accept(self, line: bytes) -> None:
+        """Sees a line that is not the one waited for. Raises what that means; nothing here."""
 
-    def final_messages(self, key: str) -> Json:
-        """Orders the end, and returns the object ``key`` of the line that the process says
-        then. Raises :class:`TrialFailed` when it ends without, and as :meth:`accept`."""
+    def final_message(self, model: type[M]) -> M:
+        """Ends the input, and returns the line that the process prints then. Raises
+        :class:`TrialFailed` when it ends without, and as :meth:`accept`."""
         self.child.close_input()
         deadline = time.monotonic() + self.stop_s
         while line := self.child.line(max(0.0, deadline - time.monotonic())):
-            said = _object(line)
-            if isinstance(words := said.get(key), dict):
-                return words
-            self.accept(said)
+            with contextlib.suppress(msgspec.MsgspecError):
+                return msgspec.json.decode(line, type=model)
+            self.accept(line)
         code = self.child.end(0.0)
-        raise TrialFailed(f"{self.noun} ended with {describe_exit(code)} and no word{self._tail()}")
-
-    def final_message(self) -> Json:
-        """What it said before it ended by itself; empty where it said no object."""
-        return _object(self.child.line(0.0) or b"")
+        raise TrialFailed(
+            f"{self.noun} ended with {describe_exit(code)} and without a report{self._tail()}"
+        )
 
     def _give_up(self) -> None:
         self.child.kill()
@@ -95,7 +108,7 @@ class ManagedProcess:
         tail = self.child.log_tail()
         return f" ({tail})" if tail else ""
 
-    def _ready(self, interruption: Interruption) -> Json:
+    def _first_line(self, interruption: Interruption) -> bytes:
         deadline = time.monotonic() + self.ready_s_max
         while (line := self.child.line(POLL_S)) is None:
             interruption.check()
@@ -106,35 +119,30 @@ class ManagedProcess:
             raise TrialFailed(
                 f"{self.noun} ended with {describe_exit(code)} before it was ready{self._tail()}"
             )
-        return self._read(line)
+        return line
 
-    def _read(self, line: bytes) -> Json:
+    def _parse(self, line: bytes) -> R:
         start = line[:200].decode("utf-8", "replace")
         try:
-            said = json.loads(line)
-        except ValueError as error:
+            first = msgspec.json.decode(line, type=_FirstLine)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise self._no_ready_line(start, error) from error
-        if isinstance(said, dict) and isinstance(refused := said.get("refused"), dict):
+        if first.refused is not None:
+            refused = first.refused
             raise Refused(
-                f"{self.noun} refused {refused.get('option')}: {refused.get('message')};",
-                str(refused.get("remedy", "")),
+                f"{self.noun} refused {refused.option}: {refused.message};", refused.remedy
             )
-        if isinstance(said, dict):
-            self.accept(said)
-        if not isinstance(said, dict) or said.get("ready") is not True:
+        self.accept(line)
+        if not first.ready:
             raise self._no_ready_line(start, "it is not an object with ready: true")
-        return said
+        try:
+            ready = cast(R, msgspec.json.decode(line, type=self.model))
+        except msgspec.ValidationError as error:
+            raise TrialFailed(f"{self.noun}'s ready line: {error}") from error
+        return ready
 
     def _no_ready_line(self, start: str, why: object) -> TrialFailed:
-        return TrialFailed(f"{self.noun} said no ready line but {start!r}: {why}")
-
-
-def _object(line: bytes) -> Json:
-    """The line's JSON object; empty where it is none."""
-    with contextlib.suppress(ValueError):
-        if isinstance(said := json.loads(line), dict):
-            return said
-    return {}
+        return TrialFailed(f"{self.noun} printed no ready line but {start!r}: {why}")
 
 
 class Refused(TrialFailed):

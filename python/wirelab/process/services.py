@@ -7,14 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from wirelab.documents.service_ready import Ready
 from wirelab.errors import BuildError, TrialFailed
 from wirelab.process import builds, engine_binary, metrics
+from wirelab.process.children import ProcessOptions
 from wirelab.process.digests import binary_digest
 from wirelab.process.endpoint import ANY_PORT, Endpoint, ListenSpec
 from wirelab.process.interruption import Interruption
-from wirelab.process.libraries import Library
 from wirelab.process.managed import ManagedProcess
 from wirelab.stack.manifests import Catalogue, Manifest
 from wirelab.stack.reference import Stack
@@ -23,21 +22,6 @@ AT_ANY_PORT = ListenSpec()
 """Without TLS, on a free port of the loopback interface."""
 
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Ready:
-    """What the lab needs of the ready line; results carry the whole line."""
-
-    ready: bool
-    address: str
-    metrics: str
-    pid: int
-    language: str
-    runtime: str
-    libraries: tuple[Library, ...]
-    ior: str | None = None
-    report: str | None = None
 
 
 @dataclass(frozen=True)
@@ -116,43 +100,27 @@ def _program(manifest: Manifest, out: Path) -> Program:
     return Program(manifest, command)
 
 
-class Service(ManagedProcess):
+class Service(ManagedProcess[Ready]):
     """A running service. Use as a context manager; it ends with the block. Its calls in
     flight get one second of its time to end."""
 
     noun = "the service"
+    model = Ready
 
     def __init__(
         self,
         program: Program,
         configuration: Json,
+        options: ProcessOptions,
         *,
-        log: Path,
-        cores: tuple[int, ...] = (),
-        namespace: str | None = None,
-        group: Path | None = None,
         interruption: Interruption,
     ) -> None:
-        """Starts it, in a network namespace and a control group where given, and waits for its
-        ready line. Raises :class:`TrialFailed` when it refuses, dies, is silent for 20 s or says
-        something else."""
+        """Starts it and waits for its ready line. Raises :class:`TrialFailed` when it refuses,
+        dies, is silent for 20 s or prints something else."""
         self.program = program
         self.configuration = configuration
-        self._namespace = namespace
-        super().__init__(
-            program.command,
-            configuration,
-            log=log,
-            cores=cores,
-            namespace=namespace,
-            group=group,
-            interruption=interruption,
-        )
-        try:
-            self.ready = msgspec.convert(self.said, Ready)
-        except msgspec.ValidationError as error:
-            self.child.kill()
-            raise TrialFailed(f"the service's ready line: {error}") from error
+        self._namespace = options.namespace
+        super().__init__(program.command, configuration, options, interruption=interruption)
 
     def contact(self, appointment: ListenSpec) -> Endpoint:
         """How to reach it. Raises :class:`TrialFailed` where its ready line lacks what its

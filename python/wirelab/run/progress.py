@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from wirelab.format.console import Console, Line
 from wirelab.format.counting import counted
@@ -15,9 +15,8 @@ from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
+    from wirelab.documents.event import Progress as EngineProgress
     from wirelab.experiment.matrix import PlannedTrial
-
-Json = dict[str, Any]
 
 
 class Progress(Protocol):
@@ -34,7 +33,7 @@ class Progress(Protocol):
     def trial(self, planned: PlannedTrial) -> None:
         """A trial begins."""
 
-    def inside(self, event: Json) -> None:
+    def inside(self, progress: EngineProgress) -> None:
         """A progress line of the engine."""
 
     def finished(self, trial: Trial) -> None:
@@ -78,7 +77,7 @@ class Silent:
 
     def trial(self, planned: PlannedTrial) -> None: ...
 
-    def inside(self, event: Json) -> None: ...
+    def inside(self, progress: EngineProgress) -> None: ...
 
     def finished(self, trial: Trial) -> None: ...
 
@@ -116,10 +115,9 @@ class OnConsole:
         self._phase = "starting"
         self._show()
 
-    def inside(self, event: Json) -> None:
-        calls, errors = event.get("calls", 0), event.get("errors", 0)
-        failed = f", {errors:,} failed" if errors else ""
-        self._phase = f"{event.get('phase')}, {counted(calls, 'call')}{failed}"
+    def inside(self, progress: EngineProgress) -> None:
+        failed = f", {progress.errors:,} failed" if progress.errors else ""
+        self._phase = f"{progress.phase}, {counted(progress.calls, 'call')}{failed}"
         self._show()
 
     def finished(self, trial: Trial) -> None:

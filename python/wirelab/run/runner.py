@@ -27,7 +27,7 @@ from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import ENGINE
 from wirelab.trial.record import Trial
-from wirelab.trial.runner import Lab, measure, try_out
+from wirelab.trial.runner import Lab, TrialRunner, try_out
 
 T = TypeVar("T")
 
@@ -162,7 +162,7 @@ def _measure_all(
 
 def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory) -> Trial:
     def measured() -> Trial:
-        return measure(lab, planned, directory.fresh_folder(planned.id))
+        return TrialRunner(lab, planned, directory.fresh_folder(planned.id)).run()
 
     trial = _guarded(directory.folder, measured)
     directory.journal.append(trial)

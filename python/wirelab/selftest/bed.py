@@ -9,19 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
 
+from wirelab.documents import to_json
+from wirelab.documents.plan import Plan
 from wirelab.experiment import placement
-from wirelab.process.engine import Drive
+from wirelab.process.children import ProcessOptions
+from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.selftest import witness
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.trial.observer import Observer
+from wirelab.trial.observer import Observer, window_ns
 from wirelab.trial.runner import PROGRESS_MS
 
 Json = dict[str, Any]
@@ -133,8 +137,7 @@ class Bed:
         with Service(
             program,
             settings.configuration(stack),
-            log=self._folder / "service.log",
-            cores=self._table.service,
+            ProcessOptions(log=self._folder / "service.log", cores=self._table.service),
             interruption=self._interruption,
         ) as service:
             groups = [{**group, "target": service.ready.address}]
@@ -155,18 +158,16 @@ class Bed:
             "groups": groups,
         }
         drive = Drive(
-            plan,
-            log=self._folder / "engine.log",
-            cores=self._table.engine,
+            msgspec.convert(plan, Plan),
+            ProcessOptions(log=self._folder / "engine.log", cores=self._table.engine),
             interruption=self._interruption,
-            on_progress=observer.progress,
-            on_tick=observer.tick,
+            observer=RunObserver(on_progress=observer.progress, on_tick=observer.tick),
         )
-        outcome = drive.outcome()
+        outcome = to_json(drive.outcome())
         self._interruption.check()
         observer.finish()
         found: Json = outcome["groups"][0]
-        return Observed(found, observer.findings(found), *_stamps(log))
+        return Observed(found, observer.findings(*window_ns(found)), *_stamps(log))
 
 
 def _stamps(log: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wirelab.checks.link import driver_text
+from wirelab.documents import to_json
+from wirelab.documents.link import Measure
+from wirelab.documents.link_ready import Ready
 from wirelab.drive.session import Amount, Call, drive_stack
 from wirelab.errors import WirelabError
 from wirelab.experiment import placement
@@ -24,6 +27,7 @@ from wirelab.stack.link_names import Driver
 from wirelab.stack.reference import Stack
 from wirelab.trial import capture as captures
 from wirelab.trial import link as links
+from wirelab.trial.link import LinkSpec
 
 Ability = Literal["yes", "limited", "no"]
 FILES_ENOUGH = 22_000
@@ -147,33 +151,34 @@ def _links() -> Finding:
     found = _tried("lan", "auto")
     if isinstance(found, Finding):
         return found
-    return Finding("links", "yes", f"{driver_text(found)}, {_round_trip(found)}")
+    return Finding("links", "yes", f"{driver_text(to_json(found))}, {_round_trip(found)}")
 
 
 def _emulator() -> Finding:
     found = _tried("wlan", "emulator")
     if isinstance(found, Finding):
         return replace(found, name="emulator")
-    scheduling = (found.get("emulator") or {}).get("scheduling")
+    scheduling = found.emulator.scheduling if found.emulator else None
     said = f"{_round_trip(found)} at 2.5 ms nominal, scheduling {scheduling}"
     if scheduling == "fifo":
         return Finding("emulator", "yes", said)
     return Finding("emulator", "limited", said, "other processes make packets late")
 
 
-def _tried(profile: str, driver: Driver) -> dict[str, Any] | Finding:
+def _tried(profile: str, driver: Driver) -> Ready | Finding:
     """The ready line of a link that was made for a moment, or why it cannot be."""
     try:
         with Interruption() as interruption, Scratch() as scratch:
             log = scratch.folder / "link.log"
-            return links.try_out(profile, log, interruption, driver=driver, pings=20)
+            spec = LinkSpec(profile, driver=driver, measure=Measure(pings=20))
+            return links.try_out(spec, log, interruption)
     except WirelabError as error:
         return Finding("links", "no", error.message, error.remedy)
 
 
-def _round_trip(ready: dict[str, Any]) -> str:
-    rtt = ready["measured"]["rtt_ms"]
-    p50, p99 = (format_seconds(rtt[name] / 1e3) for name in ("p50", "p99"))
+def _round_trip(ready: Ready) -> str:
+    rtt = ready.measured.rtt_ms
+    p50, p99 = (format_seconds(value / 1e3) for value in (rtt.p50, rtt.p99))
     return f"a round trip of {p50} (p99 {p99})"
 
 

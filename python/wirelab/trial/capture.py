@@ -7,13 +7,19 @@ namespace of its end. On loopback both ends are one interface, which is captured
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
+from wirelab.documents.capture import Config
+from wirelab.documents.capture_line import Captured, Line
 from wirelab.errors import LabError, StorageError, TrialFailed
 from wirelab.experiment.capture_ends import SIDES, CaptureChoice
 from wirelab.process import engine_binary
+from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.trial.link import AnyLink, End, Loopback
@@ -21,38 +27,42 @@ from wirelab.trial.link import AnyLink, End, Loopback
 Json = dict[str, Any]
 
 
-class Capture(ManagedProcess):
+@dataclass(frozen=True)
+class CaptureSpec:
+    """What is captured, and into which file."""
+
+    side: str
+    """``client`` or ``server``."""
+    end: End
+    file: Path
+    port: int | None
+    """TCP port whose packets are kept; None: all."""
+
+
+class Capture(ManagedProcess[Line]):
     """One running capture. Use as a context manager."""
 
+    model = Line
     stop_s = 10.0
     """The ring is drained into the file first."""
 
     def __init__(
-        self,
-        side: str,
-        end: End,
-        file: Path,
-        *,
-        port: int | None,
-        cores: tuple[int, ...],
-        log: Path,
-        interruption: Interruption,
+        self, spec: CaptureSpec, *, cores: tuple[int, ...], log: Path, interruption: Interruption
     ) -> None:
-        """Captures the packets of a TCP port into ``file``. Raises :class:`TrialFailed`,
+        """Captures the packets of a TCP port into a file. Raises :class:`TrialFailed`,
         :class:`Refused` where it cannot be had, and :class:`StorageError` without room."""
-        self.noun = f"the capture at the {side}'s end"
-        self.file = file
-        order = {
-            "interface": end.interface,
-            "file": str(file.absolute()),
-            "port": port,
-            "cores": list(cores),
-        }
+        self.noun = f"the capture at the {spec.side}'s end"
+        self.file = spec.file
+        config = Config(
+            interface=spec.end.interface,
+            file=str(spec.file.absolute()),
+            port=spec.port,
+            cores=cores,
+        )
         super().__init__(
             [str(engine_binary.find()), "capture"],
-            order,
-            log=log,
-            namespace=end.namespace,
+            config,
+            ProcessOptions(log=log, namespace=spec.end.namespace),
             interruption=interruption,
         )
 
@@ -61,24 +71,37 @@ class Capture(ManagedProcess):
         was for want of room."""
         death = self.death()
         if death:
-            self.accept(self.final_message())
+            self.accept(self.child.line(0.0) or b"")
             raise TrialFailed(f"{death} in mid-trial")
 
     def finish(self) -> Json:
-        """Its record, once the trial is over. Raises :class:`TrialFailed` when it says none,
+        """Its record, once the trial is over. Raises :class:`TrialFailed` when it prints none,
         and :class:`StorageError` when it had no room."""
-        caught = self.final_messages("captured")
-        return {"file": self.file.name, "interface": self.said.get("interface"), **caught}
+        captured = self.final_message(_Ended).captured
+        return {
+            "file": self.file.name,
+            "interface": self.ready.interface,
+            **msgspec.to_builtins(captured),
+        }
 
-    def accept(self, said: Json) -> None:
+    def accept(self, line: bytes) -> None:
         """A trial without room for its packets is none that failed: it can be measured once
         there is room, and till then nothing else can. Raises :class:`StorageError`."""
-        failed = said.get("failed", {})
-        if failed.get("out_of_room"):
+        try:
+            failed = msgspec.json.decode(line, type=Line).failed
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return
+        if failed is not None and failed.out_of_room:
             raise StorageError(
-                f"{self.noun} cannot be written: {failed['message']}",
+                f"{self.noun} cannot be written: {failed.message}",
                 "finished trials are kept; make room and give the same command again to go on",
             )
+
+
+class _Ended(msgspec.Struct, frozen=True):
+    """The line of a capture that has ended well."""
+
+    captured: Captured
 
 
 class Captures:
@@ -100,11 +123,9 @@ class Captures:
         sides = SIDES[choice][:1] if isinstance(link, Loopback) else SIDES[choice]
         with ExitStack() as unwound:
             for side in sides:
+                end = link.client if side == "client" else link.server
                 capture = Capture(
-                    side,
-                    link.client if side == "client" else link.server,
-                    folder / f"capture-{side}.pcapng",
-                    port=port,
+                    CaptureSpec(side, end, folder / f"capture-{side}.pcapng", port),
                     cores=cores,
                     log=folder / f"capture-{side}.log",
                     interruption=interruption,
@@ -138,9 +159,9 @@ def try_out(folder: Path, interruption: Interruption) -> None:
     """Captures for a moment on loopback. Raises :class:`LabError` where it cannot, with the
     reason and what to do."""
     file, log = folder / "try-out.pcapng", folder / "try-out.log"
-    common: Json = {"port": 1, "cores": (), "log": log, "interruption": interruption}
+    spec = CaptureSpec("client", End(), file, port=1)
     try:
-        with Capture("client", End(), file, **common) as capture:
+        with Capture(spec, cores=(), log=log, interruption=interruption) as capture:
             capture.finish()
             return
     except Refused as refused:

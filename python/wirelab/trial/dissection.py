@@ -14,7 +14,7 @@ from typing import Any
 
 from wirelab.errors import LabError, UsageError
 from wirelab.process import engine_binary
-from wirelab.process.children import POLL_S, Child, describe_exit
+from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.interruption import Interruption
 
 SECONDS_MAX = 600.0
@@ -54,7 +54,7 @@ def dissect(
     """The document of a capture. Raises :class:`UsageError` for a file that cannot be read as
     one, :class:`LabError` where the engine fails, :class:`Interrupted` on request."""
     command = [str(engine_binary.find()), "dissect", str(capture), *look.options()]
-    child = Child(command, log=log, cores=cores)
+    child = Child(command, ProcessOptions(log=log, cores=cores))
     try:
         child.close_input()
         text = _output(child, interruption)

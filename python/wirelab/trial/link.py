@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import signal
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from wirelab.documents.link import AfterIdle, Congestion, LinkConfig, Measure, ProfileChoice
+from wirelab.documents.link_ended import LinkEnded
+from wirelab.documents.link_ready import End as ReadyEnd
+from wirelab.documents.link_ready import Nominal, Ready
 from wirelab.errors import LabError, TrialFailed
 from wirelab.process import engine_binary, machine, metrics, namespaces
+from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess, Refused
 from wirelab.process.metrics import Sample
@@ -46,22 +52,42 @@ class End:
 
 
 @dataclass(frozen=True)
-class _ReadyEnd:
-    interface: str
-    address: str
-    namespace: str
+class LinkSpec:
+    """What link is asked for: a profile, and how TCP behaves at its ends."""
 
+    profile: OwnProfile | str
+    congestion: Congestion = "cubic"
+    """This and the next two are values of the axes of those names."""
+    initial_window: str = KERNEL
+    after_idle: AfterIdle = "restart"
+    driver: Driver | None = None
+    """None: the profile's."""
+    measure: Measure = field(default_factory=Measure)
+    """What the link measures before it is ready."""
 
-@dataclass(frozen=True)
-class _Ready:
-    """What the lab needs of the ready line."""
+    @classmethod
+    def of(cls, profile: OwnProfile | str, axes: Mapping[str, str], measure: Measure) -> LinkSpec:
+        """The link of a trial whose stack has these axes."""
+        return cls(
+            profile,
+            congestion=cast(Congestion, axes["congestion"]),
+            initial_window=axes["initial_window"],
+            after_idle=cast(AfterIdle, axes["after_idle"]),
+            measure=measure,
+        )
 
-    name: str
-    driver: str
-    client: _ReadyEnd
-    server: _ReadyEnd
-    nominal: Json
-    measured: Json
+    def config(self, cores: tuple[int, ...]) -> LinkConfig:
+        """What the process reads."""
+        document = link_names.document(self.profile)
+        return LinkConfig(
+            profile=msgspec.convert(document, ProfileChoice),
+            driver=self.driver or link_names.driver(self.profile),
+            congestion=self.congestion,
+            initcwnd=None if self.initial_window == KERNEL else int(self.initial_window),
+            after_idle=self.after_idle,
+            cores=cores,
+            measure=self.measure,
+        )
 
 
 class Loopback:
@@ -87,53 +113,27 @@ class Loopback:
         return {"name": LOOPBACK, "congestion": {"client": own, "server": own}}
 
 
-class Link(ManagedProcess):
+class Link(ManagedProcess[Ready]):
     """A running link. Use as a context manager; nothing of it is left after the block."""
 
     noun = "the link"
+    model = Ready
     ready_s_max = 180.0
     stop_s = 10.0
 
     def __init__(
-        self,
-        profile: OwnProfile | str,
-        *,
-        congestion: str,
-        initial_window: str = KERNEL,
-        after_idle: str = "restart",
-        measure: Json,
-        driver: Driver | None = None,
-        cores: tuple[int, ...],
-        log: Path,
-        interruption: Interruption,
+        self, spec: LinkSpec, *, cores: tuple[int, ...], log: Path, interruption: Interruption
     ) -> None:
-        """Makes it, and measures it as ``measure`` says; ``congestion``, ``initial_window``
-        and ``after_idle`` are values of those axes; ``driver`` is by default the profile's.
-        Raises :class:`TrialFailed`, and
-        :class:`Refused` where it cannot be had."""
-        order = {
-            "profile": link_names.document(profile),
-            "driver": driver or link_names.driver(profile),
-            "congestion": congestion,
-            "initcwnd": None if initial_window == KERNEL else int(initial_window),
-            "after_idle": after_idle,
-            "cores": list(cores),
-            "measure": measure,
-        }
+        """Makes it, and measures it. Raises :class:`TrialFailed`, and :class:`Refused` where it
+        cannot be had."""
         self._cpu: list[Sample] = []
         # On SIGTERM it removes what it has made; SIGKILL would leave that behind.
         super().__init__(
             [str(engine_binary.find()), "link"],
-            order,
-            log=log,
+            spec.config(cores),
+            ProcessOptions(log=log, orphaned=signal.SIGTERM),
             interruption=interruption,
-            orphaned=signal.SIGTERM,
         )
-        try:
-            self.ready = msgspec.convert(self.said, _Ready)
-        except msgspec.ValidationError as error:
-            self._give_up()
-            raise TrialFailed(f"the link's ready line: {error}") from error
         self.client = _end(self.ready.client)
         self.server = _end(self.ready.server)
         self.tick()
@@ -153,19 +153,19 @@ class Link(ManagedProcess):
 
     def settle(self) -> None:
         """Waits until what was sent last has arrived, so that captures have it."""
-        rtt_ms = (self.ready.measured.get("rtt_ms") or {}).get("p99") or 0.0
-        time.sleep(min(SETTLE_S_MAX, float(rtt_ms) * 2e-3 + 0.02))
+        rtt = self.ready.measured.rtt_ms
+        time.sleep(min(SETTLE_S_MAX, (rtt.p99 if rtt else 0.0) * 2e-3 + 0.02))
 
     def finish(self, start_ns: int, end_ns: int) -> Json:
         """Its record, once the trial is over, with the CPU seconds of the whole process within
-        the window from ``start_ns`` to ``end_ns``. Raises :class:`TrialFailed` when it says
+        the window from ``start_ns`` to ``end_ns``. Raises :class:`TrialFailed` when it prints
         none."""
-        ended = self.final_messages("link")
-        ended["cpu_window_s"] = metrics.growth(self._cpu, start_ns, end_ns)
-        told = {key: self.said[key] for key in self.said if key not in ("ready", "pid")}
-        for side in ("client", "server"):
-            told[side] = {key: told[side][key] for key in ("interface", "address")}
-        return {**told, **ended}
+        ended = self.final_message(LinkEnded).link
+        cpu_window_s = metrics.growth(self._cpu, start_ns, end_ns)
+        record = {k: v for k, v in self.ready_line.items() if k not in ("ready", "pid")}
+        for name, end in (("client", self.client), ("server", self.server)):
+            record[name] = {"interface": end.interface, "address": end.address}
+        return {**record, **msgspec.to_builtins(ended), "cpu_window_s": cpu_window_s}
 
     def _give_up(self) -> None:
         self.child.end(self.stop_s)
@@ -180,78 +180,55 @@ class Link(ManagedProcess):
 AnyLink = Loopback | Link
 
 
-def _end(ready: _ReadyEnd) -> End:
+def _end(ready: ReadyEnd) -> End:
     return End(ready.interface, ready.address, ready.namespace)
 
 
 def open_link(
-    profile: OwnProfile | str,
-    *,
-    congestion: str,
-    initial_window: str = KERNEL,
-    after_idle: str = "restart",
-    measure: Json,
-    cores: tuple[int, ...],
-    log: Path,
-    interruption: Interruption,
+    spec: LinkSpec, *, cores: tuple[int, ...], log: Path, interruption: Interruption
 ) -> AnyLink:
     """The link of a trial, measured. Raises :class:`TrialFailed`, also where nothing comes
     through it."""
-    if profile == LOOPBACK:
+    if spec.profile == LOOPBACK:
         return Loopback()
-    link = Link(
-        profile,
-        congestion=congestion,
-        initial_window=initial_window,
-        after_idle=after_idle,
-        measure=measure,
-        cores=cores,
-        log=log,
-        interruption=interruption,
-    )
+    link = Link(spec, cores=cores, log=log, interruption=interruption)
     from wirelab.checks import link as link_checks
 
-    reason = link_checks.dead(profile, link.said)
+    reason = link_checks.dead(spec.profile, link.ready)
     if reason:
         with link:
             raise TrialFailed(reason)
     return link
 
 
-def measurement(nominal: Json) -> Json:
+def measurement(nominal: Nominal | None) -> Measure:
     """What a link measures of itself before each trial: its round trip always, loss and rate
     where it has them. Probes are UDP: what it loses of SYNs is counted in the trial."""
-    pings = int(PINGING_S * 1e3 / max(1.0, float(nominal.get("rtt_ms") or 0.0)))
-    rates = (nominal.get("rate_kbit") or {}).values()
-    return {
-        "pings": max(PINGS_MIN, min(PINGS_MAX, pings)),
-        "loss_packets": LOSS_PACKETS if nominal.get("loss_percent") else 0,
-        "rate": any(rate is not None for rate in rates),
-    }
+    if nominal is None:
+        return Measure(pings=PINGS_MAX, loss_packets=0, rate=False)
+    pings = int(PINGING_S * 1e3 / max(1.0, nominal.rtt_ms))
+    rates = (nominal.rate_kbit.forward, nominal.rate_kbit.backward)
+    return Measure(
+        pings=max(PINGS_MIN, min(PINGS_MAX, pings)),
+        loss_packets=LOSS_PACKETS if nominal.loss_percent else 0,
+        rate=any(rate is not None for rate in rates),
+    )
 
 
-def try_out(
-    profile: OwnProfile | str,
-    log: Path,
-    interruption: Interruption,
-    *,
-    driver: Driver | None = None,
-    pings: int = 1,
-) -> Json:
+def try_out(spec: LinkSpec, log: Path, interruption: Interruption) -> Ready:
     """Makes and removes the link. Returns its ready line. Raises :class:`LabError` where it
     cannot be had, with the reason and what to do."""
-    measure = {"pings": pings, "loss_packets": 0, "rate": False}
-    common: Json = {"congestion": "cubic", "cores": (), "interruption": interruption}
+    name = link_names.name(spec.profile)
     try:
-        with Link(profile, measure=measure, driver=driver, log=log, **common) as link:
-            return link.said
+        with Link(spec, cores=(), log=log, interruption=interruption) as link:
+            return link.ready
     except Refused as refused:
         reason, remedy = refused.message, refused.remedy
         if "profile." in refused.message:  # a key of it, which is wrong on every machine
-            raise LabError(f"link {link_names.name(profile)}: {reason}", remedy) from refused
+            raise LabError(f"link {name}: {reason}", remedy) from refused
     except TrialFailed as failure:
-        reason, remedy = failure.reason, "`wirelab doctor` tells what this machine can do"
+        reason, remedy = failure.reason, "`wirelab doctor` shows what this machine can do"
     raise LabError(
-        f"link {link_names.name(profile)} cannot be had here: {reason}",
+        f"link {name} cannot be had here: {reason}",
         f"{remedy} (in an experiment: `links: loopback`)",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from wirelab.documents.event import Progress
 from wirelab.process import metrics
 from wirelab.process.metrics import Metrics, Sample
 from wirelab.process.services import Service
@@ -17,6 +18,12 @@ GLANCE_S_MAX = 0.25
 """A service too busy to answer a scrape in that time is not asked again in this window."""
 
 Json = dict[str, Any]
+
+
+def window_ns(group: Json) -> tuple[int, int]:
+    """Start and end of the window of a group's result, nanoseconds of CLOCK_MONOTONIC."""
+    start_ns = int(group["window_start_ns"])
+    return start_ns, start_ns + round(group["window_s"] * 1e9)
 
 
 class Observer:
@@ -45,13 +52,13 @@ class Observer:
         if self._measuring and not self._too_busy and now >= self._due_ns:
             self._scrape()
 
-    def progress(self, event: Json) -> None:
+    def progress(self, progress: Progress) -> None:
         """Hears the engine's progress lines."""
-        if event.get("phase") == "measure" and not self._measuring:
+        if progress.phase == "measure" and not self._measuring:
             self._measuring = True
             self._count_switches()
             self.tick()
-        elif event.get("phase") == "drain":
+        elif progress.phase == "drain":
             self._window_over()
 
     def _window_over(self) -> None:
@@ -71,11 +78,9 @@ class Observer:
         self.tick()
         self.text_after = self._service.scrape()
 
-    def findings(self, group: Json) -> Json:
-        """What a trial's ``service`` holds, given the engine's figures for the window."""
+    def findings(self, start_ns: int, end_ns: int) -> Json:
+        """What a trial's ``service`` holds, given the ends of the window."""
         before, after = metrics.parse(self.text_before), metrics.parse(self.text_after)
-        start_ns = int(group["window_start_ns"])
-        end_ns = start_ns + round(group["window_s"] * 1e9)
         return {
             "cpu_s": self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
             "cpu_window_s": metrics.growth(self._cpu, start_ns, end_ns),

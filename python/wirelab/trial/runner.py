@@ -9,8 +9,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wirelab import loadtools as callers
-from wirelab.checks import load as verdicts
+import msgspec
+
+from wirelab import loadtools
+from wirelab.checks import load as load_checks
+from wirelab.documents import to_json
+from wirelab.documents.event import Progress
+from wirelab.documents.link import Measure
+from wirelab.documents.link_ready import Nominal
+from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
 from wirelab.experiment import placement
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
@@ -19,9 +26,10 @@ from wirelab.experiment.model import NO_CAPTURE, Experiment
 from wirelab.experiment.placement import Table
 from wirelab.identity import Admission
 from wirelab.loadtools import ToolRequest, Tools
-from wirelab.process import cgroups as quotas
+from wirelab.process import cgroups
+from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import Endpoint, ListenSpec
-from wirelab.process.engine import Drive
+from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
@@ -31,8 +39,8 @@ from wirelab.trial import dissection, histograms, reconciliation
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.dissection import Look
-from wirelab.trial.link import AnyLink, open_link
-from wirelab.trial.observer import Observer
+from wirelab.trial.link import AnyLink, LinkSpec, open_link
+from wirelab.trial.observer import Observer, window_ns
 from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.record import Trial, now
 
@@ -50,15 +58,15 @@ class Lab:
     admission: Admission
     scratch: Scratch
     interruption: Interruption
-    on_progress: Callable[[Json], None] = lambda _: None
+    on_progress: Callable[[Progress], None] = lambda _: None
     tools: Tools = field(default_factory=Tools)
-    nominal: dict[Profile, Json] = field(default_factory=dict)
+    nominal: dict[Profile, Nominal] = field(default_factory=dict)
     """What links nominally are, once they have been tried out."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a trial gave before it is judged."""
+    """What a trial gave before it is judged: parts of its record."""
 
     outcome: Json
     service: Json
@@ -74,41 +82,9 @@ class TrialContext:
     link: AnyLink
     service: Service
     captures: Captures
-    contact: Endpoint
+    endpoint: Endpoint
     client_group: Path | None = None
     """The control group of the caller, where it has a CPU quota."""
-
-
-@dataclass(frozen=True)
-class RunObserver:
-    """Who hears of a caller while it runs."""
-
-    on_progress: Callable[[Json], None]
-    on_tick: Callable[[], None]
-
-
-def measure(lab: Lab, planned: PlannedTrial, folder: Path) -> Trial:
-    """Measures one trial into ``folder``. A trial that fails is returned as failed, with
-    its reason. Raises :class:`LabError`, :class:`Interrupted`, :class:`OSError`."""
-    table = placement.choose(planned.cell.placement)
-    processors = lab.experiment.processors or table.processors()
-    trial = Trial(
-        id=planned.id,
-        point=planned.cell.point,
-        repeat=planned.repeat,
-        order=planned.order,
-        status="failed",
-        started=now(),
-        placement={**_placement(planned, table), "processors": processors},
-    )
-    began = time.monotonic()
-    try:
-        with placement.front_on(table):
-            finished = _finished(trial, _measured(lab, planned, table, folder))
-    except TrialFailed as failure:
-        finished = replace(trial, reason=failure.reason)
-    finished = replace(finished, seconds=time.monotonic() - began)
-    return replace(finished, checks=verdicts.check(finished))
 
 
 def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
@@ -117,7 +93,8 @@ def try_out(lab: Lab, planned: Iterable[PlannedTrial]) -> None:
     cells = [trial.cell for trial in planned]
     log = lab.scratch.folder / "link.log"
     for link in dict.fromkeys(cell.link for cell in cells if cell.link != LOOPBACK):
-        lab.nominal[link] = links.try_out(link, log, lab.interruption)["nominal"]
+        spec = LinkSpec(link, measure=Measure(pings=1))
+        lab.nominal[link] = links.try_out(spec, log, lab.interruption).nominal
     if any(cell.capture != NO_CAPTURE for cell in cells):
         captures.try_out(lab.scratch.folder, lab.interruption)
 
@@ -137,7 +114,7 @@ def settings(
     )
 
 
-def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: Endpoint) -> Json:
+def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: Endpoint) -> Plan:
     """The engine's plan for the trial."""
     cell = planned.cell
     load = cell.load.point()
@@ -146,7 +123,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: E
     cold = cell.stack.axes["start"] == "cold"
     group = {
         "name": "main",
-        **contact.group(),
+        **endpoint.group(),
         "stack": cell.stack.engine_stack(),
         "workload": cell.message.workload(),
         "load": load,
@@ -158,208 +135,224 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, contact: E
         "timeout_s": experiment.timeout,
         "drain_s": experiment.drain,
     }
-    return {
-        **table.threading(rationed=quotas.share(cell.stack.axes["client.cpu"]) is not None),
+    rationed = cgroups.share(cell.stack.axes["client.cpu"]) is not None
+    document = {
+        **table.threading(rationed=rationed),
         "progress_ms": PROGRESS_MS,
         "groups": [group],
     }
+    return msgspec.convert(document, Plan)
 
 
-def errand(
-    experiment: Experiment, planned: PlannedTrial, table: Table, scene: TrialContext
-) -> ToolRequest:
-    """What a foreign tool is asked to do in the trial. It has no warm-up of its own and
-    cannot tell when a series is stationary, so that its first run takes the longest time that
-    the experiment allows for that."""
-    cell = planned.cell
-    axes = cell.stack.axes
-    return ToolRequest(
-        target=scene.contact.address,
-        axes=dict(axes),
-        operation=cell.message.name,
-        users=cell.load.point()["users"],
-        window=experiment.window.for_size(cell.message.bytes),
-        warmup_s=0.0 if axes["start"] == "cold" else experiment.warmup.max,
-        timeout_s=experiment.timeout,
-        processors=len(table.engine or table.available),
-        cores=table.engine,
-        namespace=scene.link.client.namespace,
-        group=scene.client_group,
-    )
+class TrialRunner:
+    """Measures one trial into a folder of its own."""
 
+    def __init__(self, lab: Lab, planned: PlannedTrial, folder: Path) -> None:
+        """Nothing is started before :meth:`run`."""
+        self._lab = lab
+        self._planned = planned
+        self._cell = planned.cell
+        self._axes = planned.cell.stack.axes
+        self._folder = folder
+        self._table = placement.choose(planned.cell.placement)
 
-def _measured(lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
-    axes = planned.cell.stack.axes
-    with open_link(
-        planned.cell.link,
-        congestion=axes["congestion"],
-        initial_window=axes["initial_window"],
-        after_idle=axes["after_idle"],
-        measure=links.measurement(lab.nominal.get(planned.cell.link, {})),
-        cores=table.emulator,
-        log=folder / "link.log",
-        interruption=lab.interruption,
-    ) as link:
-        measured = _over(link, lab, planned, table, folder)
-        record = _link_record(link, measured.outcome["groups"][0])
-    log = _logged(lab, planned, measured.outcome, folder)
-    wire = _dissected(lab, measured.captures, log, folder)
-    return replace(measured, link=record, wire=wire)
-
-
-def _over(link: AnyLink, lab: Lab, planned: PlannedTrial, table: Table, folder: Path) -> Measured:
-    """The trial over a link that is there."""
-    stack, contract = planned.cell.stack, planned.cell.message.contract
-    identity = lab.admission.of(stack, contract)
-    program = lab.programs.program(stack, lab.interruption, contract)
-    configured = settings(lab.experiment, planned, table, program.manifest.collector)
-    appointment = ListenSpec.of(stack, lab.scratch, link.server.address)
-    configuration = configured.configuration(stack, contract, appointment)
-    with (
-        quotas.group(stack.axes["server.cpu"], "server") as group,
-        Service(
-            program,
-            configuration,
-            log=folder / "service.log",
-            cores=table.service,
-            namespace=link.server.namespace,
-            group=group,
-            interruption=lab.interruption,
-        ) as service,
-    ):
-        ready = {key: value for key, value in service.said.items() if value is not None}
-        _write(folder / "service.json", {"configuration": configuration, "ready": ready})
-        contact = service.contact(appointment)
-        with Captures(
-            planned.cell.capture,
-            link,
-            folder,
-            port=contact.port,
-            cores=table.capture,
-            interruption=lab.interruption,
-        ) as taken:
-            scene = TrialContext(link, service, taken, contact)
-            measured = _watched(lab, planned, scene, table, folder)
-    known = {"sha256": program.sha256, "identity": identity}
-    return replace(measured, service={**ready, **known, **measured.service})
-
-
-def _watched(
-    lab: Lab, planned: PlannedTrial, scene: TrialContext, table: Table, folder: Path
-) -> Measured:
-    observer = Observer(scene.service)
-    (folder / "metrics-before.txt").write_text(observer.text_before, encoding="utf-8")
-
-    def tick() -> None:
-        observer.tick()
-        scene.link.tick()
-        scene.captures.tick()
-
-    foreign = planned.cell.stack.axes["caller"] != ENGINE
-    call = _by_tool if foreign else _by_engine
-    watch = RunObserver(_heard(lab, observer), tick)
-    with quotas.group(planned.cell.stack.axes["client.cpu"], "client") as group:
-        outcome = call(lab, planned, replace(scene, client_group=group), table, folder, watch)
-    lab.interruption.check()
-    _write(folder / "result.json", outcome)
-    group = outcome["groups"][0]
-    death = scene.service.death()
-    if death:
-        raise TrialFailed(f"{death} in mid-trial, after {group['ok']} good calls")
-    observer.finish()
-    (folder / "metrics-after.txt").write_text(observer.text_after, encoding="utf-8")
-    if planned.cell.capture != NO_CAPTURE:
-        scene.link.settle()
-    return Measured(outcome, observer.findings(group), captures=scene.captures.finish())
-
-
-def _logged(lab: Lab, planned: PlannedTrial, outcome: Json, folder: Path) -> CallLog:
-    """The log of the trial's calls, as the engine left it."""
-    log = reconciliation.call_log(lab.experiment, planned.cell, folder)
-    error = (outcome.get("call_log") or {}).get("error")
-    return CallLog(None, f"the log of calls broke off: {error}") if error else log
-
-
-def _dissected(lab: Lab, taken: Json, log: CallLog, folder: Path) -> Json:
-    """Dissects every capture, beside which its document is kept."""
-    documents = []
-    for side, record in taken.items():
-        document = dissection.dissect(
-            folder / record["file"],
-            Look(calls=log.path),
-            log=folder / f"dissection-{side}.log",
-            interruption=lab.interruption,
+    def run(self) -> Trial:
+        """A trial that fails is returned as failed, with its reason. Raises :class:`LabError`,
+        :class:`Interrupted`, :class:`OSError`."""
+        processors = self._lab.experiment.processors or self._table.processors()
+        trial = Trial(
+            id=self._planned.id,
+            point=self._cell.point,
+            repeat=self._planned.repeat,
+            order=self._planned.order,
+            status="failed",
+            started=now(),
+            placement={**self._placement(), "processors": processors},
         )
-        _write(folder / f"dissection-{side}.json", document)
-        documents.append(document)
-    if not documents:
-        return {}
-    kept = reconciliation.kept(documents, log)
-    return {**dissection.brief(documents[0]), "reconciliation": kept}
+        began = time.monotonic()
+        try:
+            with placement.front_on(self._table):
+                finished = _finished(trial, self._measured())
+        except TrialFailed as failure:
+            finished = replace(trial, reason=failure.reason)
+        finished = replace(finished, seconds=time.monotonic() - began)
+        return replace(finished, checks=load_checks.check(finished))
 
+    def _placement(self) -> Json:
+        return self._table.to_json(
+            emulator=self._cell.link != LOOPBACK, capture=self._cell.capture != NO_CAPTURE
+        )
 
-def _link_record(link: AnyLink, group: Json) -> Json:
-    start_ns = int(group["window_start_ns"])
-    end_ns = start_ns + round(group["window_s"] * 1e9)
-    return link.finish(start_ns, end_ns)
+    def _measured(self) -> Measured:
+        nominal = self._lab.nominal.get(self._cell.link)
+        with open_link(
+            LinkSpec.of(self._cell.link, self._axes, links.measurement(nominal)),
+            cores=self._table.emulator,
+            log=self._folder / "link.log",
+            interruption=self._lab.interruption,
+        ) as link:
+            measured = self._over(link)
+            record = link.finish(*window_ns(measured.outcome["groups"][0]))
+        wire = self._dissected(measured.captures, self._call_log_left(measured.outcome))
+        return replace(measured, link=record, wire=wire)
 
+    def _over(self, link: AnyLink) -> Measured:
+        """The trial over a link that is there."""
+        lab, stack, contract = self._lab, self._cell.stack, self._cell.message.contract
+        identity = lab.admission.of(stack, contract)
+        program = lab.programs.program(stack, lab.interruption, contract)
+        configured = settings(
+            lab.experiment, self._planned, self._table, program.manifest.collector
+        )
+        listen = ListenSpec.of(stack, lab.scratch, link.server.address)
+        configuration = configured.configuration(stack, contract, listen)
+        with (
+            cgroups.group(self._axes["server.cpu"], "server") as group,
+            Service(
+                program,
+                configuration,
+                ProcessOptions(
+                    log=self._folder / "service.log",
+                    cores=self._table.service,
+                    namespace=link.server.namespace,
+                    group=group,
+                ),
+                interruption=lab.interruption,
+            ) as service,
+        ):
+            ready = {key: value for key, value in service.ready_line.items() if value is not None}
+            self._write("service.json", {"configuration": configuration, "ready": ready})
+            endpoint = service.contact(listen)
+            with Captures(
+                self._cell.capture,
+                link,
+                self._folder,
+                port=endpoint.port,
+                cores=self._table.capture,
+                interruption=lab.interruption,
+            ) as taken:
+                measured = self._observed(TrialContext(link, service, taken, endpoint))
+        known = {"sha256": program.sha256, "identity": identity}
+        return replace(measured, service={**ready, **known, **measured.service})
 
-def _by_engine(
-    lab: Lab,
-    planned: PlannedTrial,
-    scene: TrialContext,
-    table: Table,
-    folder: Path,
-    watch: RunObserver,
-) -> Json:
-    engine_plan = plan(lab.experiment, planned, table, scene.contact)
-    calls = reconciliation.call_log(lab.experiment, planned.cell, folder)
-    if calls.path is not None:
-        engine_plan["call_log"] = str(calls.path)
-    _write(folder / "plan.json", engine_plan)
-    drive = Drive(
-        engine_plan,
-        log=folder / "engine.log",
-        cores=table.engine,
-        namespace=scene.link.client.namespace,
-        group=scene.client_group,
-        interruption=lab.interruption,
-        on_progress=watch.on_progress,
-        on_tick=watch.on_tick,
-    )
-    outcome = drive.outcome()
-    log = histograms.log(outcome["groups"][0])
-    (folder / "histograms.hlog").write_text(log, encoding="utf-8")
-    return outcome
+    def _observed(self, context: TrialContext) -> Measured:
+        """Makes the calls, and watches all processes meanwhile."""
+        observer = Observer(context.service)
+        self._write_text("metrics-before.txt", observer.text_before)
+        with cgroups.group(self._axes["client.cpu"], "client") as group:
+            caller = replace(context, client_group=group)
+            outcome = self._called(caller, self._run_observer(context, observer))
+        self._lab.interruption.check()
+        self._write("result.json", outcome)
+        result = outcome["groups"][0]
+        death = context.service.death()
+        if death:
+            raise TrialFailed(f"{death} in mid-trial, after {result['ok']} good calls")
+        observer.finish()
+        self._write_text("metrics-after.txt", observer.text_after)
+        if self._cell.capture != NO_CAPTURE:
+            context.link.settle()
+        findings = observer.findings(*window_ns(result))
+        return Measured(outcome, findings, captures=context.captures.finish())
 
+    def _run_observer(self, context: TrialContext, observer: Observer) -> RunObserver:
+        def on_tick() -> None:
+            observer.tick()
+            context.link.tick()
+            context.captures.tick()
 
-def _by_tool(
-    lab: Lab,
-    planned: PlannedTrial,
-    scene: TrialContext,
-    table: Table,
-    folder: Path,
-    watch: RunObserver,
-) -> Json:
-    tool = lab.tools.tool(planned.cell.stack.axes["caller"], lab.interruption)
-    asked = errand(lab.experiment, planned, table, scene)
-    _write(folder / "plan.json", {"tool": tool.identity(), "errand": asdict(asked)})
-    return callers.drive(
-        tool,
-        asked,
-        folder,
-        interruption=lab.interruption,
-        on_progress=watch.on_progress,
-        on_tick=watch.on_tick,
-    )
+        def on_progress(progress: Progress) -> None:
+            observer.progress(progress)
+            self._lab.on_progress(progress)
 
+        return RunObserver(on_progress, on_tick)
 
-def _heard(lab: Lab, observer: Observer) -> Callable[[Json], None]:
-    def heard(event: Json) -> None:
-        observer.progress(event)
-        lab.on_progress(event)
+    def _called(self, context: TrialContext, observer: RunObserver) -> Json:
+        """The outcome, by the engine or by a foreign tool in the engine's shape."""
+        if self._axes["caller"] != ENGINE:
+            return self._called_by_tool(context, observer)
+        engine_plan = plan(self._lab.experiment, self._planned, self._table, context.endpoint)
+        if (calls := self._call_log().path) is not None:
+            engine_plan = msgspec.structs.replace(engine_plan, call_log=str(calls))
+        self._write("plan.json", to_json(engine_plan))
+        drive = Drive(
+            engine_plan,
+            ProcessOptions(
+                log=self._folder / "engine.log",
+                cores=self._table.engine,
+                namespace=context.link.client.namespace,
+                group=context.client_group,
+            ),
+            interruption=self._lab.interruption,
+            observer=observer,
+        )
+        outcome = to_json(drive.outcome())
+        self._write_text("histograms.hlog", histograms.log(outcome["groups"][0]))
+        return outcome
 
-    return heard
+    def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Json:
+        tool = self._lab.tools.tool(self._axes["caller"], self._lab.interruption)
+        request = self._tool_request(context)
+        self._write("plan.json", {"tool": tool.identity(), "errand": asdict(request)})
+        return loadtools.drive(
+            tool,
+            request,
+            self._folder,
+            interruption=self._lab.interruption,
+            on_progress=observer.on_progress,
+            on_tick=observer.on_tick,
+        )
+
+    def _tool_request(self, context: TrialContext) -> ToolRequest:
+        """What a foreign tool is asked to do. It has no warm-up of its own and cannot decide
+        when a series is stationary, so that its first run takes the longest time that the
+        experiment allows for that."""
+        experiment, cell = self._lab.experiment, self._cell
+        return ToolRequest(
+            target=context.endpoint.address,
+            axes=dict(self._axes),
+            operation=cell.message.name,
+            users=cell.load.point()["users"],
+            window=experiment.window.for_size(cell.message.bytes),
+            warmup_s=0.0 if self._axes["start"] == "cold" else experiment.warmup.max,
+            timeout_s=experiment.timeout,
+            processors=len(self._table.engine or self._table.available),
+            cores=self._table.engine,
+            namespace=context.link.client.namespace,
+            group=context.client_group,
+        )
+
+    def _call_log(self) -> CallLog:
+        """The log that the trial is to write."""
+        return reconciliation.call_log(self._lab.experiment, self._cell, self._folder)
+
+    def _call_log_left(self, outcome: Json) -> CallLog:
+        """The log of the trial's calls, as the engine left it."""
+        error = (outcome.get("call_log") or {}).get("error")
+        return CallLog(None, f"the log of calls broke off: {error}") if error else self._call_log()
+
+    def _dissected(self, taken: Json, log: CallLog) -> Json:
+        """Dissects every capture; the document is kept next to it."""
+        documents = []
+        for side, record in taken.items():
+            document = dissection.dissect(
+                self._folder / record["file"],
+                Look(calls=log.path),
+                log=self._folder / f"dissection-{side}.log",
+                interruption=self._lab.interruption,
+            )
+            self._write(f"dissection-{side}.json", document)
+            documents.append(document)
+        if not documents:
+            return {}
+        kept = reconciliation.kept(documents, log)
+        return {**dissection.brief(documents[0]), "reconciliation": kept}
+
+    def _write(self, name: str, content: Json) -> None:
+        self._write_text(name, json.dumps(content, indent=1, default=str) + "\n")
+
+    def _write_text(self, name: str, text: str) -> None:
+        (self._folder / name).write_text(text, encoding="utf-8")
 
 
 def _finished(trial: Trial, measured: Measured) -> Trial:
@@ -384,18 +377,8 @@ def _carried(placement: Json, link: Json) -> Json:
     return {side: cores for side, cores in placement.items() if side != "emulator"}
 
 
-def _placement(planned: PlannedTrial, table: Table) -> Json:
-    return table.to_json(
-        emulator=planned.cell.link != LOOPBACK, capture=planned.cell.capture != NO_CAPTURE
-    )
-
-
 def _identity(outcome: Json) -> Json:
     """Who made the calls: the engine, or a tool by its name, version and hash."""
     if "tool" in outcome:
         return dict(outcome["tool"])
     return {"version": outcome["engine"], "profile": outcome["profile"]}
-
-
-def _write(path: Path, content: Json) -> None:
-    path.write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")

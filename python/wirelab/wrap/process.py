@@ -19,7 +19,7 @@ import psutil
 
 from wirelab.errors import UsageError
 from wirelab.process import metrics
-from wirelab.process.children import POLL_S, Child, Ended
+from wirelab.process.children import POLL_S, Child, Ended, ProcessOptions
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
 
@@ -115,8 +115,7 @@ def _started(command: Sequence[str], namespace: str | None, folder: Path) -> Chi
     try:
         return Child(
             command,
-            log=folder / "tool.log",
-            namespace=namespace,
+            ProcessOptions(log=folder / "tool.log", namespace=namespace),
             stdin=_own_input(),
             stderr=subprocess.PIPE,
         )

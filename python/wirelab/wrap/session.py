@@ -13,9 +13,11 @@ from typing import Any, BinaryIO
 import psutil
 
 from wirelab import checkout
+from wirelab.documents.link import Measure
 from wirelab.errors import LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment.placement import available_cores
 from wirelab.process import metrics
+from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import Refused
@@ -27,9 +29,9 @@ from wirelab.stack.link_names import LOOPBACK
 from wirelab.stack.reference import Stack
 from wirelab.trial import dissection
 from wirelab.trial import link as links
-from wirelab.trial.capture import Capture
+from wirelab.trial.capture import Capture, CaptureSpec
 from wirelab.trial.dissection import Look
-from wirelab.trial.link import AnyLink, End
+from wirelab.trial.link import AnyLink, End, LinkSpec
 from wirelab.wrap import process, target
 from wirelab.wrap.process import Ran, Stopping
 from wirelab.wrap.target import Place
@@ -210,9 +212,7 @@ class _Session:
 
     def _link(self) -> AnyLink:
         link = links.open_link(
-            self._order.link,
-            congestion="cubic",
-            measure={"pings": links.PINGS_MIN, "loss_packets": 0, "rate": False},
+            LinkSpec(self._order.link, measure=Measure(pings=links.PINGS_MIN)),
             cores=(),
             log=self._folder / "link.log",
             interruption=self._interruption,
@@ -232,8 +232,7 @@ class _Session:
         service = Service(
             program,
             _settings(order, program).configuration(order.serve, order.contract, appointment),
-            log=self._folder / "service.log",
-            namespace=link.server.namespace,
+            ProcessOptions(log=self._folder / "service.log", namespace=link.server.namespace),
             interruption=self._interruption,
         )
         self._stack.enter_context(service)
@@ -258,10 +257,7 @@ class _Session:
         if self._order.link == LOOPBACK:
             end = End(interface=self._order.interface)
         capture = Capture(
-            "client",
-            end,
-            self._folder / "capture.pcapng",
-            port=number,
+            CaptureSpec("client", end, self._folder / "capture.pcapng", port=number),
             cores=(),
             log=self._folder / "capture.log",
             interruption=self._interruption,
