@@ -13,7 +13,7 @@ use protox::prost_reflect::{DescriptorPool, FieldDescriptor, Kind, MessageDescri
 const CONTRACTS: &str = "../../contracts";
 
 /// Their names.
-const NAMES: [&str; 4] = ["transfer", "charging", "calendar", "records"];
+const NAMES: [&str; 5] = ["transfer", "charging", "calendar", "records", "petclinic"];
 
 const DERIVE: &str = "#[derive(serde::Serialize, serde::Deserialize)]";
 const BYTES: &str = "#[serde(with = \"crate::bytes\")]";
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if let Some(form) = serde_form(&field)? {
             config.field_attribute(path(&field), form);
         }
-        if field.name() != rust_name(field.name()) {
+        if rust_name(field.name()).trim_start_matches("r#") != field.name() {
             let rename = format!("#[serde(rename = {:?})]", field.name());
             config.field_attribute(path(&field), rename);
         }
@@ -72,9 +72,13 @@ fn serde_form(field: &FieldDescriptor) -> Result<Option<&'static str>, String> {
     }
 }
 
-/// The name of a field's member in Rust: prost-build writes snake case.
+/// The name of a field's member in Rust: prost-build writes snake case, and `r#` before
+/// Rust's own words.
 fn rust_name(name: &str) -> String {
-    name.to_snake_case()
+    match name.to_snake_case() {
+        word if word == "type" => format!("r#{word}"),
+        word => word,
+    }
 }
 
 /// The name by which prost-build finds a field.
@@ -95,7 +99,7 @@ fn names(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
             .filter(|field| field.is_list())
             .map(FieldDescriptor::number)
             .collect();
-        let parts = if lists.is_empty() {
+        let parts = if lists.is_empty() || has_nested_lists(&message) {
             format!("crate::{module}::{name}")
         } else {
             types += &parts(&message, module)?;
@@ -117,6 +121,18 @@ fn names(pool: &DescriptorPool) -> Result<String, Box<dyn Error>> {
          fn visit_named<V: TypeVisitor>(name: &str, visitor: V) -> Option<V::Output> {{\n\
          match name {{\n{arms}_ => None,\n}}\n}}\n"
     ))
+}
+
+/// Whether an item of a list, or a nested message, has a list itself. SOAP's rpc styles
+/// have no form for that here, so such a message is its own `Parts`; its contract is served
+/// over REST and gRPC only.
+fn has_nested_lists(message: &MessageDescriptor) -> bool {
+    fields(message).iter().any(|field| match field.kind() {
+        Kind::Message(nested) => {
+            fields(&nested).iter().any(FieldDescriptor::is_list) || has_nested_lists(&nested)
+        }
+        _ => false,
+    })
 }
 
 /// The type [`Message::Parts`] of a message with lists, and the ways there and back.

@@ -14,15 +14,18 @@ pub enum Contract {
     Calendar,
     /// Students allocated to teams of two, in memory or in a database.
     Records,
+    /// Owners, pets and vets of a clinic: REST and gRPC only.
+    Petclinic,
 }
 
 impl Contract {
     /// Every contract.
-    pub const ALL: [Contract; 4] = [
+    pub const ALL: [Contract; 5] = [
         Contract::Transfer,
         Contract::Charging,
         Contract::Calendar,
         Contract::Records,
+        Contract::Petclinic,
     ];
 
     /// The name: `transfer`.
@@ -33,6 +36,7 @@ impl Contract {
             Contract::Charging => "charging",
             Contract::Calendar => "calendar",
             Contract::Records => "records",
+            Contract::Petclinic => "petclinic",
         }
     }
 
@@ -44,6 +48,7 @@ impl Contract {
             Contract::Charging => "Charging",
             Contract::Calendar => "Calendar",
             Contract::Records => "Records",
+            Contract::Petclinic => "Petclinic",
         }
     }
 
@@ -55,6 +60,7 @@ impl Contract {
             Contract::Charging => "urn:wirelab:charging:v1",
             Contract::Calendar => "urn:wirelab:calendar:v1",
             Contract::Records => "urn:wirelab:records:v1",
+            Contract::Petclinic => "urn:wirelab:petclinic:v1",
         }
     }
 }
@@ -67,7 +73,7 @@ impl fmt::Display for Contract {
 
 /// A name that no contract has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown contract {0:?}; use transfer, charging, calendar or records")]
+#[error("unknown contract {0:?}; use transfer, charging, calendar, records or petclinic")]
 pub struct UnknownContract(pub String);
 
 impl FromStr for Contract {

@@ -86,6 +86,12 @@ pub enum ApplicationError {
     /// A team that was not stored.
     #[error("no such group")]
     NoGroup,
+    /// A row of petclinic that is not there, or an empty list.
+    #[error("not found")]
+    NotFound,
+    /// A request of petclinic that breaks a limit, or refers to a row that is not there.
+    #[error("invalid request")]
+    Invalid,
 }
 
 /// What a service answers whose database cannot be reached, or whose pool has no
@@ -95,7 +101,7 @@ pub const DATABASE_UNAVAILABLE: &str = "database unavailable";
 
 impl ApplicationError {
     /// Every application error.
-    pub const ALL: [ApplicationError; 27] = [
+    pub const ALL: [ApplicationError; 29] = [
         ApplicationError::EmptyBatch,
         ApplicationError::TooManyRecords,
         ApplicationError::TooManyItems,
@@ -123,6 +129,8 @@ impl ApplicationError {
         ApplicationError::Id,
         ApplicationError::EmptyCourseCode,
         ApplicationError::NoGroup,
+        ApplicationError::NotFound,
+        ApplicationError::Invalid,
     ];
 }
 

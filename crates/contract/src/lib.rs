@@ -5,12 +5,13 @@
 //! and no transport. [`texts`] is fast because texts of 64 MiB are made while
 //! people wait, and [`State`] is because the embedded services keep theirs in it.
 //!
-//! - [`transfer`], [`charging`], [`calendar`], [`records`]: the messages, made from
+//! - [`transfer`], [`charging`], [`calendar`], [`records`], [`petclinic`]: the messages, made from
 //!   `contracts/*.proto`; [`Message`] says what their serde form is;
 //! - [`Contract`], [`Operation`]: their names in every mapping;
 //! - [`ops`]: each unary operation as a type, and the way from its name to it;
 //! - [`Call`], [`Reply`]: any call and any reply as a value;
 //! - [`allocations`]: the tables with which a service of records starts;
+//! - [`clinic`]: rows, limits and routes of petclinic;
 //! - [`State`]: what each operation must answer; [`model`]: transfer's part;
 //! - [`texts`]: the texts and patterns that the contracts speak of;
 //! - [`complain!`]: what a process says on standard error;
@@ -28,6 +29,7 @@ pub mod allocations;
 mod bytes;
 mod calendars;
 mod call;
+pub mod clinic;
 pub mod complaint;
 mod contract;
 mod error;
@@ -71,6 +73,12 @@ pub mod charging {
 #[allow(missing_docs)]
 pub mod calendar {
     include!(concat!(env!("OUT_DIR"), "/wirelab.calendar.v1.rs"));
+}
+
+/// The messages of `contracts/petclinic.proto`.
+#[allow(missing_docs)]
+pub mod petclinic {
+    include!(concat!(env!("OUT_DIR"), "/wirelab.petclinic.v1.rs"));
 }
 
 /// The messages of `contracts/records.proto`.

@@ -46,6 +46,72 @@ pub enum Operation {
     FindAllocation,
     /// Counts stored teams.
     CountAllocations,
+    /// Lists pet types.
+    ListPetTypes,
+    /// Reads pet type.
+    GetPetType,
+    /// Stores pet type.
+    AddPetType,
+    /// Changes pet type.
+    UpdatePetType,
+    /// Deletes pet type.
+    DeletePetType,
+    /// Lists pets.
+    ListPets,
+    /// Reads pet.
+    GetPet,
+    /// Stores pet.
+    AddPet,
+    /// Changes pet.
+    UpdatePet,
+    /// Deletes pet.
+    DeletePet,
+    /// Lists owners.
+    ListOwners,
+    /// Reads owner.
+    GetOwner,
+    /// Stores owner.
+    AddOwner,
+    /// Changes owner.
+    UpdateOwner,
+    /// Deletes owner.
+    DeleteOwner,
+    /// Stores pet to owner.
+    AddPetToOwner,
+    /// Stores visit to owner.
+    AddVisitToOwner,
+    /// Reads owners pet.
+    GetOwnersPet,
+    /// Lists specialties.
+    ListSpecialties,
+    /// Reads specialty.
+    GetSpecialty,
+    /// Stores specialty.
+    AddSpecialty,
+    /// Changes specialty.
+    UpdateSpecialty,
+    /// Deletes specialty.
+    DeleteSpecialty,
+    /// Lists vets.
+    ListVets,
+    /// Reads vet.
+    GetVet,
+    /// Stores vet.
+    AddVet,
+    /// Changes vet.
+    UpdateVet,
+    /// Deletes vet.
+    DeleteVet,
+    /// Lists visits.
+    ListVisits,
+    /// Reads visit.
+    GetVisit,
+    /// Stores visit.
+    AddVisit,
+    /// Changes visit.
+    UpdateVisit,
+    /// Deletes visit.
+    DeleteVisit,
 }
 
 /// Contract, name, name with a lower-case first letter, path in REST.
@@ -53,7 +119,7 @@ type Row = (Contract, &'static str, &'static str, &'static str);
 
 impl Operation {
     /// Every operation, contract by contract, each in its own order.
-    pub const ALL: [Operation; 19] = [
+    pub const ALL: [Operation; 52] = [
         Operation::Hello,
         Operation::HelloBytes,
         Operation::Submit,
@@ -73,6 +139,39 @@ impl Operation {
         Operation::Allocate,
         Operation::FindAllocation,
         Operation::CountAllocations,
+        Operation::ListPetTypes,
+        Operation::GetPetType,
+        Operation::AddPetType,
+        Operation::UpdatePetType,
+        Operation::DeletePetType,
+        Operation::ListPets,
+        Operation::GetPet,
+        Operation::AddPet,
+        Operation::UpdatePet,
+        Operation::DeletePet,
+        Operation::ListOwners,
+        Operation::GetOwner,
+        Operation::AddOwner,
+        Operation::UpdateOwner,
+        Operation::DeleteOwner,
+        Operation::AddPetToOwner,
+        Operation::AddVisitToOwner,
+        Operation::GetOwnersPet,
+        Operation::ListSpecialties,
+        Operation::GetSpecialty,
+        Operation::AddSpecialty,
+        Operation::UpdateSpecialty,
+        Operation::DeleteSpecialty,
+        Operation::ListVets,
+        Operation::GetVet,
+        Operation::AddVet,
+        Operation::UpdateVet,
+        Operation::DeleteVet,
+        Operation::ListVisits,
+        Operation::GetVisit,
+        Operation::AddVisit,
+        Operation::UpdateVisit,
+        Operation::DeleteVisit,
     ];
 
     /// The operation of `contract` that is called `name`.
@@ -97,7 +196,7 @@ impl Operation {
 
     #[rustfmt::skip]
     fn row(self) -> Row {
-        use Contract::{Calendar, Charging, Records, Transfer};
+        use Contract::{Calendar, Charging, Petclinic, Records, Transfer};
         match self {
             Operation::Hello => (Transfer, "Hello", "hello", "/transfer/hello"),
             Operation::HelloBytes => (Transfer, "HelloBytes", "helloBytes", "/transfer/hello-bytes"),
@@ -118,6 +217,39 @@ impl Operation {
             Operation::Allocate => (Records, "Allocate", "allocate", "/records/allocate"),
             Operation::FindAllocation => (Records, "FindAllocation", "findAllocation", "/records/find-allocation"),
             Operation::CountAllocations => (Records, "CountAllocations", "countAllocations", "/records/count-allocations"),
+            Operation::ListPetTypes => (Petclinic, "ListPetTypes", "listPetTypes", ""),
+            Operation::GetPetType => (Petclinic, "GetPetType", "getPetType", ""),
+            Operation::AddPetType => (Petclinic, "AddPetType", "addPetType", ""),
+            Operation::UpdatePetType => (Petclinic, "UpdatePetType", "updatePetType", ""),
+            Operation::DeletePetType => (Petclinic, "DeletePetType", "deletePetType", ""),
+            Operation::ListPets => (Petclinic, "ListPets", "listPets", ""),
+            Operation::GetPet => (Petclinic, "GetPet", "getPet", ""),
+            Operation::AddPet => (Petclinic, "AddPet", "addPet", ""),
+            Operation::UpdatePet => (Petclinic, "UpdatePet", "updatePet", ""),
+            Operation::DeletePet => (Petclinic, "DeletePet", "deletePet", ""),
+            Operation::ListOwners => (Petclinic, "ListOwners", "listOwners", ""),
+            Operation::GetOwner => (Petclinic, "GetOwner", "getOwner", ""),
+            Operation::AddOwner => (Petclinic, "AddOwner", "addOwner", ""),
+            Operation::UpdateOwner => (Petclinic, "UpdateOwner", "updateOwner", ""),
+            Operation::DeleteOwner => (Petclinic, "DeleteOwner", "deleteOwner", ""),
+            Operation::AddPetToOwner => (Petclinic, "AddPetToOwner", "addPetToOwner", ""),
+            Operation::AddVisitToOwner => (Petclinic, "AddVisitToOwner", "addVisitToOwner", ""),
+            Operation::GetOwnersPet => (Petclinic, "GetOwnersPet", "getOwnersPet", ""),
+            Operation::ListSpecialties => (Petclinic, "ListSpecialties", "listSpecialties", ""),
+            Operation::GetSpecialty => (Petclinic, "GetSpecialty", "getSpecialty", ""),
+            Operation::AddSpecialty => (Petclinic, "AddSpecialty", "addSpecialty", ""),
+            Operation::UpdateSpecialty => (Petclinic, "UpdateSpecialty", "updateSpecialty", ""),
+            Operation::DeleteSpecialty => (Petclinic, "DeleteSpecialty", "deleteSpecialty", ""),
+            Operation::ListVets => (Petclinic, "ListVets", "listVets", ""),
+            Operation::GetVet => (Petclinic, "GetVet", "getVet", ""),
+            Operation::AddVet => (Petclinic, "AddVet", "addVet", ""),
+            Operation::UpdateVet => (Petclinic, "UpdateVet", "updateVet", ""),
+            Operation::DeleteVet => (Petclinic, "DeleteVet", "deleteVet", ""),
+            Operation::ListVisits => (Petclinic, "ListVisits", "listVisits", ""),
+            Operation::GetVisit => (Petclinic, "GetVisit", "getVisit", ""),
+            Operation::AddVisit => (Petclinic, "AddVisit", "addVisit", ""),
+            Operation::UpdateVisit => (Petclinic, "UpdateVisit", "updateVisit", ""),
+            Operation::DeleteVisit => (Petclinic, "DeleteVisit", "deleteVisit", ""),
         }
     }
 
@@ -148,10 +280,11 @@ impl Operation {
         format!("/wirelab.{package}.v1.{service}/{}", self.name())
     }
 
-    /// Method and path in REST; `None` for streams of messages, which REST has not.
+    /// Method and path in REST; `None` for streams of messages, which REST does not have, and
+    /// for petclinic, whose paths have parameters: see [`Operation::route`].
     #[must_use]
     pub fn rest(self) -> Option<(&'static str, &'static str)> {
-        if self.streaming() {
+        if self.streaming() || self.contract() == Contract::Petclinic {
             return None;
         }
         let method = match self {
@@ -174,12 +307,14 @@ impl Operation {
     }
 
     /// Whether the reply follows from the request and the service's
-    /// configuration alone, whatever was called before. Numbers of charging and
-    /// records are the service's own choice, and entries depend on what was booked.
+    /// configuration alone, whatever was called before. Numbers of charging,
+    /// records and petclinic are the service's own choice, and entries depend on what was booked.
     #[must_use]
     pub fn pure(self) -> bool {
-        !matches!(self.contract(), Contract::Charging | Contract::Records)
-            && self != Operation::Entries
+        !matches!(
+            self.contract(),
+            Contract::Charging | Contract::Records | Contract::Petclinic
+        ) && self != Operation::Entries
     }
 }
 
@@ -267,7 +402,9 @@ mod tests {
                 .collect();
             let path = format!("/{}/{hyphened}", operation.contract());
             let rest = operation.rest().map(|(_, path)| path);
-            assert_eq!(rest, (!operation.streaming()).then_some(path.as_str()));
+            let has_one_path =
+                !operation.streaming() && operation.contract() != Contract::Petclinic;
+            assert_eq!(rest, has_one_path.then_some(path.as_str()));
         }
         assert_eq!(
             Operation::Book.grpc_path(),

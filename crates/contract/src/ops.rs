@@ -14,6 +14,17 @@ use crate::error::ApplicationError;
 use crate::message::Message;
 use crate::model;
 use crate::operation::Operation;
+use crate::petclinic::{
+    AddOwnerRequest, AddPetRequest, AddPetToOwnerRequest, AddPetTypeRequest, AddSpecialtyRequest,
+    AddVetRequest, AddVisitRequest, AddVisitToOwnerRequest, DeleteOwnerRequest, DeletePetRequest,
+    DeletePetTypeRequest, DeleteSpecialtyRequest, DeleteVetRequest, DeleteVisitRequest, Done,
+    GetOwnerRequest, GetOwnersPetRequest, GetPetRequest, GetPetTypeRequest, GetSpecialtyRequest,
+    GetVetRequest, GetVisitRequest, ListOwnersRequest, ListPetTypesRequest, ListPetsRequest,
+    ListSpecialtiesRequest, ListVetsRequest, ListVisitsRequest, Owner, Owners, Pet, PetType,
+    PetTypes, Pets, Specialties, Specialty, UpdateOwnerRequest, UpdatePetRequest,
+    UpdatePetTypeRequest, UpdateSpecialtyRequest, UpdateVetRequest, UpdateVisitRequest, Vet, Vets,
+    Visit, Visits,
+};
 use crate::records::{
     AllocateReply, AllocateRequest, CountAllocationsReply, CountAllocationsRequest,
     FindAllocationReply, FindAllocationRequest,
@@ -101,4 +112,37 @@ unary! {
     Allocate(AllocateRequest) -> AllocateReply = |state, request| state.allocations.allocate(&request);
     FindAllocation(FindAllocationRequest) -> FindAllocationReply = |state, request| state.allocations.find(&request);
     CountAllocations(CountAllocationsRequest) -> CountAllocationsReply = |state, _| Ok(state.allocations.count());
+    ListPetTypes(ListPetTypesRequest) -> PetTypes = |state, request| state.clinic().list_pet_types(&request);
+    GetPetType(GetPetTypeRequest) -> PetType = |state, request| state.clinic().get_pet_type(&request);
+    AddPetType(AddPetTypeRequest) -> PetType = |state, request| state.clinic().add_pet_type(&request);
+    UpdatePetType(UpdatePetTypeRequest) -> Done = |state, request| state.clinic().update_pet_type(&request);
+    DeletePetType(DeletePetTypeRequest) -> Done = |state, request| state.clinic().delete_pet_type(&request);
+    ListPets(ListPetsRequest) -> Pets = |state, request| state.clinic().list_pets(&request);
+    GetPet(GetPetRequest) -> Pet = |state, request| state.clinic().get_pet(&request);
+    AddPet(AddPetRequest) -> Pet = |state, request| state.clinic().add_pet(&request);
+    UpdatePet(UpdatePetRequest) -> Done = |state, request| state.clinic().update_pet(&request);
+    DeletePet(DeletePetRequest) -> Done = |state, request| state.clinic().delete_pet(&request);
+    ListOwners(ListOwnersRequest) -> Owners = |state, request| state.clinic().list_owners(&request);
+    GetOwner(GetOwnerRequest) -> Owner = |state, request| state.clinic().get_owner(&request);
+    AddOwner(AddOwnerRequest) -> Owner = |state, request| state.clinic().add_owner(&request);
+    UpdateOwner(UpdateOwnerRequest) -> Done = |state, request| state.clinic().update_owner(&request);
+    DeleteOwner(DeleteOwnerRequest) -> Done = |state, request| state.clinic().delete_owner(&request);
+    AddPetToOwner(AddPetToOwnerRequest) -> Pet = |state, request| state.clinic().add_pet_to_owner(&request);
+    AddVisitToOwner(AddVisitToOwnerRequest) -> Visit = |state, request| state.clinic().add_visit_to_owner(&request);
+    GetOwnersPet(GetOwnersPetRequest) -> Pet = |state, request| state.clinic().get_owners_pet(&request);
+    ListSpecialties(ListSpecialtiesRequest) -> Specialties = |state, request| state.clinic().list_specialties(&request);
+    GetSpecialty(GetSpecialtyRequest) -> Specialty = |state, request| state.clinic().get_specialty(&request);
+    AddSpecialty(AddSpecialtyRequest) -> Specialty = |state, request| state.clinic().add_specialty(&request);
+    UpdateSpecialty(UpdateSpecialtyRequest) -> Done = |state, request| state.clinic().update_specialty(&request);
+    DeleteSpecialty(DeleteSpecialtyRequest) -> Done = |state, request| state.clinic().delete_specialty(&request);
+    ListVets(ListVetsRequest) -> Vets = |state, request| state.clinic().list_vets(&request);
+    GetVet(GetVetRequest) -> Vet = |state, request| state.clinic().get_vet(&request);
+    AddVet(AddVetRequest) -> Vet = |state, request| state.clinic().add_vet(&request);
+    UpdateVet(UpdateVetRequest) -> Done = |state, request| state.clinic().update_vet(&request);
+    DeleteVet(DeleteVetRequest) -> Done = |state, request| state.clinic().delete_vet(&request);
+    ListVisits(ListVisitsRequest) -> Visits = |state, request| state.clinic().list_visits(&request);
+    GetVisit(GetVisitRequest) -> Visit = |state, request| state.clinic().get_visit(&request);
+    AddVisit(AddVisitRequest) -> Visit = |state, request| state.clinic().add_visit(&request);
+    UpdateVisit(UpdateVisitRequest) -> Done = |state, request| state.clinic().update_visit(&request);
+    DeleteVisit(DeleteVisitRequest) -> Done = |state, request| state.clinic().delete_visit(&request);
 }

@@ -6,6 +6,7 @@ use crate::accounts::Accounts;
 use crate::allocations::Allocations;
 use crate::calendars::{self, Calendars};
 use crate::call::{Call, Reply};
+use crate::clinic::tables::Clinic;
 use crate::error::ApplicationError;
 use crate::{model, texts};
 
@@ -40,6 +41,7 @@ pub struct State {
     pub(crate) accounts: Accounts,
     pub(crate) calendars: Calendars,
     pub(crate) allocations: Allocations,
+    clinic: OnceLock<Clinic>,
 }
 
 impl State {
@@ -52,6 +54,7 @@ impl State {
             accounts: Accounts::new(store.accounts, store.balance),
             calendars: Calendars::new(),
             allocations: Allocations::new(),
+            clinic: OnceLock::new(),
         }
     }
 
@@ -63,6 +66,11 @@ impl State {
     pub fn text(&self) -> &str {
         self.text
             .get_or_init(|| texts::text(model::addressable(self.hello_bytes)))
+    }
+
+    /// The clinic; made when it is first asked for, then kept.
+    pub(crate) fn clinic(&self) -> &Clinic {
+        self.clinic.get_or_init(Clinic::new)
     }
 
     /// The sum of all balances; changes by credits and debits only.
@@ -98,6 +106,39 @@ impl State {
             Call::Allocate(request) => self.allocations.allocate(request)?.into(),
             Call::FindAllocation(request) => self.allocations.find(request)?.into(),
             Call::CountAllocations(_) => self.allocations.count().into(),
+            Call::ListPetTypes(request) => self.clinic().list_pet_types(request)?.into(),
+            Call::GetPetType(request) => self.clinic().get_pet_type(request)?.into(),
+            Call::AddPetType(request) => self.clinic().add_pet_type(request)?.into(),
+            Call::UpdatePetType(request) => self.clinic().update_pet_type(request)?.into(),
+            Call::DeletePetType(request) => self.clinic().delete_pet_type(request)?.into(),
+            Call::ListPets(request) => self.clinic().list_pets(request)?.into(),
+            Call::GetPet(request) => self.clinic().get_pet(request)?.into(),
+            Call::AddPet(request) => self.clinic().add_pet(request)?.into(),
+            Call::UpdatePet(request) => self.clinic().update_pet(request)?.into(),
+            Call::DeletePet(request) => self.clinic().delete_pet(request)?.into(),
+            Call::ListOwners(request) => self.clinic().list_owners(request)?.into(),
+            Call::GetOwner(request) => self.clinic().get_owner(request)?.into(),
+            Call::AddOwner(request) => self.clinic().add_owner(request)?.into(),
+            Call::UpdateOwner(request) => self.clinic().update_owner(request)?.into(),
+            Call::DeleteOwner(request) => self.clinic().delete_owner(request)?.into(),
+            Call::AddPetToOwner(request) => self.clinic().add_pet_to_owner(request)?.into(),
+            Call::AddVisitToOwner(request) => self.clinic().add_visit_to_owner(request)?.into(),
+            Call::GetOwnersPet(request) => self.clinic().get_owners_pet(request)?.into(),
+            Call::ListSpecialties(request) => self.clinic().list_specialties(request)?.into(),
+            Call::GetSpecialty(request) => self.clinic().get_specialty(request)?.into(),
+            Call::AddSpecialty(request) => self.clinic().add_specialty(request)?.into(),
+            Call::UpdateSpecialty(request) => self.clinic().update_specialty(request)?.into(),
+            Call::DeleteSpecialty(request) => self.clinic().delete_specialty(request)?.into(),
+            Call::ListVets(request) => self.clinic().list_vets(request)?.into(),
+            Call::GetVet(request) => self.clinic().get_vet(request)?.into(),
+            Call::AddVet(request) => self.clinic().add_vet(request)?.into(),
+            Call::UpdateVet(request) => self.clinic().update_vet(request)?.into(),
+            Call::DeleteVet(request) => self.clinic().delete_vet(request)?.into(),
+            Call::ListVisits(request) => self.clinic().list_visits(request)?.into(),
+            Call::GetVisit(request) => self.clinic().get_visit(request)?.into(),
+            Call::AddVisit(request) => self.clinic().add_visit(request)?.into(),
+            Call::UpdateVisit(request) => self.clinic().update_visit(request)?.into(),
+            Call::DeleteVisit(request) => self.clinic().delete_visit(request)?.into(),
         })
     }
 

@@ -3,6 +3,7 @@
 
 mod calendar;
 mod charging;
+mod petclinic;
 
 use prost::Message;
 
@@ -10,6 +11,7 @@ use crate::allocations;
 use crate::calendar::{BookRequest, DeployRequest, EntriesRequest};
 use crate::calendars::DOCUMENT_BYTES_MAX;
 use crate::call::Call;
+use crate::contract::Contract;
 use crate::model::{CHUNK_BYTES_MAX, TRANSFER_BYTES_MAX};
 use crate::operation::Operation;
 use crate::records::{CountAllocationsRequest, FindAllocationRequest};
@@ -121,6 +123,7 @@ fn fixed(operation: Operation) -> Result<Call, WorkloadError> {
             group_id: allocations::GROUP_FIRST,
         })),
         Operation::CountAllocations => Ok(Call::CountAllocations(CountAllocationsRequest {})),
+        _ if operation.contract() == Contract::Petclinic => Ok(petclinic::call(operation)),
         Operation::DebitReservation | Operation::ReleaseRes | Operation::ConfirmAction => {
             Err(WorkloadError::Sequence(operation))
         }

@@ -6,7 +6,7 @@ use crate::finding::{Exam, Section};
 use crate::numbers::Numbers;
 use crate::subject::Subjects;
 use crate::walk::Walk;
-use crate::{calendar, charging, money, records, transfer};
+use crate::{calendar, charging, money, petclinic, records, transfer};
 
 /// Examines a service that has just been started with `store`.
 ///
@@ -68,6 +68,9 @@ fn run(
         (Contract::Records, Section::Operations) => records::operations(walk, seed),
         (Contract::Records, Section::Errors) => records::errors(walk),
         (Contract::Records, Section::Limits) => records::limits(walk),
+        (Contract::Petclinic, Section::Operations) => petclinic::operations(walk, seed),
+        (Contract::Petclinic, Section::Errors) => petclinic::errors(walk),
+        (Contract::Petclinic, Section::Limits) => petclinic::limits(walk),
         (_, Section::Vectors | Section::Money | Section::Concurrency) => {}
     }
     Vec::new()

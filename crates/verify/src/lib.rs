@@ -5,7 +5,7 @@
 //! the subject is a trait: how calls travel is the business of whoever
 //! implements it, so that the test itself can be tested against wrong models.
 //!
-//! Numbers that a service is free to choose (reservations, confirmations, groups) are
+//! Numbers that a service is free to choose (reservations, confirmations, groups, ids of rows) are
 //! translated between model and subject, and must be positive and never given
 //! twice.
 
@@ -13,10 +13,12 @@
 
 mod calendar;
 mod charging;
+mod clinic_ids;
 mod exam;
 mod finding;
 mod money;
 mod numbers;
+mod petclinic;
 mod records;
 mod subject;
 mod transfer;

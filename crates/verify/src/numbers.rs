@@ -4,19 +4,37 @@ use std::collections::{HashMap, HashSet};
 
 use wirelab_contract::{Call, Reply};
 
+use crate::clinic_ids::{self, Row};
+
+/// A number that no subject has given.
+const NEVER_GIVEN: i32 = i32::MAX - 7;
+
 /// One kind of number.
 #[derive(Debug, Default)]
 struct Kind {
     /// The model's number to the subject's.
     of_model: HashMap<i32, i32>,
+    /// The subject's number to the model's.
+    of_subject: HashMap<i32, i32>,
     /// Numbers that the subject has given.
     given: HashSet<i32>,
 }
 
 impl Kind {
+    /// Puts the subject's number in place of the model's.
     fn translate(&self, number: &mut i32) {
-        if let Some(theirs) = self.of_model.get(number) {
-            *number = *theirs;
+        match self.of_model.get(number) {
+            Some(theirs) => *number = *theirs,
+            // It would name another thing at the subject.
+            None if self.given.contains(number) => *number = NEVER_GIVEN,
+            None => {}
+        }
+    }
+
+    /// Puts the model's number in place of the subject's.
+    fn restore(&self, number: &mut i32) {
+        if let Some(ours) = self.of_subject.get(number) {
+            *number = *ours;
         }
     }
 
@@ -30,17 +48,19 @@ impl Kind {
             return Err(format!("{what} {subject} was given before"));
         }
         self.of_model.insert(model, *subject);
+        self.of_subject.insert(*subject, model);
         *subject = model;
         Ok(())
     }
 }
 
-/// The reservations, confirmations and groups of one service.
+/// The reservations, confirmations, groups and rows of one service.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     reservations: Kind,
     confirmations: Kind,
     groups: Kind,
+    rows: HashMap<Row, Kind>,
 }
 
 impl Numbers {
@@ -52,7 +72,11 @@ impl Numbers {
             Call::ReleaseRes(request) => self.reservations.translate(&mut request.res),
             Call::DebitReservation(request) => self.reservations.translate(&mut request.res),
             Call::FindAllocation(request) => self.groups.translate(&mut request.group_id),
-            _ => {}
+            _ => clinic_ids::of_call(&mut call, &mut |row, id| {
+                if let Some(kind) = self.rows.get(&row) {
+                    kind.translate(id);
+                }
+            }),
         }
         call
     }
@@ -113,8 +137,26 @@ impl Numbers {
                 }
                 Ok(())
             }
-            _ => Ok(()),
+            (model, subject) => self.learn_row(model, subject, sent),
         }
+    }
+
+    /// The same of a reply of petclinic: an addition gives its row a new id.
+    fn learn_row(&mut self, model: &Reply, subject: &mut Reply, sent: &Call) -> Result<(), String> {
+        if sent.operation().name().starts_with("Add")
+            && let Some((row, id)) = clinic_ids::of_row(&mut model.clone())
+            && let Some((_, theirs)) = clinic_ids::of_row(subject)
+        {
+            let kind = self.rows.entry(row).or_default();
+            // The id is restored below, with all others.
+            kind.learn("id", *id, &mut theirs.clone())?;
+        }
+        clinic_ids::of_reply(subject, &mut |row, id| {
+            if let Some(kind) = self.rows.get(&row) {
+                kind.restore(id);
+            }
+        });
+        Ok(())
     }
 
     fn confirm(&mut self, model: i32, subject: &mut i32) -> Result<(), String> {

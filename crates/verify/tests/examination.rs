@@ -110,6 +110,27 @@ fn a_team_that_is_lost_is_found() {
 }
 
 #[test]
+fn a_cascade_that_stops_halfway_is_found() {
+    let failed = sections_that_failed(Contract::Petclinic, |call, answer| match (call, answer) {
+        (Call::ListVisits(_), Ok(Reply::Visits(mut reply))) => {
+            reply.visits.retain(|visit| visit.pet_id != 7);
+            Ok(Reply::Visits(reply))
+        }
+        (_, answer) => answer,
+    });
+    assert!(failed.contains(&Section::Operations), "{failed:?}");
+}
+
+#[test]
+fn a_limit_that_is_off_by_one_is_found() {
+    let failed = sections_that_failed(Contract::Petclinic, |call, answer| match call {
+        Call::AddPet(request) if request.name.len() == 30 => Err(ApplicationError::Invalid),
+        _ => answer,
+    });
+    assert_eq!(failed, [Section::Limits]);
+}
+
+#[test]
 fn a_group_given_twice_is_found() {
     let failed = sections_that_failed(Contract::Records, |_, answer| {
         answer.map(|reply| match reply {
