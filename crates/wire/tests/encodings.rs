@@ -13,7 +13,9 @@ mod xml_variants;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use wirelab_contract::{Message, Operation, TypeVisitor, Unary, UnaryVisitor, visit_type};
+use wirelab_contract::{
+    Contract, Message, Operation, TypeVisitor, Unary, UnaryVisitor, visit_type,
+};
 use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::codec::{Codec, MessageFormat};
 use wirelab_wire::soap::Version;
@@ -82,7 +84,9 @@ fn every_envelope_is_read_as_its_content() {
         operation.visit_unary(read).unwrap();
         operations.insert(operation);
     }
-    let unary = Operation::ALL.into_iter().filter(|o| !o.streaming());
+    // Streams and petclinic have no envelopes.
+    let in_soap = |o: &Operation| !o.streaming() && o.contract() != Contract::Petclinic;
+    let unary = Operation::ALL.into_iter().filter(in_soap);
     assert!(operations.into_iter().eq(unary));
 }
 

@@ -38,7 +38,7 @@ class Gap(BaseModel):
 
     services: tuple[str, ...]
     """``binding@language``, each with the axes that the gap needs, if any."""
-    contract: Literal["transfer", "charging", "calendar", "records"]
+    contract: Literal["transfer", "charging", "calendar", "records", "petclinic"]
     section: Literal["operations", "errors", "limits", "vectors", "money", "concurrency"]
     finding: str
     """Name of the finding."""

@@ -25,7 +25,7 @@ Json = dict[str, Any]
 Point = tuple[Stack, str]
 """An identity point and a contract."""
 
-CONTRACTS = ("transfer", "charging", "calendar", "records")
+CONTRACTS = ("transfer", "charging", "calendar", "records", "petclinic")
 
 
 def chosen(references: Sequence[str], contract: str | None = None) -> list[Point]:

@@ -28,7 +28,7 @@ NEEDS_OPTION: Mapping[str, tuple[str, str]] = {
 """Axes that a service must have a switch for: name of the switch, value that needs none."""
 
 
-STORED_CONTRACTS = ("records",)
+STORED_CONTRACTS = ("records", "petclinic")
 """Contracts whose services keep rows in the axis ``store``."""
 
 

@@ -9,7 +9,44 @@ from types import MappingProxyType
 from wirelab.format.units import format_bytes
 from wirelab.stack.suggestions import did_you_mean
 
-CONTRACTS = ("transfer", "charging", "calendar", "records")
+PETCLINIC = (
+    "ListPetTypes",
+    "GetPetType",
+    "AddPetType",
+    "UpdatePetType",
+    "DeletePetType",
+    "ListPets",
+    "GetPet",
+    "AddPet",
+    "UpdatePet",
+    "DeletePet",
+    "ListOwners",
+    "GetOwner",
+    "AddOwner",
+    "UpdateOwner",
+    "DeleteOwner",
+    "AddPetToOwner",
+    "AddVisitToOwner",
+    "GetOwnersPet",
+    "ListSpecialties",
+    "GetSpecialty",
+    "AddSpecialty",
+    "UpdateSpecialty",
+    "DeleteSpecialty",
+    "ListVets",
+    "GetVet",
+    "AddVet",
+    "UpdateVet",
+    "DeleteVet",
+    "ListVisits",
+    "GetVisit",
+    "AddVisit",
+    "UpdateVisit",
+    "DeleteVisit",
+)
+"""The 33 operations of contract petclinic, in its order."""
+
+CONTRACTS = ("transfer", "charging", "calendar", "records", "petclinic")
 """The contracts that services may serve."""
 
 
@@ -68,6 +105,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
             Operation("Allocate", "records"),
             Operation("FindAllocation", "records"),
             Operation("CountAllocations", "records"),
+            *(Operation(name, "petclinic") for name in PETCLINIC),
         )
     }
 )

@@ -23,7 +23,7 @@ pub(crate) struct Metrics {
 
 /// All that changes with every call, under one lock, so that a reader never
 /// sees a call half counted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Book {
     open: bool,
     arrived: u64,
@@ -36,6 +36,22 @@ struct Book {
     balance_ns: i128,
     connections: u64,
     accept_errors: u64,
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Book {
+            open: false,
+            arrived: 0,
+            calls: [0; Operation::ALL.len()],
+            errors: [0; Operation::ALL.len()],
+            faults: [0; FaultAction::NAMES.len()],
+            in_flight: 0,
+            balance_ns: 0,
+            connections: 0,
+            accept_errors: 0,
+        }
+    }
 }
 
 impl Metrics {

@@ -71,8 +71,14 @@ fn write_all(file: &Path, into: &Path) -> anyhow::Result<()> {
 /// All schemas of a contract, with their paths.
 fn schemas(file: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let contract = reading::read(file)?;
-    names::accept(&contract)?;
     let name = &contract.name;
+    if contract.known() == Some(wirelab_contract::Contract::Petclinic) {
+        // SOAP's rpc styles have no form for its lists within lists here: it is served over
+        // REST and gRPC only (contracts/README.md, petclinic).
+        let openapi = openapi::write(&contract)?;
+        return Ok(vec![(format!("openapi/{name}.json"), openapi)]);
+    }
+    names::accept(&contract)?;
     Ok(vec![
         (format!("xsd/{name}.xsd"), xsd::document(&contract)),
         (format!("xsd/{name}-rpc.xsd"), xsd::rpc(&contract)),

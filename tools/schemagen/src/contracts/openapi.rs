@@ -2,6 +2,7 @@
 
 use super::json::Json;
 use super::profile::{Contract, Enumeration, Field, Kind, Label, Message, Operation};
+use wirelab_contract::clinic::routes::{ReplyBody, Route};
 use wirelab_stack::{Binding, Codec};
 
 /// The contract's OpenAPI document, with one member a line.
@@ -36,7 +37,121 @@ fn info(contract: &Contract) -> Json {
     ])
 }
 
+/// Paths by the routes of the contract crate, which engine and services have too.
 fn paths(contract: &Contract) -> Json {
+    match contract.known() {
+        Some(known @ wirelab_contract::Contract::Petclinic) => routed(contract, known),
+        _ => plain_paths(contract),
+    }
+}
+
+/// Paths with parameters, several methods each.
+fn routed(contract: &Contract, known: wirelab_contract::Contract) -> Json {
+    let mut paths: Vec<(String, Vec<(String, Json)>)> = Vec::new();
+    for operation in &contract.operations {
+        let Some(route) = wirelab_contract::Operation::of(known, &operation.name)
+            .ok()
+            .and_then(wirelab_contract::Operation::route)
+        else {
+            continue;
+        };
+        let path = format!("{}{}", route.prefix, route.template);
+        let call = (
+            route.method.to_lowercase(),
+            routed_call(contract, operation, &route),
+        );
+        match paths.iter_mut().find(|(known, _)| *known == path) {
+            Some((_, calls)) => calls.push(call),
+            None => paths.push((path, vec![call])),
+        }
+    }
+    let paths = paths
+        .into_iter()
+        .map(|(path, calls)| (path, Json::Object(calls)));
+    Json::Object(paths.collect())
+}
+
+fn routed_call(contract: &Contract, operation: &Operation, route: &Route) -> Json {
+    let mut members = described(&operation.doc);
+    members.push(("operationId".into(), Json::text(&operation.lower())));
+    let parameters = parameters(contract, operation, route);
+    if !parameters.is_empty() {
+        members.push(("parameters".into(), Json::List(parameters)));
+    }
+    if route.has_body() {
+        let content = Json::Object(routed_media(&operation.request, false, contract));
+        let body = Json::object([("required", Json::Bool(true)), ("content", content)]);
+        members.push(("requestBody".into(), body));
+    }
+    let about = |about: &str| ("description".to_owned(), Json::text(about));
+    let mut good = vec![about("The answer.")];
+    if route.location.is_some() {
+        let schema = Json::object([("type", Json::text("string"))]);
+        let location = Json::object([
+            ("description", Json::text("The path of the new row.")),
+            ("schema", schema),
+        ]);
+        good.push(("headers".into(), Json::object([("Location", location)])));
+    }
+    if route.reply != ReplyBody::Empty {
+        let is_list = route.reply == ReplyBody::List;
+        let content = routed_media(&operation.reply, is_list, contract);
+        good.push(("content".into(), Json::Object(content)));
+    }
+    let bare = |words: &str| Json::object([("description", Json::text(words))]);
+    let responses = vec![
+        (route.status.to_string(), Json::Object(good)),
+        (
+            "400".into(),
+            bare("The request is invalid; the field `errors` says why."),
+        ),
+        ("404".into(), bare("There is no such row.")),
+    ];
+    members.push(("responses".into(), Json::Object(responses)));
+    Json::Object(members)
+}
+
+/// The fields of a request that are in its path or query.
+fn parameters(contract: &Contract, operation: &Operation, route: &Route) -> Vec<Json> {
+    let request = contract.message(&operation.request);
+    let parameter = |name: &str, place: &str| {
+        let field = request.fields.iter().find(|field| field.name == name);
+        let schema = field.map_or_else(Vec::new, |field| value(&field.kind));
+        Json::object([
+            ("name", Json::text(name)),
+            ("in", Json::text(place)),
+            ("required", Json::Bool(place == "path")),
+            ("schema", Json::Object(schema)),
+        ])
+    };
+    let names = route
+        .template
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let in_path = names.map(|name| parameter(name, "path"));
+    let in_query = route.query.iter().map(|name| parameter(name, "query"));
+    in_path.chain(in_query).collect()
+}
+
+/// A message, or in JSON the array that its only list is, as JSON and Protocol Buffers.
+fn routed_media(name: &str, is_list: bool, contract: &Contract) -> Vec<(String, Json)> {
+    let schema = match contract.message(name).fields.first() {
+        Some(list) if is_list => property(list),
+        _ => Json::object([("$ref", Json::text(&format!("#/components/schemas/{name}")))]),
+    };
+    let bytes = Json::object([
+        ("type", Json::text("string")),
+        ("format", Json::text("binary")),
+    ]);
+    [(Codec::Json, schema), (Codec::Protobuf, bytes)]
+        .map(|(codec, schema)| {
+            let media = Json::object([("schema", schema)]);
+            (codec.media_type().to_owned(), media)
+        })
+        .into()
+}
+
+fn plain_paths(contract: &Contract) -> Json {
     let path = |operation: &Operation| {
         let request = contract.message(&operation.request);
         let method = if request.fields.is_empty() {

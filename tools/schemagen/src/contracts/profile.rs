@@ -82,6 +82,11 @@ impl Contract {
         found.expect("reading keeps every message that an operation or a field names")
     }
 
+    /// The same contract as engine and services know it; None for any other .proto.
+    pub(crate) fn known(&self) -> Option<wirelab_contract::Contract> {
+        self.name.parse().ok()
+    }
+
     /// The words of the generated files' first lines.
     pub(crate) fn provenance(&self) -> String {
         format!(

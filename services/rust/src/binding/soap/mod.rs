@@ -42,6 +42,7 @@ pub(crate) fn path(contract: Contract) -> &'static str {
         Contract::Charging => "/charging/soap",
         Contract::Calendar => "/calendar/soap",
         Contract::Records => "/records/soap",
+        Contract::Petclinic => "/petclinic/soap",
     }
 }
 

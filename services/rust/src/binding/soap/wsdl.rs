@@ -47,6 +47,7 @@ fn committed(contract: Contract, codec: Codec) -> &'static str {
         (Contract::Records, Codec::SoapRpc) => wsdl!("records-rpc"),
         (Contract::Records, Codec::SoapEncoded) => wsdl!("records-encoded"),
         (Contract::Records, _) => wsdl!("records"),
+        (Contract::Petclinic, _) => unreachable!("petclinic is not offered over SOAP"),
     }
 }
 
@@ -56,7 +57,10 @@ mod tests {
 
     #[test]
     fn every_description_names_the_address_at_which_it_was_asked_for() {
-        for contract in Contract::ALL {
+        for contract in Contract::ALL
+            .into_iter()
+            .filter(|one| *one != Contract::Petclinic)
+        {
             for codec in [Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded] {
                 let text = described(contract, codec, "https", Some("[::1]:8080"));
                 let address = format!("location=\"https://[::1]:8080/{contract}/soap\"");

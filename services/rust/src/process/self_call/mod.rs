@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use wirelab_contract::calendar::DeployRequest;
 use wirelab_contract::charging::CreditControlRequest;
+use wirelab_contract::petclinic::ListPetTypesRequest;
 use wirelab_contract::records::CountAllocationsRequest;
 use wirelab_contract::transfer::HelloRequest;
 use wirelab_contract::{Call, Contract};
@@ -81,6 +82,7 @@ fn probe(contract: Contract) -> Call {
             document: "self".to_owned(),
         }),
         Contract::Records => Call::CountAllocations(CountAllocationsRequest {}),
+        Contract::Petclinic => Call::ListPetTypes(ListPetTypesRequest {}),
     }
 }
 
