@@ -71,10 +71,10 @@ def test_comparisons_are_made_of_both_and_labelled(tmp_path: Path) -> None:
     compared = {row["figure"]: row for row in to_json(every, 0.02)["comparisons"]}
     assert compared["response_p99"]["verdict"] == "lower"  # gRPC over REST, whose calls time out
     assert compared["response_p99_good"]["verdict"] == "higher"
-    table = tables.comparison_table(Source.read(write_run(tmp_path / "run", every)))
+    table = tables.comparison_table(Source.read(write_run(tmp_path / "run", every)))[0]
     titles = {row[0] for row in table.rows}
     assert {"response p99 of all calls", "response p99 of good calls"} <= titles
-    table = tables.comparison_table(Source.read(write_run(tmp_path / "good", trials(SMALL))))
+    table = tables.comparison_table(Source.read(write_run(tmp_path / "good", trials(SMALL))))[0]
     assert {row[0] for row in table.rows if "response" in row[0]} == {
         "response p50",
         "response p99",

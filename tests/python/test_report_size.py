@@ -19,9 +19,11 @@ from tests.python.synthetic_run import (
     without_histograms,
     write_run,
 )
-from wirelab.report import page, section
+from wirelab.report import page, section, tables
+from wirelab.report.export import to_json
 from wirelab.report.section import Table
 from wirelab.report.source import Source
+from wirelab.statistics import comparison
 from wirelab.trial.record import Check, Trial
 
 REPEATS = 15
@@ -64,6 +66,44 @@ def _calls(folder: Path, loads: int) -> int:
 def test_four_times_the_trials_are_at_most_four_times_the_work(tmp_path: Path) -> None:
     few, many = _calls(tmp_path / "few", FEW), _calls(tmp_path / "many", MANY)
     assert many < STEEPEST * few, f"{few:,} calls for 60 trials, {many:,} for 240"
+
+
+STACKS = 24
+"""276 pairs in each of 5 figures and 2 loads: more than the table of comparisons holds."""
+
+
+def test_of_many_stacks_the_table_compares_the_best_with_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of pairs grows with the square of the stacks; the rows and the expensive
+    search for further repeats do not."""
+    searched = []
+
+    def further_repeats(*arguments: object) -> None:
+        searched.append(arguments)
+
+    monkeypatch.setattr(comparison, "further_repeats", further_repeats)
+    one = without_histograms(trial(point(REST), 0, 0, World()))
+    every = [
+        replace(
+            one,
+            id=f"t-{stack}-{load}-{repeat}",
+            point=point(f"rest@rust?codec=c{stack}", 14, users(load)),
+            repeat=repeat,
+            result={**one.result, "rate_per_s": one.result["rate_per_s"] * (1 + 0.03 * repeat)},
+        )
+        for stack in range(STACKS)
+        for load in (1, 8)
+        for repeat in range(3)
+    ]
+    source = Source.read(write_run(tmp_path / "run", every))
+    table, count = tables.comparison_table(source)
+    assert count == 5 * 2 * STACKS * (STACKS - 1) // 2 > tables.COMPARISONS_MAX
+    assert len(table.rows) == 5 * 2 * (STACKS - 1)
+    text = page.render(source)
+    assert f"Of {count:,} comparisons the table has the {len(table.rows)} of the stack" in text
+    assert len(searched) <= 4 * len(table.rows)
+    assert len(to_json(every)["comparisons"]) == count
 
 
 def test_a_table_is_measured_once_whatever_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

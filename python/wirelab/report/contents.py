@@ -125,15 +125,23 @@ def _costs(source: Source) -> Section:
 
 def _comparisons(source: Source) -> Section:
     """Every pair, and the engine's tax; the tax alone where nothing is compared."""
-    table = tables.comparison_table(source)
-    told = (
+    table, count = tables.comparison_table(source)
+    about = (
         f"Declared threshold: {100.0 * source.threshold:g} %. "
         "A ratio above 1 means that the first is higher."
     )
+    paragraphs = [about]
+    if len(table.rows) < count:
+        folder = shlex.quote(source.folder.resolve().name)
+        paragraphs.append(
+            f"Of {count:,} comparisons the table has the {len(table.rows):,} of the stack with "
+            "the best estimate, in each setting and figure, with the others. All are judged "
+            f"together by Holm's method. `wirelab report {folder} --json` prints all of them."
+        )
     tax = engine_tax.table((cell.point for cell in source.cells), source.names)
     if not table.rows:
         return Section("The engine's tax", tables=(tax,))
-    return Section("Comparisons", (told,), (table, tax))
+    return Section("Comparisons", paragraphs, (table, tax))
 
 
 def _distributions(source: Source) -> Section:

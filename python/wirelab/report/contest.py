@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 from wirelab.explain import figures
@@ -59,17 +60,17 @@ class Contest:
     cells: tuple[Cell, ...]
     pairs: tuple[Pair, ...]
 
-    @property
+    @cached_property
     def barred(self) -> tuple[Cell, ...]:
         """Cells whose figure is a mere bound, the client being the limit: never ranked."""
         return tuple(cell for cell in self.cells if figures.only_a_bound(self.figure, cell))
 
-    @property
+    @cached_property
     def empty(self) -> tuple[Cell, ...]:
         """Cells without a single value."""
         return tuple(cell for cell in self.cells if not cell.values(self.figure))
 
-    @property
+    @cached_property
     def winner(self) -> Cell | None:
         """The one cell that was found ahead of each other one; None if barred or none such."""
         if self.barred or self.empty:
@@ -77,13 +78,35 @@ class Contest:
         ahead = [cell for cell in self.cells if self._beats_all(cell)]
         return ahead[0] if ahead else None
 
+    @cached_property
+    def _by_cells(self) -> dict[frozenset[int], Pair]:
+        """By the identity of their cells."""
+        return {frozenset((id(pair.first), id(pair.second))): pair for pair in self.pairs}
+
     def between(self, cell: Cell, other: Cell) -> Pair:
         """The pair of two of the cells."""
-        return next(p for p in self.pairs if {id(p.first), id(p.second)} == {id(cell), id(other)})
+        return self._by_cells[frozenset((id(cell), id(other)))]
 
     def _beats_all(self, cell: Cell) -> bool:
-        own = [pair for pair in self.pairs if cell in (pair.first, pair.second)]
-        return bool(own) and all(self.ahead(pair) is cell for pair in own)
+        others = [other for other in self.cells if other is not cell]
+        return bool(others) and all(
+            self.ahead(self.between(cell, other)) is cell for other in others
+        )
+
+    @cached_property
+    def best_first(self) -> list[Cell]:
+        """The cells that have the figure, by their estimate."""
+        known = [(one.estimate, cell) for cell in self.cells if (one := cell.interval(self.figure))]
+        ordered = sorted(known, key=lambda entry: entry[0], reverse=self.figure.better == "higher")
+        return [cell for _, cell in ordered]
+
+    @property
+    def pairs_of_best(self) -> list[Pair]:
+        """The best cell, by its estimate, with each other one; all where none has a value."""
+        ranked = self.best_first
+        if not ranked:
+            return list(self.pairs)
+        return [self.between(ranked[0], cell) for cell in self.cells if cell is not ranked[0]]
 
     def ahead(self, pair: Pair) -> Cell | None:
         """The better of a pair by the figure's direction; None where none was found."""
@@ -138,7 +161,7 @@ def _judged(every: list[Contest]) -> list[Contest]:
         if comparison is None:
             return None
         if barred:
-            return replace(comparison, verdict="undecided", reason=NOT_RANKED, further_repeats=None)
+            return comparison.not_ranked(NOT_RANKED)
         return next(verdicts)
 
     return [
@@ -155,6 +178,12 @@ def _judged(every: list[Contest]) -> list[Contest]:
 
 def _compare(first: Cell, second: Cell, figure: Figure, threshold: float) -> Comparison | None:
     try:
-        return ratio(first.values(figure), second.values(figure), threshold)
+        return _ratio(tuple(first.values(figure)), tuple(second.values(figure)), threshold)
     except NoValues:
         return None
+
+
+@lru_cache(maxsize=1 << 16)
+def _ratio(first: tuple[float, ...], second: tuple[float, ...], threshold: float) -> Comparison:
+    """Kept, because sentences and tables of one page compare the same cells."""
+    return ratio(first, second, threshold)

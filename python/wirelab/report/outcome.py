@@ -8,7 +8,6 @@ from typing import Literal
 from wirelab.report.contest import Contest, Pair
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import Comparison
-from wirelab.statistics.figure import Figure
 
 Kind = Literal["won", "equivalent", "tied", "undecided", "open", "empty", "barred"]
 
@@ -44,7 +43,7 @@ class Outcome:
     @property
     def rivals(self) -> list[Comparison]:
         """The undecided comparisons of the best, by its estimate, with the others."""
-        ranked = best_first(list(self.contest.cells), self.contest.figure)
+        ranked = self.contest.best_first
         found = [self.contest.between(ranked[0], cell).comparison for cell in ranked[1:]]
         return [one for one in found if one is not None and one.verdict == "undecided"]
 
@@ -70,7 +69,7 @@ def outcome(contest: Contest) -> Outcome:
 
 def _of_many(contest: Contest) -> Outcome:
     """Of more than two stacks, none ahead of all others and not all equivalent."""
-    ranked = best_first(list(contest.cells), contest.figure)
+    ranked = contest.best_first
     if len(ranked) < len(contest.cells):
         return Outcome("open", contest)
     pairs = {id(cell): contest.between(ranked[0], cell).comparison for cell in ranked[1:]}
@@ -83,7 +82,7 @@ def _of_many(contest: Contest) -> Outcome:
 
 def _won(contest: Contest, winner: Cell) -> Outcome:
     others = [cell for cell in contest.cells if cell is not winner]
-    best = best_first(others, contest.figure)[0]
+    best = next(cell for cell in contest.best_first if cell is not winner)
     who = (winner, *(others if len(others) == 1 else ()))
     ahead = _over(contest.between(winner, best), winner)
     return Outcome("won", contest, tuple(cell.point.stack for cell in who), ahead, best)
@@ -93,10 +92,3 @@ def _over(pair: Pair, first: Cell) -> Comparison | None:
     if pair.comparison is None or pair.first is first:
         return pair.comparison
     return pair.comparison.inverted()
-
-
-def best_first(every: list[Cell], figure: Figure) -> list[Cell]:
-    """The cells that have the figure, by their estimate."""
-    known = [(interval.estimate, cell) for cell in every if (interval := cell.interval(figure))]
-    ordered = sorted(known, key=lambda entry: entry[0], reverse=figure.better == "higher")
-    return [cell for _, cell in ordered]

@@ -14,7 +14,7 @@ from wirelab.format.counting import counted, of_all
 from wirelab.format.numbers import quantity
 from wirelab.report.contest import Contest
 from wirelab.report.effect import effect, side, than, wording
-from wirelab.report.outcome import Kind, Outcome, best_first, outcome
+from wirelab.report.outcome import Kind, Outcome, outcome
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import RATE, RESPONSE_P99, Figure
 from wirelab.statistics.interval import Interval
@@ -164,7 +164,7 @@ class Statements:
     def _ahead_of_some(self, found: Outcome) -> str:
         """The best estimate, and what it is equivalent to or undecided against."""
         contest = found.contest
-        ranked = best_first(list(contest.cells), contest.figure)
+        ranked = contest.best_first
         if not ranked:
             return "none has a value"
         best, *others = ranked

@@ -29,6 +29,9 @@ from wirelab.statistics.proportion import binomial_interval
 from wirelab.trial import labels as label
 from wirelab.trial.record import Check, Point, Trial
 
+COMPARISONS_MAX = 500
+"""Pairs up to which the table of comparisons has all; their number grows with the square of the
+stacks."""
 _HEADS = {
     RATE: "calls/s",
     RESPONSE_P50: "p50",
@@ -107,15 +110,18 @@ def _marks(cell: Cell) -> str:
     return ", ".join(shown) or NONE
 
 
-def comparison_table(source: Source) -> Table:
-    """Every pair of stacks in every setting and figure."""
+def comparison_table(source: Source) -> tuple[Table, int]:
+    """Every pair of stacks in every setting and figure; beyond :data:`COMPARISONS_MAX`, those
+    of the best stack of each with the others. Also returns the number of all pairs."""
+    found = list(compared(source.trials, source.threshold))
+    count = sum(len(contest.pairs) for contest in found)
     rows = [
         _pair(source, contest, pair)
-        for contest in compared(source.trials, source.threshold)
-        for pair in contest.pairs
+        for contest in found
+        for pair in (contest.pairs if count <= COMPARISONS_MAX else contest.pairs_of_best)
     ]
     columns = ["figure", "setting", "ratio of", "ratio", "95 % interval", "verdict", "reason"]
-    return Table(columns, rows, "", (3, 4))
+    return Table(columns, rows, "", (3, 4)), count
 
 
 def _pair(source: Source, contest: Contest, pair: Pair) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from math import exp, inf, log, log1p
 from typing import Any, Literal
 
@@ -42,15 +43,44 @@ class Comparison:
     or below ``1 / (1 + threshold)``."""
     p_value: float | None
     """Two-sided p of "the ratio lies within the threshold"; None without an interval."""
-    further_repeats: int | None = None
-    """Of an undecided one: how many more trials of each cell may decide it
-    (:func:`wirelab.statistics.repeats.further_repeats`); None where no sensible number does."""
-    decided_by: str = ""
-    """Of an undecided one: what may decide it."""
+    repeats_for_interval: int | None = None
+    """Without an interval: how many more trials of each cell give one."""
+    ranked: bool = True
+    """False: the figures are bounds, so no number of trials decides."""
+    level: float = ALPHA
+    """The p below which its family upholds a difference."""
     p_holm: float | None = None
     """``p_value`` adjusted within the family; None outside of one."""
     spread: Spread | None = field(default=None, repr=False)
     """Of the logarithms; None without an interval."""
+
+    @cached_property
+    def further_repeats(self) -> int | None:
+        """Of an undecided one: how many more trials of each cell may decide it
+        (:func:`wirelab.statistics.repeats.further_repeats`); None where no sensible number does.
+
+        Computed when it is read: it takes a hundred times as long as the comparison, and a run
+        has as many comparisons as pairs of its cells."""
+        if self.verdict != "undecided" or not self.ranked:
+            return None
+        if self.spread is None:
+            return self.repeats_for_interval
+        size, border = abs(log(self.ratio.estimate)), log1p(self.threshold)
+        if size > border:
+            return further_repeats(self.spread, Room(size - border), 1.0 - self.level)
+        room = Room(border + size, border - size)
+        return further_repeats(self.spread, room, 1.0 - ALPHA)
+
+    @property
+    def decided_by(self) -> str:
+        """Of an undecided one: what may decide it."""
+        if self.verdict != "undecided" or not self.ranked:
+            return ""
+        if self.spread is not None:
+            return decided_by(self.further_repeats)
+        if self.repeats_for_interval is None:
+            return "more repeats"
+        return f"{counted(self.repeats_for_interval, 'more repeat')} would give one"
 
     @property
     def explanation(self) -> str:
@@ -83,23 +113,13 @@ class Comparison:
         )
 
     def undecided(self, why: str, level: float = ALPHA) -> Comparison:
-        """The same comparison as an undecided one, with what would decide it. ``level`` is
-        the p below which its family would uphold a difference."""
-        if self.spread is None:
-            return replace(self, verdict="undecided", reason=why, decided_by="more repeats")
-        size, border = abs(log(self.ratio.estimate)), log1p(self.threshold)
-        if size > border:
-            further = further_repeats(self.spread, Room(size - border), 1.0 - level)
-        else:
-            room = Room(border + size, border - size)
-            further = further_repeats(self.spread, room, 1.0 - ALPHA)
-        return replace(
-            self,
-            verdict="undecided",
-            reason=why,
-            further_repeats=further,
-            decided_by=decided_by(further),
-        )
+        """The same comparison as an undecided one. ``level`` is the p below which its family
+        would uphold a difference."""
+        return replace(self, verdict="undecided", reason=why, level=level)
+
+    def not_ranked(self, why: str) -> Comparison:
+        """The same comparison as one of mere bounds."""
+        return replace(self, verdict="undecided", reason=why, ranked=False)
 
     def to_json(self) -> dict[str, Any]:
         """For exports."""
@@ -211,9 +231,8 @@ def _reciprocal(value: float) -> float:
 def _without_interval(value: float, counts: tuple[int, int], threshold: float) -> Comparison:
     further = max(TRIALS_MIN - min(counts), 1)
     why = f"{counts[0]} and {counts[1]} trials give no interval"
-    more = f"{counted(further, 'more repeat')} would give one"
     interval = Interval(exp(value), None, None, sum(counts), "none", why)
-    return Comparison(interval, "undecided", why, threshold, None, further, more)
+    return Comparison(interval, "undecided", why, threshold, None, further)
 
 
 def _interval(value: float, reach: float, n: int, method: str) -> Interval:

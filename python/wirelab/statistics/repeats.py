@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from math import erf, inf, sqrt
+from statistics import NormalDist
 
 from wirelab.format.counting import counted
 from wirelab.statistics.distributions import student_t_quantile
@@ -61,19 +62,25 @@ def further_repeats(spread: Spread, room: Room, confidence: float) -> int | None
     if min(room.below, room.above) <= 0.0:
         return None
     numbers = range(1, REPEATS_MAX + 1)
-    place = bisect_left(
-        numbers,
-        SHARE_DECIDED,
-        key=lambda further: _share_decided(spread, room, confidence, further),
+    # The normal quantile is below Student's, so its number of repeats is a lower bound, and
+    # few more evaluations of the expensive quantile find the number itself.
+    normal = NormalDist().inv_cdf(0.5 + confidence / 2.0)
+    least = bisect_left(
+        numbers, SHARE_DECIDED, key=lambda further: _share_decided(spread, room, further, normal)
     )
-    return numbers[place] if place < len(numbers) else None
+    for further in numbers[least:]:
+        quantile = student_t_quantile(0.5 + confidence / 2.0, spread.error(further)[1])
+        if _share_decided(spread, room, further, quantile) >= SHARE_DECIDED:
+            return further
+    return None
 
 
-def _share_decided(spread: Spread, room: Room, confidence: float, further: int) -> float:
+def _share_decided(spread: Spread, room: Room, further: int, quantile: float) -> float:
     """Of worlds: those whose interval lies between the borders."""
-    reach, (error, _) = spread.reach(confidence, further), spread.error(further)
+    error, _ = spread.error(further)
     if error <= 0.0:
         return 1.0
+    reach = quantile * error
     above, below = (room.above - reach) / error, (room.below - reach) / error
     return max(0.0, 0.5 * (erf(above / sqrt(2.0)) + erf(below / sqrt(2.0))))
 
