@@ -1,11 +1,30 @@
 package wirelab.service;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import wirelab.service.contract.Model;
 
 /** How a module of this project puts a contract on the wire; found by {@link java.util.ServiceLoader}. */
 public interface Binding {
+    /** Names code of this project among libraries, where no maintained library does the work. */
+    String OWN = "lab's own";
+
+    /** The module on the class path; each service process has one. */
+    static Binding installed() {
+        return ServiceLoader.load(Binding.class)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no module of a binding is on the class path"));
+    }
+
+    /**
+     * Classes that encode and decode messages of a stack, or {@link #OWN}; empty where the stack's
+     * codec is part of the binding's own table in {@code Libraries}.
+     */
+    default List<String> codecWorkers(Configuration.Stack stack) {
+        return List.of();
+    }
 
     /**
      * Starts to serve. Throws {@link Refusal} for what only the library could find out, such as a

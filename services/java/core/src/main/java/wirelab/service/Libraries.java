@@ -18,21 +18,17 @@ import javax.xml.parsers.SAXParserFactory;
 import javax.xml.stream.XMLInputFactory;
 
 /**
- * The libraries on the request path of every stack, by role: the one place in the Java service that
- * names them. A row is a class that works for every call. The name and the version of its library
+ * The libraries on the request path of every stack, by role. Codecs of REST name theirs in {@code
+ * Codecs}. A row is a class that works for every call. The name and the version of its library
  * are those of the file that the class comes from; what a factory chooses is asked of the factory.
  */
 final class Libraries {
-    /** Code of this project, where no maintained library does the work. */
-    private static final String OWN = "lab's own";
-
     /** {@code jar:file:/lib/NAME-VERSION.jar!/CLASS}. */
     private static final Pattern JAR = Pattern.compile(".*/([^/!]+?)-(\\d[^/!]*)\\.jar!/.*");
 
     private static final Supplier<String> TOMCAT = () -> "org.apache.catalina.connector.CoyoteAdapter";
     private static final Supplier<String> AXIS = () -> "org.apache.axis.server.AxisServer";
     private static final Supplier<String> JAXB = () -> "org.glassfish.jaxb.runtime.v2.runtime.JAXBContextImpl";
-    private static final Supplier<String> JACKSON = () -> "com.fasterxml.jackson.databind.ObjectMapper";
     private static final Supplier<String> PROTOBUF = () -> "com.google.protobuf.CodedInputStream";
     private static final Supplier<String> JACORB = () -> "org.jacorb.orb.ORB";
 
@@ -49,16 +45,8 @@ final class Libraries {
                     () -> "io.grpc.stub.ServerCalls"),
             "iiop", List.of(JACORB));
 
-    /** CXF and Axis take the parser that JAXP finds on the class path; REST's is the JDK's own in any case. */
+    /** CXF and Axis take the parser that JAXP finds on the class path. */
     private static final Map<String, List<Supplier<String>>> CODECS = Map.of(
-            "rest/text", List.of(() -> OWN),
-            "rest/cbor", List.of(JACKSON, () -> "com.fasterxml.jackson.dataformat.cbor.CBORParser"),
-            "rest/msgpack", List.of(JACKSON, () -> "org.msgpack.jackson.dataformat.MessagePackParser"),
-            "rest/json", List.of(
-                    JACKSON,
-                    () -> "com.fasterxml.jackson.core.json.ReaderBasedJsonParser"),
-            "rest/protobuf", List.of(PROTOBUF),
-            "rest/xml", List.of(JAXB, () -> XMLInputFactory.newDefaultFactory().getClass().getName()),
             "soap", List.of(
                     () -> "org.apache.cxf.binding.soap.SoapMessage",
                     () -> "org.apache.cxf.jaxb.JAXBDataBinding",
@@ -83,11 +71,15 @@ final class Libraries {
     static List<Map<String, String>> of(Configuration configuration) {
         Configuration.Stack stack = configuration.stack();
         String server = stack.codec().equals("soap-encoded") ? stack.codec() : stack.binding();
-        String codec = stack.binding().equals("rest") ? "rest/" + stack.codec() : server;
         List<Map<String, String>> rows = new ArrayList<>();
         SERVERS.get(server).forEach(worker -> rows.add(row("server", worker.get())));
-        CODECS.get(codec).forEach(worker -> rows.add(row("codec", worker.get())));
-        if (codec.equals("soap") && configuration.store().username() != null) {
+        List<Supplier<String>> codec = CODECS.get(server);
+        if (codec == null) {
+            Binding.installed().codecWorkers(stack).forEach(worker -> rows.add(row("codec", worker)));
+        } else {
+            codec.forEach(worker -> rows.add(row("codec", worker.get())));
+        }
+        if (server.equals("soap") && configuration.store().username() != null) {
             rows.add(row("codec", "org.apache.wss4j.dom.engine.WSSecurityEngine"));
         }
         if (!stack.compression().equals("none")) {
@@ -114,8 +106,8 @@ final class Libraries {
 
     /** The class is looked up, not loaded: naming it must not put it where calls have not. */
     private static Map<String, String> row(String role, String worker) {
-        if (worker.equals(OWN)) {
-            return row(role, OWN, projectVersion());
+        if (worker.equals(Binding.OWN)) {
+            return row(role, Binding.OWN, projectVersion());
         }
         URL file = ClassLoader.getSystemResource(worker.replace('.', '/') + ".class");
         if (file == null) {

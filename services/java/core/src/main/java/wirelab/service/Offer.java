@@ -1,42 +1,92 @@
 package wirelab.service;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.function.Function;
 
-/** What the service offers under one binding, as data; {@code service.json} says the same. */
+/**
+ * What the service offers under one binding, or one of its entries in {@code service.json}, which
+ * is linked in: what it does not name is refused.
+ */
 record Offer(
+        String binding,
         List<String> codecs,
         List<String> transports,
         List<String> compressions,
         List<String> securities,
+        List<String> soapVersions,
         List<String> ends,
-        boolean unixSockets) {
+        List<String> sockets,
+        List<String> contracts) {
 
-    private static final List<String> CONTRACTS = List.of("transfer", "charging", "calendar");
     private static final List<String> COLLECTORS = List.of("serial", "parallel", "g1", "zgc");
-    private static final List<String> HTTP = List.of("http/1.1", "http/2");
-    private static final List<String> COMPRESSIONS = List.of("none", "gzip", "zstd");
-    private static final List<String> SECURITIES = List.of("none", "tls", "mtls");
-    private static final List<String> ENDS = List.of("content-length", "chunked", "until-close");
-    private static final List<String> OWN_LENGTH = List.of("content-length");
 
-    private static final Map<String, Offer> OFFERS = new TreeMap<>(Map.of(
-            "rest", new Offer(List.of("json", "text", "protobuf", "xml", "cbor", "msgpack"), HTTP, COMPRESSIONS,
-                    SECURITIES, ENDS, true),
-            "soap", new Offer(List.of("soap-literal", "soap-rpc", "soap-encoded"), HTTP, COMPRESSIONS,
-                    SECURITIES, ENDS, true),
-            "grpc", new Offer(List.of("protobuf"), List.of("http/2"), COMPRESSIONS, SECURITIES, OWN_LENGTH, true),
-            "iiop", new Offer(List.of("cdr"), List.of("tcp"), List.of("none"), List.of("none"), OWN_LENGTH, false)));
+    private static final List<Offer> ENTRIES = entries();
 
     static final String UNIX = "unix:";
 
+    private static List<Offer> entries() {
+        try (InputStream file = Offer.class.getResourceAsStream("service.json")) {
+            Map<?, ?> manifest = (Map<?, ?>) Json.read(new String(file.readAllBytes(), StandardCharsets.UTF_8));
+            return ((List<?>) manifest.get("serves")).stream()
+                    .map(entry -> entry((Map<?, ?>) entry))
+                    .toList();
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+    }
+
+    private static Offer entry(Map<?, ?> fields) {
+        return new Offer(
+                (String) fields.get("binding"),
+                words(fields, "codecs"),
+                words(fields, "transports"),
+                words(fields, "compression", "none"),
+                words(fields, "security", "none"),
+                words(fields, "soap", "1.1"),
+                words(fields, "end_of_message", "content-length"),
+                words(fields, "sockets", "tcp"),
+                words(fields, "contracts"));
+    }
+
+    private static List<String> words(Map<?, ?> fields, String key, String... absent) {
+        return fields.get(key) instanceof List<?> words
+                ? words.stream().map(String.class::cast).toList()
+                : List.of(absent);
+    }
+
+    /** The words of one axis over some entries, in the order of {@code service.json}. */
+    private static List<String> union(List<Offer> entries, Function<Offer, List<String>> axis) {
+        return entries.stream().flatMap(entry -> axis.apply(entry).stream()).distinct().toList();
+    }
+
     static Offer of(String binding) throws Refusal {
-        return OFFERS.get(word("stack.binding", binding, List.copyOf(OFFERS.keySet()), "the Java service"));
+        word("stack.binding", binding, union(ENTRIES, entry -> List.of(entry.binding)), "the Java service");
+        List<Offer> own = ENTRIES.stream().filter(entry -> entry.binding.equals(binding)).toList();
+        return new Offer(
+                binding,
+                union(own, Offer::codecs),
+                union(own, Offer::transports),
+                union(own, Offer::compressions),
+                union(own, Offer::securities),
+                union(own, Offer::soapVersions),
+                union(own, Offer::ends),
+                union(own, Offer::sockets),
+                union(own, Offer::contracts));
+    }
+
+    /** The entries of a binding that have a codec. */
+    private static List<Offer> with(String binding, String codec) {
+        return ENTRIES.stream()
+                .filter(entry -> entry.binding.equals(binding) && entry.codecs.contains(codec))
+                .toList();
     }
 
     /** Refuses the first option that the service cannot honour. */
@@ -44,14 +94,14 @@ record Offer(
         Configuration.Stack stack = wanted.stack();
         Offer offer = of(stack.binding());
         String who = stack.binding() + "@java";
-        word("contract", wanted.contract(), CONTRACTS, "the Java service");
+        word("contract", wanted.contract(), union(ENTRIES, Offer::contracts), "the Java service");
         word("stack.codec", stack.codec(), offer.codecs, who);
         word("stack.transport", stack.transport(), offer.transports, who);
         word("stack.compression", stack.compression(), offer.compressions, who);
         word("stack.security", stack.security(), offer.securities, who);
         word("stack.end_of_message", stack.endOfMessage(), offer.ends, who);
         checkCombinations(wanted);
-        checkAddress("listen", wanted.listen(), offer.unixSockets, true);
+        checkAddress("listen", wanted.listen(), offer.sockets.contains("unix"), true);
         checkAddress("metrics_listen", wanted.metricsListen(), false, false);
         checkFiles(wanted);
         if (wanted.collector().gc() != null) {
@@ -71,13 +121,20 @@ record Offer(
     private static void checkCombinations(Configuration wanted) throws Refusal {
         Configuration.Stack stack = wanted.stack();
         boolean http2 = stack.transport().equals("http/2");
-        if (stack.codec().equals("text") && !wanted.contract().equals("transfer")) {
-            throw new Refusal("stack.codec", "no operation of " + wanted.contract() + " is plain text",
-                    "use codec=json, codec=protobuf or codec=xml");
+        if (!union(with(stack.binding(), stack.codec()), Offer::contracts).contains(wanted.contract())) {
+            List<String> legal = union(
+                    ENTRIES.stream()
+                            .filter(entry -> entry.binding.equals(stack.binding())
+                                    && entry.contracts.contains(wanted.contract()))
+                            .toList(),
+                    Offer::codecs);
+            throw new Refusal("stack.codec",
+                    "codec " + stack.codec() + " carries no operation of contract " + wanted.contract(),
+                    "use codec=" + String.join(" or codec=", legal));
         }
         if (stack.binding().equals("soap")) {
             word("stack.soap", stack.soap(),
-                    stack.codec().equals("soap-encoded") ? List.of("1.1") : List.of("1.1", "1.2"),
+                    union(with(stack.binding(), stack.codec()), Offer::soapVersions),
                     stack.codec() + " in Java");
         }
         if (http2 && !stack.endOfMessage().equals("content-length")) {

@@ -7,7 +7,6 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.concurrent.CountDownLatch;
 import sun.misc.Signal;
 import wirelab.service.contract.Calendar;
@@ -58,7 +57,7 @@ public final class ServiceProcess {
         Model model = model(configuration);
         Calls calls = new Calls(model.operations(), configuration.delayUs());
         try (Metrics metrics = Metrics.serve(configuration.metricsListen(), calls, model)) {
-            Binding.Running running = binding(configuration).start(configuration, model, calls);
+            Binding.Running running = Binding.installed().start(configuration, model, calls);
             try {
                 running.callSelf();
                 calls.reset();
@@ -78,13 +77,6 @@ public final class ServiceProcess {
             case "charging" -> new Charging(store.accounts(), store.balance());
             default -> new Calendar();
         };
-    }
-
-    private static Binding binding(Configuration configuration) {
-        return ServiceLoader.load(Binding.class)
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException(
-                        "no module for " + configuration.stack().binding() + " is on the class path"));
     }
 
     private static Map<String, Object> ready(

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.security.CodeSource;
 import java.util.Arrays;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.regex.Matcher;
@@ -42,7 +41,7 @@ public final class Bench implements AutoCloseable {
         Configuration configuration = configuration(contract, stack, more);
         Model model = ServiceProcess.model(configuration);
         Calls calls = new Calls(model.operations(), configuration.delayUs());
-        Binding binding = ServiceLoader.load(Binding.class).findFirst().orElseThrow();
+        Binding binding = Binding.installed();
         Bench bench = new Bench(binding.start(configuration, model, calls), calls);
         bench.running.callSelf();
         calls.reset();

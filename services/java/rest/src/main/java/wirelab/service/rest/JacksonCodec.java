@@ -20,7 +20,6 @@ import com.fasterxml.jackson.databind.deser.std.StdScalarDeserializer;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.type.LogicalType;
-import com.fasterxml.jackson.dataformat.cbor.CBORFactory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -30,7 +29,6 @@ import java.util.List;
 import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessagePackException;
 import org.msgpack.core.MessageUnpacker;
-import org.msgpack.jackson.dataformat.MessagePackFactory;
 import org.msgpack.value.Value;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Exchanges;
@@ -39,8 +37,8 @@ import wirelab.service.contract.Model;
 import wirelab.service.contract.message.ErrorMessage;
 
 /**
- * JSON, CBOR (RFC 8949) and MessagePack by Jackson, which by itself would take {@code "5"} and
- * {@code 1.5} for integers.
+ * JSON, CBOR (RFC 8949) and MessagePack by Jackson. The options are stricter than Jackson's
+ * defaults, which accept {@code "5"} and {@code 1.5} as integers.
  */
 final class JacksonCodec implements Codec {
     /**
@@ -62,7 +60,7 @@ final class JacksonCodec implements Codec {
     private final String mediaType;
     private final ObjectMapper mapper;
 
-    private JacksonCodec(String mediaType, JsonFactory format) {
+    JacksonCodec(String mediaType, JsonFactory format) {
         // The body's own bound is the limit; Jackson's is below the largest upload.
         format.setStreamReadConstraints(StreamReadConstraints.builder()
                 .maxStringLength(Integer.MAX_VALUE)
@@ -141,18 +139,6 @@ final class JacksonCodec implements Codec {
             }
             return read;
         }
-    }
-
-    static JacksonCodec json() {
-        return new JacksonCodec(JSON, new JsonFactory());
-    }
-
-    static JacksonCodec cbor() {
-        return new JacksonCodec("application/cbor", new CBORFactory());
-    }
-
-    static JacksonCodec msgpack() {
-        return new JacksonCodec(MSGPACK, new MessagePackFactory());
     }
 
     @Override

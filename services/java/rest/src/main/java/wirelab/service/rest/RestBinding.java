@@ -1,7 +1,9 @@
 package wirelab.service.rest;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -24,7 +26,7 @@ public final class RestBinding implements Binding {
     public Running start(Configuration configuration, Model model, Calls calls) throws Refusal {
         // Spring logs by java.util.logging, to standard error, from warnings on.
         System.setProperty("org.springframework.boot.logging.LoggingSystem", "none");
-        Codec codec = codec(configuration.stack().codec(), model);
+        Codec codec = Codecs.codec(configuration.stack().codec(), model);
         SpringApplication application = new SpringApplication(RestApplication.class);
         application.setWebApplicationType(WebApplicationType.SERVLET);
         application.setBannerMode(Banner.Mode.OFF);
@@ -44,15 +46,9 @@ public final class RestBinding implements Binding {
         }
     }
 
-    private static Codec codec(String name, Model model) {
-        return switch (name) {
-            case "text" -> new TextCodec();
-            case "json" -> JacksonCodec.json();
-            case "cbor" -> JacksonCodec.cbor();
-            case "msgpack" -> JacksonCodec.msgpack();
-            case "protobuf" -> new ProtobufCodec();
-            default -> new XmlCodec(model);
-        };
+    @Override
+    public List<String> codecWorkers(Configuration.Stack stack) {
+        return Codecs.named(stack.codec()).workers().stream().map(Supplier::get).toList();
     }
 
     private record Server(

@@ -6,7 +6,12 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.github.luben.zstd.Zstd;
 import com.google.protobuf.CodedInputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.zip.GZIPOutputStream;
 import javax.xml.stream.XMLInputFactory;
 import org.apache.catalina.connector.Connector;
@@ -39,6 +44,19 @@ class LibrariesTest {
         // Not Woodstox or another one that a factory would find first: XmlCodec asks for the JDK's.
         String stax = Bench.origin(XMLInputFactory.newDefaultFactory().getClass());
         assertEquals(List.of("codec " + Bench.origin(ContextFactory.class), "codec " + stax), codecs("xml"));
+    }
+
+    @Test
+    void everyOfferedCodecHasARowAndEveryRowIsOffered() throws Exception {
+        Set<String> offered = new TreeSet<>();
+        Map<?, ?> manifest = (Map<?, ?>) Bench.value(Files.readString(Path.of("../service.json")));
+        for (Object entry : (List<?>) manifest.get("serves")) {
+            Map<?, ?> fields = (Map<?, ?>) entry;
+            if (fields.get("binding").equals("rest")) {
+                ((List<?>) fields.get("codecs")).forEach(codec -> offered.add((String) codec));
+            }
+        }
+        assertEquals(offered, new TreeSet<>(Codecs.names()));
     }
 
     @Test

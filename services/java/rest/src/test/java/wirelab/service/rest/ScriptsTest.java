@@ -19,7 +19,7 @@ import wirelab.service.contract.Model;
 
 /** The scripts of the golden vectors, from JSON to JSON. */
 class ScriptsTest {
-    private final Codec codec = JacksonCodec.json();
+    private final Codec codec = Codecs.codec("json", null);
     private final Map<Object, Object> numbers = new HashMap<>();
 
     @Test

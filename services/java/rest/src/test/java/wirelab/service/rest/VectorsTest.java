@@ -35,7 +35,7 @@ class VectorsTest {
             if (message == null) {
                 continue;
             }
-            Codec codec = JacksonCodec.json();
+            Codec codec = Codecs.codec("json", null);
             String json = (String) each.get("json");
             for (String form : forms(each, "json")) {
                 byte[] written = codec.write(codec.read(form.getBytes(StandardCharsets.UTF_8), message));
@@ -59,7 +59,7 @@ class VectorsTest {
                 for (String form : forms(each, "xml")) {
                     Object value = codec.read(form.getBytes(StandardCharsets.UTF_8), message);
                     byte[] written = codec.write(value);
-                    String json = new String(JacksonCodec.json().write(codec.read(written, message)), StandardCharsets.UTF_8);
+                    String json = new String(Codecs.codec("json", null).write(codec.read(written, message)), StandardCharsets.UTF_8);
                     assertEquals(Bench.value((String) each.get("json")), Bench.value(json), form);
                     read++;
                 }
@@ -94,7 +94,7 @@ class VectorsTest {
     @Test
     void cborAndMessagePackAreReadAndWrittenByTheVectors() throws Exception {
         for (String name : List.of("cbor", "msgpack")) {
-            Codec codec = binary(name);
+            Codec codec = Codecs.codec(name, null);
             int read = 0;
             for (Map<?, ?> each : accepted("encodings.json")) {
                 Class<?> message = plain(each.get("message"));
@@ -103,16 +103,12 @@ class VectorsTest {
                 }
                 byte[] given = HexFormat.of().parseHex((String) each.get(name));
                 byte[] written = codec.write(codec.read(given, message));
-                String json = new String(JacksonCodec.json().write(codec.read(written, message)), StandardCharsets.UTF_8);
+                String json = new String(Codecs.codec("json", null).write(codec.read(written, message)), StandardCharsets.UTF_8);
                 assertEquals(Bench.value((String) each.get("json")), Bench.value(json), name + " " + each.get("name"));
                 read++;
             }
             assertTrue(read > 20, "only " + read + " messages of " + name + " were read");
         }
-    }
-
-    private static Codec binary(String name) {
-        return name.equals("cbor") ? JacksonCodec.cbor() : JacksonCodec.msgpack();
     }
 
     @Test
@@ -139,12 +135,7 @@ class VectorsTest {
                 if (message == null || message.getSimpleName().equals("Record")) {
                     continue;
                 }
-                Codec reader = switch (codec) {
-                    case "json" -> JacksonCodec.json();
-                    case "xml" -> new XmlCodec(model);
-                    case "cbor", "msgpack" -> binary(codec);
-                    default -> new ProtobufCodec();
-                };
+                Codec reader = Codecs.codec(codec, model);
                 byte[] bytes = List.of("protobuf", "cbor", "msgpack").contains(codec)
                         ? HexFormat.of().parseHex(input)
                         : input.getBytes(StandardCharsets.UTF_8);
