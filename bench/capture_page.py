@@ -46,7 +46,7 @@ def _line(one: Json) -> str:
         f"{rate:,.0f}",
         *(_ratio(ratio) for ratio in one["ratios"]),
         f"{one['packets_per_s']:,.0f}",
-        f"{one['capture_us']:.2f} us",
+        f"{one['capture_us']:.2f} µs",
         f"{one['drops']:,}",
         f"{one['others_share']:.0%}",
     ]

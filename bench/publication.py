@@ -115,7 +115,7 @@ def _aim(case: Json) -> str | None:
     if case["message"] != codecs.JUDGED:
         return None
     judged = Ratio("", "", tuple(case["ours_us"]), at_most=codecs.US_MAX, aim=True)
-    return f"{judged.wanted()} us: {judged.verdict}"
+    return f"{judged.wanted()} µs: {judged.verdict}"
 
 
 def with_tables(page: str, data: Json) -> str:
@@ -152,8 +152,8 @@ def _tax(data: Json) -> list[str]:
             )
             aim = f"{beside['wanted']}: {beside['verdict']}" if beside["wanted"] else "none"
         lines.append(
-            f"| `{row['stack']}` | {row['frame_us']:.2f} us | {row['decode_us']:.2f} us "
-            f"| {row['bytes_per_call']:,} | {row['small_us']:.2f} us | {ratio} | {aim} "
+            f"| `{row['stack']}` | {row['frame_us']:.2f} µs | {row['decode_us']:.2f} µs "
+            f"| {row['bytes_per_call']:,} | {row['small_us']:.2f} µs | {ratio} | {aim} "
             f"| {row['others_share']:.0%} |"
         )
     return lines
@@ -165,9 +165,9 @@ def _codecs(data: Json) -> list[str]:
     for row in data["codecs"]:
         peer = "no peer"
         if row["peer"] is not None:
-            peer = f"{row['ratio']:.2f} of {row['peer']}, {row['peer_us']:,.2f} us"
+            peer = f"{row['ratio']:.2f} of {row['peer']}, {row['peer_us']:,.2f} µs"
         lines.append(
             f"| {row['codec']} | {row['message']} | {row['bytes']:,} "
-            f"| {row['ours_us']:,.2f} us | {row['aim'] or '–'} | {peer} |"
+            f"| {row['ours_us']:,.2f} µs | {row['aim'] or '–'} | {peer} |"
         )
     return lines

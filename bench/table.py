@@ -43,7 +43,7 @@ def _contender_line(name: str, readings: list[Reading], megabytes: float) -> str
     large = megabytes >= 1
     bound = Counter(reading.bound for reading in readings).most_common(1)[0][0]
     return (
-        f"  {name:<24}{cost / megabytes if large else cost:>10.2f} us CPU/"
+        f"  {name:<24}{cost / megabytes if large else cost:>10.2f} µs CPU/"
         f"{'MB  ' if large else 'call'}"
         f"{median(reading.rate_per_s for reading in readings):>12,.0f} req/s   {bound}"
     )
@@ -76,9 +76,9 @@ def codec_lines(every: list[Timed]) -> list[str]:
     for timed in every:
         beside = ""
         if timed.peer is not None:
-            beside = f"  {median(timed.peer_us):>10.2f} us  {timed.peer}"
+            beside = f"  {median(timed.peer_us):>10.2f} µs  {timed.peer}"
         lines.append(
-            f"  {timed.codec + ', ' + timed.message:<42}{median(timed.ours_us):>10.2f} us{beside}"
+            f"  {timed.codec + ', ' + timed.message:<42}{median(timed.ours_us):>10.2f} µs{beside}"
         )
     return lines + [ratio_line(ratio) for timed in every for ratio in timed.ratios]
 
@@ -92,7 +92,7 @@ def service_xml_lines(every: list[Decoded]) -> list[str]:
     for decoded in every:
         lines.append(
             f"  {decoded.codec + ', ' + decoded.message:<42}"
-            f"{median(decoded.service_us):>10.2f} us  {median(decoded.program_us):>10.2f} us"
+            f"{median(decoded.service_us):>10.2f} µs  {median(decoded.program_us):>10.2f} µs"
         )
     return lines + [ratio_line(decoded.ratio) for decoded in every]
 
@@ -102,7 +102,7 @@ def xml_writers_lines(every: list[Written]) -> list[str]:
     lines = ["", "The engine decodes replies of every service that writes XML  [xml-writers]"]
     for written in every:
         lines.append(
-            f"  {written.stack:<32}{written.bytes:>8,} B{median(written.engine_us):>10.2f} us"
+            f"  {written.stack:<32}{written.bytes:>8,} B{median(written.engine_us):>10.2f} µs"
             f"  {written.writer}"
         )
     return lines
@@ -145,7 +145,7 @@ def capture_lines(every: list[Ablation]) -> list[str]:
         lines += [ratio_line(ratio) for ratio in one.ratios]
         lines.append(
             f"  {'captured':<24}{one.packets_per_s:>10,.0f} packets/s"
-            f"{one.capture_us:>10.2f} us CPU/packet{one.drops:>10,} drops"
+            f"{one.capture_us:>10.2f} µs CPU/packet{one.drops:>10,} drops"
         )
         lines += _disturbed(one.others_share, "the intervals tell how much these ratios say")
     return lines

@@ -42,7 +42,7 @@ def _services(row: Json) -> list[str]:
         low, high = judged.interval
         lines.append(
             f"| {case['codec']} | {case['message']} | {case['bytes']:,} "
-            f"| {median(case['service_us']):,.2f} us | {median(case['program_us']):,.2f} us "
+            f"| {median(case['service_us']):,.2f} µs | {median(case['program_us']):,.2f} µs "
             f"| {judged.median:.3f} [{low:.3f} … {high:.3f}] "
             f"| {judged.wanted()}: {judged.verdict} |"
         )
@@ -58,6 +58,6 @@ def _writers(row: Json) -> list[str]:
         took = median(case["engine_us"])
         lines.append(
             f"| `{case['stack']}` | {case['writer']} | {case['refusals']} | {case['bytes']:,} "
-            f"| {took:,.2f} us | {took / case['bytes'] * 1e3:.2f} us |"
+            f"| {took:,.2f} µs | {took / case['bytes'] * 1e3:.2f} µs |"
         )
     return lines

@@ -64,7 +64,7 @@ def _tables(found: list[Cell], users: int, lead: tuple[str, Figure, float]) -> l
             "",
             f"### {message}, {users} {'user' if users == 1 else 'users'}",
             "",
-            f"| stack | {title} | client CPU, us | service CPU, us | trials |",
+            f"| stack | {title} | client CPU, µs | service CPU, µs | trials |",
             "|---|---|---|---|---|",
             *(_row(cell, columns) for cell in rows),
         ]
@@ -99,7 +99,7 @@ def page(text: str, folder: Path) -> str:
     lines = [
         BEGIN,
         taken,
-        *_tables(found, 1, ("response p50, us", RESPONSE_P50, 1e-3)),
+        *_tables(found, 1, ("response p50, µs", RESPONSE_P50, 1e-3)),
         *_tables(found, 50, ("calls per second", RATE, 1.0)),
         END,
     ]

@@ -66,7 +66,7 @@ def test_the_page_tells_ratios_drops_and_disturbance() -> None:
     """What was there before is gone; the same document gives the same page."""
     page = capture_page.PAGE.read_text(encoding="utf-8")
     made = capture_page.with_parts(page, document(0.93))
-    for words in ("2026-01-02", "0.93 [0.93 … 0.93]", "81,234", "0.71 us", "| 3 |", "20,000"):
+    for words in ("2026-01-02", "0.93 [0.93 … 0.93]", "81,234", "0.71 µs", "| 3 |", "20,000"):
         assert words in made
     assert "not quiet" not in made
     again = capture_page.with_parts(made, document(0.93, others_share=0.4))

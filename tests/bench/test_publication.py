@@ -55,7 +55,7 @@ def test_a_missed_aim_is_published_as_missed() -> None:
     assert {row["beside_rest"]["verdict"] for row in data["stacks"][1:]} == {MISSED}
     page = publication.with_tables(PAGE, data)
     assert page.count(f"0.8 to 1.2: {MISSED}") == len(tax.STACKS) - 1
-    assert page.count(f"at most 2 us: {MISSED}") == 2, "both codecs took 3 us"
+    assert page.count(f"at most 2 µs: {MISSED}") == 2, "both codecs took 3 µs"
     assert "holds" not in page
 
 
@@ -66,7 +66,7 @@ def test_the_page_says_where_and_when_and_against_whom() -> None:
         "2026-01-02",
         "abc",
         "a processor",
-        "1.50 of p 1, 2.00 us",
+        "1.50 of p 1, 2.00 µs",
         "no peer",
         "1,000 and 1,010",
     ):

@@ -12,7 +12,7 @@ from bench.xml_services import REFUSALS, STACKS, Decoded, Written, request
 
 
 def decoded(service_us: float) -> Decoded:
-    """A service that takes so long where the program takes 10 us."""
+    """A service that takes so long where the program takes 10 µs."""
     rounds = 7
     return Decoded("xml", "Submit 200 B", 635, (service_us,) * rounds, (10.0,) * rounds)
 
@@ -53,6 +53,6 @@ def test_the_page_has_a_line_for_every_document() -> None:
     machine = {"revision": "abc", "processor": "x", "cores": [0, 1], "kernel": "6"}
     document = {"taken": "2026-11-24T00:00:00", "machine": machine, "rows": rows}
     page = xml_page.with_parts(xml_page.PAGE.read_text(), document)
-    assert "| `rest@go?codec=xml` | encoding/xml go1.26 | 1 | 250 | 2.00 us | 8.00 us |" in page
-    assert "| `soap@java` | cxf 4.1.5 | 100 | 9,000 | 21.00 us | 2.33 us |" in page
+    assert "| `rest@go?codec=xml` | encoding/xml go1.26 | 1 | 250 | 2.00 µs | 8.00 µs |" in page
+    assert "| `soap@java` | cxf 4.1.5 | 100 | 9,000 | 21.00 µs | 2.33 µs |" in page
     assert "| 1.100 [1.100 … 1.100] | 0.8 to 1.5: holds |" in page

@@ -21,7 +21,7 @@ def test_a_run_becomes_a_table_per_message_and_load(tmp_path: Path) -> None:
     assert "### Hello, 1 user\n" in text
     assert "### Hello, 50 users\n" in text
     one, fifty = text.split("### ")[1:]
-    assert "response p50, us" in one
+    assert "response p50, µs" in one
     assert "calls per second" in fifty
     assert one.index("rest@rust") < one.index("grpc@rust"), "the faster one first"
 

@@ -39,7 +39,7 @@ def test_what_is_unknown_is_many() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(2.051015, "2.05 s"), (0.051015, "51 ms"), (1.23e-4, "123 us"), (-3.2e-5, "-32 us")],
+    [(2.051015, "2.05 s"), (0.051015, "51 ms"), (1.23e-4, "123 µs"), (-3.2e-5, "-32 µs")],
 )
 def test_times_have_three_figures_and_a_unit_that_reads(seconds: float, shown: str) -> None:
     assert format_seconds(seconds) == shown

@@ -27,7 +27,15 @@ def test_a_size_without_a_known_unit_is_refused(text: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("200 us", 2e-4), ("50 ms", 0.05), ("2 s", 2.0), ("1.5min", 90.0)]
+    ("text", "seconds"),
+    [
+        ("200 µs", 2e-4),
+        ("200 us", 2e-4),
+        ("5µs", 5e-6),
+        ("50 ms", 0.05),
+        ("2 s", 2.0),
+        ("1.5min", 90.0),
+    ],
 )
 def test_times_mean_what_their_unit_says(text: str, seconds: float) -> None:
     assert parse_seconds(text) == pytest.approx(seconds)
@@ -40,7 +48,7 @@ def test_a_formatted_size_reads_back_as_itself(size: int) -> None:
 
 def test_times_for_people() -> None:
     assert [format_seconds(s) for s in (0.00085, 0.0012, 2.5, 185)] == [
-        "850 us",
+        "850 µs",
         "1.2 ms",
         "2.5 s",
         "3 min 5 s",

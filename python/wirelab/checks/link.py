@@ -200,7 +200,7 @@ def lateness(trial: Trial) -> Check | None:
     wanted = float(trial.link.get("nominal", {}).get("rtt_ms") or 0.0)
     allowed = max(LATE_MS, RTT_OFF_SHARE * wanted)
     reason = (
-        f"p99 {late:.4g} us a packet, {both:.3g} ms both ways (at most {allowed:.3g} ms at a "
+        f"p99 {late:.4g} µs a packet, {both:.3g} ms both ways (at most {allowed:.3g} ms at a "
         f"round trip of {wanted:.4g} ms)"
     )
     return Check.judged("emulator lateness", both <= allowed, reason)

@@ -13,12 +13,12 @@ from wirelab.errors import UnitError
 
 BYTES = {"B": 1, "kB": 1000, "MB": 1000**2, "KiB": 1024, "MiB": 1024**2}
 """Units of size, in bytes."""
-SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
-"""Units of time, in seconds."""
+SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+"""Units of time, in seconds. ``us`` is accepted where ``µs`` cannot be typed."""
 
 SIZE_PATTERN = r"^\s*\d+(\.\d+)?\s*(B|kB|MB|KiB|MiB)\s*$"
 """What :func:`parse_bytes` accepts, for the JSON Schema."""
-DURATION_PATTERN = r"^\s*\d+(\.\d+)?\s*(us|ms|s|min)\s*$"
+DURATION_PATTERN = r"^\s*\d+(\.\d+)?\s*(µs|us|ms|s|min)\s*$"
 """What :func:`parse_seconds` accepts, for the JSON Schema."""
 
 
@@ -32,8 +32,8 @@ def parse_bytes(text: object) -> int:
 
 
 def parse_seconds(text: object) -> float:
-    """``"200 us"`` -> 0.0002."""
-    number, unit = _split(text, tuple(SECONDS), "a time", "200 us, 50 ms, 2 s or 1 min")
+    """``"200 µs"`` -> 0.0002."""
+    number, unit = _split(text, tuple(SECONDS), "a time", "200 µs, 50 ms, 2 s or 1 min")
     return number * SECONDS[unit]
 
 
@@ -47,16 +47,16 @@ def format_bytes(size: int) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A time for people, in three significant figures: ``850 us``, ``1.2 ms``, ``42 s``, ``3 min
+    """A time for people, in three significant figures: ``850 µs``, ``1.2 ms``, ``42 s``, ``3 min
     5 s``. A time that is below zero keeps its sign."""
     if seconds < 0:
         return f"-{format_seconds(-seconds)}"
     if seconds >= 59.95:
         whole = round(seconds)
         return f"{whole // 60} min {whole % 60} s"
-    for unit, larger in (("us", "ms"), ("ms", "s")):
+    for unit, larger in (("µs", "ms"), ("ms", "s")):
         shown = f"{seconds / SECONDS[unit]:.3g}"
-        # Not by the time itself: 999.6 us are shown as 1 ms.
+        # Not by the time itself: 999.6 µs are shown as 1 ms.
         if seconds > 0 and float(shown) * SECONDS[unit] < SECONDS[larger] * (1 - 1e-9):
             return f"{shown} {unit}"
     return f"{seconds:.3g} s"

@@ -17,14 +17,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Overshoot:
-    """Lateness of sleeps of 100 us, in microseconds."""
+    """Lateness of sleeps of 100 µs, in microseconds."""
 
     p50_us: float
     p99_us: float
 
 
 def overshoot(slack_ns: int | None = None, sleeps: int = 300) -> Overshoot:
-    """Sleeps many times; ``slack_ns`` is the timer slack of prctl(2), None the kernel's 50 us."""
+    """Sleeps many times; ``slack_ns`` is the timer slack of prctl(2), None the kernel's 50 µs."""
     with _slack(slack_ns):
         late = sorted(_one_us() for _ in range(sleeps))
     cuts = statistics.quantiles(late, n=100)

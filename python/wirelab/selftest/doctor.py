@@ -132,8 +132,8 @@ def _clock() -> Finding:
 def _wakeups() -> Finding:
     plain, tight = clockprobe.overshoot(), clockprobe.overshoot(slack_ns=1)
     found = (
-        f"100 us sleeps end {tight.p50_us:.0f} us late, p99 {tight.p99_us:.0f} us, with timer "
-        f"slack 1 ns (default slack {plain.p50_us:.0f} and {plain.p99_us:.0f} us)"
+        f"100 µs sleeps end {tight.p50_us:.0f} µs late, p99 {tight.p99_us:.0f} µs, with timer "
+        f"slack 1 ns (default slack {plain.p50_us:.0f} and {plain.p99_us:.0f} µs)"
     )
     if tight.p99_us <= OVERSHOOT_US_MAX:
         return Finding("wake-ups", "yes", found)

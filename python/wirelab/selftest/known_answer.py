@@ -3,12 +3,12 @@
 A closed load of one user has no queue, so response time = baseline + delay. The
 median is compared with the median of the delays that the service itself measured
 (``wirelab_delay_seconds``), above the median of the same service without delay,
-within max(1 %, 20 us).
+within max(1 %, 20 µs).
 
 Baseline and delayed calls must differ by the delay alone, but a call after a pause is
 slower of itself, and the baseline has no pauses. A core that slept wakes up slowly: so
 the engine spins while it waits, and the service while it delays. A core that spun finds
-its caches taken by others, which adds up to 300 us to a call after 10 ms on a shared
+its caches taken by others, which adds up to 300 µs to a call after 10 ms on a shared
 machine: so undelayed calls of another operation go on beside both, by the same path, at
 a rate that takes a tenth of the service's time. Everything is measured in
 several rounds, and of each the quietest one counts: whatever else runs on the machine
@@ -39,13 +39,13 @@ def known_answer(bed: Bed, reference: str) -> Truth:
     baseline, _ = quietest[0]
     found = {us: _found(*quietest[us], baseline) for us in DELAYS_US}
     reason = ", ".join(
-        f"{us} us: {figures['recovered_us']:.1f} for {figures['given_us']:.1f}"
+        f"{us} µs: {figures['recovered_us']:.1f} for {figures['given_us']:.1f}"
         for us, figures in found.items()
     )
     return Truth(
         f"known answer, {reference}",
         all(figures["within"] for figures in found.values()),
-        f"{reason} (within max(1 %, 20 us) above a baseline of {baseline / 1e3:.1f} us)",
+        f"{reason} (within max(1 %, 20 µs) above a baseline of {baseline / 1e3:.1f} µs)",
         {"baseline_us": baseline / 1e3, "delays": found, "rounds_ns": rounds},
     )
 

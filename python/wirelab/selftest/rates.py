@@ -28,7 +28,7 @@ def concurrency(bed: Bed, reference: str) -> Truth:
 
     Little's law from outside: the growth of ``wirelab_call_seconds_total`` over a part of
     the window, divided by its length, is the mean number of calls inside the service. Two
-    errors stay below 1 %: outside of it a call spends some 150 us of 50 ms, 0.3 %; and the
+    errors stay below 1 %: outside of it a call spends some 150 µs of 50 ms, 0.3 %; and the
     counter grows when calls return, up to one delay late at either end, 50 ms of about 8 s.
     """
     observed = bed.observe(
@@ -105,7 +105,7 @@ def _exponential(name: str, at_ns: NDArray[np.float64], rate: float, least: int)
 
 
 def schedule_lag(bed: Bed, reference: str, rate: float = 5000.0) -> Truth:
-    """At 5,000 calls/s the engine starts calls at most 50 us late, p99, on an idle machine.
+    """At 5,000 calls/s the engine starts calls at most 50 µs late, p99, on an idle machine.
 
     One hundredth of a window is soon taken by whatever else runs on a machine, which only
     ever makes calls later: of several windows the quietest one counts. Where all miss the
@@ -125,7 +125,7 @@ def schedule_lag(bed: Bed, reference: str, rate: float = 5000.0) -> Truth:
     p99, p50 = min(windows)
     measurable = p99 <= limit_us or idle
     reason = (
-        f"p50 {p50:.1f} us, p99 {p99:.1f} us at {rate:,.0f} calls/s (at most {limit_us:.0f} us "
+        f"p50 {p50:.1f} µs, p99 {p99:.1f} µs at {rate:,.0f} calls/s (at most {limit_us:.0f} µs "
         f"in the quietest of {LAG_ROUNDS} windows)"
     )
     if not measurable:

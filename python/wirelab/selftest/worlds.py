@@ -32,7 +32,7 @@ WIDE = 8_388_608
 WIDER = 16_777_216
 """Both hold the whole message, so that going from one to the other does nothing."""
 SLOW_CHECK_NS_PER_KB = 3_000
-"""450 us per call at 150 kB."""
+"""450 µs per call at 150 kB."""
 THRESHOLD = 0.2
 """The seeded causes are worth a factor of two or more; what a machine does by itself is not."""
 REPEATS = 4

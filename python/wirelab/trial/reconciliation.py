@@ -133,7 +133,7 @@ def _both_ends(client: Json, server: Json) -> Json | None:
         return {"left_out": f"the two captures do not hold the same calls ({words})"}
     stalls = [mean_us(end, "stalls") or 0.0 for end in (own, other)]
     if abs(stalls[0] - stalls[1]) > STALLS_APART * response:
-        words = f"{stalls[0]:,.0f} and {stalls[1]:,.0f} us of a mean call"
+        words = f"{stalls[0]:,.0f} and {stalls[1]:,.0f} µs of a mean call"
         return {"left_out": f"the two captures show stalls of different length ({words})"}
     there, at_server, back = _ways(own, other)
     if min(there, back) < 0.0:
