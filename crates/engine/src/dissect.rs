@@ -11,7 +11,7 @@ use wirelab_trace::diagnosis::{Diagnosis, EXAMPLES};
 use wirelab_trace::flow::event::Observer;
 use wirelab_trace::output::reconciliation::{CallLog, LogError, Reconciler};
 use wirelab_trace::output::{Dissection, Dissector, Options};
-use wirelab_trace::protocol::exchange::Exchanges;
+use wirelab_trace::protocol::exchange::ExchangeObserver;
 use wirelab_trace::read_file;
 
 /// What to read, and what to tell of it.
@@ -91,7 +91,7 @@ fn calls(log: &Path) -> Result<CallLog<File>, LogError> {
 }
 
 /// Reads the capture on behalf of `listener`, and gives it back.
-fn told_to<D: Observer + Exchanges>(
+fn told_to<D: Observer + ExchangeObserver>(
     listener: D,
     arguments: &Arguments,
 ) -> Result<(Dissection, D), String> {

@@ -12,7 +12,7 @@ use crate::model::config::{LinkConfig, ScriptedDrop};
 use crate::model::driver_choice::Driver;
 use crate::model::profile::Profile;
 use crate::model::ready;
-use crate::model::summary::Ended;
+use crate::model::summary::LinkSummary;
 use crate::model::way::Ways;
 
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl RunningDriver {
         pair: &Pair,
         from: &Ways<Traffic>,
         seconds: f64,
-    ) -> Result<Ended, LinkError> {
+    ) -> Result<LinkSummary, LinkError> {
         let traffic = traffic(pair)?;
         let device_drops = device_drops(from, &traffic);
         let mut ended = match self {
@@ -154,12 +154,12 @@ fn device_drops(from: &Ways<Traffic>, to: &Ways<Traffic>) -> Ways<u64> {
     }
 }
 
-fn counted_by_devices(from: &Ways<Traffic>, to: &Ways<Traffic>, seconds: f64) -> Ended {
+fn counted_by_devices(from: &Ways<Traffic>, to: &Ways<Traffic>, seconds: f64) -> LinkSummary {
     let (forward, backward) = (
         to.forward.since(&from.forward),
         to.backward.since(&from.backward),
     );
-    Ended {
+    LinkSummary {
         packets: Ways {
             forward: forward.packets,
             backward: backward.packets,

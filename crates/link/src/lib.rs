@@ -38,7 +38,7 @@ pub use model::ready::{
     CongestionSeen, Emulator, End, LossMeasured, Measured, Nominal, Proportion, Ready, Rtt, TcpEnd,
     TcpSeen,
 };
-pub use model::summary::{Dropped, Ended, Lateness, LinkEnded, Syns, TcpFields};
+pub use model::summary::{Dropped, Lateness, LinkEnded, LinkSummary, Syns, TcpFields};
 pub use model::way::{Way, Ways};
 pub use process::link_from_stdin;
 pub use wirelab_contract::refusal::{Refusal, Refused};

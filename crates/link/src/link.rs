@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use crate::driver::{self, RunningDriver};
-use crate::emulator::rng::fresh_seed;
+use crate::emulator::rng::random_seed;
 use crate::error::LinkError;
 use crate::kernel::eventfd::EventFd;
 use crate::kernel::interface::{self, CLIENT, INTERFACE, InterfaceStatus, SERVER, Traffic};
@@ -14,9 +14,9 @@ use crate::model::config::LinkConfig;
 use crate::model::driver_choice::choose;
 use crate::model::profile::{MTU, Profile, ProfileDocument};
 use crate::model::ready::{End, Measured, Ready};
-use crate::model::summary::Ended;
+use crate::model::summary::LinkSummary;
 use crate::model::way::Ways;
-use crate::probe::stop::Stop;
+use crate::probe::stop::StopCheck;
 use crate::probe::{measure, tcp};
 
 /// A link that packets can cross. Dropping it removes all that it made.
@@ -53,13 +53,13 @@ impl Link {
         let swept = namespace::remove_stale()?;
         let seed = match config.seed {
             Some(seed) => seed,
-            None => fresh_seed().map_err(LinkError::during("/dev/urandom"))?,
+            None => random_seed().map_err(LinkError::during("/dev/urandom"))?,
         };
         let pair = Pair::create()?;
         let driver = choose(config, &profile, || netem::works_in(&pair.client))?;
         let running = RunningDriver::join(driver, &pair, config)?;
         let seen = prepare(&running, &pair, config)?;
-        let measured = apply_and_measure(&running, &pair, config, &profile, seed, Stop(stop))?;
+        let measured = apply_and_measure(&running, &pair, config, &profile, seed, StopCheck(stop))?;
         running.start_trial(&profile, seed, config)?;
         let from = driver::traffic(&pair)?;
         let ready = Ready {
@@ -100,7 +100,7 @@ impl Link {
     ///
     /// # Errors
     /// When the emulator has ended, or the interfaces cannot be read.
-    pub fn report(&self) -> Result<Ended, LinkError> {
+    pub fn report(&self) -> Result<LinkSummary, LinkError> {
         let seconds = self.since.elapsed().as_secs_f64();
         self.driver.report(&self.pair, &self.from, seconds)
     }
@@ -162,7 +162,7 @@ fn apply_and_measure(
     config: &LinkConfig,
     profile: &Profile,
     seed: u64,
-    stop: Stop,
+    stop: StopCheck,
 ) -> Result<Measured, LinkError> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::Interrupted => LinkError::Stopped,

@@ -153,7 +153,7 @@ fn a_dropped_syn_costs_the_timer_and_is_logged() {
 }
 
 #[test]
-fn the_loss_of_syns_is_told_and_counted() {
+fn the_loss_of_syns_is_reported_and_counted() {
     if privileges::missing() {
         return;
     }

@@ -12,7 +12,7 @@ use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment}
 use crate::flow::{Flows, Limits};
 use crate::output::{Dissector, Options};
 use crate::packet::{Flags, Packet};
-use crate::protocol::exchange::{Exchange, Exchanges, Unit};
+use crate::protocol::exchange::{Exchange, ExchangeObserver, Unit};
 use crate::protocol::layer::Layer;
 use crate::read::{Summary, read, read_within};
 
@@ -134,7 +134,7 @@ struct Checker {
 }
 
 impl Checker {
-    fn reaches(&mut self, flow: FlowId, direction: Direction, from: u64, bytes: u64) {
+    fn advance(&mut self, flow: FlowId, direction: Direction, from: u64, bytes: u64) {
         assert!(bytes > 0, "empty news");
         let ends = self.open.get_mut(&flow).expect("an open connection");
         let end = &mut ends[direction as usize];
@@ -162,13 +162,13 @@ impl Observer for Checker {
     }
 
     fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
-        self.reaches(flow, carrier.direction, offset, bytes.len() as u64);
+        self.advance(flow, carrier.direction, offset, bytes.len() as u64);
         assert!(offset + bytes.len() as u64 <= carrier.end());
         assert!(carrier.packet <= self.last_packet);
     }
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
-        self.reaches(flow, direction, offset, bytes);
+        self.advance(flow, direction, offset, bytes);
     }
 
     fn closed(&mut self, flow: FlowId, _at_ns: u64, _closing: Closing) {
@@ -187,9 +187,9 @@ pub fn fuzz_conversations(data: &[u8]) {
         }
         let mut rest = data;
         while let [action, length, after @ ..] = rest {
-            let (words, behind) = after.split_at(usize::from(*length).min(after.len()));
+            let (payload, behind) = after.split_at(usize::from(*length).min(after.len()));
             rest = behind;
-            tape.act(*action, words);
+            tape.apply(*action, payload);
         }
         tape.flows.finish(&mut dissector);
         let (dissection, counts) = dissector.finish("fuzz", &Summary::default());
@@ -222,37 +222,37 @@ impl<'a> Tape<'a> {
 
     fn handshake(&mut self) {
         self.next = self.next.map(|next| next.wrapping_sub(1));
-        self.put(0, Flags::SYN, b"");
+        self.push(0, Flags::SYN, b"");
         self.next[0] = self.next[0].wrapping_add(1);
-        self.put(1, Flags(Flags::SYN.0 | Flags::ACK.0), b"");
+        self.push(1, Flags(Flags::SYN.0 | Flags::ACK.0), b"");
         self.next[1] = self.next[1].wrapping_add(1);
     }
 
     /// The lowest bit is the side, the next three what it does, the rest how.
-    fn act(&mut self, action: u8, words: &[u8]) {
+    fn apply(&mut self, action: u8, payload: &[u8]) {
         let side = usize::from(action & 1);
         let how = usize::from(action >> 4);
         match action >> 1 & 7 {
-            0..=2 => self.say(side, words, true),
-            3 => words
+            0..=2 => self.send(side, payload, true),
+            3 => payload
                 .chunks(how + 1)
-                .for_each(|piece| self.say(side, piece, true)),
-            4 => self.say(side, words, false),
-            5 => self.put(side, Flags::ACK, words),
-            6 if how < 8 => self.put(side, Flags(Flags::FIN.0 | Flags::ACK.0), b""),
-            6 => self.put(side, Flags::RST, b""),
+                .for_each(|piece| self.send(side, piece, true)),
+            4 => self.send(side, payload, false),
+            5 => self.push(side, Flags::ACK, payload),
+            6 if how < 8 => self.push(side, Flags(Flags::FIN.0 | Flags::ACK.0), b""),
+            6 => self.push(side, Flags::RST, b""),
             _ => self.snap = how * how,
         }
     }
 
-    fn say(&mut self, side: usize, words: &[u8], is_captured: bool) {
+    fn send(&mut self, side: usize, payload: &[u8], is_captured: bool) {
         if is_captured {
-            self.put(side, Flags::ACK, words);
+            self.push(side, Flags::ACK, payload);
         }
-        self.next[side] = self.next[side].wrapping_add(words.len() as u32);
+        self.next[side] = self.next[side].wrapping_add(payload.len() as u32);
     }
 
-    fn put(&mut self, side: usize, flags: Flags, payload: &[u8]) {
+    fn push(&mut self, side: usize, flags: Flags, payload: &[u8]) {
         self.number += 1;
         let ends: [SocketAddr; 2] = [1, 2].map(|last| ([10, 0, 0, last], 4_000).into());
         let packet = Packet {
@@ -312,7 +312,7 @@ impl Observer for DiagnosedCounts {
     }
 }
 
-impl Exchanges for DiagnosedCounts {
+impl ExchangeObserver for DiagnosedCounts {
     fn exchange(&mut self, exchange: &Exchange) {
         assert!(self.open.contains_key(&exchange.flow));
         if let Some(reply) = &exchange.reply {

@@ -13,7 +13,7 @@ import msgspec
 class LinkEnded(msgspec.Struct, frozen=True, kw_only=True):
     """The line."""
 
-    link: Ended
+    link: LinkSummary
     """What it did since it was ready."""
 
 
@@ -34,7 +34,20 @@ class Dropped(msgspec.Struct, frozen=True, kw_only=True):
     """If it was a TCP segment, which."""
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
+class Lateness(msgspec.Struct, frozen=True, kw_only=True):
+    """Real minus due time, microseconds."""
+
+    max: float
+    """The largest."""
+    n: int
+    """Packets."""
+    p50: float
+    """Median."""
+    p99: float
+    """99th percentile."""
+
+
+class LinkSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Counts since the link was ready; null where the driver cannot tell."""
 
     bytes: Ways
@@ -65,19 +78,6 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     syns: Ways2 | None = None
     """SYNs that `syn_loss_percent` met and took, 0 where it is 0; null where nobody counts
     them."""
-
-
-class Lateness(msgspec.Struct, frozen=True, kw_only=True):
-    """Real minus due time, microseconds."""
-
-    max: float
-    """The largest."""
-    n: int
-    """Packets."""
-    p50: float
-    """Median."""
-    p99: float
-    """99th percentile."""
 
 
 class Syns(msgspec.Struct, frozen=True, kw_only=True):

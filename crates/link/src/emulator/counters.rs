@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-use crate::model::summary::{Dropped, Ended, Lateness, Syns};
+use crate::model::summary::{Dropped, Lateness, LinkSummary, Syns};
 use crate::model::way::{Way, Ways};
 
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl LatenessHistogram {
 
 /// The counters of both directions as the link's summary has them, without what
 /// the devices count.
-pub(crate) fn summary(counters: &[(Way, Counters)], cpu_ns: u64, seconds: f64) -> Ended {
+pub(crate) fn summary(counters: &[(Way, Counters)], cpu_ns: u64, seconds: f64) -> LinkSummary {
     let count = |of| each_way(counters, of);
     let mut lateness = LatenessHistogram::new();
     counters
@@ -82,7 +82,7 @@ pub(crate) fn summary(counters: &[(Way, Counters)], cpu_ns: u64, seconds: f64) -
         .flat_map(|(_, counters)| counters.dropped.clone())
         .collect();
     dropped.sort_by_key(|drop| drop.at_unix_ns);
-    Ended {
+    LinkSummary {
         packets: count(|counters| counters.packets),
         bytes: count(|counters| counters.bytes),
         lost: Some(count(|counters| counters.lost)),

@@ -19,7 +19,7 @@ const BATCH: usize = 32;
 
 /// Packets that one direction holds at most, 256 MiB of memory; more are
 /// dropped as by a full queue.
-const HELD_MAX: usize = 131_072;
+const QUEUED_PACKETS_MAX: usize = 131_072;
 
 /// Bytes of a packet's buffer: a full packet of the link and a little more, so that a
 /// longer one is recognized.
@@ -178,7 +178,7 @@ impl Lane {
         self.counters.bytes += packet.length as u64;
         let now = now_ns();
         let bytes = &mut packet.buffer[..packet.length];
-        let fate = match self.waiting.len() < HELD_MAX {
+        let fate = match self.waiting.len() < QUEUED_PACKETS_MAX {
             true => self.shaper.admit_since(self.since_ns.min(now), now, bytes),
             false => Fate::QueueDrop,
         };
@@ -245,7 +245,7 @@ mod tests {
     /// Eight packets of a millisecond each wait unseen for 50 ms: all have left
     /// by then. Counted from when they were seen, the last would need 8 ms.
     #[test]
-    fn a_late_look_loses_none_of_the_rate() {
+    fn a_late_read_loses_none_of_the_rate() {
         let ((sender, from), (receiver, to)) = (device(), device());
         let direction = Direction {
             rate_kbit: Some(8_000.0),

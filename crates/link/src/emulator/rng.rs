@@ -63,7 +63,7 @@ fn split_mix(state: &mut u64) -> u64 {
 
 /// A seed from the kernel's generator. It has 53 bits, so that every reader of
 /// JSON keeps it whole.
-pub(crate) fn fresh_seed() -> io::Result<u64> {
+pub(crate) fn random_seed() -> io::Result<u64> {
     let mut bytes = [0; 8];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(u64::from_le_bytes(bytes) >> 11)

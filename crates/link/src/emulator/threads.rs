@@ -19,7 +19,7 @@ use crate::kernel::scheduling;
 use crate::model::config::ScriptedDrop;
 use crate::model::profile::{Direction, Profile};
 use crate::model::ready;
-use crate::model::summary::Ended;
+use crate::model::summary::LinkSummary;
 use crate::model::way::Way;
 
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -119,7 +119,7 @@ impl Emulator {
     }
 
     /// What was counted since the beginning, without the counters of the devices.
-    pub(crate) fn report(&self, seconds: f64) -> io::Result<Ended> {
+    pub(crate) fn report(&self, seconds: f64) -> io::Result<LinkSummary> {
         let (answer, answers) = channel();
         for thread in &self.threads {
             thread.send(Command::Report(answer.clone()))?;

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fault_has_its_words() {
+    fn every_fault_has_its_netem_option() {
         let direction = Direction {
             delay_ms: 6.9,
             jitter_ms: 0.5,

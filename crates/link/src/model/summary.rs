@@ -10,12 +10,12 @@ use crate::model::way::{Way, Ways};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkEnded {
     /// What it did since it was ready.
-    pub link: Ended,
+    pub link: LinkSummary,
 }
 
 /// Counts since the link was ready; null where the driver cannot tell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Ended {
+pub struct LinkSummary {
     /// IP packets that were sent into each direction.
     pub packets: Ways<u64>,
     /// Their bytes: of IP packets with the emulator, of Ethernet frames on veth.

@@ -9,7 +9,7 @@ use crate::model::ready::{LossMeasured, Measured, Nominal, Proportion, Rtt};
 use crate::model::way::{Way, Ways};
 use crate::probe::ping::Pings;
 use crate::probe::rate;
-use crate::probe::stop::Stop;
+use crate::probe::stop::StopCheck;
 
 const BASE_PINGS: usize = 40;
 
@@ -35,7 +35,7 @@ pub(crate) fn nominal(profile: &Profile) -> Nominal {
 }
 
 /// Median round trip of a link that has no profile yet, milliseconds.
-pub(crate) fn base_rtt_ms(pair: &Pair, stop: Stop) -> io::Result<f64> {
+pub(crate) fn base_rtt_ms(pair: &Pair, stop: StopCheck) -> io::Result<f64> {
     let pings = Pings {
         count: BASE_PINGS,
         every_ms: PING_EVERY_MS,
@@ -50,7 +50,7 @@ pub(crate) fn measure(
     profile: &Profile,
     base_rtt_ms: f64,
     asked: Measure,
-    stop: Stop,
+    stop: StopCheck,
 ) -> io::Result<Measured> {
     let rtt_ms = rtt(&pings(profile, asked.pings, PING_EVERY_MS)
         .send(pair, stop)?
@@ -89,7 +89,7 @@ fn pings(profile: &Profile, count: u32, least_ms: f64) -> Pings {
     }
 }
 
-fn loss(pair: &Pair, profile: &Profile, count: u32, stop: Stop) -> io::Result<LossMeasured> {
+fn loss(pair: &Pair, profile: &Profile, count: u32, stop: StopCheck) -> io::Result<LossMeasured> {
     let echoes = pings(profile, count, LOSS_EVERY_MS).send(pair, stop)?;
     let (sent, arrived) = (echoes.rtt_ms.len(), echoes.arrived);
     let returned = echoes.rtt_ms.iter().flatten().count();

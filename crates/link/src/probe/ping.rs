@@ -13,8 +13,8 @@ use crate::kernel::eventfd::{readable, wait};
 use crate::kernel::namespace::Pair;
 use crate::kernel::scheduling;
 use crate::model::profile::PROBE_BYTES;
-use crate::probe::sockets::{Ends, HEADER_BYTES};
-use crate::probe::stop::Stop;
+use crate::probe::sockets::{HEADER_BYTES, UdpEnds};
+use crate::probe::stop::StopCheck;
 
 /// Echoes to be sent, one after the other without waiting for answers.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +35,8 @@ pub(super) struct Echoes {
 }
 
 impl Pings {
-    pub(super) fn send(&self, pair: &Pair, stop: Stop) -> io::Result<Echoes> {
-        let Ends { client, server } = Ends::open(pair)?;
+    pub(super) fn send(&self, pair: &Pair, stop: StopCheck) -> io::Result<Echoes> {
+        let UdpEnds { client, server } = UdpEnds::open(pair)?;
         let echo = Echo::start(server)?;
         let rtt_ms = self.exchange(&client, stop);
         let arrived = echo.stop()?;
@@ -46,7 +46,7 @@ impl Pings {
         })
     }
 
-    fn exchange(&self, socket: &UdpSocket, stop: Stop) -> io::Result<Vec<Option<f64>>> {
+    fn exchange(&self, socket: &UdpSocket, stop: StopCheck) -> io::Result<Vec<Option<f64>>> {
         scheduling::set_timer_slack();
         socket.set_nonblocking(true)?;
         let mut in_flight = InFlight::new(self.count);
@@ -66,7 +66,7 @@ impl Pings {
             if now >= next {
                 in_flight.send(socket)?;
             } else {
-                let at_most = (next - now).min(Stop::EVERY_NS);
+                let at_most = (next - now).min(StopCheck::EVERY_NS);
                 wait(&mut [readable(socket)], Some(at_most))?;
             }
             in_flight.receive(socket)?;

@@ -12,8 +12,8 @@ use crate::kernel::namespace::Pair;
 use crate::kernel::scheduling;
 use crate::model::profile::{Direction, MTU, PROBE_BYTES, Profile};
 use crate::model::way::Ways;
-use crate::probe::sockets::{Ends, HEADER_BYTES};
-use crate::probe::stop::Stop;
+use crate::probe::sockets::{HEADER_BYTES, UdpEnds};
+use crate::probe::stop::StopCheck;
 
 /// How long a train of packets is, milliseconds: with a rate, and without.
 const TRAIN_MS: f64 = 1_000.0;
@@ -35,15 +35,20 @@ const STOP_CHECK: Duration = Duration::from_millis(20);
 /// Silence that ends a train, in addition to the direction's own delay.
 const SILENCE_MS: f64 = 400.0;
 
-pub(super) fn both(pair: &Pair, profile: &Profile, stop: Stop) -> io::Result<Ways<f64>> {
-    let Ends { client, server } = Ends::open(pair)?;
+pub(super) fn both(pair: &Pair, profile: &Profile, stop: StopCheck) -> io::Result<Ways<f64>> {
+    let UdpEnds { client, server } = UdpEnds::open(pair)?;
     Ok(Ways {
         forward: one(&client, &server, &profile.forward, stop)?,
         backward: one(&server, &client, &profile.backward, stop)?,
     })
 }
 
-fn one(from: &UdpSocket, to: &UdpSocket, direction: &Direction, stop: Stop) -> io::Result<f64> {
+fn one(
+    from: &UdpSocket,
+    to: &UdpSocket,
+    direction: &Direction,
+    stop: StopCheck,
+) -> io::Result<f64> {
     let train = Train::of(direction);
     let stopped = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -124,7 +129,7 @@ impl Train {
             let due = start + number * self.every_ns;
             let early = due.saturating_sub(now_ns());
             if early > 0 {
-                let sleep_ns = early.max(self.sleep_ns_min).min(Stop::EVERY_NS);
+                let sleep_ns = early.max(self.sleep_ns_min).min(StopCheck::EVERY_NS);
                 wait(&mut [], Some(sleep_ns))?;
                 continue;
             }
@@ -147,7 +152,7 @@ fn sleep_ns_min(direction: &Direction) -> u64 {
 
 /// Bits after the first packet over the time since it, until silence.
 fn receive(socket: &UdpSocket, silence: Duration, stopped: &AtomicBool) -> io::Result<f64> {
-    socket.set_read_timeout(Some(Duration::from_nanos(Stop::EVERY_NS)))?;
+    socket.set_read_timeout(Some(Duration::from_nanos(StopCheck::EVERY_NS)))?;
     let mut packet = [0; MTU as usize];
     let (mut first_ns, mut last_ns, mut bytes) = (None, now_ns(), 0);
     while now_ns() - last_ns < silence.as_nanos() as u64 && !stopped.load(Ordering::Relaxed) {

@@ -14,18 +14,18 @@ pub(crate) const HEADER_BYTES: usize = 28;
 const BUFFER_BYTES: usize = 8 << 20;
 
 #[derive(Debug)]
-pub(crate) struct Ends {
+pub(crate) struct UdpEnds {
     pub(crate) client: UdpSocket,
     pub(crate) server: UdpSocket,
 }
 
-impl Ends {
+impl UdpEnds {
     pub(crate) fn open(pair: &Pair) -> io::Result<Self> {
         let client = open(&pair.client, CLIENT)?;
         let server = open(&pair.server, SERVER)?;
         client.connect(server.local_addr()?)?;
         server.connect(client.local_addr()?)?;
-        Ok(Ends { client, server })
+        Ok(UdpEnds { client, server })
     }
 }
 

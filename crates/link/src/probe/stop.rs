@@ -4,9 +4,9 @@ use std::io;
 
 /// Whether the measurement is to be given up.
 #[derive(Clone, Copy)]
-pub(crate) struct Stop<'a>(pub(crate) &'a dyn Fn() -> bool);
+pub(crate) struct StopCheck<'a>(pub(crate) &'a dyn Fn() -> bool);
 
-impl Stop<'_> {
+impl StopCheck<'_> {
     /// Longest wait between two checks, nanoseconds.
     pub(crate) const EVERY_NS: u64 = 50_000_000;
 

@@ -123,7 +123,7 @@ fn main() {
         "peak_memory_bytes": peak_memory_bytes(),
     });
     if arguments.iter().any(|word| word == "--tshark") {
-        report["tshark"] = beside_tshark(packets as f64 / runs[0], connections);
+        report["tshark"] = compared_with_tshark(packets as f64 / runs[0], connections);
     }
     println!("{report}");
 }
@@ -160,7 +160,7 @@ fn dissect(path: &Path) -> Value {
     })
 }
 
-fn beside_tshark(ours: f64, connections: u64) -> Value {
+fn compared_with_tshark(ours: f64, connections: u64) -> Value {
     let file = Temporary::new("tshark.pcapng");
     synthetic::write(&file.0, TSHARK_PACKETS, connections).expect("a temporary file");
     let begun = Instant::now();

@@ -10,16 +10,16 @@ use crate::flow::event::{Direction, FlowId};
 use crate::protocol::exchange::{Exchange, Extent, Protocol};
 
 const PACKETS: usize = 8;
-/// From here on, and [`SHARE`] of the exchange, a wait matters, ns.
-const MATTERS_NS: u64 = 3_000_000;
+/// From here on, and [`SHARE_DIVISOR`] of the exchange, a wait matters, ns.
+const SIGNIFICANT_NS: u64 = 3_000_000;
 /// The part of an exchange, as its divisor.
-const SHARE: u64 = 10;
+const SHARE_DIVISOR: u64 = 10;
 /// The same for a server, which has no network to blame.
-const THINK_SHARE: u64 = 20;
+const THINK_SHARE_DIVISOR: u64 = 20;
 /// A shorter wait matters where it is a large part of the exchange, ns.
-const MATTERS_RELATIVELY_NS: u64 = 100_000;
+const SIGNIFICANT_IF_LARGE_NS: u64 = 100_000;
 /// The part of the exchange, as its divisor.
-const LARGE_SHARE: u64 = 3;
+const LARGE_SHARE_DIVISOR: u64 = 3;
 
 /// A time that is attributed to one cause. The times of one exchange do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +39,10 @@ pub(crate) fn occurrences(
     exchange: &Exchange,
     attributions: &mut Vec<Attribution>,
 ) -> Vec<Occurrence> {
-    let length = taken_ns(flow, exchange);
-    attribute(stalls_met(flow, exchange))
+    let length = latency_ns(flow, exchange);
+    attribute(stalls_of(flow, exchange))
         .into_iter()
-        .filter(|share| matters(share, length))
+        .filter(|share| is_significant(share, length))
         .inspect(|share| attributions.extend(share.attributions()))
         .map(|share| Occurrence {
             cause: share.cause,
@@ -57,7 +57,7 @@ pub(crate) fn occurrences(
 
 /// From the request's first byte to the reply's last, or to the end of the connection
 /// where nothing else ends it; of the first exchange with the opening, ns.
-pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
+pub(crate) fn latency_ns(flow: &Flow, exchange: &Exchange) -> u64 {
     let last = exchange
         .reply
         .as_ref()
@@ -66,7 +66,7 @@ pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
     let end = flow.ends[exchange.caller.opposite() as usize];
     let until = reply::until_close(exchange, end).map_or(last, |stall| last.max(stall.to));
     let opening = if exchange.ordinal == 0 {
-        flow.handshake.taken_ns()
+        flow.handshake.duration_ns()
     } else {
         0
     };
@@ -76,18 +76,18 @@ pub(crate) fn taken_ns(flow: &Flow, exchange: &Exchange) -> u64 {
 }
 
 /// All stalls that held up bytes of the exchange, and those of the exchange as such.
-fn stalls_met(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
+fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     let mut stalls: Vec<Stall> = flow
         .stalls()
-        .filter(|stall| is_judged(flow, stall) && concerns(stall, exchange, &flow.path))
+        .filter(|stall| is_confirmed(flow, stall) && affects(stall, exchange, &flow.path))
         .map(|stall| clipped(*stall, exchange))
         .collect();
     if exchange.ordinal == 0 {
-        stalls.extend(flow.handshake.repeated());
+        stalls.extend(flow.handshake.retransmission());
     }
     let reply_way = exchange.caller.opposite();
     stalls.extend(reply::until_close(exchange, flow.ends[reply_way as usize]));
-    let asked = asked_at(flow, exchange, &stalls);
+    let asked = request_complete_at(flow, exchange, &stalls);
     let path = flow.path;
     stalls.extend(reply::think_time(
         exchange,
@@ -95,21 +95,21 @@ fn stalls_met(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
         &mut flow.reply_delays,
         &path,
     ));
-    stalls.extend(splits(flow, exchange));
+    stalls.extend(split_writes(flow, exchange));
     stalls.sort_by_key(|stall| (stall.cause, stall.from));
     stalls
 }
 
 /// When the server could begin to think: the request was whole, sent again where it
 /// had to be, and the reply before it was over where they come one after the other, ns.
-fn asked_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u64 {
+fn request_complete_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u64 {
     let again = stalls
         .iter()
         .filter(|stall| stall.cause == Cause::DataRetransmission)
         .filter(|stall| stall.direction == exchange.caller)
         .map(|stall| stall.to)
         .max();
-    let before = flow.reply_before(exchange);
+    let before = flow.previous_reply_end(exchange);
     exchange
         .request
         .last_at_ns
@@ -117,7 +117,7 @@ fn asked_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u64 {
         .max(before.unwrap_or(0))
 }
 
-fn is_judged(flow: &Flow, stall: &Stall) -> bool {
+fn is_confirmed(flow: &Flow, stall: &Stall) -> bool {
     stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(stall, &flow.path)
 }
 
@@ -131,14 +131,14 @@ fn extent(exchange: &Exchange, direction: Direction) -> Option<&Extent> {
 
 /// Bytes of the exchange came late. A congestion window holds back the rest of a
 /// message, not its beginning, which may have come whenever its sender had it.
-fn concerns(stall: &Stall, exchange: &Exchange, path: &Path) -> bool {
+fn affects(stall: &Stall, exchange: &Exchange, path: &Path) -> bool {
     let Some(extent) = extent(exchange, stall.direction) else {
         return false;
     };
     let begins = stall.late.0 <= extent.start;
     let is_of_it = match stall.cause {
         Cause::SlowStart | Cause::IdleRestart => !begins,
-        Cause::NagleDelayedAck => !begins || small_segments::is_at_once(stall, path),
+        Cause::NagleDelayedAck => !begins || small_segments::is_immediate(stall, path),
         _ => true,
     };
     is_of_it
@@ -160,18 +160,18 @@ fn clipped(stall: Stall, exchange: &Exchange) -> Stall {
     }
 }
 
-fn splits(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
+fn split_writes(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
     [exchange.caller, exchange.caller.opposite()]
         .into_iter()
         .filter_map(|direction| {
             let extent = extent(exchange, direction)?;
-            let joint = flow.directions[direction as usize]
-                .joints
+            let boundary = flow.directions[direction as usize]
+                .boundaries
                 .split(direction, extent, &flow.path)?;
             // A sender that may not send does not split.
             let has_to = flow.stalls().any(|stall| {
                 stall.direction == direction
-                    && stall.late.0 == joint.end
+                    && stall.late.0 == boundary.end
                     && stall.cause != Cause::NagleDelayedAck
             });
             if has_to {
@@ -180,13 +180,13 @@ fn splits(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall> {
             Some(Stall {
                 cause: Cause::SplitWrites,
                 direction,
-                from: joint.from,
-                released: joint.to,
-                to: joint.to,
-                ns: joint.to - joint.from,
+                from: boundary.from,
+                released: boundary.to,
+                to: boundary.to,
+                ns: boundary.to - boundary.from,
                 late: (extent.start, extent.end),
                 stream: None,
-                packets: [joint.packets[0], 0, joint.packets[1]],
+                packets: [boundary.packets[0], 0, boundary.packets[1]],
             })
         })
 }
@@ -217,7 +217,7 @@ fn attribute(stalls: Vec<Stall>) -> Vec<Share> {
     let mut covered: Vec<(u64, u64)> = Vec::new();
     let mut shares: Vec<Share> = Vec::new();
     for stall in stalls {
-        let times = last_of(uncovered(&covered, stall.from, stall.to), stall.ns);
+        let times = latest(uncovered(&covered, stall.from, stall.to), stall.ns);
         let ns = length(&times);
         cover(&mut covered, stall.from, stall.to);
         let packets = stall.named_packets();
@@ -263,7 +263,7 @@ fn uncovered(covered: &[(u64, u64)], from: u64, to: u64) -> Vec<(u64, u64)> {
 }
 
 /// The last `ns` nanoseconds of some times: what came late came at their end.
-fn last_of(mut times: Vec<(u64, u64)>, ns: u64) -> Vec<(u64, u64)> {
+fn latest(mut times: Vec<(u64, u64)>, ns: u64) -> Vec<(u64, u64)> {
     let mut over = length(&times).saturating_sub(ns);
     for (from, to) in &mut times {
         let cut = over.min(*to - *from);
@@ -292,35 +292,37 @@ fn cover(covered: &mut Vec<(u64, u64)>, from: u64, to: u64) {
 }
 
 /// Of waits whose length depends on the network, those that matter for the exchange.
-fn matters(share: &Share, length: u64) -> bool {
+fn is_significant(share: &Share, length: u64) -> bool {
     match share.cause {
         cause if cause.is_pattern() => true,
         Cause::SynRetransmission | Cause::DataRetransmission => share.ns > 0,
-        Cause::ServerThinkTime => share.ns >= MATTERS_NS && share.ns >= length / THINK_SHARE,
+        Cause::ServerThinkTime => {
+            share.ns >= SIGNIFICANT_NS && share.ns >= length / THINK_SHARE_DIVISOR
+        }
         _ => {
-            share.ns >= MATTERS_NS && share.ns >= length / SHARE
-                || share.ns >= MATTERS_RELATIVELY_NS && share.ns >= length / LARGE_SHARE
+            share.ns >= SIGNIFICANT_NS && share.ns >= length / SHARE_DIVISOR
+                || share.ns >= SIGNIFICANT_IF_LARGE_NS && share.ns >= length / LARGE_SHARE_DIVISOR
         }
     }
 }
 
 /// The same without an exchange to compare with.
-fn matters_alone(stall: &Stall) -> bool {
+fn is_significant_alone(stall: &Stall) -> bool {
     match stall.cause {
         Cause::SynRetransmission | Cause::DataRetransmission => stall.ns > 0,
-        _ => stall.ns >= MATTERS_NS,
+        _ => stall.ns >= SIGNIFICANT_NS,
     }
 }
 
 /// What segments alone show, where messages cannot be read: they are encrypted, of an
 /// unknown protocol, or cut off by the capture. Each stall is one occurrence, without an exchange.
-pub(crate) fn unread_occurrences<'a>(
+pub(crate) fn unreadable_occurrences<'a>(
     flow: FlowId,
     stalls: impl Iterator<Item = &'a Stall>,
     path: &Path,
 ) -> Vec<Occurrence> {
     stalls
-        .filter(|stall| stall.cause.needs_no_message() && matters_alone(stall))
+        .filter(|stall| stall.cause.needs_no_message() && is_significant_alone(stall))
         .filter(|stall| {
             stall.cause != Cause::NagleDelayedAck || small_segments::is_delayed(stall, path)
         })
@@ -340,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_attributed_before_is_not_attributed_again() {
+    fn attributed_time_is_not_attributed_again() {
         let covered = [(20, 30), (0, 5), (90, 200)];
         let free = uncovered(&covered, 3, 100);
         assert_eq!(free, [(5, 20), (30, 90)]);
@@ -352,9 +354,9 @@ mod tests {
     #[test]
     fn of_a_longer_time_the_end_is_attributed() {
         let times = vec![(5, 20), (30, 90)];
-        assert_eq!(last_of(times.clone(), 70), [(10, 20), (30, 90)]);
-        assert_eq!(last_of(times.clone(), 10), [(20, 20), (80, 90)]);
-        assert_eq!(last_of(times.clone(), 75), times);
-        assert_eq!(last_of(times.clone(), 1_000), times);
+        assert_eq!(latest(times.clone(), 70), [(10, 20), (30, 90)]);
+        assert_eq!(latest(times.clone(), 10), [(20, 20), (80, 90)]);
+        assert_eq!(latest(times.clone(), 75), times);
+        assert_eq!(latest(times.clone(), 1_000), times);
     }
 }

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_causes_stand_at_their_numbers() {
+    fn causes_are_listed_by_discriminant() {
         for (place, cause) in Cause::ALL.into_iter().enumerate() {
             assert_eq!(cause as usize, place);
         }

@@ -3,7 +3,7 @@
 use crate::diagnosis::causes::congestion::Congestion;
 use crate::diagnosis::causes::ip_identification::Identifications;
 use crate::diagnosis::causes::loss::Losses;
-use crate::diagnosis::causes::small_segments::{self, Joints};
+use crate::diagnosis::causes::small_segments::{self, WriteBoundaries};
 use crate::diagnosis::causes::tcp_window;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Gap, Sender, Sent};
@@ -16,7 +16,7 @@ pub(crate) struct DirectionState {
     pub(crate) congestion: Congestion,
     pub(crate) losses: Losses,
     pub(crate) identifications: Identifications,
-    pub(crate) joints: Joints,
+    pub(crate) boundaries: WriteBoundaries,
 }
 
 impl DirectionState {
@@ -27,57 +27,61 @@ impl DirectionState {
             congestion: Congestion::default(),
             losses: Losses::default(),
             identifications: Identifications::default(),
-            joints: Joints::default(),
+            boundaries: WriteBoundaries::default(),
         }
     }
 
-    /// A packet of the receiver. `excused`: what was sent again had arrived before.
+    /// A packet of the receiver. `spurious`: what was sent again had arrived before.
     pub(crate) fn acknowledged(
         &mut self,
         segment: &Segment,
-        excused: bool,
+        spurious: bool,
         path: &mut Path,
         stalls: &mut Stalls,
     ) {
-        if excused {
-            self.losses.excuse(segment.acknowledged);
+        if spurious {
+            self.losses.mark_spurious(segment.acknowledged);
             let since = segment
                 .at_ns
                 .saturating_sub(path.round_trip() + path.slack(self.sender.direction));
-            stalls.take_back(self.sender.direction, since);
+            stalls.retract(self.sender.direction, since);
         }
-        let full = self.sender.full();
+        let full = self.sender.full_segment();
         self.sender.windows.take(segment, full);
-        if !self.sender.announcements.take(segment) {
+        if !self.sender.advertisements.take(segment) {
             return;
         }
         let newest = self.sender.take_acknowledged(segment.acknowledged);
-        if let Some(sent) = newest.filter(|sent| !sent.again) {
+        if let Some(sent) = newest.filter(|sent| !sent.is_retransmitted) {
             let ns = segment.at_ns.saturating_sub(sent.at);
             if segment.kind == SegmentKind::Acknowledgment {
-                path.sampled(self.sender.direction, ns);
+                path.add_sample(self.sender.direction, ns);
             } else {
                 // An answer with payload may have waited for that.
-                path.answered(self.sender.direction, ns);
+                path.add_round_trip(self.sender.direction, ns);
             }
         }
-        let asleep_ns = tcp_window::not_reading_ns(self.sender.direction, path);
-        self.losses
-            .acknowledged(segment, path.far(self.sender.direction), asleep_ns, stalls);
+        let not_reading_ns = tcp_window::not_reading_ns(self.sender.direction, path);
+        self.losses.acknowledged(
+            segment,
+            path.receiver_rtt(self.sender.direction),
+            not_reading_ns,
+            stalls,
+        );
     }
 
-    /// A segment with payload. `asked`: the newest payload of the other side.
+    /// A segment with payload. `peer_payload`: the newest payload of the other side.
     pub(crate) fn sent(
         &mut self,
         segment: &Segment,
-        asked: Option<(u64, u64)>,
+        peer_payload: Option<(u64, u64)>,
         path: &Path,
         stalls: &mut Stalls,
     ) {
         if segment.offset < self.sender.next {
             let is_loss = self
                 .losses
-                .repeated(&mut self.sender, segment, path, stalls);
+                .retransmitted(&mut self.sender, segment, path, stalls);
             if is_loss {
                 self.congestion.lost();
             }
@@ -85,48 +89,48 @@ impl DirectionState {
         if segment.end() <= self.sender.next {
             return;
         }
-        let after = Sent::of(segment, self.sender.full());
+        let after = Sent::of(segment, self.sender.full_segment());
         if segment.offset > self.sender.next {
             self.losses
                 .missing(self.sender.next, &after, self.sender.last.as_ref(), path);
             self.identifications.clear_missing();
         }
-        match self.identifications.stall(segment, asked, path) {
+        match self.identifications.stall(segment, peer_payload, path) {
             Some(stall) => {
                 self.congestion.lost();
                 stalls.push(stall);
             }
-            None => self.followed(after, asked, path, stalls),
+            None => self.in_order(after, peer_payload, path, stalls),
         }
         self.sender.remember(after, segment.bytes);
         // The next silence is after this segment, and its sender knew what was
         // announced a way to it before.
         let known = after
             .at
-            .saturating_sub(2 * path.near(self.sender.direction));
-        self.sender.announcements.forget_before(known);
+            .saturating_sub(2 * path.sender_rtt(self.sender.direction));
+        self.sender.advertisements.forget_before(known);
     }
 
-    fn followed(
+    fn in_order(
         &mut self,
         after: Sent,
-        asked: Option<(u64, u64)>,
+        peer_payload: Option<(u64, u64)>,
         path: &Path,
         stalls: &mut Stalls,
     ) {
         if let Some(before) = self.sender.last.filter(|before| before.end == after.offset) {
-            let interrupted = asked.is_some_and(|(at, _)| at > before.at);
+            let interrupted = peer_payload.is_some_and(|(at, _)| at > before.at);
             let gap = Gap {
                 before,
                 after,
                 interrupted,
             };
-            self.silent(&gap, path, stalls);
+            self.classify_gap(&gap, path, stalls);
         }
     }
 
-    fn silent(&mut self, gap: &Gap, path: &Path, stalls: &mut Stalls) {
-        self.joints.take(&self.sender.announcements, gap);
+    fn classify_gap(&mut self, gap: &Gap, path: &Path, stalls: &mut Stalls) {
+        self.boundaries.take(&self.sender.advertisements, gap);
         if self.losses.is_recovering() {
             return;
         }
@@ -138,7 +142,7 @@ impl DirectionState {
         }
     }
 
-    pub(crate) fn lacks(&mut self, end: u64) {
+    pub(crate) fn skip_gap(&mut self, end: u64) {
         self.sender.next = self.sender.next.max(end);
         self.losses.forget(end);
     }

@@ -39,8 +39,8 @@ pub(crate) struct Flow {
     pub(crate) waiting: Stalls,
     flow_control: Option<Box<FlowControl>>,
     /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
-    is_followed: bool,
-    reply_at: Option<u64>,
+    tracks_h2_windows: bool,
+    last_reply_end: Option<u64>,
 }
 
 impl Flow {
@@ -57,7 +57,7 @@ impl Flow {
         }
         Flow {
             directions,
-            is_followed: opening.from_syn,
+            tracks_h2_windows: opening.from_syn,
             opening,
             path,
             handshake: Handshake::default(),
@@ -71,13 +71,13 @@ impl Flow {
             reply_delays: ReplyDelays::default(),
             waiting: Stalls::default(),
             flow_control: None,
-            reply_at: None,
+            last_reply_end: None,
         }
     }
 
     /// The same in a time that never goes back, as that of a capture may, and that
     /// leaves room for sums.
-    fn paced(&mut self, segment: &Segment) -> Segment {
+    fn monotonic(&mut self, segment: &Segment) -> Segment {
         self.now = segment.at_ns.clamp(self.now, TIME_MAX);
         Segment {
             at_ns: self.now,
@@ -86,7 +86,7 @@ impl Flow {
     }
 
     pub(crate) fn segment(&mut self, segment: &Segment) {
-        let segment = &self.paced(segment);
+        let segment = &self.monotonic(segment);
         self.handshake.take(segment, &mut self.path);
         if segment.flags.has(Flags::SYN) {
             self.is_scale_cut |= segment.options_cut;
@@ -98,20 +98,25 @@ impl Flow {
         }
         let way = segment.direction as usize;
         let back = segment.direction.opposite() as usize;
-        let full = self.directions[way].sender.full();
+        let full = self.directions[way].sender.full_segment();
         self.directions[way].identifications.take(segment, full);
         if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
             // Where its own payload was lost, the answer was not late for lack of ours.
-            let excused = segment.reports_duplicate
+            let spurious = segment.reports_duplicate
                 || segment.bytes > 0 && self.directions[way].identifications.shows_loss_now();
-            self.directions[back].acknowledged(segment, excused, &mut self.path, &mut self.waiting);
+            self.directions[back].acknowledged(
+                segment,
+                spurious,
+                &mut self.path,
+                &mut self.waiting,
+            );
         }
         if segment.bytes > 0 {
-            let asked = self.directions[back]
+            let peer_payload = self.directions[back]
                 .sender
                 .last
                 .map(|last| (last.at, last.packet));
-            self.directions[way].sent(segment, asked, &self.path, &mut self.waiting);
+            self.directions[way].sent(segment, peer_payload, &self.path, &mut self.waiting);
         }
         self.end(segment);
     }
@@ -127,8 +132,8 @@ impl Flow {
     }
 
     pub(crate) fn frame(&mut self, frame: Frame, carrier: &Segment) {
-        let carrier = &self.paced(carrier);
-        if !self.is_followed {
+        let carrier = &self.monotonic(carrier);
+        if !self.tracks_h2_windows {
             return;
         }
         let control = self
@@ -141,9 +146,9 @@ impl Flow {
     }
 
     /// The capture lacks bytes of a direction: what windows held is not known any more.
-    pub(crate) fn lacks(&mut self, direction: Direction, end: u64) {
-        self.directions[direction as usize].lacks(end.min(OFFSET_MAX));
-        self.is_followed = false;
+    pub(crate) fn skip_gap(&mut self, direction: Direction, end: u64) {
+        self.directions[direction as usize].skip_gap(end.min(OFFSET_MAX));
+        self.tracks_h2_windows = false;
     }
 
     /// All stalls that no exchange has outlived yet.
@@ -156,13 +161,13 @@ impl Flow {
     }
 
     /// The end of the reply before, where replies come one after the other, ns.
-    pub(crate) fn reply_before(&self, exchange: &Exchange) -> Option<u64> {
+    pub(crate) fn previous_reply_end(&self, exchange: &Exchange) -> Option<u64> {
         let one_by_one = matches!(exchange.protocol, Protocol::Http1 | Protocol::Raw);
-        self.reply_at.filter(|_| one_by_one)
+        self.last_reply_end.filter(|_| one_by_one)
     }
 
     /// Its messages cannot be read, as far as is known.
-    pub(crate) fn is_unread(&self) -> bool {
+    pub(crate) fn is_unreadable(&self) -> bool {
         self.read == 0 && (self.exchanges > 0 || self.is_encrypted)
     }
 
@@ -176,8 +181,8 @@ impl Flow {
 
     /// What ended before an exchange that is over began is not asked for again, except
     /// where calls overtake each other.
-    pub(crate) fn forget_outlived(&mut self, exchange: &Exchange) {
-        self.reply_at = exchange.reply.as_ref().map(|reply| reply.last_at_ns);
+    pub(crate) fn forget_completed(&mut self, exchange: &Exchange) {
+        self.last_reply_end = exchange.reply.as_ref().map(|reply| reply.last_at_ns);
         if exchange.protocol != Protocol::Http2 && exchange.protocol != Protocol::Giop {
             self.waiting.forget_before(exchange.request.first_at_ns);
         }

@@ -32,7 +32,7 @@ pub use finding::{Finding, Occurrence, Test, Where};
 
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
-use crate::protocol::exchange::{Exchange, Exchanges, Unit};
+use crate::protocol::exchange::{Exchange, ExchangeObserver, Unit};
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::h2_window::Frame;
 use causes::ip_identification::Identifications;
@@ -43,9 +43,9 @@ use path::Path;
 /// Occurrences named per finding.
 pub const EXAMPLES: usize = 8;
 /// Closed flows that are kept: the events of a packet may come in any order.
-const LEAVING_MAX: usize = 256;
+const CLOSED_MAX: usize = 256;
 /// Stalls of a connection whose messages cannot be read that are kept before they are counted.
-const UNREAD_MAX: usize = 128;
+const UNREADABLE_STALLS_MAX: usize = 128;
 const HOSTS_MAX: usize = 1024;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,7 +58,7 @@ struct Hosts {
 #[derive(Debug)]
 pub struct Diagnosis {
     flows: FlowMap<Flow>,
-    leaving: VecDeque<FlowId>,
+    recently_closed: VecDeque<FlowId>,
     hosts: HashMap<(IpAddr, IpAddr), Hosts>,
     reuse: Reuse,
     tallies: Vec<Tally>,
@@ -78,7 +78,7 @@ impl Diagnosis {
     pub fn new(examples: usize) -> Diagnosis {
         Diagnosis {
             flows: FlowMap::default(),
-            leaving: VecDeque::new(),
+            recently_closed: VecDeque::new(),
             hosts: HashMap::new(),
             reuse: Reuse::default(),
             tallies: Cause::ALL.map(|cause| Tally::new(cause, examples)).into(),
@@ -96,7 +96,7 @@ impl Diagnosis {
     /// All findings, those that took most time first. Call it after the last packet.
     pub fn findings(mut self) -> Vec<Finding> {
         for id in self.flows.ids() {
-            self.settle(id);
+            self.finish_flow(id);
         }
         let (exchanges, latency_ns) = (self.exchanges, self.latency_ns);
         let mut findings: Vec<Finding> = self
@@ -112,27 +112,27 @@ impl Diagnosis {
         self.tallies[occurrence.cause as usize].take(occurrence);
     }
 
-    fn settle(&mut self, id: FlowId) {
+    fn finish_flow(&mut self, id: FlowId) {
         let Some(flow) = self.flows.remove(id) else {
             return;
         };
         if flow.read == 0 {
-            let opening = flow.handshake.repeated();
+            let opening = flow.handshake.retransmission();
             for occurrence in
-                attribution::unread_occurrences(id, flow.stalls().chain(&opening), &flow.path)
+                attribution::unreadable_occurrences(id, flow.stalls().chain(&opening), &flow.path)
             {
                 self.count(occurrence);
             }
         }
-        if let Some((opened_at, closed_at)) = single(&flow) {
+        if let Some((opened_at, closed_at)) = single_use(&flow) {
             let pair = (flow.opening.client.ip(), flow.opening.server);
-            let occurrence = opening_of(id, &flow);
-            let single = SingleUse {
+            let occurrence = setup_occurrence(id, &flow);
+            let single_use = SingleUse {
                 opened_at,
                 closed_at,
                 occurrence,
             };
-            for occurrence in self.reuse.add(pair, single) {
+            for occurrence in self.reuse.add(pair, single_use) {
                 self.count(occurrence);
             }
         }
@@ -141,7 +141,7 @@ impl Diagnosis {
     fn remember(&mut self, pair: (IpAddr, IpAddr), common: Hosts) {
         if self.hosts.len() < HOSTS_MAX || self.hosts.contains_key(&pair) {
             let known = self.hosts.entry(pair).or_default();
-            known.path.learn(&common.path);
+            known.path.merge(&common.path);
             known.identifications = common.identifications;
         }
     }
@@ -161,12 +161,15 @@ fn hosts(opening: &Opening) -> (IpAddr, IpAddr) {
 }
 
 /// When a connection of one exchange was opened and closed, ns.
-fn single(flow: &Flow) -> Option<(u64, u64)> {
-    let opened_at = flow.handshake.began_at().filter(|_| flow.exchanges == 1)?;
+fn single_use(flow: &Flow) -> Option<(u64, u64)> {
+    let opened_at = flow
+        .handshake
+        .started_at()
+        .filter(|_| flow.exchanges == 1)?;
     Some((opened_at, flow.closed_at?))
 }
 
-fn opening_of(id: FlowId, flow: &Flow) -> Occurrence {
+fn setup_occurrence(id: FlowId, flow: &Flow) -> Occurrence {
     let (ns, packets) = flow.handshake.time().unwrap_or((0, [0; 3]));
     Occurrence {
         cause: Cause::ConnectionPerCall,
@@ -193,10 +196,10 @@ impl Observer for Diagnosis {
             return;
         };
         known.segment(segment);
-        if known.is_unread() && known.waiting.len() > UNREAD_MAX {
+        if known.is_unreadable() && known.waiting.len() > UNREADABLE_STALLS_MAX {
             let stalls = std::mem::take(&mut known.waiting);
             let path = known.path;
-            for occurrence in attribution::unread_occurrences(flow, stalls.iter(), &path) {
+            for occurrence in attribution::unreadable_occurrences(flow, stalls.iter(), &path) {
                 self.count(occurrence);
             }
         }
@@ -206,7 +209,7 @@ impl Observer for Diagnosis {
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
         if let Some(flow) = self.flows.get_mut(flow) {
-            flow.lacks(direction, offset.saturating_add(bytes));
+            flow.skip_gap(direction, offset.saturating_add(bytes));
         }
     }
 
@@ -215,16 +218,16 @@ impl Observer for Diagnosis {
             let (pair, common) = (hosts(&known.opening), Hosts::of(known));
             self.remember(pair, common);
         }
-        self.leaving.push_back(flow);
-        if self.leaving.len() > LEAVING_MAX
-            && let Some(oldest) = self.leaving.pop_front()
+        self.recently_closed.push_back(flow);
+        if self.recently_closed.len() > CLOSED_MAX
+            && let Some(oldest) = self.recently_closed.pop_front()
         {
-            self.settle(oldest);
+            self.finish_flow(oldest);
         }
     }
 }
 
-impl Exchanges for Diagnosis {
+impl ExchangeObserver for Diagnosis {
     fn exchange(&mut self, exchange: &Exchange) {
         self.attributed.clear();
         let Some(flow) = self.flows.get_mut(exchange.flow) else {
@@ -238,8 +241,8 @@ impl Exchanges for Diagnosis {
             attribution::occurrences(exchange.flow, flow, exchange, &mut self.attributed);
         self.latency_ns = self
             .latency_ns
-            .saturating_add(attribution::taken_ns(flow, exchange));
-        flow.forget_outlived(exchange);
+            .saturating_add(attribution::latency_ns(flow, exchange));
+        flow.forget_completed(exchange);
         for occurrence in occurrences {
             self.count(occurrence);
         }

@@ -5,7 +5,7 @@ use crate::flow::event::Direction;
 const SAMPLES: usize = 16;
 /// An answer this much later than the fastest may have been delayed on purpose (RFC 1122
 /// section 4.2.3.2; Linux waits 40 ms), ns; of a long way an eighth.
-const AT_ONCE_NS: u64 = 20_000_000;
+const IMMEDIATE_NS: u64 = 20_000_000;
 
 /// The last answers of a side's kernel that waited for nothing but the way, as far as
 /// packets show.
@@ -24,7 +24,7 @@ impl Samples {
     /// How far above `shortest` nearly all of them lie, and as much again for each
     /// quarter of their number that is lacking: few show little of what may come.
     fn spread(&self, shortest: u64) -> u64 {
-        let latest = shortest.saturating_add((shortest / 8).max(AT_ONCE_NS));
+        let latest = shortest.saturating_add((shortest / 8).max(IMMEDIATE_NS));
         let mut known = self.ns;
         let known = &mut known[..self.taken.min(SAMPLES)];
         known.sort_unstable();
@@ -48,22 +48,22 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// As [`Self::answered`], by a kernel that had nothing to wait for.
-    pub(crate) fn sampled(&mut self, direction: Direction, ns: u64) {
-        self.answered(direction, ns);
-        self.samples[direction.opposite() as usize].take(ns.min(LONGEST_NS));
+    /// As [`Self::add_round_trip`], by a kernel that had nothing to wait for.
+    pub(crate) fn add_sample(&mut self, direction: Direction, ns: u64) {
+        self.add_round_trip(direction, ns);
+        self.samples[direction.opposite() as usize].take(ns.min(ROUND_TRIP_MAX_NS));
     }
 
     /// A packet passed towards the receiver of `direction`, and its answer came back
     /// after that long.
-    pub(crate) fn answered(&mut self, direction: Direction, ns: u64) {
+    pub(crate) fn add_round_trip(&mut self, direction: Direction, ns: u64) {
         let shortest = &mut self.to[direction.opposite() as usize];
-        *shortest = Some(shortest.unwrap_or(LONGEST_NS).min(ns));
+        *shortest = Some(shortest.unwrap_or(ROUND_TRIP_MAX_NS).min(ns));
     }
 
     /// Takes what another flow between the same hosts has shown: what is shorter, and
     /// what is newer.
-    pub(crate) fn learn(&mut self, other: &Path) {
+    pub(crate) fn merge(&mut self, other: &Path) {
         for (mine, theirs) in self.to.iter_mut().zip(other.to) {
             *mine = match (*mine, theirs) {
                 (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
@@ -77,20 +77,20 @@ impl Path {
         }
     }
 
-    /// How much longer than [`Self::near`] the way to the sender of `direction` and back
+    /// How much longer than [`Self::sender_rtt`] the way to the sender of `direction` and back
     /// may take, by what it took, ns; 0 where that never varied.
     pub(crate) fn spread(&self, direction: Direction) -> u64 {
-        self.samples[direction as usize].spread(self.near(direction))
+        self.samples[direction as usize].spread(self.sender_rtt(direction))
     }
 
     /// To the sender of `direction` and back, ns; 0 where nothing is known.
-    pub(crate) fn near(&self, direction: Direction) -> u64 {
+    pub(crate) fn sender_rtt(&self, direction: Direction) -> u64 {
         self.to[direction as usize].unwrap_or(0)
     }
 
     /// To the receiver of `direction` and back, ns; 0 where nothing is known.
-    pub(crate) fn far(&self, direction: Direction) -> u64 {
-        self.near(direction.opposite())
+    pub(crate) fn receiver_rtt(&self, direction: Direction) -> u64 {
+        self.sender_rtt(direction.opposite())
     }
 
     /// From end to end and back, ns: its two parts; 0 where nothing is known.
@@ -102,18 +102,18 @@ impl Path {
         self.to.iter().all(Option::is_some)
     }
 
-    /// How much later than [`Self::near`] the answer of the sender of `direction`
+    /// How much later than [`Self::sender_rtt`] the answer of the sender of `direction`
     /// may come and still be its kernel's answer, ns: half as long again for a link
     /// whose delay varies, and at least what a busy machine needs.
     pub(crate) fn slack(&self, direction: Direction) -> u64 {
-        (self.near(direction) / 2).max(KERNEL_ANSWERS_NS)
+        (self.sender_rtt(direction) / 2).max(KERNEL_RESPONSE_NS)
     }
 }
 
 /// No round trip is longer: an hour, ns.
-const LONGEST_NS: u64 = 3_600_000_000_000;
+const ROUND_TRIP_MAX_NS: u64 = 3_600_000_000_000;
 /// A kernel answers a packet in tens of microseconds, on a busy machine in this, ns.
-const KERNEL_ANSWERS_NS: u64 = 1_000_000;
+const KERNEL_RESPONSE_NS: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -122,29 +122,29 @@ mod tests {
     #[test]
     fn a_capture_at_the_client_sees_the_way_to_the_server() {
         let mut path = Path::default();
-        path.answered(Direction::Request, 14_000_000);
-        path.answered(Direction::Reply, 20_000);
-        path.answered(Direction::Request, 13_800_000);
+        path.add_round_trip(Direction::Request, 14_000_000);
+        path.add_round_trip(Direction::Reply, 20_000);
+        path.add_round_trip(Direction::Request, 13_800_000);
         assert!(path.is_known());
-        assert_eq!(path.near(Direction::Reply), 13_800_000);
-        assert_eq!(path.far(Direction::Request), 13_800_000);
-        assert_eq!(path.near(Direction::Request), 20_000);
+        assert_eq!(path.sender_rtt(Direction::Reply), 13_800_000);
+        assert_eq!(path.receiver_rtt(Direction::Request), 13_800_000);
+        assert_eq!(path.sender_rtt(Direction::Request), 20_000);
         assert_eq!(path.round_trip(), 13_820_000);
     }
 
     #[test]
-    fn what_varies_is_known_by_answers_that_waited_for_nothing() {
+    fn the_spread_is_that_of_immediate_answers() {
         let mut path = Path::default();
         let to_server = Direction::Request;
-        path.sampled(to_server, 14_000_000);
+        path.add_sample(to_server, 14_000_000);
         assert_eq!(path.spread(Direction::Reply), 0, "one shows no variation");
-        path.sampled(to_server, 16_000_000);
-        path.answered(to_server, 30_000_000);
+        path.add_sample(to_server, 16_000_000);
+        path.add_round_trip(to_server, 30_000_000);
         assert_eq!(path.spread(Direction::Reply), 3 * 2_000_000);
-        path.sampled(to_server, 14_000_000 + 40_000_000);
+        path.add_sample(to_server, 14_000_000 + 40_000_000);
         assert_eq!(path.spread(Direction::Reply), 3 * 2_000_000, "delayed");
         for _ in 0..SAMPLES {
-            path.sampled(to_server, 14_100_000);
+            path.add_sample(to_server, 14_100_000);
         }
         assert_eq!(
             path.spread(Direction::Reply),
@@ -155,12 +155,12 @@ mod tests {
     }
 
     #[test]
-    fn another_flow_teaches_what_is_not_known() {
+    fn another_flow_supplies_unknown_round_trips() {
         let mut path = Path::default();
         let mut other = Path::default();
-        other.answered(Direction::Request, 500);
-        path.learn(&other);
-        assert_eq!(path.near(Direction::Reply), 500);
+        other.add_round_trip(Direction::Request, 500);
+        path.merge(&other);
+        assert_eq!(path.sender_rtt(Direction::Reply), 500);
         assert!(!path.is_known());
     }
 }

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use crate::flow::event::{Segment, SegmentKind};
 
-/// Announcements that are remembered: of a window of data, one in two segments is
+/// Advertisements that are remembered: of a window of data, one in two segments is
 /// acknowledged, so this covers about 512 segments on their way.
-const REMEMBERED: usize = 256;
+const ADVERTISEMENTS_MAX: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Announcement {
+pub(crate) struct Advertisement {
     /// When it passed, ns.
     pub(crate) at: u64,
     pub(crate) packet: u64,
@@ -20,14 +20,14 @@ pub(crate) struct Announcement {
     pub(crate) is_pure: bool,
 }
 
-/// The last announcements of one side, in order; both figures only grow.
+/// The last advertisements of one side, in order; both figures only grow.
 #[derive(Debug, Default)]
-pub(crate) struct Announcements {
-    ring: VecDeque<Announcement>,
+pub(crate) struct Advertisements {
+    ring: VecDeque<Advertisement>,
     forgotten: bool,
 }
 
-impl Announcements {
+impl Advertisements {
     pub(crate) fn take(&mut self, segment: &Segment) -> bool {
         let (acknowledged, limit) = self
             .ring
@@ -38,11 +38,11 @@ impl Announcements {
         if !is_new && limit_now <= limit {
             return false;
         }
-        if self.ring.len() == REMEMBERED {
+        if self.ring.len() == ADVERTISEMENTS_MAX {
             self.ring.pop_front();
             self.forgotten = true;
         }
-        self.ring.push_back(Announcement {
+        self.ring.push_back(Advertisement {
             at: segment.at_ns,
             packet: segment.packet,
             acknowledged: acknowledged.max(segment.acknowledged),
@@ -75,23 +75,23 @@ impl Announcements {
     }
 
     /// The first that allowed all below `offset`. None: not yet, or too long ago.
-    pub(crate) fn allowing(&self, offset: u64) -> Option<Announcement> {
+    pub(crate) fn allowing(&self, offset: u64) -> Option<Advertisement> {
         self.first(|one| one.limit >= offset)
     }
 
     /// The first that acknowledged all below `offset`. None: not yet, or too long ago.
-    pub(crate) fn acknowledging(&self, offset: u64) -> Option<Announcement> {
+    pub(crate) fn acknowledging(&self, offset: u64) -> Option<Advertisement> {
         self.first(|one| one.acknowledged >= offset)
     }
 
     /// The first after `at` that acknowledged more than those before it.
-    pub(crate) fn progress_after(&self, at: u64) -> Option<Announcement> {
+    pub(crate) fn progress_after(&self, at: u64) -> Option<Advertisement> {
         let base = self.acknowledged_at(at)?;
         self.first(|one| one.at > at && one.acknowledged > base)
     }
 
     /// Both figures grow, so what holds for one holds for all behind it.
-    fn first(&self, holds: impl Fn(&Announcement) -> bool) -> Option<Announcement> {
+    fn first(&self, holds: impl Fn(&Advertisement) -> bool) -> Option<Advertisement> {
         let place = self.ring.partition_point(|one| !holds(one));
         if place == 0 && self.forgotten {
             return None;
@@ -101,7 +101,7 @@ impl Announcements {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct OfferedWindows {
+pub(crate) struct AdvertisedWindows {
     /// Both SYNs were seen with all their options, so that windows are scaled as they
     /// should be (RFC 7323 section 2.2); otherwise they may be too small by a factor of
     /// up to 16,384.
@@ -112,7 +112,7 @@ pub(crate) struct OfferedWindows {
     closed: Option<(u64, u64)>,
 }
 
-impl OfferedWindows {
+impl AdvertisedWindows {
     pub(crate) fn scaled(&mut self) {
         self.is_scaled = true;
     }
@@ -157,46 +157,46 @@ mod tests {
 
     #[test]
     fn the_first_of_several_is_found() {
-        let mut announced = Announcements::default();
+        let mut advertised = Advertisements::default();
         for (at, acknowledged, window) in
             [(10, 0, 100), (20, 50, 100), (30, 50, 100), (40, 100, 400)]
         {
-            announced.take(&acknowledgment(at, acknowledged, window));
+            advertised.take(&acknowledgment(at, acknowledged, window));
         }
-        assert_eq!(announced.allowing(101).map(|one| one.at), Some(20));
-        assert_eq!(announced.allowing(501), None);
-        assert_eq!(announced.acknowledging(100).map(|one| one.at), Some(40));
-        assert_eq!(announced.acknowledged_at(39), Some(50));
-        assert_eq!(announced.progress_after(20).map(|one| one.at), Some(40));
+        assert_eq!(advertised.allowing(101).map(|one| one.at), Some(20));
+        assert_eq!(advertised.allowing(501), None);
+        assert_eq!(advertised.acknowledging(100).map(|one| one.at), Some(40));
+        assert_eq!(advertised.acknowledged_at(39), Some(50));
+        assert_eq!(advertised.progress_after(20).map(|one| one.at), Some(40));
     }
 
     #[test]
     fn a_window_that_is_drawn_back_allows_no_less() {
-        let mut announced = Announcements::default();
-        assert!(announced.take(&acknowledgment(10, 0, 1000)));
-        assert!(!announced.take(&acknowledgment(20, 0, 10)));
-        assert_eq!(announced.allowing(900).map(|one| one.at), Some(10));
+        let mut advertised = Advertisements::default();
+        assert!(advertised.take(&acknowledgment(10, 0, 1000)));
+        assert!(!advertised.take(&acknowledgment(20, 0, 10)));
+        assert_eq!(advertised.allowing(900).map(|one| one.at), Some(10));
     }
 
     #[test]
-    fn what_held_at_a_time_outlives_what_came_before_it() {
-        let mut announced = Announcements::default();
+    fn the_advertisement_in_force_is_kept() {
+        let mut advertised = Advertisements::default();
         for at in [10, 20, 30] {
-            announced.take(&acknowledgment(at, at, 100));
+            advertised.take(&acknowledgment(at, at, 100));
         }
-        announced.forget_before(25);
-        assert_eq!(announced.acknowledged_at(25), Some(20));
-        assert_eq!(announced.acknowledged_at(15), None);
-        assert_eq!(announced.acknowledging(21).map(|one| one.at), Some(30));
+        advertised.forget_before(25);
+        assert_eq!(advertised.acknowledged_at(25), Some(20));
+        assert_eq!(advertised.acknowledged_at(15), None);
+        assert_eq!(advertised.acknowledging(21).map(|one| one.at), Some(30));
     }
 
     #[test]
-    fn what_is_forgotten_is_not_guessed() {
-        let mut announced = Announcements::default();
-        for at in 0..=REMEMBERED as u64 {
-            announced.take(&acknowledgment(at, at * 10, 100));
+    fn forgotten_advertisements_are_unknown() {
+        let mut advertised = Advertisements::default();
+        for at in 0..=ADVERTISEMENTS_MAX as u64 {
+            advertised.take(&acknowledgment(at, at * 10, 100));
         }
-        assert_eq!(announced.allowing(50), None);
-        assert_eq!(announced.acknowledged_at(0), None);
+        assert_eq!(advertised.allowing(50), None);
+        assert_eq!(advertised.acknowledged_at(0), None);
     }
 }

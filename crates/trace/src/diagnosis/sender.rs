@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use crate::diagnosis::path::Path;
-use crate::diagnosis::receiver::{Announcements, OfferedWindows};
+use crate::diagnosis::receiver::{AdvertisedWindows, Advertisements};
 use crate::flow::event::{Direction, Segment};
 
 const UNACKNOWLEDGED_MAX: usize = 1024;
 /// Ethernet's segment with timestamps (RFC 7323), where no SYN announced another size, bytes.
-const USUAL_SEGMENT_BYTES: u32 = 1448;
+const DEFAULT_SEGMENT_BYTES: u32 = 1448;
 /// Of the TCP timestamps option, padded, bytes.
-const TIMESTAMPS_BYTES: u32 = 12;
+const TIMESTAMPS_OPTION_BYTES: u32 = 12;
 /// A TCP header holds no more options, bytes.
 const OPTIONS_BYTES_MAX: u32 = 40;
 
@@ -22,7 +22,7 @@ pub(crate) struct Sent {
     pub(crate) packet: u64,
     pub(crate) is_small: bool,
     /// It was sent a second time: an answer may be to either (Karn and Partridge 1987).
-    pub(crate) again: bool,
+    pub(crate) is_retransmitted: bool,
 }
 
 impl Sent {
@@ -33,7 +33,7 @@ impl Sent {
             end: segment.end(),
             at: segment.at_ns,
             packet: segment.packet,
-            again: false,
+            is_retransmitted: false,
         }
     }
 
@@ -58,8 +58,8 @@ impl Gap {
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(crate) direction: Direction,
-    pub(crate) announcements: Announcements,
-    pub(crate) windows: OfferedWindows,
+    pub(crate) advertisements: Advertisements,
+    pub(crate) windows: AdvertisedWindows,
     pub(crate) next: u64,
     pub(crate) unacknowledged: VecDeque<Sent>,
     pub(crate) last: Option<Sent>,
@@ -74,8 +74,8 @@ impl Sender {
     pub(crate) fn new(direction: Direction, segment_bytes: Option<u16>) -> Sender {
         Sender {
             direction,
-            announcements: Announcements::default(),
-            windows: OfferedWindows::default(),
+            advertisements: Advertisements::default(),
+            windows: AdvertisedWindows::default(),
             next: 0,
             unacknowledged: VecDeque::new(),
             last: None,
@@ -88,7 +88,7 @@ impl Sender {
     /// The payload of a full segment, bytes. What the receiver offered, less options,
     /// and no more than half of the largest window (RFC 1122 section 4.2.3.4, which
     /// matters where segments are 64 kB). Captures with offloads show several as one.
-    pub(crate) fn full(&self) -> u64 {
+    pub(crate) fn full_segment(&self) -> u64 {
         let full = match self.segment_bytes_offered {
             Some(offered)
                 if (offered.saturating_sub(OPTIONS_BYTES_MAX)..=offered)
@@ -96,8 +96,8 @@ impl Sender {
             {
                 self.largest
             }
-            Some(offered) => offered.saturating_sub(TIMESTAMPS_BYTES).max(1),
-            None => USUAL_SEGMENT_BYTES,
+            Some(offered) => offered.saturating_sub(TIMESTAMPS_OPTION_BYTES).max(1),
+            None => DEFAULT_SEGMENT_BYTES,
         };
         let half_window = self.windows.largest() / 2;
         let full = u64::from(full);
@@ -111,8 +111,8 @@ impl Sender {
     /// Bytes that the sender had sent at `at` without knowing that they had arrived.
     pub(crate) fn in_flight(&self, end: u64, at: u64, path: &Path) -> Option<u64> {
         let known = self
-            .announcements
-            .acknowledged_at(at.saturating_sub(path.near(self.direction)))?;
+            .advertisements
+            .acknowledged_at(at.saturating_sub(path.sender_rtt(self.direction)))?;
         Some(end.saturating_sub(known))
     }
 

@@ -7,7 +7,7 @@ use crate::flow::event::Direction;
 
 /// Stalls of a flow that wait for the exchange they belong to. A large message over
 /// a small window has thousands; further ones of the same kind are joined.
-const WAITING: usize = 256;
+const STALLS_MAX: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stall {
@@ -48,7 +48,7 @@ pub(crate) struct Stalls {
 
 impl Stalls {
     pub(crate) fn push(&mut self, stall: Stall) {
-        if self.ring.len() >= WAITING {
+        if self.ring.len() >= STALLS_MAX {
             match self.ring.back_mut().filter(|last| last.continues(&stall)) {
                 Some(last) => {
                     last.to = stall.to;
@@ -63,7 +63,7 @@ impl Stalls {
     }
 
     /// The newest repetition was in vain, as is known now, if it was sent after `since`.
-    pub(crate) fn take_back(&mut self, direction: Direction, since: u64) {
+    pub(crate) fn retract(&mut self, direction: Direction, since: u64) {
         let is_newest = |stall: &Stall| {
             stall.cause == Cause::DataRetransmission
                 && stall.direction == direction
@@ -112,7 +112,7 @@ mod tests {
         for from in 0..10_000 {
             stalls.push(stall(from * 10, Cause::TcpWindowExhausted));
         }
-        assert_eq!(stalls.iter().count(), WAITING);
+        assert_eq!(stalls.iter().count(), STALLS_MAX);
         assert_eq!(stalls.iter().map(|stall| stall.ns).sum::<u64>(), 50_000);
         assert_eq!(stalls.iter().last().map(|stall| stall.late.1), Some(99_991));
     }
@@ -120,11 +120,11 @@ mod tests {
     #[test]
     fn the_oldest_gives_way_to_another_kind() {
         let mut stalls = Stalls::default();
-        for from in 0..WAITING as u64 {
+        for from in 0..STALLS_MAX as u64 {
             stalls.push(stall(from, Cause::TcpWindowExhausted));
         }
         stalls.push(stall(5_000, Cause::NagleDelayedAck));
-        assert_eq!(stalls.iter().count(), WAITING);
+        assert_eq!(stalls.iter().count(), STALLS_MAX);
         assert_eq!(
             stalls.iter().last().map(|stall| stall.cause),
             Some(Cause::NagleDelayedAck)

@@ -123,7 +123,7 @@ pub(super) struct Sender {
     next: Option<u32>,
     next_at_ns: u64,
     /// Behind the highest byte without a hole before it.
-    whole_to: Option<u32>,
+    contiguous_to: Option<u32>,
     /// As in its last packet; 0 for none.
     acknowledgment: u32,
     acknowledged_at_ns: u64,
@@ -180,8 +180,8 @@ fn is_plain(packet: &Packet<'_>) -> bool {
 
 impl Sender {
     /// A SYN was sent again: a RST meanwhile may have moved the numbers.
-    pub(super) fn begin_again(&mut self) {
-        self.next = self.whole_to;
+    pub(super) fn restart_after_syn(&mut self) {
+        self.next = self.contiguous_to;
     }
 
     #[inline]
@@ -211,14 +211,14 @@ impl Sender {
 
     #[inline]
     fn note_acknowledgment_of_unseen(&mut self, packet: &Packet<'_>) {
-        let Some(whole_to) = self.whole_to else {
+        let Some(contiguous_to) = self.contiguous_to else {
             return;
         };
-        if !packet.flags.has(Flags::ACK) || !before(whole_to, packet.acknowledgment) {
+        if !packet.flags.has(Flags::ACK) || !before(contiguous_to, packet.acknowledgment) {
             return;
         }
         match self.next {
-            Some(next) if before(next, whole_to) => self.whole_to = Some(next),
+            Some(next) if before(next, contiguous_to) => self.contiguous_to = Some(next),
             _ => self.duplicates = -1,
         }
     }
@@ -272,8 +272,8 @@ impl Sender {
             self.next = Some(end);
             self.next_at_ns = packet.at_ns;
         }
-        if !is_window_probe && self.whole_to.is_none_or(|to| to == packet.sequence) {
-            self.whole_to = self.next;
+        if !is_window_probe && self.contiguous_to.is_none_or(|to| to == packet.sequence) {
+            self.contiguous_to = self.next;
         }
         self.window = Some(packet.window);
         self.acknowledgment = packet.acknowledgment;

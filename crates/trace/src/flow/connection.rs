@@ -3,7 +3,7 @@
 use super::analysis::{Counts, Sender, Verdict, classify};
 use super::event::{Closing, Direction, FlowId, Observer, Segment};
 use super::key::{Key, Side};
-use super::reassembly::{Memory, Out, Reassembly};
+use super::reassembly::{Memory, Output, Reassembly};
 use super::sequence::SequenceNumbers;
 use crate::packet::tcp::{SynOptions, reports_duplicate};
 use crate::packet::{Flags, Packet};
@@ -143,7 +143,7 @@ impl Connection {
         observer: &mut impl Observer,
     ) {
         for direction in [Direction::Request, Direction::Reply] {
-            let mut out = Out {
+            let mut out = Output {
                 flow: self.id,
                 direction,
                 observer,
@@ -190,7 +190,7 @@ impl Connection {
         let is_first = self.syn_at_ns.is_none();
         let (own, peer) = self.pair(direction);
         if is_syn && !is_first {
-            own.sender.begin_again();
+            own.sender.restart_after_syn();
         }
         classify(packet, &mut own.sender, &mut peer.sender, round_trip_ns)
     }
@@ -285,7 +285,7 @@ impl Connection {
     ) {
         let flow = self.id;
         let (own, peer) = self.pair(segment.direction);
-        let mut out = Out {
+        let mut out = Output {
             flow,
             direction: segment.direction,
             observer,

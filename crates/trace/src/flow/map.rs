@@ -29,7 +29,7 @@ impl Hasher for Spread {
     }
 }
 
-const NOWHERE: u32 = u32::MAX;
+const VACANT: u32 = u32::MAX;
 
 /// A map from connections to what is known of them.
 ///
@@ -49,7 +49,7 @@ impl<T> Default for FlowMap<T> {
             places: HashMap::default(),
             values: Vec::new(),
             free: Vec::new(),
-            last: Cell::new((0, NOWHERE)),
+            last: Cell::new((0, VACANT)),
         }
     }
 }
@@ -79,7 +79,7 @@ impl<T> FlowMap<T> {
 
     pub(crate) fn remove(&mut self, flow: FlowId) -> Option<T> {
         let place = self.places.remove(&flow)?;
-        self.last.set((0, NOWHERE));
+        self.last.set((0, VACANT));
         self.free.push(place);
         self.values[place as usize].take()
     }
@@ -94,11 +94,11 @@ impl<T> FlowMap<T> {
     #[inline]
     fn place(&self, flow: FlowId) -> usize {
         let (last, place) = self.last.get();
-        if last == flow && place != NOWHERE {
+        if last == flow && place != VACANT {
             return place as usize;
         }
         let Some(place) = self.places.get(&flow) else {
-            return NOWHERE as usize;
+            return VACANT as usize;
         };
         self.last.set((flow, *place));
         *place as usize

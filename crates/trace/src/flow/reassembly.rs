@@ -19,7 +19,7 @@ pub(super) struct Memory<'a> {
     pub(super) held: &'a mut usize,
 }
 
-pub(super) struct Out<'a, O> {
+pub(super) struct Output<'a, O> {
     pub(super) flow: FlowId,
     pub(super) direction: Direction,
     pub(super) observer: &'a mut O,
@@ -27,7 +27,7 @@ pub(super) struct Out<'a, O> {
     pub(super) gap_bytes: &'a mut u64,
 }
 
-impl<O: Observer> Out<'_, O> {
+impl<O: Observer> Output<'_, O> {
     fn gap(&mut self, offset: u64, bytes: u64) {
         if bytes > 0 {
             *self.gap_bytes += bytes;
@@ -90,7 +90,7 @@ impl Reassembly {
         payload: &[u8],
         carrier: &Segment,
         memory: &mut Memory<'_>,
-        out: &mut Out<'_, O>,
+        out: &mut Output<'_, O>,
     ) {
         let end = offset.saturating_add(i64::from(carrier.bytes)).max(0) as u64;
         if end <= self.next {
@@ -98,9 +98,9 @@ impl Reassembly {
         }
         if offset <= self.next as i64 {
             let known = (self.next as i64 - offset) as usize;
-            self.hand_on(end, payload.get(known..).unwrap_or(&[]), carrier, out);
+            self.deliver(end, payload.get(known..).unwrap_or(&[]), carrier, out);
             if !self.waiting.is_empty() {
-                self.hand_on_waiting(memory.held, out);
+                self.deliver_waiting(memory.held, out);
             }
         } else {
             self.wait(offset as u64, end, payload, carrier, memory, out);
@@ -110,7 +110,7 @@ impl Reassembly {
     /// After every packet of the connection: gives up what was acknowledged
     /// and does not come.
     #[inline]
-    pub(super) fn check<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
+    pub(super) fn check<O: Observer>(&mut self, held: &mut usize, out: &mut Output<'_, O>) {
         if self.acknowledged <= self.next {
             self.packets_since_missing = 0;
             return;
@@ -122,14 +122,14 @@ impl Reassembly {
         self.packets_since_missing += 1;
         if self.packets_since_missing > REORDERING_PACKETS {
             self.packets_since_missing = 0;
-            self.give_up_below(self.acknowledged, held, out);
+            self.skip_missing_below(self.acknowledged, held, out);
         }
     }
 
     /// Nothing more comes: delivers everything, with the gaps in it.
-    pub(super) fn finish<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
+    pub(super) fn finish<O: Observer>(&mut self, held: &mut usize, out: &mut Output<'_, O>) {
         while let Some(offset) = self.first_waiting() {
-            self.give_up_below(offset, held, out);
+            self.skip_missing_below(offset, held, out);
         }
         if self.acknowledged > self.next + 1 {
             self.skip_to(self.acknowledged, out);
@@ -140,18 +140,23 @@ impl Reassembly {
         self.waiting.first_key_value().map(|(offset, _)| *offset)
     }
 
-    fn give_up_below<O: Observer>(&mut self, offset: u64, held: &mut usize, out: &mut Out<'_, O>) {
+    fn skip_missing_below<O: Observer>(
+        &mut self,
+        offset: u64,
+        held: &mut usize,
+        out: &mut Output<'_, O>,
+    ) {
         while self.next < offset {
             let to = self
                 .first_waiting()
                 .map_or(offset, |first| first.min(offset));
             self.skip_to(to, out);
-            self.hand_on_waiting(held, out);
+            self.deliver_waiting(held, out);
         }
-        self.hand_on_waiting(held, out);
+        self.deliver_waiting(held, out);
     }
 
-    fn skip_to<O: Observer>(&mut self, offset: u64, out: &mut Out<'_, O>) {
+    fn skip_to<O: Observer>(&mut self, offset: u64, out: &mut Output<'_, O>) {
         if offset > self.next {
             out.gap(self.next, offset - self.next);
             self.next = offset;
@@ -161,12 +166,12 @@ impl Reassembly {
     /// The next bytes, up to `end` on the wire; what was not captured of them
     /// will not come.
     #[inline]
-    fn hand_on<O: Observer>(
+    fn deliver<O: Observer>(
         &mut self,
         end: u64,
         bytes: &[u8],
         carrier: &Segment,
-        out: &mut Out<'_, O>,
+        out: &mut Output<'_, O>,
     ) {
         out.bytes(self.next, bytes, carrier);
         let captured_end = self.next + bytes.len() as u64;
@@ -174,7 +179,7 @@ impl Reassembly {
         self.next = end;
     }
 
-    fn hand_on_waiting<O: Observer>(&mut self, held: &mut usize, out: &mut Out<'_, O>) {
+    fn deliver_waiting<O: Observer>(&mut self, held: &mut usize, out: &mut Output<'_, O>) {
         while let Some(entry) = self.waiting.first_entry() {
             let offset = *entry.key();
             if offset > self.next {
@@ -186,7 +191,7 @@ impl Reassembly {
             if waiting.end > self.next {
                 let known = (self.next - offset) as usize;
                 let bytes = waiting.data.get(known..).unwrap_or(&[]);
-                self.hand_on(waiting.end, bytes, &waiting.carrier, out);
+                self.deliver(waiting.end, bytes, &waiting.carrier, out);
             }
         }
     }
@@ -199,7 +204,7 @@ impl Reassembly {
         payload: &[u8],
         carrier: &Segment,
         memory: &mut Memory<'_>,
-        out: &mut Out<'_, O>,
+        out: &mut Output<'_, O>,
     ) {
         let waiting = Waiting {
             carrier: *carrier,
@@ -212,14 +217,14 @@ impl Reassembly {
         if is_too_much {
             // The older ones first, then this one.
             while let Some(first) = self.first_waiting().filter(|first| *first < offset) {
-                self.give_up_below(first, memory.held, out);
+                self.skip_missing_below(first, memory.held, out);
             }
             self.skip_to(offset, out);
             if end > self.next {
                 let known = (self.next - offset) as usize;
-                self.hand_on(end, payload.get(known..).unwrap_or(&[]), carrier, out);
+                self.deliver(end, payload.get(known..).unwrap_or(&[]), carrier, out);
             }
-            self.hand_on_waiting(memory.held, out);
+            self.deliver_waiting(memory.held, out);
             return;
         }
         if self

@@ -35,7 +35,7 @@ impl Default for Limits {
 
 /// A connection that ended is kept for late packets as long as its ends keep
 /// it in TIME-WAIT (RFC 9293 section 3.6.1; Linux takes 60 s).
-const LINGER_NS: u64 = 60_000_000_000;
+const TIME_WAIT_NS: u64 = 60_000_000_000;
 
 struct Slot {
     connection: Connection,
@@ -180,7 +180,7 @@ impl Flows {
     fn forget_ended(&mut self, now_ns: u64, observer: &mut impl Observer) {
         while let Some(slot) = self.ended.first() {
             let last_ns = self.slots[slot as usize].connection.last_at_ns();
-            if last_ns.saturating_add(LINGER_NS) > now_ns {
+            if last_ns.saturating_add(TIME_WAIT_NS) > now_ns {
                 break;
             }
             self.close(slot, Closing::Unseen, observer);
@@ -258,15 +258,15 @@ const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Links {
-    before: u32,
-    behind: u32,
+    previous: u32,
+    next: u32,
 }
 
 impl Default for Links {
     fn default() -> Links {
         Links {
-            before: NONE,
-            behind: NONE,
+            previous: NONE,
+            next: NONE,
         }
     }
 }
@@ -301,26 +301,26 @@ impl Queue {
     #[inline]
     fn push(&mut self, slots: &mut [Slot], slot: u32) {
         slots[slot as usize].links = Links {
-            before: self.last,
-            behind: NONE,
+            previous: self.last,
+            next: NONE,
         };
         match self.last {
             NONE => self.first = slot,
-            last => slots[last as usize].links.behind = slot,
+            last => slots[last as usize].links.next = slot,
         }
         self.last = slot;
     }
 
     #[inline]
     fn remove(&mut self, slots: &mut [Slot], slot: u32) {
-        let Links { before, behind } = std::mem::take(&mut slots[slot as usize].links);
-        match before {
-            NONE => self.first = behind,
-            before => slots[before as usize].links.behind = behind,
+        let Links { previous, next } = std::mem::take(&mut slots[slot as usize].links);
+        match previous {
+            NONE => self.first = next,
+            previous => slots[previous as usize].links.next = next,
         }
-        match behind {
-            NONE => self.last = before,
-            behind => slots[behind as usize].links.before = before,
+        match next {
+            NONE => self.last = previous,
+            next => slots[next as usize].links.previous = previous,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::load::LoadMeter;
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
-use crate::protocol::exchange::{Exchange, Exchanges, Message, Unit};
+use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Unit};
 use crate::protocol::layer::Layer;
 use crate::read::Summary;
 use crate::text::counted;
@@ -40,10 +40,10 @@ impl Default for Options {
 pub struct Dissector<D> {
     options: Options,
     protocols: Protocols,
-    found: Found<D>,
+    collectors: Collectors<D>,
 }
 
-struct Found<D> {
+struct Collectors<D> {
     /// Connections that are looked at; None for all.
     chosen: Option<FlowMap<()>>,
     accounts: [Account; 2],
@@ -54,11 +54,11 @@ struct Found<D> {
     diagnosis: D,
 }
 
-impl<D: Observer + Exchanges> Dissector<D> {
+impl<D: Observer + ExchangeObserver> Dissector<D> {
     /// Has seen nothing yet.
     pub fn new(options: Options, diagnosis: D) -> Dissector<D> {
         Dissector {
-            found: Found {
+            collectors: Collectors {
                 chosen: options.port.map(|_| FlowMap::default()),
                 accounts: Default::default(),
                 exchange_counts: ExchangeCounts::default(),
@@ -74,20 +74,20 @@ impl<D: Observer + Exchanges> Dissector<D> {
 
     /// The end of the capture: returns the document, without findings, and the diagnosis.
     pub fn finish(self, file: &str, summary: &Summary) -> (Dissection, D) {
-        let found = self.found;
-        let exchanges = found.exchange_counts.count();
-        let (flows, connections) = found.connection_counts.document();
-        let median_ns = found.exchange_counts.median_ns();
-        let (timeline_of, timeline) = found.ladders.timeline(median_ns).unzip();
-        let (interarrival_of, interarrival) = found.ladders.interarrival();
+        let collectors = self.collectors;
+        let exchanges = collectors.exchange_counts.count();
+        let (flows, connections) = collectors.connection_counts.document();
+        let median_ns = collectors.exchange_counts.median_ns();
+        let (timeline_of, timeline) = collectors.ladders.timeline(median_ns).unzip();
+        let (interarrival_of, interarrival) = collectors.ladders.interarrival();
         let dissection = Dissection {
             dissection: VERSION,
             file: file.to_owned(),
             capture: capture(summary, one_sided_text(&flows)),
             flows,
-            accounting: accounting(&found.accounts, exchanges),
-            exchanges: found.exchange_counts.document(connections),
-            load: found.load.document(),
+            accounting: accounting(&collectors.accounts, exchanges),
+            exchanges: collectors.exchange_counts.document(connections),
+            load: collectors.load.document(),
             findings: Vec::new(),
             timeline: timeline.unwrap_or_default(),
             timeline_of,
@@ -95,73 +95,81 @@ impl<D: Observer + Exchanges> Dissector<D> {
             interarrival_of,
             reconciliation: None,
         };
-        (dissection, found.diagnosis)
+        (dissection, collectors.diagnosis)
     }
 }
 
-impl<D: Observer + Exchanges> Observer for Dissector<D> {
+impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
         let ends = [opening.client.port(), opening.server.port()];
         if self.options.port.is_some_and(|port| !ends.contains(&port)) {
             return;
         }
-        if let Some(chosen) = &mut self.found.chosen {
+        if let Some(chosen) = &mut self.collectors.chosen {
             chosen.insert(flow, ());
         }
-        self.found.connection_counts.opened(flow, opening);
-        self.found.ladders.opened(flow);
-        self.found.load.opened(flow);
-        self.found.diagnosis.opened(flow, opening);
+        self.collectors.connection_counts.opened(flow, opening);
+        self.collectors.ladders.opened(flow);
+        self.collectors.load.opened(flow);
+        self.collectors.diagnosis.opened(flow, opening);
         self.protocols.opened(flow, opening);
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
-        let found = &mut self.found;
-        if !found.is_chosen(flow) {
+        let collectors = &mut self.collectors;
+        if !collectors.is_chosen(flow) {
             return;
         }
-        found.accounts[segment.direction as usize].segment(segment);
-        found.connection_counts.segment(flow, segment);
-        found.load.segment(flow, segment);
-        found.ladders.segment(flow, segment);
-        found.diagnosis.segment(flow, segment);
-        self.protocols.segment(flow, segment, found);
-        found.ladders.after(flow);
+        collectors.accounts[segment.direction as usize].segment(segment);
+        collectors.connection_counts.segment(flow, segment);
+        collectors.load.segment(flow, segment);
+        collectors.ladders.segment(flow, segment);
+        collectors.diagnosis.segment(flow, segment);
+        self.protocols.segment(flow, segment, collectors);
+        collectors.ladders.segment_done(flow);
     }
 
     fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
-        if self.found.is_chosen(flow) {
-            self.found.diagnosis.bytes(flow, offset, bytes, carrier);
-            let found = &mut self.found;
-            self.protocols.bytes(flow, offset, bytes, carrier, found);
+        if self.collectors.is_chosen(flow) {
+            self.collectors
+                .diagnosis
+                .bytes(flow, offset, bytes, carrier);
+            let collectors = &mut self.collectors;
+            self.protocols
+                .bytes(flow, offset, bytes, carrier, collectors);
         }
     }
 
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64) {
-        if self.found.is_chosen(flow) {
-            self.found.diagnosis.gap(flow, direction, offset, bytes);
-            let found = &mut self.found;
-            self.protocols.gap(flow, direction, offset, bytes, found);
+        if self.collectors.is_chosen(flow) {
+            self.collectors
+                .diagnosis
+                .gap(flow, direction, offset, bytes);
+            let collectors = &mut self.collectors;
+            self.protocols
+                .gap(flow, direction, offset, bytes, collectors);
         }
     }
 
     fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing) {
-        if self.found.is_chosen(flow) {
+        if self.collectors.is_chosen(flow) {
             let (protocol, _) = self.protocols.of(flow);
-            self.found.load.at(at_ns);
-            self.protocols.closed(flow, closing, &mut self.found);
-            self.found.connection_counts.closed(flow, protocol, closing);
-            self.found.ladders.closed(flow);
-            self.found.load.closed(flow);
-            self.found.diagnosis.closed(flow, at_ns, closing);
-            if let Some(chosen) = &mut self.found.chosen {
+            self.collectors.load.at(at_ns);
+            self.protocols.closed(flow, closing, &mut self.collectors);
+            self.collectors
+                .connection_counts
+                .closed(flow, protocol, closing);
+            self.collectors.ladders.closed(flow);
+            self.collectors.load.closed(flow);
+            self.collectors.diagnosis.closed(flow, at_ns, closing);
+            if let Some(chosen) = &mut self.collectors.chosen {
                 chosen.remove(flow);
             }
         }
     }
 }
 
-impl<D> Found<D> {
+impl<D> Collectors<D> {
     #[inline]
     fn is_chosen(&self, flow: FlowId) -> bool {
         let chosen = self.chosen.as_ref();
@@ -169,7 +177,7 @@ impl<D> Found<D> {
     }
 }
 
-impl<D: Exchanges> Exchanges for Found<D> {
+impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
     fn exchange(&mut self, exchange: &Exchange) {
         self.exchange_counts.exchange(exchange);
         self.connection_counts.exchange(exchange);
@@ -267,6 +275,6 @@ impl Observer for () {
 }
 
 /// For callers without a diagnosis.
-impl Exchanges for () {
+impl ExchangeObserver for () {
     fn exchange(&mut self, _: &Exchange) {}
 }

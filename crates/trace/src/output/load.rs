@@ -9,7 +9,7 @@ use crate::flow::map::FlowMap;
 use crate::packet::Flags;
 
 /// Requests under way on one connection that are distinguished.
-const UNDER_WAY_MAX: usize = 4096;
+const IN_FLIGHT_MAX: usize = 4096;
 /// Levels of concurrency that are distinguished; the last one holds all above.
 const LEVELS_MAX: usize = 1 << 16;
 /// A concurrency of this share of the highest is full.
@@ -76,10 +76,10 @@ struct Connection {
     syn_at_ns: Option<u64>,
     ending: bool,
     begun: u64,
-    under_way: VecDeque<Begun>,
-    untold: u64,
+    in_flight: VecDeque<Begun>,
+    untracked: u64,
     /// When the last request began and when its reply ended, while nothing is under way.
-    rests: Option<(u64, u64)>,
+    idle_since: Option<(u64, u64)>,
 }
 
 /// Time without a request's begin, split where the last reply ended.
@@ -101,7 +101,7 @@ pub(super) struct LoadMeter {
     requests: u64,
     first_ns: u64,
     last_ns: u64,
-    under_way: u64,
+    in_flight: u64,
     /// Since when this number is under way.
     since_ns: u64,
     levels: Vec<u64>,
@@ -155,7 +155,7 @@ impl LoadMeter {
         if let (0, Some(syn)) = (connection.begun, connection.syn_at_ns) {
             self.connects.record(now.saturating_sub(syn));
         }
-        if let Some((began, ended)) = connection.rests.take() {
+        if let Some((began, ended)) = connection.idle_since.take() {
             self.turnarounds.record(now.saturating_sub(ended));
             let log = |ns: u64| (ns.max(1) as f64).ln();
             let latency = ended.saturating_sub(began);
@@ -164,14 +164,14 @@ impl LoadMeter {
         }
         let ordinal = connection.begun;
         connection.begun += 1;
-        if connection.under_way.len() < UNDER_WAY_MAX {
+        if connection.in_flight.len() < IN_FLIGHT_MAX {
             let begun = Begun {
                 ordinal,
                 at_ns: now,
             };
-            connection.under_way.push_back(begun);
+            connection.in_flight.push_back(begun);
         } else {
-            connection.untold += 1;
+            connection.untracked += 1;
         }
     }
 
@@ -180,13 +180,13 @@ impl LoadMeter {
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
         };
-        let mut pending = connection.under_way.iter();
+        let mut pending = connection.in_flight.iter();
         if let Some(place) = pending.position(|begun| begun.ordinal == ordinal) {
-            let begun = connection.under_way.remove(place);
-            let rests = connection.under_way.is_empty() && connection.untold == 0;
-            connection.rests = begun.filter(|_| rests).map(|begun| (begun.at_ns, now));
-        } else if connection.untold > 0 {
-            connection.untold -= 1;
+            let begun = connection.in_flight.remove(place);
+            let idle_since = connection.in_flight.is_empty() && connection.untracked == 0;
+            connection.idle_since = begun.filter(|_| idle_since).map(|begun| (begun.at_ns, now));
+        } else if connection.untracked > 0 {
+            connection.untracked -= 1;
         } else {
             return;
         }
@@ -196,7 +196,7 @@ impl LoadMeter {
     pub(super) fn closed(&mut self, flow: FlowId) {
         if let Some(connection) = self.connections.remove(flow) {
             self.open -= u64::from(!connection.ending);
-            let left = connection.under_way.len() as u64 + connection.untold;
+            let left = connection.in_flight.len() as u64 + connection.untracked;
             self.change(-(left as i64));
         }
     }
@@ -225,15 +225,15 @@ impl LoadMeter {
         if by == 0 {
             return;
         }
-        let level = (self.under_way as usize).min(LEVELS_MAX - 1);
+        let level = (self.in_flight as usize).min(LEVELS_MAX - 1);
         if self.levels.len() <= level {
             self.levels.resize(level + 1, 0);
         }
         self.levels[level] += self.now_ns - self.since_ns;
         self.since_ns = self.now_ns;
-        self.under_way = self.under_way.saturating_add_signed(by);
-        self.concurrency_max = self.concurrency_max.max(self.under_way);
-        if self.under_way == 0 {
+        self.in_flight = self.in_flight.saturating_add_signed(by);
+        self.concurrency_max = self.concurrency_max.max(self.in_flight);
+        if self.in_flight == 0 {
             self.idle_from_ns = Some(self.now_ns);
         }
     }

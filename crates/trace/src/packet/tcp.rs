@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn torn_options_say_nothing() {
+    fn truncated_options_are_ignored() {
         let whole = sack(&[(500, 1000), (2000, 3000)]);
         for end in 0..whole.len() - 16 {
             assert!(!reports_duplicate(&whole[..end], 1000), "{end}");

@@ -6,7 +6,7 @@ use wirelab_wire::grpc;
 
 use super::cursor::Cursor;
 use crate::flow::event::{Direction, FlowId, Segment};
-use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Message, Protocol};
+use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Message, Protocol};
 use crate::protocol::layer::Content;
 
 /// Calls under way on one connection at most; of more, the oldest is given up.
@@ -98,7 +98,7 @@ impl Calls {
         }
     }
 
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn state_bytes(&self) -> usize {
         self.open.capacity() * size_of::<Call>()
     }
 
@@ -107,12 +107,12 @@ impl Calls {
     }
 
     /// A request begins with the first byte that waits, or with the next one.
-    pub(super) fn begin<E: Exchanges>(
+    pub(super) fn begin<E: ExchangeObserver>(
         &mut self,
         stream: u32,
         cursor: &mut Cursor<'_, E>,
     ) -> &mut Call {
-        self.tell_finished(cursor.listener);
+        self.report_finished(cursor.listener);
         if self.open.len() == OPEN_MAX {
             self.conclude(0, Ending::Unseen, cursor.listener);
         }
@@ -150,10 +150,10 @@ impl Calls {
         &mut self.open[last]
     }
 
-    /// The youngest call: the one whose request is being sent in protocols that
+    /// The newest call: the one whose request is being sent in protocols that
     /// send one after the other.
     #[inline]
-    pub(super) fn youngest(&mut self) -> Option<&mut Call> {
+    pub(super) fn newest(&mut self) -> Option<&mut Call> {
         self.open.back_mut().filter(|call| !call.request_done)
     }
 
@@ -184,7 +184,7 @@ impl Calls {
         &mut self,
         place: usize,
         ending: Ending,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) -> bool {
         let done = |call: &Call| call.request_done && call.reply_done;
         let settled = self.open.get(place).is_some_and(done);
@@ -194,8 +194,13 @@ impl Calls {
         settled
     }
 
-    pub(super) fn conclude(&mut self, place: usize, ending: Ending, listener: &mut impl Exchanges) {
-        self.tell_finished(listener);
+    pub(super) fn conclude(
+        &mut self,
+        place: usize,
+        ending: Ending,
+        listener: &mut impl ExchangeObserver,
+    ) {
+        self.report_finished(listener);
         if let Some(mut call) = self.open.remove(place) {
             listener.concluded(self.flow, call.exchange.ordinal);
             call.exchange.ending = ending;
@@ -206,32 +211,32 @@ impl Calls {
     }
 
     /// The call was none.
-    pub(super) fn forget(&mut self, place: usize, listener: &mut impl Exchanges) {
+    pub(super) fn forget(&mut self, place: usize, listener: &mut impl ExchangeObserver) {
         if let Some(call) = self.open.remove(place) {
             listener.concluded(self.flow, call.exchange.ordinal);
         }
     }
 
-    /// The place of the youngest call of which that holds.
-    pub(super) fn youngest_that(&self, holds: impl Fn(&Call) -> bool) -> Option<usize> {
+    /// The place of the newest call of which that holds.
+    pub(super) fn newest_where(&self, holds: impl Fn(&Call) -> bool) -> Option<usize> {
         self.open.iter().rposition(holds)
     }
 
     /// The call is given up: the capture lacks what would identify its reply.
-    pub(super) fn abandon(&mut self, place: usize, listener: &mut impl Exchanges) {
+    pub(super) fn abandon(&mut self, place: usize, listener: &mut impl ExchangeObserver) {
         if self.get(place).is_some_and(|call| !call.is_answered()) {
             listener.unpaired(self.flow, Message::Request);
         }
         self.conclude(place, Ending::Unseen, listener);
     }
 
-    pub(super) fn abandon_all(&mut self, listener: &mut impl Exchanges) {
+    pub(super) fn abandon_all(&mut self, listener: &mut impl ExchangeObserver) {
         while !self.is_empty() {
             self.abandon(0, listener);
         }
     }
 
-    pub(super) fn abandon_unanswered(&mut self, listener: &mut impl Exchanges) {
+    pub(super) fn abandon_unanswered(&mut self, listener: &mut impl ExchangeObserver) {
         let unanswered = |call: &Call| !call.is_answered();
         while let Some(place) = self.open.iter().position(unanswered) {
             self.abandon(place, listener);
@@ -239,7 +244,7 @@ impl Calls {
     }
 
     /// A side of the call of that stream or number has sent all.
-    pub(super) fn end(&mut self, side: usize, stream: u32, listener: &mut impl Exchanges) {
+    pub(super) fn end(&mut self, side: usize, stream: u32, listener: &mut impl ExchangeObserver) {
         if let Some(place) = self.find(stream) {
             self.open[place].end(side);
             self.settle(place, Ending::Framed, listener);
@@ -250,7 +255,7 @@ impl Calls {
     pub(super) fn conclude_all(
         &mut self,
         ending_of: impl Fn(&Call) -> Ending,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         while let Some(call) = self.open.front() {
             let ending = ending_of(call);
@@ -258,17 +263,17 @@ impl Calls {
         }
     }
 
-    pub(super) fn fin(&mut self, segment: &Segment, listener: &mut impl Exchanges) {
+    pub(super) fn fin(&mut self, segment: &Segment, listener: &mut impl ExchangeObserver) {
         if segment.direction != self.caller
             && self.open.is_empty()
             && let Some(exchange) = &mut self.finished
         {
             exchange.closed_by_server = true;
         }
-        self.tell_finished(listener);
+        self.report_finished(listener);
     }
 
-    pub(super) fn tell_finished(&mut self, listener: &mut impl Exchanges) {
+    pub(super) fn report_finished(&mut self, listener: &mut impl ExchangeObserver) {
         if let Some(exchange) = self.finished.take() {
             listener.exchange(&exchange);
         }

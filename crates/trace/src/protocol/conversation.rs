@@ -2,8 +2,8 @@
 
 use super::calls::{Call, Calls};
 use super::cursor::{Cursor, Pending};
-use super::detect::{Detection, ENOUGH, Role, detect};
-use super::exchange::{Ending, Exchanges, Protocol};
+use super::detect::{DETECTION_BYTES_MAX, Detection, Role, detect};
+use super::exchange::{Ending, ExchangeObserver, Protocol};
 use super::giop::Giop;
 use super::http1::{Http1, Next};
 use super::http2::Http2;
@@ -13,7 +13,7 @@ use super::tls::Tls;
 use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 
 /// Segments without a protocol that are looked at in a connection seen from its middle.
-const TRIES_MAX: u32 = 64;
+const ATTEMPTS_MAX: u32 = 64;
 
 #[derive(Debug)]
 enum Parser {
@@ -45,7 +45,7 @@ pub(super) struct Conversation {
     reached: [u64; 2],
     pub(super) fin: [Option<u64>; 2],
     pub(super) last: [Option<Segment>; 2],
-    pub(super) weight: usize,
+    pub(super) state_bytes: usize,
 }
 
 impl Conversation {
@@ -59,7 +59,7 @@ impl Conversation {
             reached: [0; 2],
             fin: [None; 2],
             last: [None; 2],
-            weight: 0,
+            state_bytes: 0,
         }
     }
 
@@ -67,18 +67,18 @@ impl Conversation {
         usize::from(direction != self.calls.caller)
     }
 
-    pub(super) fn weigh(&self) -> usize {
+    pub(super) fn state_bytes(&self) -> usize {
         let parser = match &self.parser {
             Parser::Undetected(undetected) => {
-                undetected.early.capacity() * size_of::<(Segment, Vec<u8>)>() + ENOUGH
+                undetected.early.capacity() * size_of::<(Segment, Vec<u8>)>() + DETECTION_BYTES_MAX
             }
-            Parser::Http1(http1) => http1.weight(),
-            Parser::Http2(http2) => http2.weight(),
-            Parser::Giop(giop) => giop.weight(),
+            Parser::Http1(http1) => http1.state_bytes(),
+            Parser::Http2(http2) => http2.state_bytes(),
+            Parser::Giop(giop) => giop.state_bytes(),
             _ => 0,
         };
-        let pending: usize = self.pending.iter().map(Pending::weight).sum();
-        parser + pending + self.calls.weight()
+        let pending: usize = self.pending.iter().map(Pending::state_bytes).sum();
+        parser + pending + self.calls.state_bytes()
     }
 
     pub(super) fn bytes(
@@ -86,7 +86,7 @@ impl Conversation {
         offset: u64,
         bytes: &[u8],
         carrier: &Segment,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         self.reached[carrier.direction as usize] = offset + bytes.len() as u64;
         if matches!(self.parser, Parser::Undetected(_)) {
@@ -97,12 +97,12 @@ impl Conversation {
     }
 
     /// Messages are missing: a call without a reply may have had one.
-    fn is_in_doubt(&self) -> bool {
+    fn is_ambiguous(&self) -> bool {
         match &self.parser {
-            Parser::Http1(http1) => http1.pairing.is_in_doubt(),
-            Parser::Raw(raw) => raw.pairing.is_in_doubt(),
-            Parser::Http2(http2) => http2.is_in_doubt,
-            Parser::Giop(giop) => giop.is_in_doubt,
+            Parser::Http1(http1) => http1.pairing.is_ambiguous(),
+            Parser::Raw(raw) => raw.pairing.is_ambiguous(),
+            Parser::Http2(http2) => http2.is_ambiguous,
+            Parser::Giop(giop) => giop.is_ambiguous,
             _ => false,
         }
     }
@@ -112,7 +112,7 @@ impl Conversation {
         offset: u64,
         bytes: &[u8],
         carrier: &Segment,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         let side = self.side(carrier.direction);
         self.beginning[carrier.direction as usize] = false;
@@ -150,7 +150,7 @@ impl Conversation {
         offset: u64,
         bytes: &[u8],
         carrier: &Segment,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         let Parser::Undetected(undetected) = &mut self.parser else {
             return;
@@ -163,15 +163,15 @@ impl Conversation {
         let detection = if first.is_empty() {
             detect(bytes, beginning)
         } else {
-            first.extend_from_slice(&bytes[..bytes.len().min(ENOUGH)]);
+            first.extend_from_slice(&bytes[..bytes.len().min(DETECTION_BYTES_MAX)]);
             detect(&first, beginning)
         };
         match detection {
-            Detection::More => {
+            Detection::NeedMore => {
                 undetected.early.push((*carrier, bytes.to_vec()));
                 return;
             }
-            Detection::None if !beginning && undetected.tries < TRIES_MAX => {
+            Detection::None if !beginning && undetected.tries < ATTEMPTS_MAX => {
                 // In the middle of something: perhaps the next segment begins with a head.
                 undetected.tries += 1;
                 let early = std::mem::take(&mut undetected.early);
@@ -193,15 +193,15 @@ impl Conversation {
         self.parse(offset, bytes, carrier, listener);
     }
 
-    fn decide(&mut self, detection: Detection, speaker: Direction) {
+    fn decide(&mut self, detection: Detection, sender: Direction) {
         let Detection::Is(protocol, role) = detection else {
             self.parser = Parser::Unknown(Unknown::default());
             return;
         };
         self.calls.protocol = protocol;
         self.calls.caller = match role {
-            Role::Asks => speaker,
-            Role::Answers => speaker.opposite(),
+            Role::Client => sender,
+            Role::Server => sender.opposite(),
             Role::Either => Direction::Request,
         };
         let caller = self.calls.caller;
@@ -221,7 +221,7 @@ impl Conversation {
         direction: Direction,
         offset: u64,
         bytes: u64,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         let place = direction as usize;
         self.reached[place] = offset.saturating_add(bytes);
@@ -260,7 +260,11 @@ impl Conversation {
     }
 
     /// A stream is over when its FIN and all before it have come.
-    pub(super) fn end_if_reached(&mut self, direction: Direction, listener: &mut impl Exchanges) {
+    pub(super) fn end_if_reached(
+        &mut self,
+        direction: Direction,
+        listener: &mut impl ExchangeObserver,
+    ) {
         let place = direction as usize;
         if self.fin[place].is_none_or(|fin| fin > self.reached[place]) {
             return;
@@ -271,12 +275,12 @@ impl Conversation {
         }
     }
 
-    pub(super) fn closed(&mut self, closing: Closing, listener: &mut impl Exchanges) {
+    pub(super) fn closed(&mut self, closing: Closing, listener: &mut impl ExchangeObserver) {
         self.drop_waiting(listener);
         let heard = self.last.iter().all(Option::is_some);
         let one_way = heard && matches!(&self.parser, Parser::Raw(raw) if raw.is_one_way());
         let unknown = matches!(self.parser, Parser::Unknown(_));
-        if !one_way && self.is_in_doubt() {
+        if !one_way && self.is_ambiguous() {
             self.calls.abandon_unanswered(listener);
         }
         let ending = |call: &Call| match closing {
@@ -286,18 +290,18 @@ impl Conversation {
             _ => Ending::Unseen,
         };
         self.calls.conclude_all(ending, listener);
-        self.calls.tell_finished(listener);
+        self.calls.report_finished(listener);
     }
 
     /// Bytes that wait for others will wait for ever.
-    fn drop_waiting(&mut self, listener: &mut impl Exchanges) {
+    fn drop_waiting(&mut self, listener: &mut impl ExchangeObserver) {
         let kind = match &self.parser {
             Parser::Http2(_) => Kind::H2Other,
             Parser::Giop(_) => Kind::GiopHeaders,
             _ => Kind::Unknown,
         };
         for pending in &mut self.pending {
-            pending.drop_as(self.flow, kind, listener);
+            pending.discard_as(self.flow, kind, listener);
         }
         if let Parser::Undetected(undetected) = &mut self.parser {
             for (carrier, bytes) in undetected.early.drain(..) {
@@ -308,7 +312,7 @@ impl Conversation {
     }
 
     /// There is no room for this connection's state.
-    pub(super) fn give_up(&mut self, listener: &mut impl Exchanges) {
+    pub(super) fn discard_state(&mut self, listener: &mut impl ExchangeObserver) {
         self.drop_waiting(listener);
         self.calls.conclude_all(|_| Ending::Unseen, listener);
         self.calls = Calls::new(self.flow);
@@ -325,7 +329,7 @@ struct Unknown {
 }
 
 impl Unknown {
-    fn take<E: Exchanges>(
+    fn take<E: ExchangeObserver>(
         &mut self,
         side: usize,
         input: &[u8],
@@ -346,12 +350,12 @@ impl Unknown {
     }
 
     /// Bytes are missing, perhaps whole messages.
-    fn gap(&mut self, calls: &mut Calls, listener: &mut impl Exchanges) {
+    fn gap(&mut self, calls: &mut Calls, listener: &mut impl ExchangeObserver) {
         self.answering = false;
         calls.conclude_all(|_| Ending::Unseen, listener);
     }
 
-    fn end(&mut self, calls: &mut Calls, listener: &mut impl Exchanges) {
+    fn end(&mut self, calls: &mut Calls, listener: &mut impl ExchangeObserver) {
         self.answering = false;
         if !calls.is_empty() {
             calls.conclude(0, Ending::Framed, listener);

@@ -1,7 +1,7 @@
 //! The position in the bytes of one direction, and the bytes that wait for their layer.
 
 use crate::flow::event::{FlowId, Segment};
-use crate::protocol::exchange::{Exchanges, Extent, Unit};
+use crate::protocol::exchange::{ExchangeObserver, Extent, Unit};
 use crate::protocol::layer::{Kind, Layer};
 
 /// Runs of bytes that wait for their layer at most. A head that arrives in more
@@ -13,15 +13,15 @@ const PENDING_MAX: usize = 64;
 pub(super) struct Pending(Vec<(Segment, u32)>);
 
 impl Pending {
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn state_bytes(&self) -> usize {
         self.0.capacity() * size_of::<(Segment, u32)>()
     }
 
-    pub(super) fn drop_as(
+    pub(super) fn discard_as(
         &mut self,
         flow: FlowId,
         layer: impl Into<Layer>,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         let layer = layer.into();
         for (carrier, bytes) in self.0.drain(..) {
@@ -40,7 +40,7 @@ pub(super) struct Cursor<'a, E> {
     pub(super) listener: &'a mut E,
 }
 
-impl<E: Exchanges> Cursor<'_, E> {
+impl<E: ExchangeObserver> Cursor<'_, E> {
     #[inline]
     pub(super) fn label(&mut self, layer: impl Into<Layer>, bytes: usize) {
         if bytes > 0 {

@@ -6,7 +6,7 @@ use wirelab_wire::http2::frame::{FrameHead, MAX_FRAME_SIZE_MIN, flag, kind};
 
 use crate::protocol::exchange::Protocol;
 
-pub(super) const ENOUGH: usize = 24;
+pub(super) const DETECTION_BYTES_MAX: usize = 24;
 
 /// Bytes that the name of a method has at most (PROPPATCH and its like).
 const METHOD_BYTES_MAX: usize = 17;
@@ -15,14 +15,14 @@ const METHOD_BYTES_MAX: usize = 17;
 pub(super) enum Detection {
     /// That protocol; the sender asks, answers, or may do either.
     Is(Protocol, Role),
-    More,
+    NeedMore,
     None,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    Asks,
-    Answers,
+    Client,
+    Server,
     Either,
 }
 
@@ -30,11 +30,11 @@ pub(super) enum Role {
 /// have been some before them.
 pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
     let detections = [
-        prefixed(bytes, PREFACE, Detection::Is(Protocol::Http2, Role::Asks)),
+        prefixed(bytes, PREFACE, Detection::Is(Protocol::Http2, Role::Client)),
         prefixed(
             bytes,
             b"HTTP/1.",
-            Detection::Is(Protocol::Http1, Role::Answers),
+            Detection::Is(Protocol::Http1, Role::Server),
         ),
         request(bytes),
         giop(bytes),
@@ -43,10 +43,10 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
         frame(bytes, beginning),
     ];
     let known = detections.iter().find(|v| matches!(v, Detection::Is(..)));
-    let more = detections.iter().find(|v| matches!(v, Detection::More));
+    let more = detections.iter().find(|v| matches!(v, Detection::NeedMore));
     match (known, more) {
         (Some(known), _) => *known,
-        (None, Some(_)) if bytes.len() < ENOUGH => Detection::More,
+        (None, Some(_)) if bytes.len() < DETECTION_BYTES_MAX => Detection::NeedMore,
         _ => Detection::None,
     }
 }
@@ -55,7 +55,7 @@ fn prefixed(bytes: &[u8], prefix: &[u8], detection: Detection) -> Detection {
     if bytes.starts_with(prefix) {
         detection
     } else if prefix.starts_with(bytes) {
-        Detection::More
+        Detection::NeedMore
     } else {
         Detection::None
     }
@@ -69,10 +69,10 @@ fn request(bytes: &[u8]) -> Detection {
         return Detection::None;
     }
     match (letters, bytes.get(letters), bytes.get(letters + 1)) {
-        (_, None, _) | (3.., Some(b' '), None) => Detection::More,
-        (3.., Some(b' '), Some(b'/' | b'*')) => Detection::Is(Protocol::Http1, Role::Asks),
+        (_, None, _) | (3.., Some(b' '), None) => Detection::NeedMore,
+        (3.., Some(b' '), Some(b'/' | b'*')) => Detection::Is(Protocol::Http1, Role::Client),
         (3.., Some(b' '), Some(byte)) if byte.is_ascii_alphanumeric() || *byte == b'[' => {
-            Detection::Is(Protocol::Http1, Role::Asks)
+            Detection::Is(Protocol::Http1, Role::Client)
         }
         _ => Detection::None,
     }
@@ -84,7 +84,7 @@ fn giop(bytes: &[u8]) -> Detection {
             Detection::Is(Protocol::Giop, Role::Either)
         }
         Some(_) => Detection::None,
-        None => prefixed(&bytes[..bytes.len().min(4)], b"GIOP", Detection::More),
+        None => prefixed(&bytes[..bytes.len().min(4)], b"GIOP", Detection::NeedMore),
     }
 }
 
@@ -95,7 +95,7 @@ fn tls(bytes: &[u8]) -> Detection {
             Detection::Is(Protocol::Tls, Role::Either)
         }
         [] | [20..=23] | [20..=23, 3] | [20..=23, 3, 0..=4] | [20..=23, 3, 0..=4, _] => {
-            Detection::More
+            Detection::NeedMore
         }
         _ => Detection::None,
     }
@@ -107,7 +107,7 @@ fn raw(bytes: &[u8]) -> Detection {
     match (digits, bytes.get(digits)) {
         (2.., _) if bytes[0] == b'0' => Detection::None,
         (1..=9, Some(b'\n')) => Detection::Is(Protocol::Raw, Role::Either),
-        (0..=9, None) => Detection::More,
+        (0..=9, None) => Detection::NeedMore,
         _ => Detection::None,
     }
 }
@@ -116,12 +116,12 @@ fn raw(bytes: &[u8]) -> Detection {
 /// connection any.
 fn frame(bytes: &[u8], beginning: bool) -> Detection {
     let Some(head) = bytes.first_chunk().map(FrameHead::parse) else {
-        return Detection::More;
+        return Detection::NeedMore;
     };
     let first = head.kind == kind::SETTINGS && head.flags == 0 && head.length <= 240;
     if is_frame(bytes) && (first || !beginning) {
         let role = if beginning {
-            Role::Answers
+            Role::Server
         } else {
             Role::Either
         };
@@ -140,11 +140,11 @@ pub(super) fn is_frame(bytes: &[u8]) -> bool {
     let next = bytes.get(FrameHead::LEN + head.length as usize..);
     let next = next.and_then(|rest| rest.first_chunk());
     raw[5] < 0x80
-        && fulfils_rules(head)
-        && next.is_none_or(|raw| fulfils_rules(FrameHead::parse(raw)))
+        && is_valid_head(head)
+        && next.is_none_or(|raw| is_valid_head(FrameHead::parse(raw)))
 }
 
-fn fulfils_rules(head: FrameHead) -> bool {
+fn is_valid_head(head: FrameHead) -> bool {
     let known = match head.kind {
         kind::DATA => flag::END_STREAM | flag::PADDED,
         kind::HEADERS => flag::END_STREAM | flag::END_HEADERS | flag::PADDED | flag::PRIORITY,
@@ -184,7 +184,7 @@ mod tests {
             let detection = detect(&bytes[..length], true);
             let known = detection == Detection::Is(protocol, role);
             assert!(
-                known || detection == Detection::More,
+                known || detection == Detection::NeedMore,
                 "{length}: {detection:?}"
             );
         }
@@ -192,15 +192,15 @@ mod tests {
 
     #[test]
     fn every_protocol_is_known_by_its_first_bytes_and_not_refused_before() {
-        is(PREFACE, Protocol::Http2, Role::Asks);
+        is(PREFACE, Protocol::Http2, Role::Client);
         is(
             b"POST /charging/soap HTTP/1.1\r\n",
             Protocol::Http1,
-            Role::Asks,
+            Role::Client,
         );
-        is(b"M-SEARCH * HTTP/1.1\r\n", Protocol::Http1, Role::Asks);
-        is(b"GET http://a/ HTTP/1.0\r\n", Protocol::Http1, Role::Asks);
-        is(b"HTTP/1.0 200 OK\r\n", Protocol::Http1, Role::Answers);
+        is(b"M-SEARCH * HTTP/1.1\r\n", Protocol::Http1, Role::Client);
+        is(b"GET http://a/ HTTP/1.0\r\n", Protocol::Http1, Role::Client);
+        is(b"HTTP/1.0 200 OK\r\n", Protocol::Http1, Role::Server);
         is(
             b"GIOP\x01\x02\x01\x00\x10\0\0\0",
             Protocol::Giop,
@@ -211,7 +211,7 @@ mod tests {
         is(
             b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64",
             Protocol::Http2,
-            Role::Answers,
+            Role::Server,
         );
     }
 

@@ -169,7 +169,7 @@ pub enum Message {
 }
 
 /// A listener to exchanges.
-pub trait Exchanges {
+pub trait ExchangeObserver {
     /// One is complete, or will never be. In order of completion, on each
     /// connection; reported when it is known whether the server closed after it.
     fn exchange(&mut self, exchange: &Exchange);
@@ -177,7 +177,7 @@ pub trait Exchanges {
     /// A request has begun: its first byte came in `carrier`.
     fn begun(&mut self, _flow: FlowId, _carrier: &Segment) {}
 
-    /// The exchange of that number is over; [`Exchanges::exchange`] follows, later.
+    /// The exchange of that number is over; [`ExchangeObserver::exchange`] follows, later.
     fn concluded(&mut self, _flow: FlowId, _ordinal: u64) {}
 
     /// A message has no counterpart: the capture lacks it, or does not show which it

@@ -99,7 +99,7 @@ impl FieldReader {
         }
     }
 
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn state_bytes(&self) -> usize {
         // What an entry takes besides its bytes is less than RFC 7541 reckons twice.
         self.payload.capacity() + 2 * self.decoder.table().size()
     }

@@ -6,7 +6,7 @@ use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Versi
 
 use super::calls::{Calls, name};
 use super::cursor::Cursor;
-use crate::protocol::exchange::{Exchanges, Message, Unit};
+use crate::protocol::exchange::{ExchangeObserver, Message, Unit};
 use crate::protocol::layer::{Content, Kind};
 
 /// Bytes of a request's or reply's own header that are waited for.
@@ -39,7 +39,7 @@ pub(super) struct Giop {
     sides: [Side; 2],
     may_turn: bool,
     /// Bytes are missing, perhaps whole messages.
-    pub(super) is_in_doubt: bool,
+    pub(super) is_ambiguous: bool,
 }
 
 impl Giop {
@@ -56,15 +56,15 @@ impl Giop {
         Giop {
             sides: beginning.map(side),
             may_turn: !beginning[0],
-            is_in_doubt: false,
+            is_ambiguous: false,
         }
     }
 
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn state_bytes(&self) -> usize {
         self.sides.iter().map(|side| side.partial.capacity()).sum()
     }
 
-    pub(super) fn take<E: Exchanges>(
+    pub(super) fn take<E: ExchangeObserver>(
         &mut self,
         mut side: usize,
         input: &[u8],
@@ -106,7 +106,7 @@ impl Giop {
         }
     }
 
-    fn header<E: Exchanges>(
+    fn header<E: ExchangeObserver>(
         &mut self,
         side: &mut usize,
         rest: &[u8],
@@ -123,7 +123,7 @@ impl Giop {
         let parsed = MessageHeader::parse(raw);
         own.partial.clear();
         let Ok(header) = parsed else {
-            self.lose(*side, calls, cursor);
+            self.desynchronize(*side, calls, cursor);
             return taken;
         };
         cursor.unit(Unit::Giop(header.kind));
@@ -164,7 +164,7 @@ impl Giop {
 
     /// The header of a request, reply or fragment inside its message. Its bytes
     /// wait until it is whole, to be distinguished from the arguments.
-    fn call_head<E: Exchanges>(
+    fn call_head<E: ExchangeObserver>(
         &mut self,
         side: usize,
         header: MessageHeader,
@@ -204,7 +204,7 @@ impl Giop {
     }
 
     /// What a message is about is known; `taken` bytes of its content wait.
-    fn begin_body<E: Exchanges>(
+    fn begin_body<E: ExchangeObserver>(
         &mut self,
         side: usize,
         header: MessageHeader,
@@ -251,7 +251,7 @@ impl Giop {
     }
 
     /// Of a message's content, `left` bytes are to come.
-    fn body_taken<E: Exchanges>(
+    fn body_taken<E: ExchangeObserver>(
         &mut self,
         side: usize,
         header: MessageHeader,
@@ -276,7 +276,7 @@ impl Giop {
     }
 
     /// Bytes are missing. Inside arguments the thread is kept.
-    pub(super) fn gap<E: Exchanges>(
+    pub(super) fn gap<E: ExchangeObserver>(
         &mut self,
         side: usize,
         bytes: u64,
@@ -296,18 +296,23 @@ impl Giop {
             Reading::Control(left) if u64::from(left) > bytes => {
                 self.sides[side].reading = Reading::Control(left - bytes as u32);
             }
-            _ => self.lose(side, calls, cursor),
+            _ => self.desynchronize(side, calls, cursor),
         }
     }
 
-    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
+    fn desynchronize<E: ExchangeObserver>(
+        &mut self,
+        side: usize,
+        calls: &mut Calls,
+        cursor: &mut Cursor<'_, E>,
+    ) {
         let own = &mut self.sides[side];
         own.reading = Reading::Lost;
         own.partial.clear();
         own.continued = None;
         cursor.release_all(Kind::Unknown, None);
         calls.abandon_all(cursor.listener);
-        self.is_in_doubt = true;
+        self.is_ambiguous = true;
     }
 }
 

@@ -9,7 +9,7 @@ use super::calls::{Call, Calls, name};
 use super::cursor::Cursor;
 use super::detect::{Detection, Role, detect};
 use super::pairing::Pairing;
-use crate::protocol::exchange::{Ending, Exchanges, Extent, Protocol, Unit};
+use crate::protocol::exchange::{Ending, ExchangeObserver, Extent, Protocol, Unit};
 use crate::protocol::layer::{Content, Kind, Layer};
 
 #[derive(Debug)]
@@ -57,18 +57,18 @@ impl Http1 {
         }
     }
 
-    pub(super) fn weight(&self) -> usize {
+    pub(super) fn state_bytes(&self) -> usize {
         self.sides.iter().map(|side| side.partial.capacity()).sum()
     }
 
-    pub(super) fn take<E: Exchanges>(
+    pub(super) fn take<E: ExchangeObserver>(
         &mut self,
         side: usize,
         input: &[u8],
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) -> Next {
-        self.find_thread(side, input);
+        self.resynchronize(side, input);
         let mut rest = input;
         while !rest.is_empty() {
             let used = match self.sides[side].state {
@@ -89,11 +89,11 @@ impl Http1 {
     }
 
     /// Begins again where a head begins a segment.
-    fn find_thread(&mut self, side: usize, input: &[u8]) {
+    fn resynchronize(&mut self, side: usize, input: &[u8]) {
         if !matches!(self.sides[side].state, State::Lost) {
             return;
         }
-        let wanted = [Role::Asks, Role::Answers][side];
+        let wanted = [Role::Client, Role::Server][side];
         if detect(input, false) == Detection::Is(Protocol::Http1, wanted) {
             self.sides[side].state = State::Head;
         }
@@ -127,7 +127,7 @@ impl Http1 {
         }
     }
 
-    fn request_head<E: Exchanges>(
+    fn request_head<E: ExchangeObserver>(
         &mut self,
         rest: &[u8],
         calls: &mut Calls,
@@ -142,7 +142,7 @@ impl Http1 {
             Err(_) => Err(()),
         };
         let (used, head) = Http1::head(&mut side.partial, rest, parse);
-        let Some(call) = calls.youngest() else {
+        let Some(call) = calls.newest() else {
             side.partial.clear();
             side.state = State::Lost;
             cursor.label(Kind::Unknown, used);
@@ -169,12 +169,12 @@ impl Http1 {
                 self.end(0, calls, cursor);
             }
         } else {
-            self.lose(0, calls, cursor.listener);
+            self.desynchronize(0, calls, cursor.listener);
         }
         used
     }
 
-    fn reply_head<E: Exchanges>(
+    fn reply_head<E: ExchangeObserver>(
         &mut self,
         rest: &[u8],
         calls: &mut Calls,
@@ -195,7 +195,7 @@ impl Http1 {
             let extent = call.map(Call::reply);
             cursor.assign_to(Kind::HttpHeads, used, extent);
             if head.is_err() {
-                self.lose(1, calls, cursor.listener);
+                self.desynchronize(1, calls, cursor.listener);
             }
             return (used, Next::Same);
         };
@@ -237,7 +237,7 @@ impl Http1 {
         (used, Next::Same)
     }
 
-    fn body<E: Exchanges>(
+    fn body<E: ExchangeObserver>(
         &mut self,
         side: usize,
         rest: &[u8],
@@ -257,7 +257,7 @@ impl Http1 {
             State::Chunked(chunked) => match chunks(chunked, rest, content, extent, cursor) {
                 Some(done) => done,
                 None => {
-                    self.lose(side, calls, cursor.listener);
+                    self.desynchronize(side, calls, cursor.listener);
                     return rest.len();
                 }
             },
@@ -272,7 +272,12 @@ impl Http1 {
         used
     }
 
-    fn end<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
+    fn end<E: ExchangeObserver>(
+        &mut self,
+        side: usize,
+        calls: &mut Calls,
+        cursor: &mut Cursor<'_, E>,
+    ) {
         self.sides[side].state = State::Head;
         self.pairing
             .finish(side, Ending::Framed, calls, cursor.listener);
@@ -282,7 +287,7 @@ impl Http1 {
         &mut self,
         side: usize,
         calls: &mut Calls,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         if side == 1 && matches!(self.sides[1].state, State::UntilClose) {
             self.sides[1].state = State::Lost;
@@ -291,10 +296,15 @@ impl Http1 {
     }
 
     /// The thread is lost: until a head begins a segment.
-    fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
+    fn desynchronize(
+        &mut self,
+        side: usize,
+        calls: &mut Calls,
+        listener: &mut impl ExchangeObserver,
+    ) {
         self.sides[side].state = State::Lost;
         self.sides[side].partial.clear();
-        self.pairing.lose(side, calls, listener);
+        self.pairing.desynchronize(side, calls, listener);
     }
 
     /// Bytes are missing. Inside a body of known end the thread is kept.
@@ -303,7 +313,7 @@ impl Http1 {
         side: usize,
         bytes: u64,
         calls: &mut Calls,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         let complete = match &mut self.sides[side].state {
             State::Length(left) if *left >= bytes => {
@@ -311,7 +321,7 @@ impl Http1 {
                 *left == 0
             }
             State::UntilClose => false,
-            _ => return self.lose(side, calls, listener),
+            _ => return self.desynchronize(side, calls, listener),
         };
         if let Some(extent) = self.pairing.extent(side, calls) {
             extent.miss(bytes);
@@ -325,7 +335,7 @@ impl Http1 {
 
 /// Takes what belongs to a chunked body: bytes used, and whether it is
 /// complete; None when it is none.
-fn chunks<E: Exchanges>(
+fn chunks<E: ExchangeObserver>(
     chunked: &mut Chunked,
     rest: &[u8],
     content: Layer,

@@ -7,7 +7,7 @@ use super::calls::{Call, Calls};
 use super::cursor::Cursor;
 use super::detect::is_frame;
 use super::fields::{Block, FieldReader};
-use crate::protocol::exchange::{Ending, Exchanges, Message, Unit};
+use crate::protocol::exchange::{Ending, ExchangeObserver, Message, Unit};
 use crate::protocol::layer::{Kind, Layer};
 
 /// Payload of SETTINGS, WINDOW_UPDATE and padding lengths that is kept, bytes.
@@ -52,7 +52,7 @@ pub(super) struct Http2 {
     /// Not known yet which side asks.
     may_turn: bool,
     /// Frames are missing, perhaps whole messages.
-    pub(super) is_in_doubt: bool,
+    pub(super) is_ambiguous: bool,
 }
 
 impl Http2 {
@@ -80,23 +80,23 @@ impl Http2 {
         Http2 {
             sides: [side(first, asks), side(second, answers)],
             may_turn: !asks,
-            is_in_doubt: false,
+            is_ambiguous: false,
         }
     }
 
-    pub(super) fn weight(&self) -> usize {
-        let side = |side: &Side| side.small.capacity() + side.fields.weight();
+    pub(super) fn state_bytes(&self) -> usize {
+        let side = |side: &Side| side.small.capacity() + side.fields.state_bytes();
         self.sides.iter().map(side).sum()
     }
 
-    pub(super) fn take<E: Exchanges>(
+    pub(super) fn take<E: ExchangeObserver>(
         &mut self,
         side: usize,
         input: &[u8],
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) {
-        self.find_thread(side, input);
+        self.resynchronize(side, input);
         let mut rest = input;
         while !rest.is_empty() {
             let used = match self.sides[side].reading {
@@ -112,7 +112,7 @@ impl Http2 {
         }
     }
 
-    fn find_thread(&mut self, side: usize, input: &[u8]) {
+    fn resynchronize(&mut self, side: usize, input: &[u8]) {
         let own = &mut self.sides[side];
         if !matches!(own.reading, Reading::Lost) {
             return;
@@ -124,7 +124,7 @@ impl Http2 {
         }
     }
 
-    fn preface<E: Exchanges>(
+    fn preface<E: ExchangeObserver>(
         &mut self,
         side: usize,
         seen: usize,
@@ -146,7 +146,7 @@ impl Http2 {
         used
     }
 
-    fn head<E: Exchanges>(
+    fn head<E: ExchangeObserver>(
         &mut self,
         side: usize,
         rest: &[u8],
@@ -168,7 +168,7 @@ impl Http2 {
     }
 
     /// A frame's head is whole; it waits for its layer.
-    fn begin<E: Exchanges>(
+    fn begin<E: ExchangeObserver>(
         &mut self,
         side: usize,
         head: FrameHead,
@@ -218,7 +218,7 @@ impl Http2 {
         }
     }
 
-    fn payload<E: Exchanges>(
+    fn payload<E: ExchangeObserver>(
         &mut self,
         side: usize,
         mut payload: Payload,
@@ -253,7 +253,7 @@ impl Http2 {
         used
     }
 
-    fn end<E: Exchanges>(
+    fn end<E: ExchangeObserver>(
         &mut self,
         side: usize,
         head: FrameHead,
@@ -280,7 +280,7 @@ impl Http2 {
     }
 
     /// A section of fields is whole.
-    fn section<E: Exchanges>(
+    fn section<E: ExchangeObserver>(
         &mut self,
         side: usize,
         block: Block,
@@ -302,7 +302,7 @@ impl Http2 {
             fields.describe(side, call);
         } else if fields.status.is_some_and(|status| status >= 200)
             && block.stream % 2 == 1 // else it was pushed (RFC 9113 section 5.1.1)
-            && (self.is_in_doubt || block.stream > calls.last_stream)
+            && (self.is_ambiguous || block.stream > calls.last_stream)
         {
             // Not the late reply to a call that was reset.
             cursor.listener.unpaired(cursor.flow, Message::Reply);
@@ -313,7 +313,12 @@ impl Http2 {
     }
 
     /// It is the other side that asks. What was taken for a call is forgotten.
-    fn turn(&mut self, place: Option<usize>, calls: &mut Calls, listener: &mut impl Exchanges) {
+    fn turn(
+        &mut self,
+        place: Option<usize>,
+        calls: &mut Calls,
+        listener: &mut impl ExchangeObserver,
+    ) {
         if let Some(place) = place {
             calls.forget(place, listener);
         }
@@ -321,7 +326,12 @@ impl Http2 {
         calls.caller = calls.caller.opposite();
     }
 
-    fn reset<E: Exchanges>(&mut self, stream: u32, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
+    fn reset<E: ExchangeObserver>(
+        &mut self,
+        stream: u32,
+        calls: &mut Calls,
+        cursor: &mut Cursor<'_, E>,
+    ) {
         let Some(place) = calls.find(stream) else {
             return;
         };
@@ -335,7 +345,7 @@ impl Http2 {
     }
 
     /// Bytes are missing. Inside a payload the thread is kept; what it held is not known.
-    pub(super) fn gap<E: Exchanges>(
+    pub(super) fn gap<E: ExchangeObserver>(
         &mut self,
         side: usize,
         bytes: u64,
@@ -345,11 +355,11 @@ impl Http2 {
         let own = &mut self.sides[side];
         own.fields.miss();
         let Reading::Payload(mut payload) = own.reading else {
-            return self.lose(side, calls, cursor);
+            return self.desynchronize(side, calls, cursor);
         };
         let head = payload.head;
         if bytes > u64::from(payload.left) || payload.pad_due {
-            return self.lose(side, calls, cursor);
+            return self.desynchronize(side, calls, cursor);
         }
         payload.left -= bytes as u32;
         own.reading = Reading::Payload(payload);
@@ -364,18 +374,23 @@ impl Http2 {
         }
     }
 
-    fn lose<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
+    fn desynchronize<E: ExchangeObserver>(
+        &mut self,
+        side: usize,
+        calls: &mut Calls,
+        cursor: &mut Cursor<'_, E>,
+    ) {
         let own = &mut self.sides[side];
         own.reading = Reading::Lost;
         own.filled = 0;
         cursor.release_all(Kind::Unknown, None);
         calls.abandon_all(cursor.listener);
-        self.is_in_doubt = true;
+        self.is_ambiguous = true;
     }
 }
 
 /// Takes bytes of DATA: the length of the padding, content, padding.
-fn data<E: Exchanges>(
+fn data<E: ExchangeObserver>(
     payload: &mut Payload,
     mut input: &[u8],
     side: usize,
@@ -406,7 +421,7 @@ fn data<E: Exchanges>(
 }
 
 /// Takes content, and of gRPC the prefixes in it.
-fn message<E: Exchanges>(
+fn message<E: ExchangeObserver>(
     mut content: &[u8],
     side: usize,
     call: &mut Call,

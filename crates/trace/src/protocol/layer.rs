@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_kinds_stand_at_their_numbers() {
+    fn kinds_are_listed_by_discriminant() {
         for (place, kind) in Kind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, place);
         }

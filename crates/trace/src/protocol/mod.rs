@@ -1,7 +1,7 @@
 //! Cuts the bytes of both directions into layers, units and exchanges.
 //!
 //! [`Protocols`] listens to flows as an observer does and reports what it finds to
-//! [`exchange::Exchanges`]. Protocols are known by their first bytes
+//! [`exchange::ExchangeObserver`]. Protocols are known by their first bytes
 //! (`detect`), whichever side sends first; a connection that is seen from its
 //! middle, or that the capture has holes in, is taken up again where a head or
 //! a frame begins a segment. The state machines for heads, frames, HPACK,
@@ -28,7 +28,7 @@ use crate::flow::event::{Closing, Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::packet::Flags;
 use conversation::Conversation;
-use exchange::{Exchanges, Protocol};
+use exchange::{ExchangeObserver, Protocol};
 
 /// What the state of all connections may take, bytes.
 pub const STATE_BYTES_MAX: usize = 256 << 20;
@@ -37,7 +37,7 @@ pub const STATE_BYTES_MAX: usize = 256 << 20;
 #[derive(Debug, Default)]
 pub struct Protocols {
     flows: FlowMap<Conversation>,
-    weight: usize,
+    state_bytes: usize,
 }
 
 impl Protocols {
@@ -57,7 +57,12 @@ impl Protocols {
     }
 
     /// As [`crate::flow::event::Observer::segment`].
-    pub fn segment(&mut self, flow: FlowId, segment: &Segment, listener: &mut impl Exchanges) {
+    pub fn segment(
+        &mut self,
+        flow: FlowId,
+        segment: &Segment,
+        listener: &mut impl ExchangeObserver,
+    ) {
         let Some(conversation) = self.flows.get_mut(flow) else {
             return;
         };
@@ -69,7 +74,7 @@ impl Protocols {
             conversation.calls.fin(segment, listener);
         }
         if segment.flags.has(Flags::RST) {
-            conversation.calls.tell_finished(listener);
+            conversation.calls.report_finished(listener);
         }
     }
 
@@ -80,21 +85,21 @@ impl Protocols {
         offset: u64,
         bytes: &[u8],
         carrier: &Segment,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         let Some(conversation) = self.flows.get_mut(flow) else {
             return;
         };
         conversation.bytes(offset, bytes, carrier, listener);
         conversation.end_if_reached(carrier.direction, listener);
-        let weight = conversation.weigh();
-        self.weight += weight;
-        self.weight -= conversation.weight;
-        conversation.weight = weight;
-        if self.weight > STATE_BYTES_MAX {
-            conversation.give_up(listener);
-            self.weight -= conversation.weight;
-            conversation.weight = 0;
+        let state_bytes = conversation.state_bytes();
+        self.state_bytes += state_bytes;
+        self.state_bytes -= conversation.state_bytes;
+        conversation.state_bytes = state_bytes;
+        if self.state_bytes > STATE_BYTES_MAX {
+            conversation.discard_state(listener);
+            self.state_bytes -= conversation.state_bytes;
+            conversation.state_bytes = 0;
         }
     }
 
@@ -105,7 +110,7 @@ impl Protocols {
         direction: Direction,
         offset: u64,
         bytes: u64,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         if let Some(conversation) = self.flows.get_mut(flow) {
             conversation.gap(direction, offset, bytes, listener);
@@ -114,9 +119,9 @@ impl Protocols {
     }
 
     /// As [`crate::flow::event::Observer::closed`].
-    pub fn closed(&mut self, flow: FlowId, closing: Closing, listener: &mut impl Exchanges) {
+    pub fn closed(&mut self, flow: FlowId, closing: Closing, listener: &mut impl ExchangeObserver) {
         if let Some(mut conversation) = self.flows.remove(flow) {
-            self.weight -= conversation.weight;
+            self.state_bytes -= conversation.state_bytes;
             conversation.closed(closing, listener);
         }
     }

@@ -5,13 +5,13 @@
 //! would give each later one the reply of its neighbour. Then acknowledgments decide.
 //! A reply begins behind all bytes that the client had received when it asked, and
 //! its sender had received the request, and nothing behind it; of several requests
-//! of which that holds the youngest is answered, because a client that does not pipeline
+//! of which that holds the newest is answered, because a client that does not pipeline
 //! asks again only when it was answered. For a client that pipelines nothing decides, and
-//! nothing is paired. What is left over is counted ([`Exchanges::unpaired`]).
+//! nothing is paired. What is left over is counted ([`ExchangeObserver::unpaired`]).
 
 use super::calls::{Call, Calls};
 use super::cursor::Cursor;
-use crate::protocol::exchange::{Ending, Exchanges, Extent, Message};
+use crate::protocol::exchange::{Ending, ExchangeObserver, Extent, Message};
 
 /// What is known of one connection. Side 0 asks, 1 answers.
 #[derive(Debug, Default)]
@@ -19,20 +19,24 @@ pub(super) struct Pairing {
     /// The reply under way answers a call that was seen.
     answers: bool,
     /// Messages are missing, as far as is known: order alone decides nothing.
-    is_in_doubt: bool,
+    is_ambiguous: bool,
 }
 
 impl Pairing {
-    pub(super) fn is_in_doubt(&self) -> bool {
-        self.is_in_doubt
+    pub(super) fn is_ambiguous(&self) -> bool {
+        self.is_ambiguous
     }
 
     /// A reply begins with the next byte. A server that had not received a request does
     /// not answer it.
-    pub(super) fn answer<E: Exchanges>(&mut self, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
+    pub(super) fn answer<E: ExchangeObserver>(
+        &mut self,
+        calls: &mut Calls,
+        cursor: &mut Cursor<'_, E>,
+    ) {
         let (start, acknowledged) = (cursor.offset, cursor.carrier.acknowledged);
         let heard = |call: &Call| acknowledged > call.exchange.request.start;
-        if self.is_in_doubt {
+        if self.is_ambiguous {
             let could = |call: &Call| {
                 let request = &call.exchange.request;
                 heard(call)
@@ -40,15 +44,15 @@ impl Pairing {
                     && call.received <= start
                     && !call.reply_done
             };
-            let youngest = calls.youngest_that(could);
-            let answered = youngest.filter(|_| !calls.pipelines);
-            let others = youngest.map_or(0, |place| place + usize::from(calls.pipelines));
+            let newest = calls.newest_where(could);
+            let answered = newest.filter(|_| !calls.pipelines);
+            let others = newest.map_or(0, |place| place + usize::from(calls.pipelines));
             for _ in 0..others {
                 calls.abandon(0, cursor.listener);
             }
             let asked = answered.and_then(|_| calls.get(0));
             // Nothing lies between what the client had received and this reply.
-            self.is_in_doubt = asked.is_none_or(|call| call.received < start);
+            self.is_ambiguous = asked.is_none_or(|call| call.received < start);
             self.answers = answered.is_some();
             return;
         }
@@ -64,14 +68,14 @@ impl Pairing {
     }
 
     /// A reply has come whose request was not seen.
-    pub(super) fn orphan<E: Exchanges>(&mut self, cursor: &mut Cursor<'_, E>) {
-        self.is_in_doubt = true;
+    pub(super) fn orphan<E: ExchangeObserver>(&mut self, cursor: &mut Cursor<'_, E>) {
+        self.is_ambiguous = true;
         cursor.listener.unpaired(cursor.flow, Message::Reply);
     }
 
     pub(super) fn extent<'a>(&self, side: usize, calls: &'a mut Calls) -> Option<&'a mut Extent> {
         match side {
-            0 => calls.youngest().map(|call| &mut call.exchange.request),
+            0 => calls.newest().map(|call| &mut call.exchange.request),
             _ => self.answered(calls).map(Call::reply),
         }
     }
@@ -81,10 +85,10 @@ impl Pairing {
         side: usize,
         ending: Ending,
         calls: &mut Calls,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         let place = if side == 0 {
-            if let Some(call) = calls.youngest() {
+            if let Some(call) = calls.newest() {
                 call.request_done = true;
             }
             // A reply that was complete before its request.
@@ -102,8 +106,13 @@ impl Pairing {
         }
     }
 
-    pub(super) fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
-        self.is_in_doubt = true;
+    pub(super) fn desynchronize(
+        &mut self,
+        side: usize,
+        calls: &mut Calls,
+        listener: &mut impl ExchangeObserver,
+    ) {
+        self.is_ambiguous = true;
         if side == 0 {
             calls.abandon_all(listener);
         } else if let Some(place) = calls.unanswered().filter(|_| self.answers) {

@@ -6,7 +6,7 @@ use super::calls::Calls;
 use super::cursor::Cursor;
 use super::detect::{Detection, detect};
 use super::pairing::Pairing;
-use crate::protocol::exchange::{Ending, Exchanges, Protocol, Unit};
+use crate::protocol::exchange::{Ending, ExchangeObserver, Protocol, Unit};
 use crate::protocol::layer::{Content, Kind, Layer};
 
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl Raw {
         !self.answered
     }
 
-    pub(super) fn take<E: Exchanges>(
+    pub(super) fn take<E: ExchangeObserver>(
         &mut self,
         side: usize,
         input: &[u8],
@@ -73,14 +73,14 @@ impl Raw {
                 }
                 Err(_) => {
                     cursor.label(Kind::Unknown, used);
-                    self.lose(side, calls, cursor.listener);
+                    self.desynchronize(side, calls, cursor.listener);
                 }
             }
         }
         cursor.label(Kind::Unknown, rest.len());
     }
 
-    fn assign<E: Exchanges>(
+    fn assign<E: ExchangeObserver>(
         &mut self,
         side: usize,
         piece: Option<Piece<'_>>,
@@ -106,7 +106,12 @@ impl Raw {
         cursor.assign_to(layer, used, self.pairing.extent(side, calls));
     }
 
-    fn begin<E: Exchanges>(&mut self, side: usize, calls: &mut Calls, cursor: &mut Cursor<'_, E>) {
+    fn begin<E: ExchangeObserver>(
+        &mut self,
+        side: usize,
+        calls: &mut Calls,
+        cursor: &mut Cursor<'_, E>,
+    ) {
         self.sides[side].begun = true;
         self.sides[side].content = None;
         if side == 0 {
@@ -119,7 +124,7 @@ impl Raw {
         }
     }
 
-    fn end(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
+    fn end(&mut self, side: usize, calls: &mut Calls, listener: &mut impl ExchangeObserver) {
         self.sides[side].begun = false;
         self.pairing.finish(side, Ending::Framed, calls, listener);
     }
@@ -130,12 +135,12 @@ impl Raw {
         side: usize,
         bytes: u64,
         calls: &mut Calls,
-        listener: &mut impl Exchanges,
+        listener: &mut impl ExchangeObserver,
     ) {
         let own = &mut self.sides[side];
         let skipped = usize::try_from(bytes).is_ok_and(|bytes| own.frames.skip(bytes));
         if own.lost || !skipped {
-            return self.lose(side, calls, listener);
+            return self.desynchronize(side, calls, listener);
         }
         if let Some(extent) = self.pairing.extent(side, calls) {
             extent.miss(bytes);
@@ -146,11 +151,16 @@ impl Raw {
         }
     }
 
-    fn lose(&mut self, side: usize, calls: &mut Calls, listener: &mut impl Exchanges) {
+    fn desynchronize(
+        &mut self,
+        side: usize,
+        calls: &mut Calls,
+        listener: &mut impl ExchangeObserver,
+    ) {
         self.sides[side] = Side {
             lost: true,
             ..Side::default()
         };
-        self.pairing.lose(side, calls, listener);
+        self.pairing.desynchronize(side, calls, listener);
     }
 }

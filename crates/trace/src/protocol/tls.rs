@@ -1,7 +1,7 @@
 //! TLS: the records are distinguished, their content is not (RFC 8446 section 5.1).
 
 use super::cursor::Cursor;
-use crate::protocol::exchange::{Exchanges, Unit};
+use crate::protocol::exchange::{ExchangeObserver, Unit};
 use crate::protocol::layer::Kind;
 
 const HEAD_BYTES: usize = 5;
@@ -22,7 +22,7 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    pub(super) fn take<E: Exchanges>(
+    pub(super) fn take<E: ExchangeObserver>(
         &mut self,
         side: usize,
         input: &[u8],
@@ -48,7 +48,7 @@ impl Tls {
     }
 
     /// Bytes are missing. Inside a record the thread is kept.
-    pub(super) fn gap<E: Exchanges>(
+    pub(super) fn gap<E: ExchangeObserver>(
         &mut self,
         side: usize,
         bytes: u64,
@@ -68,7 +68,7 @@ impl Tls {
 }
 
 impl Side {
-    fn head<E: Exchanges>(&mut self, rest: &[u8], cursor: &mut Cursor<'_, E>) -> usize {
+    fn head<E: ExchangeObserver>(&mut self, rest: &[u8], cursor: &mut Cursor<'_, E>) -> usize {
         let used = rest.len().min(HEAD_BYTES - self.filled);
         self.head[self.filled..][..used].copy_from_slice(&rest[..used]);
         self.filled += used;

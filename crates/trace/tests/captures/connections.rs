@@ -146,7 +146,7 @@ fn one_direction_alone_tells_what_the_other_received() {
 }
 
 #[test]
-fn only_the_answers_of_a_server() {
+fn only_the_replies_of_a_server() {
     let segments = [
         reply(4999, 1000, b"").flags(SYN | ACK).options(&OPTIONS),
         reply(5000, 1004, b"pong"),
@@ -161,7 +161,7 @@ fn only_the_answers_of_a_server() {
 }
 
 #[test]
-fn the_same_two_ends_again() {
+fn a_new_connection_between_the_same_ends() {
     let mut segments = handshake();
     segments.extend(farewell(1000, 5000));
     let again = |segment: &Segment| Segment {
@@ -228,7 +228,7 @@ fn late_packets_belong_to_the_connection_that_ended() {
 }
 
 #[test]
-fn an_ended_connection_is_told_after_a_minute() {
+fn a_closed_connection_is_reported_after_a_minute() {
     let mut segments = handshake();
     segments.extend(farewell(1000, 5000));
     let mut captured = spaced(&segments);
@@ -364,7 +364,7 @@ fn idle_connections_are_cheap() {
 }
 
 #[test]
-fn a_connection_with_itself_does_no_harm() {
+fn a_connection_with_itself_is_accepted() {
     let own = request(1, 1, b"abc").ends("127.0.0.1:7", "127.0.0.1:7");
     let (summary, _) = read(&pcap(false, 1, ETHERNET, &spaced(&[own.clone(), own])));
     assert_eq!(summary.flows.flows, 1);

@@ -186,7 +186,7 @@ fn drops_are_those_of_the_last_statistics_of_each_interface() {
 }
 
 #[test]
-fn what_we_write_is_read_by_all() {
+fn written_captures_are_read_by_other_tools() {
     let frames = frames();
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, LinkType::ETHERNET, 262_144, "lo").expect("memory");
@@ -265,7 +265,7 @@ fn damage_in_the_middle_ends_the_reading_there() {
 }
 
 #[test]
-fn what_is_no_capture_is_named() {
+fn other_file_formats_are_named() {
     let error = |bytes: &[u8]| match Reader::new(bytes) {
         Ok(_) => panic!("{bytes:?} was taken"),
         Err(error) => error,
@@ -287,7 +287,7 @@ fn what_is_no_capture_is_named() {
 }
 
 #[test]
-fn a_header_that_is_cut_is_told_with_its_place_and_what_is_missing() {
+fn a_truncated_header_is_reported_with_its_offset_and_what_is_missing() {
     let frames = frames();
     let pcapng = pcapng(1, &frames);
     let section = pcapng[4] as usize;

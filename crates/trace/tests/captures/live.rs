@@ -165,7 +165,7 @@ fn what_cannot_be_captured_is_refused_by_name() {
 }
 
 #[test]
-fn dumpcap_and_we_see_the_same() {
+fn dumpcap_captures_the_same_packets() {
     if !is_root() || !has("dumpcap") || !has("tshark") {
         return;
     }
@@ -301,7 +301,7 @@ fn tool(words: &[&str]) {
 }
 
 #[test]
-fn losses_are_judged_as_wireshark_judges_them_at_both_ends() {
+fn losses_are_classified_like_wireshark_at_both_ends() {
     if !is_root() || !has("tshark") {
         return;
     }

@@ -140,11 +140,11 @@ fn control_messages_are_overhead_and_no_calls() {
     let mut close = Vec::new();
     close_connection(&mut close, version);
     let played = Tape::new()
-        .say(C, &locate)
-        .say(S, &located)
-        .say(C, &request(version, order, 1, true))
-        .say(S, &reply(version, order, 1, ReplyStatus::NoException))
-        .say(S, &close)
+        .send(C, &locate)
+        .send(S, &located)
+        .send(C, &request(version, order, 1, true))
+        .send(S, &reply(version, order, 1, ReplyStatus::NoException))
+        .send(S, &close)
         .close(S)
         .play();
     let exchange = played.exchange();
@@ -153,12 +153,12 @@ fn control_messages_are_overhead_and_no_calls() {
 }
 
 #[test]
-fn in_the_middle_the_first_message_tells_who_asks() {
+fn in_the_middle_the_first_message_shows_the_client() {
     let (version, order) = (Version::V12, ByteOrder::Big);
     let played = Tape::middle()
-        .say(C, b"the end of a reply")
-        .say(S, &request(version, order, 1, true))
-        .say(C, &reply(version, order, 1, ReplyStatus::NoException))
+        .send(C, b"the end of a reply")
+        .send(S, &request(version, order, 1, true))
+        .send(C, &reply(version, order, 1, ReplyStatus::NoException))
         .play();
     assert_eq!(played.exchange().caller, Direction::Reply);
     assert_eq!(played.exchange().ending, Ending::Framed);
@@ -175,9 +175,9 @@ fn after_a_lost_request_replies_find_theirs() {
         if id == 3 {
             tape.lose(C, &asked);
         } else {
-            tape.say(C, &asked);
+            tape.send(C, &asked);
         }
-        tape.say(S, &reply(version, order, id, ReplyStatus::NoException))
+        tape.send(S, &reply(version, order, id, ReplyStatus::NoException))
             .ack(C);
     }
     let played = tape.close(C).play();

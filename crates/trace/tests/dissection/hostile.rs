@@ -32,8 +32,8 @@ fn names_are_cut_and_few() {
     let mut tape = Tape::new();
     for call in 0..200 {
         let path = format!("/{call}/{}", "ä".repeat(300));
-        tape.say(C, format!("GET {path} HTTP/1.1\r\n\r\n").as_bytes());
-        tape.say(S, b"HTTP/1.1 204 No Content\r\n\r\n");
+        tape.send(C, format!("GET {path} HTTP/1.1\r\n\r\n").as_bytes());
+        tape.send(S, b"HTTP/1.1 204 No Content\r\n\r\n");
     }
     let played = tape.close(C).play();
     let by_name = &played.dissection.exchanges.by_name;

@@ -15,7 +15,7 @@ const OK_HEAD: usize = OK.len() - 2;
 fn a_call_is_cut_into_heads_and_messages() {
     let post = b"POST /charging/soap HTTP/1.1\r\nContent-Type: text/xml; charset=utf-8\r\n\
                  Content-Length: 4\r\n\r\n<a/>";
-    let played = Tape::new().say(C, post).say(S, OK).ack(C).close(C).play();
+    let played = Tape::new().send(C, post).send(S, OK).ack(C).close(C).play();
     let exchange = played.exchange();
     assert_eq!(&*exchange.name, "POST /charging/soap");
     assert_eq!(exchange.protocol, Protocol::Http1);
@@ -55,10 +55,10 @@ fn a_call_is_cut_into_heads_and_messages() {
 fn head_and_body_in_two_segments_are_split() {
     let (head, body) = OK.split_at(OK_HEAD);
     let played = Tape::new()
-        .say(C, GET)
-        .say(S, head)
+        .send(C, GET)
+        .send(S, head)
         .ack(C)
-        .say(S, body)
+        .send(S, body)
         .close(S)
         .play();
     let exchange = played.exchange();
@@ -101,9 +101,9 @@ fn segments_do_not_matter() {
 fn a_reply_without_a_length_ends_with_its_connection() {
     let head = b"HTTP/1.0 200 OK\r\n\r\n";
     let played = Tape::new()
-        .say(C, GET)
-        .say(S, head)
-        .say(S, b"body")
+        .send(C, GET)
+        .send(S, head)
+        .send(S, b"body")
         .close(S)
         .play();
     let exchange = played.exchange();
@@ -111,13 +111,17 @@ fn a_reply_without_a_length_ends_with_its_connection() {
     assert!(exchange.closed_by_server);
     assert_eq!(exchange.reply.map(|reply| reply.message_bytes), Some(4));
     let broken = Tape::new()
-        .say(C, GET)
-        .say(S, head)
-        .say(S, b"body")
+        .send(C, GET)
+        .send(S, head)
+        .send(S, b"body")
         .reset(S)
         .play();
     assert_eq!(broken.exchange().ending, Ending::Broken);
-    let cut = Tape::new().say(C, GET).say(S, head).say(S, b"body").play();
+    let cut = Tape::new()
+        .send(C, GET)
+        .send(S, head)
+        .send(S, b"body")
+        .play();
     assert_eq!(cut.exchange().ending, Ending::Unseen);
 }
 
@@ -128,13 +132,13 @@ fn bodies_that_are_announced_and_do_not_come() {
     let not_modified = b"HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n";
     let interim = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
     let played = Tape::new()
-        .say(C, head)
-        .say(S, described)
-        .say(C, GET)
-        .say(S, not_modified)
-        .say(C, GET)
-        .say(S, interim)
-        .say(S, OK)
+        .send(C, head)
+        .send(S, described)
+        .send(C, GET)
+        .send(S, not_modified)
+        .send(C, GET)
+        .send(S, interim)
+        .send(S, OK)
         .close(C)
         .play();
     let statuses = played.heard.exchanges.iter().map(|e| e.status);
@@ -148,14 +152,14 @@ fn bodies_that_are_announced_and_do_not_come() {
 fn a_request_that_is_answered_early_or_never() {
     let post = b"POST /a HTTP/1.1\r\nContent-Length: 10\r\n\r\n01234";
     let early = Tape::new()
-        .say(C, post)
-        .say(S, OK)
-        .say(C, b"56789")
+        .send(C, post)
+        .send(S, OK)
+        .send(C, b"56789")
         .close(C)
         .play();
     assert_eq!(early.exchange().ending, Ending::Framed);
     assert_eq!(early.exchange().request.message_bytes, 10);
-    let never = Tape::new().say(C, GET).ack(S).close(S).play();
+    let never = Tape::new().send(C, GET).ack(S).close(S).play();
     assert_eq!(never.exchange().ending, Ending::Broken);
     assert_eq!(never.exchange().reply, None);
     assert_eq!(never.exchange().latency_ns(), None);
@@ -166,8 +170,8 @@ fn pipelined_requests_are_answered_in_their_order() {
     let requests = GET.repeat(3);
     let replies = OK.repeat(3);
     let played = Tape::new()
-        .say(C, &requests)
-        .say(S, &replies)
+        .send(C, &requests)
+        .send(S, &replies)
         .close(C)
         .play();
     let ordinals = played.heard.exchanges.iter().map(|e| e.ordinal);
@@ -178,11 +182,11 @@ fn pipelined_requests_are_answered_in_their_order() {
 #[test]
 fn what_is_seen_from_its_middle_begins_with_the_next_head() {
     let played = Tape::middle()
-        .say(S, b"the end of some body")
-        .say(C, GET)
-        .say(S, OK)
-        .say(C, GET)
-        .say(S, OK)
+        .send(S, b"the end of some body")
+        .send(C, GET)
+        .send(S, OK)
+        .send(C, GET)
+        .send(S, OK)
         .play();
     assert_eq!(played.heard.exchanges.len(), 2);
     assert_eq!(played.bytes(Kind::Unknown), 20);
@@ -191,8 +195,8 @@ fn what_is_seen_from_its_middle_begins_with_the_next_head() {
 
 /// The client has the lower port; only what is said tells who asks.
 #[test]
-fn who_asks_is_known_by_what_is_said() {
-    let played = Tape::middle().say(S, GET).say(C, OK).play();
+fn the_client_is_known_by_its_messages() {
+    let played = Tape::middle().send(S, GET).send(C, OK).play();
     assert_eq!(played.exchange().caller, Direction::Reply);
     assert_eq!(
         played.exchange().reply.map(|reply| reply.message_bytes),
@@ -205,14 +209,14 @@ fn holes_in_bodies_are_stepped_over_and_others_end_the_call() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n";
     let body = [7; 30];
     let played = Tape::new()
-        .say(C, GET)
-        .say(S, head)
-        .say(S, &body[..10])
+        .send(C, GET)
+        .send(S, head)
+        .send(S, &body[..10])
         .lose(S, &body[10..20])
-        .say(S, &body[20..])
+        .send(S, &body[20..])
         .ack(C)
-        .say(C, GET)
-        .say(S, OK)
+        .send(C, GET)
+        .send(S, OK)
         .close(C)
         .play();
     let endings = played.heard.exchanges.iter().map(|e| e.ending);
@@ -220,11 +224,11 @@ fn holes_in_bodies_are_stepped_over_and_others_end_the_call() {
     let reply = played.heard.exchanges[0].reply.expect("a reply");
     assert_eq!(reply.message_bytes, 30);
     let lost = Tape::new()
-        .say(C, GET)
+        .send(C, GET)
         .lose(S, OK)
         .ack(C)
-        .say(C, GET)
-        .say(S, OK)
+        .send(C, GET)
+        .send(S, OK)
         .ack(C)
         .close(C)
         .play();
@@ -243,7 +247,7 @@ fn a_snap_length_leaves_heads_and_lengths() {
     let mut tape = Tape::new();
     tape.snap(80);
     for _ in 0..3 {
-        tape.say(C, &post).say(S, OK);
+        tape.send(C, &post).send(S, OK);
     }
     let played = tape.close(C).play();
     assert_eq!(played.heard.exchanges.len(), 3);
@@ -266,10 +270,10 @@ fn another_protocol_after_101_is_found() {
     let upgrade = b"GET /chat HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
     let switched = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
     let played = Tape::new()
-        .say(C, upgrade)
-        .say(S, switched)
-        .say(C, b"5\n12345")
-        .say(S, b"3\nabc")
+        .send(C, upgrade)
+        .send(S, switched)
+        .send(C, b"5\n12345")
+        .send(S, b"3\nabc")
         .close(C)
         .play();
     let protocols = played.heard.exchanges.iter().map(|e| e.protocol);
@@ -279,10 +283,10 @@ fn another_protocol_after_101_is_found() {
 
 #[test]
 fn one_direction_alone_is_unseen_not_broken() {
-    let requests = Tape::new_one_way(C).say(C, GET).say(C, GET).play();
+    let requests = Tape::new_one_way(C).send(C, GET).send(C, GET).play();
     let endings = requests.heard.exchanges.iter().map(|e| e.ending);
     assert!(endings.eq([Ending::Unseen; 2]));
-    let replies = Tape::new_one_way(S).say(S, OK).say(S, OK).play();
+    let replies = Tape::new_one_way(S).send(S, OK).send(S, OK).play();
     assert_eq!(replies.heard.exchanges, []);
     assert_eq!(replies.bytes(Kind::HttpHeads), 2 * OK_HEAD as u64);
 }

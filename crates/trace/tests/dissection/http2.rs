@@ -129,9 +129,9 @@ fn segments_do_not_matter() {
 fn units_tell_windows_and_lengths() {
     let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
     let played = Tape::new()
-        .say(C, &greeting())
+        .send(C, &greeting())
         .pieces(C, &update, 5)
-        .say(C, &frame(kind::PING, 0, 0, &[0; 8]))
+        .send(C, &frame(kind::PING, 0, 0, &[0; 8]))
         .close(C)
         .play();
     let unit = |kind, length, window| Unit::Http2 {
@@ -154,9 +154,9 @@ fn a_server_may_speak_first() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let [asked, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
     let played = Tape::new()
-        .say(S, &frame(kind::SETTINGS, 0, 0, &[]))
-        .say(C, &[greeting(), asked].concat())
-        .say(S, &answered)
+        .send(S, &frame(kind::SETTINGS, 0, 0, &[]))
+        .send(C, &[greeting(), asked].concat())
+        .send(S, &answered)
         .close(C)
         .play();
     assert_eq!(played.exchange().protocol, Protocol::Http2);
@@ -182,7 +182,7 @@ fn padding_priority_and_continuations_are_overhead() {
     for size in [1, 2, 3, 10, 1000] {
         let played = Tape::new()
             .pieces(C, &asked, size)
-            .say(S, &answered)
+            .send(S, &answered)
             .close(C)
             .play();
         let exchange = played.exchange();
@@ -204,8 +204,8 @@ fn streams_interleave_and_resets_break_them() {
     let [five, _] = unary(&mut client, &mut server, 5, "/a.B/Five");
     let reset = frame(kind::RST_STREAM, 0, 5, &[0, 0, 0, 8]);
     let played = Tape::new()
-        .say(C, &[greeting(), one, three, five].concat())
-        .say(S, &[answer_one, reset, answer_three].concat())
+        .send(C, &[greeting(), one, three, five].concat())
+        .send(S, &[answer_one, reset, answer_three].concat())
         .close(C)
         .play();
     assert_eq!(
@@ -226,12 +226,12 @@ fn a_connection_seen_from_its_middle_is_read_as_far_as_can_be() {
     let [five, answer_five] = unary(&mut client, &mut server, 5, "/a.B/New");
     let [seven, answer_seven] = unary(&mut client, &mut server, 7, "/a.B/New");
     let played = Tape::middle()
-        .say(C, &three)
-        .say(S, &answer_three)
-        .say(C, &five)
-        .say(S, &answer_five)
-        .say(C, &seven)
-        .say(S, &answer_seven)
+        .send(C, &three)
+        .send(S, &answer_three)
+        .send(C, &five)
+        .send(S, &answer_five)
+        .send(C, &seven)
+        .send(S, &answer_seven)
         .play();
     let names = played.names();
     assert_eq!(names.len(), 3);
@@ -240,15 +240,15 @@ fn a_connection_seen_from_its_middle_is_read_as_far_as_can_be() {
 }
 
 #[test]
-fn in_the_middle_the_fields_tell_who_asks() {
+fn in_the_middle_the_fields_show_the_client() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let [one, answer_one] = unary(&mut client, &mut server, 1, "/a.B/One");
     let [three, answer_three] = unary(&mut client, &mut server, 3, "/a.B/Three");
     let played = Tape::middle()
-        .say(S, &one)
-        .say(C, &answer_one)
-        .say(S, &three)
-        .say(C, &answer_three)
+        .send(S, &one)
+        .send(C, &answer_one)
+        .send(S, &three)
+        .send(C, &answer_three)
         .play();
     let last = played.heard.exchanges.last().expect("an exchange");
     assert_eq!(last.caller, Direction::Reply);
@@ -270,7 +270,7 @@ fn holes_in_data_are_stepped_over() {
     let mut client = Side::new();
     let request = client.request("/a.B/C");
     let played = Tape::new()
-        .say(
+        .send(
             C,
             &[
                 greeting(),
@@ -278,11 +278,11 @@ fn holes_in_data_are_stepped_over() {
             ]
             .concat(),
         )
-        .say(C, &[&head.to_bytes()[..], &data[..991]].concat())
+        .send(C, &[&head.to_bytes()[..], &data[..991]].concat())
         .lose(C, &data[991..1991])
-        .say(C, &data[1991..])
+        .send(C, &data[1991..])
         .ack(S)
-        .say(S, &answered)
+        .send(S, &answered)
         .close(C)
         .play();
     assert_eq!(played.exchange().ending, Ending::Framed);
@@ -301,12 +301,12 @@ fn control_frames_between_the_frames_of_a_message_are_counted() {
     let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 1, 0]);
     let ping = frame(kind::PING, 0, 0, &[0; 8]);
     let played = Tape::new()
-        .say(C, &greeting())
-        .say(C, &[head(&mut client, 1), update.clone()].concat())
-        .say(C, &[data(1), ping.clone(), head(&mut client, 3)].concat())
-        .say(C, &head(&mut client, 5))
-        .say(C, &ping)
-        .say(C, &[update, data(5), data(3)].concat())
+        .send(C, &greeting())
+        .send(C, &[head(&mut client, 1), update.clone()].concat())
+        .send(C, &[data(1), ping.clone(), head(&mut client, 3)].concat())
+        .send(C, &head(&mut client, 5))
+        .send(C, &ping)
+        .send(C, &[update, data(5), data(3)].concat())
         .close(C)
         .play();
     let mut exchanges = played.heard.exchanges.clone();
@@ -324,15 +324,15 @@ fn control_frames_between_the_frames_of_a_message_are_counted() {
 fn after_a_lost_request_streams_are_paired_again() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let mut tape = Tape::new();
-    tape.say(C, &greeting());
+    tape.send(C, &greeting());
     for call in 0..8 {
         let [asked, answered] = unary(&mut client, &mut server, 2 * call + 1, "/a.B/C");
         if call == 3 {
             tape.lose(C, &asked);
         } else {
-            tape.say(C, &asked);
+            tape.send(C, &asked);
         }
-        tape.say(S, &answered).ack(C);
+        tape.send(S, &answered).ack(C);
     }
     let played = tape.close(C).play();
     let whole = played.heard.exchanges.iter();

@@ -14,17 +14,17 @@ fn stalled(calls: u64) -> Tape {
         if call > 0 {
             tape.again();
         }
-        tape.say(C, ASK)
-            .say(S, HEAD)
+        tape.send(C, ASK)
+            .send(S, HEAD)
             .wait(40_000 + 1_000 * call)
             .ack(C);
-        tape.say(S, b"body").ack(C).close(S);
+        tape.send(S, b"body").ack(C).close(S);
     }
     tape
 }
 
 #[test]
-fn a_ladder_tells_set_up_exchange_and_tear_down() {
+fn a_ladder_has_set_up_exchange_and_tear_down() {
     let played = stalled(1).play();
     let rungs = &played.dissection.timeline;
     let flags: Vec<&str> = rungs.iter().map(|rung| &*rung.flags).collect();
@@ -84,7 +84,7 @@ fn inter_arrival_times_have_mean_and_deviation() {
 }
 
 #[test]
-fn a_ladder_can_be_asked_for() {
+fn a_ladder_can_be_requested() {
     let asked = |number| {
         let options = Options {
             timeline: Some(number),
@@ -107,7 +107,7 @@ fn exchanges_of_a_connection_that_is_kept() {
     let reply = [&HEAD.to_vec()[..], b"body"].concat();
     let mut tape = Tape::new();
     for _ in 0..10 {
-        tape.say(C, ask).say(S, &reply);
+        tape.send(C, ask).send(S, &reply);
     }
     tape.ack(C).close(C);
     let options = Options {
@@ -136,8 +136,8 @@ fn of_a_long_exchange_both_ends_are_shown() {
     let body = vec![1; 1_000_000];
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
     let mut tape = Tape::new();
-    tape.say(C, ASK)
-        .say(S, head)
+    tape.send(C, ASK)
+        .send(S, head)
         .pieces(S, &body, 1_000)
         .close(C);
     let dissection = tape.play().dissection;
@@ -157,11 +157,11 @@ fn of_a_long_exchange_both_ends_are_shown() {
 #[test]
 fn what_is_sent_again_is_noted() {
     let mut tape = Tape::new();
-    tape.say(C, ASK)
+    tape.send(C, ASK)
         .wait(200_000)
         .repeat()
-        .say(S, HEAD)
-        .say(S, b"body")
+        .send(S, HEAD)
+        .send(S, b"body")
         .close(S);
     let dissection = tape.play().dissection;
     let notes: Vec<&str> = dissection.timeline.iter().map(|rung| &*rung.note).collect();

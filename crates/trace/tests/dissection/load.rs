@@ -20,14 +20,14 @@ fn load(tape: &Tape) -> Load {
 fn serial(waits: impl Fn(u64) -> u64) -> Load {
     let mut tape = Tape::new();
     for latency in latencies() {
-        tape.say(C, GET).wait(latency).say(S, REPLY);
+        tape.send(C, GET).wait(latency).send(S, REPLY);
         tape.wait(waits(latency));
     }
     load(&tape)
 }
 
 #[test]
-fn one_who_waits_for_replies_is_told_from_one_who_keeps_time() {
+fn closed_loop_and_open_loop_clients_are_distinguished() {
     let closed = serial(|_| 50);
     assert!(closed.coupling.unwrap().correlation > 0.95, "{closed:?}");
     assert!(closed.gap_us.unwrap().variation > 0.3);
@@ -52,11 +52,11 @@ fn concurrency_rate_and_latency_are_littles() {
 }
 
 #[test]
-fn a_pause_is_told_by_whether_replies_were_outstanding() {
+fn pauses_with_and_without_outstanding_replies_are_distinguished() {
     let mut tape = Tape::new();
-    tape.say(C, GET).wait(70_000).say(S, REPLY);
-    tape.say(C, GET).say(S, REPLY).wait(30_000);
-    tape.say(C, GET).say(S, REPLY);
+    tape.send(C, GET).wait(70_000).send(S, REPLY);
+    tape.send(C, GET).send(S, REPLY).wait(30_000);
+    tape.send(C, GET).send(S, REPLY);
     let load = load(&tape);
     let (waiting, resting) = (load.pause_waiting.unwrap(), load.pause_resting.unwrap());
     assert_eq!((waiting.us, waiting.packet), (70_100.0, 6));
@@ -66,8 +66,8 @@ fn a_pause_is_told_by_whether_replies_were_outstanding() {
 #[test]
 fn requests_of_a_pipeline_are_under_way_together() {
     let mut tape = Tape::new();
-    tape.say(C, GET).say(C, GET).say(C, GET);
-    tape.say(S, REPLY).say(S, REPLY).say(S, REPLY);
+    tape.send(C, GET).send(C, GET).send(C, GET);
+    tape.send(S, REPLY).send(S, REPLY).send(S, REPLY);
     let concurrency = load(&tape).concurrency.unwrap();
     assert_eq!(concurrency.max, 3);
     assert!((concurrency.mean - 1.8).abs() < 1e-9, "{concurrency:?}");
@@ -84,7 +84,7 @@ fn a_connection_per_call_is_timed_from_its_syn() {
         if call > 0 {
             tape.again();
         }
-        tape.say(C, GET).say(S, REPLY).close(C);
+        tape.send(C, GET).send(S, REPLY).close(C);
     }
     let load = load(&tape);
     assert!(load.turnaround_us.is_none() && load.coupling.is_none());
@@ -96,7 +96,7 @@ fn a_connection_per_call_is_timed_from_its_syn() {
 #[test]
 fn a_request_that_is_never_answered_is_under_way_to_the_end_of_its_connection() {
     let mut tape = Tape::new();
-    tape.say(C, GET).wait(10_000).reset(S);
+    tape.send(C, GET).wait(10_000).reset(S);
     let load = load(&tape);
     assert!((load.latency_mean_us.unwrap() - 10_100.0).abs() < 1e-6);
     assert!(load.per_s.is_none() && load.gap_us.is_none());

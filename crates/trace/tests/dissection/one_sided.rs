@@ -25,7 +25,7 @@ fn one_direction_alone_says_what_it_cannot_tell_and_what_to_do() {
         (S, OK, [0, 1, 1], "of the server"),
     ] {
         let tape = &mut Tape::new_one_way(side);
-        let (found, words) = told(tape.say(side, payload).fin(side));
+        let (found, words) = told(tape.send(side, payload).fin(side));
         assert_eq!(found, counts);
         let words = words.expect("words");
         for part in ["1 of 1 connection only", whose, "latency", "mergecap"] {
@@ -35,9 +35,9 @@ fn one_direction_alone_says_what_it_cannot_tell_and_what_to_do() {
 }
 
 #[test]
-fn both_directions_are_nothing_to_speak_of() {
+fn a_capture_of_both_directions_has_no_warning() {
     let mut tape = Tape::new();
-    assert_eq!(told(tape.say(C, GET).say(S, OK)), ([0, 0, 1], None));
+    assert_eq!(told(tape.send(C, GET).send(S, OK)), ([0, 0, 1], None));
 }
 
 #[test]
@@ -47,14 +47,18 @@ fn a_connection_that_nobody_answers_was_captured_whole() {
 }
 
 #[test]
-fn words_come_where_most_connections_show_one_side() {
+fn one_sided_captures_are_reported_where_most_connections_are() {
     let mut tape = Tape::new();
-    tape.say(C, GET).say(S, OK).again().say(C, GET).say(S, OK);
-    tape.again().say(C, GET).say(S, OK).only(S);
+    tape.send(C, GET)
+        .send(S, OK)
+        .again()
+        .send(C, GET)
+        .send(S, OK);
+    tape.again().send(C, GET).send(S, OK).only(S);
     assert_eq!(told(&tape), ([0, 1, 3], None), "one of three");
-    tape.again().say(C, GET).say(S, OK).only(C);
+    tape.again().send(C, GET).send(S, OK).only(C);
     assert_eq!(told(&tape), ([1, 1, 4], None), "half of them");
-    tape.again().say(C, GET).say(S, OK).only(C);
+    tape.again().send(C, GET).send(S, OK).only(C);
     let (counts, words) = told(&tape);
     assert_eq!(counts, [2, 1, 5]);
     let words = words.expect("words");
@@ -69,7 +73,7 @@ fn a_port_that_is_asked_for_is_judged_alone() {
         ..Default::default()
     };
     let mut tape = Tape::new();
-    tape.say(C, GET).say(S, OK).again().say(C, GET).only(C);
+    tape.send(C, GET).send(S, OK).again().send(C, GET).only(C);
     let of = |port| tape.play_with(options(port)).dissection.capture.one_sided;
     assert_eq!(of(40_000), None);
     assert!(of(40_001).is_some());

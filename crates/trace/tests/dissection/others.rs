@@ -21,16 +21,16 @@ fn raw_messages_are_answered_in_order() {
         assert_eq!(played.bytes(Kind::RawLengths), 8);
         assert_eq!(played.heard.units, [Unit::Raw; 4]);
     }
-    let played = Tape::new().say(C, asked).say(S, answered).close(C).play();
+    let played = Tape::new().send(C, asked).send(S, answered).close(C).play();
     assert_eq!(played.heard.layers[&4][1], (Content::Xml.into(), 4));
 }
 
 #[test]
 fn raw_messages_without_replies_are_complete() {
     let played = Tape::new()
-        .say(C, b"3\nabc")
+        .send(C, b"3\nabc")
         .ack(S)
-        .say(C, b"3\nabc")
+        .send(C, b"3\nabc")
         .ack(S)
         .close(C)
         .play();
@@ -41,11 +41,11 @@ fn raw_messages_without_replies_are_complete() {
 #[test]
 fn holes_in_raw_contents_are_stepped_over() {
     let played = Tape::new()
-        .say(C, b"9\nabc")
+        .send(C, b"9\nabc")
         .lose(C, b"def")
-        .say(C, b"ghi4\nabcd")
+        .send(C, b"ghi4\nabcd")
         .ack(S)
-        .say(S, b"1\nx1\ny")
+        .send(S, b"1\nx1\ny")
         .close(C)
         .play();
     let sizes = played
@@ -80,14 +80,14 @@ fn records_of_tls_are_seen_and_their_content_is_not() {
 }
 
 #[test]
-fn what_nobody_knows_is_a_matter_of_turns() {
+fn an_unknown_protocol_is_split_by_change_of_sender() {
     let played = Tape::new()
-        .say(S, b"220 mail.example ESMTP ready and waiting\r\n")
-        .say(C, b"ehlo client.example, pleased to meet you\r\n")
-        .say(S, b"250-mail.example\r\n")
-        .say(S, b"250 ok\r\n")
-        .say(C, b"quit\r\n")
-        .say(S, b"221 bye\r\n")
+        .send(S, b"220 mail.example ESMTP ready and waiting\r\n")
+        .send(C, b"ehlo client.example, pleased to meet you\r\n")
+        .send(S, b"250-mail.example\r\n")
+        .send(S, b"250 ok\r\n")
+        .send(C, b"quit\r\n")
+        .send(S, b"221 bye\r\n")
         .close(S)
         .play();
     let [first, last] = &played.heard.exchanges[..] else {
@@ -105,8 +105,11 @@ fn what_nobody_knows_is_a_matter_of_turns() {
 #[test]
 fn a_port_leaves_other_connections_out() {
     let mut tape = Tape::new();
-    tape.say(C, b"3\nabc").say(S, b"3\nabc").close(C);
-    tape.again().say(C, b"4\nabcd").say(S, b"4\nabcd").close(C);
+    tape.send(C, b"3\nabc").send(S, b"3\nabc").close(C);
+    tape.again()
+        .send(C, b"4\nabcd")
+        .send(S, b"4\nabcd")
+        .close(C);
     let options = wirelab_trace::output::Options {
         port: Some(40_001),
         ..Default::default()

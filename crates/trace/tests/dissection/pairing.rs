@@ -38,11 +38,11 @@ fn one_by_one(tape: &mut Tape, words: Words, seen: &[Seen], acknowledges: bool) 
         let [asked, answered] = words(number);
         match seen {
             Seen::Reply => tape.lose(C, &asked),
-            _ => tape.say(C, &asked),
+            _ => tape.send(C, &asked),
         };
         match seen {
             Seen::Request => tape.lose(S, &answered),
-            _ => tape.say(S, &answered),
+            _ => tape.send(S, &answered),
         };
         if acknowledges {
             tape.ack(C);
@@ -137,7 +137,7 @@ fn a_capture_that_begins_with_a_reply_has_one_too_many() {
     for words in SPOKEN {
         let [_, answered] = words(30);
         let mut tape = Tape::middle();
-        tape.say(S, &answered).ack(C);
+        tape.send(S, &answered).ack(C);
         one_by_one(&mut tape, words, &[Seen::Both; 4], true);
         let played = tape.play();
         assert_eq!(paired(&played), [1, 2, 3, 4]);
@@ -157,11 +157,11 @@ fn pipelined_calls_are_not_paired_by_guess() {
                 if number == lost {
                     tape.lose(C, &asked);
                 } else {
-                    tape.say(C, &asked);
+                    tape.send(C, &asked);
                 }
             }
             for number in numbers {
-                tape.say(S, &words(number)[1]);
+                tape.send(S, &words(number)[1]);
             }
             tape.ack(C);
         }
@@ -177,7 +177,7 @@ fn a_whole_capture_leaves_nothing_over() {
     for words in SPOKEN {
         let mut tape = Tape::new();
         one_by_one(&mut tape, words, &[Seen::Both; 5], true);
-        let played = tape.say(C, &words(6)[0]).close(C).play();
+        let played = tape.send(C, &words(6)[0]).close(C).play();
         assert_eq!(paired(&played), [1, 2, 3, 4, 5]);
         assert_eq!(unpaired(&played), (0, 0));
         let last = played.heard.exchanges.last().expect("six calls");

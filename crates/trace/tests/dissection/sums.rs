@@ -31,7 +31,7 @@ fn words() -> impl Strategy<Value = Vec<u8>> {
 
 #[derive(Debug, Clone)]
 enum Act {
-    Say(bool, Vec<u8>, usize),
+    Send(bool, Vec<u8>, usize),
     Lose(bool, Vec<u8>),
     Repeat,
     Snap(usize),
@@ -42,7 +42,7 @@ enum Act {
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        20 => (any::<bool>(), words(), 1_usize..40).prop_map(|(c, w, n)| Act::Say(c, w, n)),
+        20 => (any::<bool>(), words(), 1_usize..40).prop_map(|(c, w, n)| Act::Send(c, w, n)),
         2 => (any::<bool>(), words()).prop_map(|(c, w)| Act::Lose(c, w)),
         2 => Just(Act::Repeat),
         1 => (0_usize..100).prop_map(Act::Snap),
@@ -62,7 +62,7 @@ fn tape(from_syn: bool, acts: &[Act]) -> Tape {
     tape.ack(C);
     for act in acts {
         match act {
-            Act::Say(client, words, size) => tape.pieces(side(client), words, *size),
+            Act::Send(client, words, size) => tape.pieces(side(client), words, *size),
             Act::Lose(client, words) => tape.lose(side(client), words).ack(side(client).opposite()),
             Act::Repeat => tape.repeat(),
             Act::Snap(bytes) => tape.snap(*bytes),
@@ -78,14 +78,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn the_books_balance(from_syn: bool, acts in prop::collection::vec(act(), 1..30)) {
+    fn every_byte_belongs_to_one_layer(from_syn: bool, acts in prop::collection::vec(act(), 1..30)) {
         tape(from_syn, &acts).play();
     }
 
     /// Without holes, repetitions and a snap length nothing is left over.
     #[test]
-    fn nothing_is_left_over(words in prop::collection::vec((any::<bool>(), words(), 1_usize..40), 1..20)) {
-        let acts: Vec<Act> = words.into_iter().map(|(c, w, n)| Act::Say(c, w, n)).collect();
+    fn no_byte_is_left_without_a_layer(words in prop::collection::vec((any::<bool>(), words(), 1_usize..40), 1..20)) {
+        let acts: Vec<Act> = words.into_iter().map(|(c, w, n)| Act::Send(c, w, n)).collect();
         let played = tape(true, &acts).play();
         let payload = &played.dissection.accounting.total.payload;
         prop_assert_eq!((payload.unread_bytes, payload.retransmitted_bytes), (0, 0));

@@ -7,7 +7,7 @@ use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, 
 use wirelab_trace::flow::{Flows, Limits};
 use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::packet::{Flags, Packet};
-use wirelab_trace::protocol::exchange::{Exchange, Exchanges, Unit};
+use wirelab_trace::protocol::exchange::{Exchange, ExchangeObserver, Unit};
 use wirelab_trace::protocol::layer::{Kind, Layer};
 
 pub const C: Direction = Direction::Request;
@@ -123,7 +123,7 @@ impl Tape {
     }
 
     /// One segment.
-    pub fn say(&mut self, direction: Direction, payload: &[u8]) -> &mut Tape {
+    pub fn send(&mut self, direction: Direction, payload: &[u8]) -> &mut Tape {
         self.put(direction, Flags(Flags::ACK.0 | Flags::PSH.0), payload);
         let place = direction as usize;
         self.next[place] = self.next[place].wrapping_add(payload.len() as u32);
@@ -133,7 +133,7 @@ impl Tape {
     /// Many segments of that number of bytes.
     pub fn pieces(&mut self, direction: Direction, payload: &[u8], size: usize) -> &mut Tape {
         for piece in payload.chunks(size.max(1)) {
-            self.say(direction, piece);
+            self.send(direction, piece);
         }
         self
     }
@@ -149,7 +149,7 @@ impl Tape {
 
     /// A segment that the capture lacks.
     pub fn lose(&mut self, direction: Direction, payload: &[u8]) -> &mut Tape {
-        self.say(direction, payload);
+        self.send(direction, payload);
         self.sent.pop();
         self
     }
@@ -317,7 +317,7 @@ impl Observer for Heard {
     fn closed(&mut self, _: FlowId, _: u64, _: Closing) {}
 }
 
-impl Exchanges for Heard {
+impl ExchangeObserver for Heard {
     fn exchange(&mut self, exchange: &Exchange) {
         self.exchanges.push(exchange.clone());
     }

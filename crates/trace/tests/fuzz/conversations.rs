@@ -4,7 +4,7 @@ use wirelab_wire::http2::frame::{PREFACE, flag, kind, write_frame};
 use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 
 /// A side and what it says.
-type Said = (u8, Vec<u8>);
+type Action = (u8, Vec<u8>);
 
 const C: u8 = 0;
 const S: u8 = 1;
@@ -28,28 +28,29 @@ pub fn conversations() -> Vec<(&'static str, Vec<u8>)> {
         ("tls", tls()),
         ("unknown", unknown()),
     ];
-    scripts.map(|(name, said)| (name, script(&said))).into()
+    scripts.map(|(name, action)| (name, script(&action))).into()
 }
 
-fn script(said: &[Said]) -> Vec<u8> {
-    let piece = |(action, words): &Said| [&[*action, words.len() as u8], &words[..]].concat();
-    said.iter().flat_map(piece).collect()
+fn script(action: &[Action]) -> Vec<u8> {
+    let piece =
+        |(action, payload): &Action| [&[*action, payload.len() as u8], &payload[..]].concat();
+    action.iter().flat_map(piece).collect()
 }
 
-fn said(side: u8, words: &[u8]) -> Said {
-    (side, words.to_vec())
+fn action(side: u8, payload: &[u8]) -> Action {
+    (side, payload.to_vec())
 }
 
-fn http() -> Vec<Said> {
+fn http() -> Vec<Action> {
     vec![
-        said(C, b"GET /a?b HTTP/1.1\r\nHost: a\r\n\r\n"),
-        said(S, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"),
-        said(S, b"hello"),
-        said(
+        action(C, b"GET /a?b HTTP/1.1\r\nHost: a\r\n\r\n"),
+        action(S, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"),
+        action(S, b"hello"),
+        action(
             C,
             b"POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
         ),
-        said(
+        action(
             S,
             b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
         ),
@@ -58,27 +59,27 @@ fn http() -> Vec<Said> {
     ]
 }
 
-fn until_close() -> Vec<Said> {
+fn until_close() -> Vec<Action> {
     vec![
-        said(C, b"GET / HTTP/1.0\r\n\r\n"),
-        said(S, b"HTTP/1.0 200 OK\r\n\r\nto the end"),
+        action(C, b"GET / HTTP/1.0\r\n\r\n"),
+        action(S, b"HTTP/1.0 200 OK\r\n\r\nto the end"),
         (S | FIN, vec![]),
     ]
 }
 
-fn holes() -> Vec<Said> {
+fn holes() -> Vec<Action> {
     vec![
-        said(C, b"GET / HTTP/1.1\r\n\r\n"),
-        said(S, b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n"),
-        said(S | LOST, &[1; 20]),
-        said(S, &[1; 30]),
-        said(C | LOST, b"GET / HTTP/1.1\r\n\r\n"),
-        said(S, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
-        said(C, b"GET / HTTP/1.1\r\n\r\n"),
+        action(C, b"GET / HTTP/1.1\r\n\r\n"),
+        action(S, b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n"),
+        action(S | LOST, &[1; 20]),
+        action(S, &[1; 30]),
+        action(C | LOST, b"GET / HTTP/1.1\r\n\r\n"),
+        action(S, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        action(C, b"GET / HTTP/1.1\r\n\r\n"),
     ]
 }
 
-fn grpc() -> Vec<Said> {
+fn grpc() -> Vec<Action> {
     let mut encoder = Encoder::new(4096, Huffman::WhenNotLonger);
     let mut block = |fields: &[(&str, &str)]| {
         let mut out = Vec::new();
@@ -117,36 +118,41 @@ fn grpc() -> Vec<Said> {
     );
     write_frame(&mut answered, kind::HEADERS, whole | last, 1, &trailers);
     write_frame(&mut answered, kind::GOAWAY, 0, 0, &[0; 8]);
-    vec![said(C, &asked), said(S, &answered), (C | FIN, vec![])]
+    vec![action(C, &asked), action(S, &answered), (C | FIN, vec![])]
 }
 
-fn giop() -> Vec<Said> {
+fn giop() -> Vec<Action> {
     let request =
         b"GIOP\x01\x02\x00\x00\x00\x00\x00\x28\0\0\0\x05\x03\0\0\0\0\0\0\0\0\0\0\x01k\0\0\0\
         \0\0\0\x03hi\0\0\0\0\0\0\0\0\0\0abcd";
     let reply = b"GIOP\x01\x02\x00\x01\0\0\0\x10\0\0\0\x05\0\0\0\0\0\0\0\0abcd";
     let close = b"GIOP\x01\x02\x00\x05\0\0\0\0";
-    vec![said(C, request), said(S, reply), said(S, close)]
+    vec![action(C, request), action(S, reply), action(S, close)]
 }
 
-fn raw() -> Vec<Said> {
+fn raw() -> Vec<Action> {
     vec![
-        said(C, b"4\n<a/>3\nabc"),
-        said(S, b"4\n<b/>0\n"),
-        said(C, b"2\nab"),
+        action(C, b"4\n<a/>3\nabc"),
+        action(S, b"4\n<b/>0\n"),
+        action(C, b"2\nab"),
     ]
 }
 
-fn tls() -> Vec<Said> {
+fn tls() -> Vec<Action> {
     let hello = b"\x16\x03\x01\0\x04abcd";
     let data = b"\x17\x03\x03\0\x04abcd";
-    vec![said(C, hello), said(S, hello), said(C, data), said(S, data)]
+    vec![
+        action(C, hello),
+        action(S, hello),
+        action(C, data),
+        action(S, data),
+    ]
 }
 
-fn unknown() -> Vec<Said> {
+fn unknown() -> Vec<Action> {
     vec![
-        said(S, b"220 mail.example ESMTP ready and waiting\r\n"),
-        said(C, b"ehlo client.example\r\n"),
-        said(S, b"250 mail.example\r\n"),
+        action(S, b"220 mail.example ESMTP ready and waiting\r\n"),
+        action(C, b"ehlo client.example\r\n"),
+        action(S, b"250 mail.example\r\n"),
     ]
 }

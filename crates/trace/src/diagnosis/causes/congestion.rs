@@ -73,17 +73,17 @@ impl Congestion {
             return None;
         }
         let flight = sender.in_flight(gap.before.end, gap.before.at, path)?;
-        let full = sender.full();
+        let full = sender.full_segment();
         if flight == 0 || gap.ns() >= TIMEOUT_MIN_NS + round_trip && gap.ns() > 2 * round_trip {
             self.paused(flight);
             return None;
         }
-        let near = path.near(sender.direction);
+        let sender_rtt = path.sender_rtt(sender.direction);
         let release = sender
-            .announcements
-            .progress_after(gap.before.at.saturating_sub(near))?;
+            .advertisements
+            .progress_after(gap.before.at.saturating_sub(sender_rtt))?;
         let answer = gap.after.at.checked_sub(release.at)?;
-        let is_prompt = answer.abs_diff(near) <= path.slack(sender.direction)
+        let is_prompt = answer.abs_diff(sender_rtt) <= path.slack(sender.direction)
             && gap.ns() <= 2 * round_trip + ACKNOWLEDGED_WITHIN_NS;
         // Nagle's algorithm, too, holds back what is small behind what is small.
         let is_small = gap.before.is_small || gap.after.is_small;

@@ -12,15 +12,15 @@ use crate::packet::Flags;
 
 /// A network may deliver a SYN twice; the sender repeats it after 1 s (RFC 6298
 /// section 2), some systems sooner. Nearer together than this is one SYN, ns.
-const REPEATED_NS: u64 = 150_000_000;
+const RETRANSMISSION_MIN_NS: u64 = 150_000_000;
 
 /// When a packet passed, and its number.
 pub(crate) type At = (u64, u64);
 
 #[derive(Debug, Default)]
 pub(crate) struct Handshake {
-    asked: Option<(At, At)>,
-    answered: Option<(At, At)>,
+    syn: Option<(At, At)>,
+    syn_ack: Option<(At, At)>,
     established: Option<At>,
 }
 
@@ -33,45 +33,46 @@ impl Handshake {
         let is_syn = segment.flags.has(Flags::SYN);
         match segment.direction {
             Direction::Request if is_syn => {
-                self.asked = Some((self.asked.map_or(at, |(first, _)| first), at));
+                self.syn = Some((self.syn.map_or(at, |(first, _)| first), at));
             }
-            Direction::Reply if is_syn => self.answer(at, path),
+            Direction::Reply if is_syn => self.take_syn_ack(at, path),
             Direction::Request => self.establish(at, path),
             Direction::Reply => {}
         }
     }
 
-    fn answer(&mut self, at: At, path: &mut Path) {
-        if self.answered.is_none()
-            && let Some((first, last)) = self.asked
+    fn take_syn_ack(&mut self, at: At, path: &mut Path) {
+        if self.syn_ack.is_none()
+            && let Some((first, last)) = self.syn
             && first == last
         {
-            path.sampled(Direction::Request, at.0 - first.0);
+            path.add_sample(Direction::Request, at.0 - first.0);
         }
-        self.answered = Some((self.answered.map_or(at, |(first, _)| first), at));
+        self.syn_ack = Some((self.syn_ack.map_or(at, |(first, _)| first), at));
     }
 
     fn establish(&mut self, at: At, path: &mut Path) {
-        let Some((first, last)) = self.answered else {
+        let Some((first, last)) = self.syn_ack else {
             return;
         };
         if first == last {
-            path.answered(Direction::Reply, at.0 - first.0);
+            path.add_round_trip(Direction::Reply, at.0 - first.0);
         }
         self.established = Some(at);
     }
 
     /// The time from the first SYN to the one that was answered; or, where only the
     /// answer was repeated and nothing came from the client before it, between its answers.
-    pub(crate) fn repeated(&self) -> Option<Stall> {
-        let late =
-            |(first, last): (At, At)| (last.0 - first.0 >= REPEATED_NS).then_some((first, last));
-        let (direction, first, last) =
-            match (self.asked.and_then(late), self.answered.and_then(late)) {
-                (Some((first, last)), _) => (Direction::Request, first, last),
-                (None, Some((first, last))) => (Direction::Reply, first, last),
-                (None, None) => return None,
-            };
+    pub(crate) fn retransmission(&self) -> Option<Stall> {
+        let late = |(first, last): (At, At)| {
+            (last.0 - first.0 >= RETRANSMISSION_MIN_NS).then_some((first, last))
+        };
+        let (direction, first, last) = match (self.syn.and_then(late), self.syn_ack.and_then(late))
+        {
+            (Some((first, last)), _) => (Direction::Request, first, last),
+            (None, Some((first, last))) => (Direction::Reply, first, last),
+            (None, None) => return None,
+        };
         Some(Stall {
             cause: Cause::SynRetransmission,
             direction,
@@ -87,27 +88,26 @@ impl Handshake {
 
     /// What it took once the SYN got through, ns, and its packets.
     pub(crate) fn time(&self) -> Option<(u64, [u64; 3])> {
-        let (established, (_, asked), (_, answered)) =
-            (self.established?, self.asked?, self.answered?);
-        let packets = [asked.1, answered.1, established.1];
-        Some((established.0.saturating_sub(asked.0), packets))
+        let (established, (_, syn), (_, syn_ack)) = (self.established?, self.syn?, self.syn_ack?);
+        let packets = [syn.1, syn_ack.1, established.1];
+        Some((established.0.saturating_sub(syn.0), packets))
     }
 
     pub(crate) fn is_whole(&self) -> bool {
-        self.asked.is_some() && self.answered.is_some()
+        self.syn.is_some() && self.syn_ack.is_some()
     }
 
     /// From the first SYN to the end of the opening, ns.
-    pub(crate) fn taken_ns(&self) -> u64 {
-        match (self.asked, self.established) {
-            (Some(((asked, _), _)), Some((established, _))) => established.saturating_sub(asked),
+    pub(crate) fn duration_ns(&self) -> u64 {
+        match (self.syn, self.established) {
+            (Some(((syn, _), _)), Some((established, _))) => established.saturating_sub(syn),
             _ => 0,
         }
     }
 
     /// Of the first SYN, ns.
-    pub(crate) fn began_at(&self) -> Option<u64> {
-        self.asked.map(|(first, _)| first.0)
+    pub(crate) fn started_at(&self) -> Option<u64> {
+        self.syn.map(|(first, _)| first.0)
     }
 }
 

@@ -10,8 +10,8 @@ use crate::flow::event::Segment;
 
 /// The initial window of streams and connections (RFC 9113 section 6.9.2), bytes.
 const INITIAL_BYTES: i64 = 65_535;
-const STREAMS: usize = 1024;
-const GRANTS: usize = 32;
+const STREAMS_MAX: usize = 1024;
+const GRANTS_MAX: usize = 32;
 /// A sender that has been granted more sends within this, if it has more: the
 /// grant must be read and understood by a process, ns.
 const SENDS_WITHIN_NS: u64 = 10_000_000;
@@ -60,7 +60,7 @@ impl Credit {
     }
 
     fn grant(&mut self, at: &Segment, bytes: i64) {
-        if self.grants.len() == GRANTS {
+        if self.grants.len() == GRANTS_MAX {
             self.grants.pop_front();
         }
         let limit = self.limit().saturating_add(bytes);
@@ -102,7 +102,7 @@ impl Windows {
     }
 
     fn stream(&mut self, stream: u32) -> &mut Credit {
-        if self.streams.len() >= STREAMS
+        if self.streams.len() >= STREAMS_MAX
             && !self.streams.contains_key(&stream)
             && let Some(oldest) = self.streams.keys().min().copied()
         {
@@ -201,7 +201,7 @@ impl FlowControl {
         let own = windows.streams.get_mut(&frame.stream)?;
         let stall = [&*own, &windows.connection]
             .into_iter()
-            .find_map(|credit| waited(credit, frame.stream, carrier, path));
+            .find_map(|credit| stall_of(credit, frame.stream, carrier, path));
         own.sent += i64::from(frame.length);
         windows.connection.sent += i64::from(frame.length);
         windows.open = Some((frame.stream, carrier.packet));
@@ -211,16 +211,16 @@ impl FlowControl {
 
 /// The wait of DATA in `carrier`, if its sender could not have known before that it
 /// may send it: from the last DATA under the same window.
-fn waited(credit: &Credit, stream: u32, carrier: &Segment, path: &Path) -> Option<Stall> {
+fn stall_of(credit: &Credit, stream: u32, carrier: &Segment, path: &Path) -> Option<Stall> {
     let (from, before) = credit.last?;
     let grant = credit.needed()?;
-    let near = path.near(carrier.direction);
+    let sender_rtt = path.sender_rtt(carrier.direction);
     let ns = carrier
         .at_ns
         .checked_sub(from)
         .filter(|ns| *ns >= SHORTEST_NS)?;
-    let known = grant.at + near;
-    if known <= from || carrier.at_ns > known + SENDS_WITHIN_NS.max(near / 2) {
+    let known = grant.at + sender_rtt;
+    if known <= from || carrier.at_ns > known + SENDS_WITHIN_NS.max(sender_rtt / 2) {
         return None;
     }
     Some(Stall {

@@ -100,22 +100,22 @@ impl Identifications {
     }
 
     /// The time that the payload in `segment`, in order and seen for the first time,
-    /// came late, if it is a repetition. `asked`: the payload of the other side that it
+    /// came late, if it is a repetition. `peer_payload`: the payload of the other side that it
     /// may answer. A lone missing packet may have been an acknowledgment: only a
     /// timeout shows that it was not.
     pub(crate) fn stall(
         &mut self,
         segment: &Segment,
-        asked: Option<At>,
+        peer_payload: Option<At>,
         path: &Path,
     ) -> Option<Stall> {
         let missing = self.missing.take().filter(|_| self.is_counter())?;
         if segment.at_ns - missing.shown_at > path.round_trip() + path.slack(segment.direction) {
             return None;
         }
-        let near = path.near(segment.direction);
-        let asked = asked.map(|(at, packet)| (at + near, packet));
-        let (from, packet) = missing.before.max(asked)?;
+        let sender_rtt = path.sender_rtt(segment.direction);
+        let peer_payload = peer_payload.map(|(at, packet)| (at + sender_rtt, packet));
+        let (from, packet) = missing.before.max(peer_payload)?;
         let ns = segment.at_ns.checked_sub(from)?;
         let least = match missing.packets {
             1 => TIMEOUT_MIN_NS,

@@ -7,11 +7,11 @@ use crate::diagnosis::stall::{Stall, Stalls};
 use crate::flow::event::Segment;
 
 /// Holes, and repetitions without an answer yet, that are remembered.
-const REMEMBERED: usize = 32;
+const PENDING_MAX: usize = 32;
 /// Where round trips are not known: packets that overtake each other are not this far apart, ns.
-const UNKNOWN_TRIP_NS: u64 = 50_000_000;
+const UNKNOWN_RTT_REORDERING_NS: u64 = 50_000_000;
 /// No sender repeats sooner, whatever the round trip, ns.
-const SOONEST_NS: u64 = 150_000;
+const RETRANSMISSION_MIN_NS: u64 = 150_000;
 
 /// Bytes that did not pass the capture when their turn was.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ struct Hole {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Again {
+struct Retransmission {
     stall: Stall,
     /// The window was full: a receiver that does not read may have discarded them.
     into_full_window: bool,
@@ -32,18 +32,18 @@ struct Again {
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     holes: Vec<Hole>,
-    again: Vec<Again>,
+    retransmissions: Vec<Retransmission>,
 }
 
 impl Losses {
     pub(crate) fn is_recovering(&self) -> bool {
-        !self.holes.is_empty() || !self.again.is_empty()
+        !self.holes.is_empty() || !self.retransmissions.is_empty()
     }
 
     /// `after` came, and the bytes from `start` up to it had not. They should have
     /// come with it, or, where it came alone, after the last before it.
     pub(crate) fn missing(&mut self, start: u64, after: &Sent, last: Option<&Sent>, path: &Path) {
-        if self.holes.len() == REMEMBERED {
+        if self.holes.len() == PENDING_MAX {
             return;
         }
         let alone = last.filter(|last| after.at.saturating_sub(last.at) > path.round_trip());
@@ -57,7 +57,7 @@ impl Losses {
 
     /// Payload below what was sent already: it fills a hole, or was sent again. True
     /// where that means a loss.
-    pub(crate) fn repeated(
+    pub(crate) fn retransmitted(
         &mut self,
         sender: &mut Sender,
         segment: &Segment,
@@ -89,7 +89,7 @@ impl Losses {
                 self.holes.push(Hole { start, end, ..hole });
             }
         }
-        if segment.at_ns.saturating_sub(hole.since) >= overtaking_ns(path) {
+        if segment.at_ns.saturating_sub(hole.since) >= reordering_ns(path) {
             stalls.push(Stall {
                 cause: Cause::DataRetransmission,
                 direction: sender.direction,
@@ -117,15 +117,15 @@ impl Losses {
         let Some(first) = sender.unacknowledged.get_mut(place) else {
             return false; // acknowledged before
         };
-        first.again = true;
+        first.is_retransmitted = true;
         let (from, packet) = (first.at, first.packet);
         let waited = segment.at_ns.saturating_sub(from);
-        let is_soon = waited < (path.round_trip() * 7 / 10).max(SOONEST_NS);
-        let is_full = self.again.len() == REMEMBERED;
+        let is_soon = waited < (path.round_trip() * 7 / 10).max(RETRANSMISSION_MIN_NS);
+        let is_full = self.retransmissions.len() == PENDING_MAX;
         if is_soon || is_full || place > 0 || sender.windows.is_closed() {
             return false;
         }
-        let into_full_window = sender.announcements.limit() < next + sender.full();
+        let into_full_window = sender.advertisements.limit() < next + sender.full_segment();
         let stall = Stall {
             cause: Cause::DataRetransmission,
             direction: sender.direction,
@@ -137,7 +137,7 @@ impl Losses {
             stream: None,
             packets: [packet, 0, segment.packet],
         };
-        self.again.push(Again {
+        self.retransmissions.push(Retransmission {
             stall,
             into_full_window,
         });
@@ -146,36 +146,37 @@ impl Losses {
 
     /// A packet of the receiver. An answer that comes sooner than the second sending
     /// could have caused it is to the first: nothing was lost. One that comes after
-    /// `asleep_ns`, where the window was full, waited for a read.
+    /// `not_reading_ns`, where the window was full, waited for a read.
     pub(crate) fn acknowledged(
         &mut self,
         segment: &Segment,
-        far_ns: u64,
-        asleep_ns: u64,
+        receiver_rtt_ns: u64,
+        not_reading_ns: u64,
         stalls: &mut Stalls,
     ) {
         self.holes.retain(|hole| hole.end > segment.acknowledged);
-        self.again.retain(|again| {
-            if again.stall.late.0 >= segment.acknowledged {
+        self.retransmissions.retain(|sent| {
+            if sent.stall.late.0 >= segment.acknowledged {
                 return true;
             }
-            let answer = segment.at_ns.saturating_sub(again.stall.to);
-            let was_asleep = again.into_full_window && answer >= far_ns + asleep_ns;
-            if answer >= far_ns / 2 && !was_asleep {
-                stalls.push(again.stall);
+            let answer = segment.at_ns.saturating_sub(sent.stall.to);
+            let was_not_reading =
+                sent.into_full_window && answer >= receiver_rtt_ns + not_reading_ns;
+            if answer >= receiver_rtt_ns / 2 && !was_not_reading {
+                stalls.push(sent.stall);
             }
             false
         });
     }
 
     /// The receiver has reported that it had everything below `end` before it was sent again.
-    pub(crate) fn excuse(&mut self, end: u64) {
-        self.again.retain(|again| again.stall.late.0 >= end);
+    pub(crate) fn mark_spurious(&mut self, end: u64) {
+        self.retransmissions.retain(|sent| sent.stall.late.0 >= end);
     }
 
     /// Those whose answer has not come; they count.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &Stall> {
-        self.again.iter().map(|again| &again.stall)
+        self.retransmissions.iter().map(|sent| &sent.stall)
     }
 
     /// The capture lacks everything below `end` that it has not shown.
@@ -186,10 +187,10 @@ impl Losses {
 
 /// What comes later than this after its turn was not merely overtaken, ns: a sender
 /// must hear of a loss first.
-fn overtaking_ns(path: &Path) -> u64 {
+fn reordering_ns(path: &Path) -> u64 {
     if path.is_known() {
-        (path.round_trip() * 3 / 4).max(SOONEST_NS)
+        (path.round_trip() * 3 / 4).max(RETRANSMISSION_MIN_NS)
     } else {
-        UNKNOWN_TRIP_NS
+        UNKNOWN_RTT_REORDERING_NS
     }
 }

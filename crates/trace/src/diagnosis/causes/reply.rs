@@ -9,20 +9,20 @@ use crate::diagnosis::stall::Stall;
 use crate::protocol::exchange::{Ending, Exchange};
 
 /// Less cannot be distinguished from a busy machine, ns.
-const LEAST_NS: u64 = 3_500_000;
+const THINK_TIME_MIN_NS: u64 = 3_500_000;
 /// From here on the way between capture and server is a link, whose delay may vary, ns.
 const LINK_NS: u64 = 1_000_000;
 /// Replies of which it is remembered how long they took to begin.
-const REMEMBERED: usize = 32;
+const SAMPLES_MAX: usize = 32;
 /// Fewer show no pattern.
-const FEW: usize = 8;
+const SAMPLES_MIN: usize = 8;
 /// One in this number of replies may be faster than the link's others: of a server that did not
 /// think for once.
-const FAST: usize = 8;
+const FAST_DIVISOR: usize = 8;
 /// So many times as far above the way as the median of replies lies above the fast ones,
 /// none begins by chance. A normal distribution has the two 1.15 standard deviations
 /// apart, and the shortest of 32 lies 2.1 below the mean: 4.8 above it.
-const REACH: u64 = 6;
+const VARIATION_FACTOR: u64 = 6;
 
 /// How long the last replies of one flow took to begin. A server that thinks is late, and
 /// so is a link; but only a link is as often early.
@@ -33,7 +33,7 @@ pub(crate) struct ReplyDelays {
 
 impl ReplyDelays {
     fn take(&mut self, ns: u64) {
-        if self.ring.len() == REMEMBERED {
+        if self.ring.len() == SAMPLES_MAX {
             self.ring.pop_front();
         }
         self.ring.push_back(ns);
@@ -41,28 +41,28 @@ impl ReplyDelays {
 
     /// How far above the way a reply may begin by the chance that shows in the faster
     /// half of them, ns; None where they are few.
-    fn reach(&self) -> Option<u64> {
-        if self.ring.len() < FEW {
+    fn variation_bound(&self) -> Option<u64> {
+        if self.ring.len() < SAMPLES_MIN {
             return None;
         }
         let mut sorted: Vec<u64> = self.ring.iter().copied().collect();
         sorted.sort_unstable();
-        let above = sorted[sorted.len() / 2] - sorted[sorted.len() / FAST];
-        Some(above.saturating_mul(REACH))
+        let above = sorted[sorted.len() / 2] - sorted[sorted.len() / FAST_DIVISOR];
+        Some(above.saturating_mul(VARIATION_FACTOR))
     }
 
     /// What a wait must last to be one, ns: on a link longer than its delay varies, by the
     /// round trips that were seen and by the replies; until there are some of these, half
     /// of the way. Twice the way, with its variation, is never chance.
-    fn least_ns(&self, near: u64, spread: u64) -> u64 {
-        if near < LINK_NS {
-            return LEAST_NS;
+    fn think_time_min_ns(&self, sender_rtt: u64, spread: u64) -> u64 {
+        if sender_rtt < LINK_NS {
+            return THINK_TIME_MIN_NS;
         }
-        let chance = self.reach().unwrap_or(near / 2).max(spread);
+        let chance = self.variation_bound().unwrap_or(sender_rtt / 2).max(spread);
         chance
-            .min(near.saturating_add(spread))
-            .max(near / 4)
-            .max(LEAST_NS)
+            .min(sender_rtt.saturating_add(spread))
+            .max(sender_rtt / 4)
+            .max(THINK_TIME_MIN_NS)
     }
 }
 
@@ -76,15 +76,15 @@ pub(crate) fn think_time(
 ) -> Option<Stall> {
     let reply = exchange.reply.as_ref()?;
     let direction = exchange.caller.opposite();
-    let near = path.near(direction);
+    let sender_rtt = path.sender_rtt(direction);
     let taken = reply.first_at_ns.checked_sub(asked)?;
-    let least = delays.least_ns(near, path.spread(direction));
+    let least = delays.think_time_min_ns(sender_rtt, path.spread(direction));
     delays.take(taken);
-    let ns = taken.checked_sub(near).filter(|ns| *ns >= least)?;
+    let ns = taken.checked_sub(sender_rtt).filter(|ns| *ns >= least)?;
     Some(Stall {
         cause: Cause::ServerThinkTime,
         direction,
-        from: asked + near,
+        from: asked + sender_rtt,
         released: reply.first_at_ns,
         to: reply.first_at_ns,
         ns,

@@ -5,20 +5,20 @@ use std::collections::VecDeque;
 
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::path::Path;
-use crate::diagnosis::receiver::Announcements;
+use crate::diagnosis::receiver::Advertisements;
 use crate::diagnosis::sender::{Gap, Sender};
 use crate::diagnosis::stall::Stall;
 use crate::flow::event::Direction;
 use crate::protocol::exchange::Extent;
 
-const JOINTS_MAX: usize = 64;
+const BOUNDARIES_MAX: usize = 64;
 /// The least that an acknowledgment must have been delayed, ns. Linux waits 40 ms
 /// or more (TCP_DELACK_MIN), BSD 40 to 100 ms, Windows 40 to 200 ms; RFC 1122
 /// allows up to 500 ms.
 const DELAY_MIN_NS: u64 = 20_000_000;
 
 /// A kernel that has something to send does so within this, ns.
-const AT_ONCE_NS: u64 = 300_000;
+const IMMEDIATE_NS: u64 = 300_000;
 
 /// The gap, if it may be one: a small segment came after a packet that did nothing
 /// but acknowledge all before it. [`is_delayed`] decides, once round trips are known.
@@ -26,7 +26,7 @@ pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap) -> Option<Stall> {
     if gap.ns() < DELAY_MIN_NS || gap.interrupted || !gap.after.is_small {
         return None;
     }
-    let answer = sender.announcements.acknowledging(gap.before.end)?;
+    let answer = sender.advertisements.acknowledging(gap.before.end)?;
     if !answer.is_pure || answer.acknowledged != gap.before.end || answer.at < gap.before.at {
         return None;
     }
@@ -45,25 +45,26 @@ pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap) -> Option<Stall> {
 
 /// The same where a new message begins in what came late. Its sender may have had
 /// nothing to send before, so only a kernel's own promptness decides, ns.
-pub(crate) fn is_at_once(stall: &Stall, path: &Path) -> bool {
-    let near = path.near(stall.direction);
-    stall.to.saturating_sub(stall.released) <= near + (near / 8).max(AT_ONCE_NS)
+pub(crate) fn is_immediate(stall: &Stall, path: &Path) -> bool {
+    let sender_rtt = path.sender_rtt(stall.direction);
+    stall.to.saturating_sub(stall.released) <= sender_rtt + (sender_rtt / 8).max(IMMEDIATE_NS)
 }
 
 /// The acknowledgment was delayed, and what came late came at once after it: no
 /// application decided to send it then.
 pub(crate) fn is_delayed(stall: &Stall, path: &Path) -> bool {
-    let delay = (stall.released - stall.from).saturating_sub(path.far(stall.direction));
+    let delay = (stall.released - stall.from).saturating_sub(path.receiver_rtt(stall.direction));
     let answer = stall.to.saturating_sub(stall.released);
-    delay >= DELAY_MIN_NS && answer <= path.near(stall.direction) + path.slack(stall.direction)
+    delay >= DELAY_MIN_NS
+        && answer <= path.sender_rtt(stall.direction) + path.slack(stall.direction)
 }
 
 /// A sender that computes for longer between two writes did not have the second at hand, ns;
 /// behind a slow link, which draws packets apart, an eighth of its round trip.
-const AT_HAND_NS: u64 = 2_000_000;
+const AVAILABLE_NS: u64 = 2_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Joint {
+pub(crate) struct WriteBoundary {
     pub(crate) from: u64,
     pub(crate) to: u64,
     /// Of the small segment, and behind it.
@@ -74,10 +75,10 @@ pub(crate) struct Joint {
     answered: Option<u64>,
 }
 
-impl Joint {
-    fn of(announcements: &Announcements, gap: &Gap) -> Option<Joint> {
-        let answer = announcements.acknowledging(gap.before.end);
-        gap.before.is_small.then_some(Joint {
+impl WriteBoundary {
+    fn of(advertisements: &Advertisements, gap: &Gap) -> Option<WriteBoundary> {
+        let answer = advertisements.acknowledging(gap.before.end);
+        gap.before.is_small.then_some(WriteBoundary {
             from: gap.before.at,
             to: gap.after.at,
             offset: gap.before.offset,
@@ -89,10 +90,10 @@ impl Joint {
 
     /// The second segment came at once; or, where Nagle's algorithm held it back, at
     /// once after the acknowledgment of the first.
-    fn was_at_hand(&self, direction: Direction, path: &Path) -> bool {
-        let near = path.near(direction);
-        let answer_ns = near + path.slack(direction);
-        self.to - self.from <= AT_HAND_NS.max(near / 8)
+    fn was_available(&self, direction: Direction, path: &Path) -> bool {
+        let sender_rtt = path.sender_rtt(direction);
+        let answer_ns = sender_rtt + path.slack(direction);
+        self.to - self.from <= AVAILABLE_NS.max(sender_rtt / 8)
             || self
                 .answered
                 .is_some_and(|at| (at..=at + answer_ns).contains(&self.to))
@@ -100,22 +101,22 @@ impl Joint {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Joints {
-    ring: VecDeque<Joint>,
+pub(crate) struct WriteBoundaries {
+    ring: VecDeque<WriteBoundary>,
 }
 
-impl Joints {
-    pub(crate) fn take(&mut self, announcements: &Announcements, gap: &Gap) {
-        let Some(joint) = Joint::of(announcements, gap) else {
+impl WriteBoundaries {
+    pub(crate) fn take(&mut self, advertisements: &Advertisements, gap: &Gap) {
+        let Some(boundary) = WriteBoundary::of(advertisements, gap) else {
             return;
         };
-        if self.ring.len() == JOINTS_MAX {
+        if self.ring.len() == BOUNDARIES_MAX {
             self.ring.pop_front();
         }
-        self.ring.push_back(joint);
+        self.ring.push_back(boundary);
     }
 
-    /// The joint behind the segment in which the message begins, if that is small, ends
+    /// The boundary behind the segment in which the message begins, if that is small, ends
     /// inside the message, and its sender had more at hand. Control frames of HTTP/2 may lie
     /// between, in segments of their own.
     pub(crate) fn split(
@@ -123,30 +124,34 @@ impl Joints {
         direction: Direction,
         extent: &Extent,
         path: &Path,
-    ) -> Option<Joint> {
+    ) -> Option<WriteBoundary> {
         let bytes = extent.bytes().saturating_add(extent.between_bytes.into());
         if extent.end.saturating_sub(extent.start) > bytes {
             return None; // other messages lie between its parts
         }
-        let at_hand = |joint: &Joint| joint.end < extent.end && joint.was_at_hand(direction, path);
+        let available = |boundary: &WriteBoundary| {
+            boundary.end < extent.end && boundary.was_available(direction, path)
+        };
         // They end one behind the other, and all may be kept of a long connection.
-        let over = self.ring.partition_point(|joint| joint.end <= extent.start);
-        let mut joints = self.ring.range(over..).copied();
-        let first = joints.find(|joint| joint.offset <= extent.start)?;
-        let mut split = Some(first).filter(at_hand)?;
+        let over = self
+            .ring
+            .partition_point(|boundary| boundary.end <= extent.start);
+        let mut boundaries = self.ring.range(over..).copied();
+        let first = boundaries.find(|boundary| boundary.offset <= extent.start)?;
+        let mut split = Some(first).filter(available)?;
         let mut between = u64::from(extent.between_bytes);
-        for next in joints.take_while(|next| next.end < extent.end) {
+        for next in boundaries.take_while(|next| next.end < extent.end) {
             let Some(left) = between.checked_sub(next.end - next.offset) else {
                 break;
             };
             if next.offset != split.end {
                 break;
             }
-            if !at_hand(&next) {
+            if !available(&next) {
                 return None;
             }
             between = left;
-            split = Joint {
+            split = WriteBoundary {
                 to: next.to,
                 end: next.end,
                 packets: [split.packets[0], next.packets[1]],

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::diagnosis::Diagnosis;
 use crate::flow::event::{Closing, Direction, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
+use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Protocol, Unit};
 
 const FLOWS: u32 = 3;
 

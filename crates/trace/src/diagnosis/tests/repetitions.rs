@@ -138,7 +138,7 @@ fn a_lone_packet_before_any_timeout_may_have_been_an_acknowledgment() {
 }
 
 #[test]
-fn numbers_at_random_tell_nothing() {
+fn random_ip_identifications_show_no_loss() {
     let mut timeline = Timeline::new();
     timeline.open(10, 13_800).numbered();
     for round in 0..8 {

@@ -3,7 +3,7 @@
 use crate::diagnosis::{Diagnosis, Finding};
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment, SegmentKind};
 use crate::packet::Flags;
-use crate::protocol::exchange::{Ending, Exchange, Exchanges, Extent, Protocol, Unit};
+use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Protocol, Unit};
 
 pub(crate) fn acknowledgment(at: u64, acknowledged: u64, window: u64) -> Segment {
     Segment {

@@ -139,7 +139,7 @@ fn a_window_that_closes_for_a_moment_is_a_small_one() {
 }
 
 #[test]
-fn without_syns_windows_are_not_scaled_and_nothing_is_claimed() {
+fn without_syns_no_window_stall_is_reported() {
     let mut timeline = Timeline::new();
     timeline.window(C, 64).opening(false);
     call(&mut timeline, &[4; 6]);

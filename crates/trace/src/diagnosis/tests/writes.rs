@@ -153,7 +153,7 @@ fn a_next_request_after_a_late_reply_is_not_held() {
 }
 
 #[test]
-fn of_one_direction_no_acknowledgment_is_seen_and_nothing_is_claimed() {
+fn a_one_sided_capture_shows_no_stall_that_needs_acknowledgments() {
     let mut timeline = Timeline::new();
     timeline.opening(true).hide(C);
     for _ in 0..5 {

@@ -8,7 +8,7 @@ use crate::packet::Flags;
 use crate::protocol::layer::Layer;
 
 /// Packets that are kept from the beginning and from the end of an exchange.
-const HALF_MAX: usize = 128;
+const END_PACKETS_MAX: usize = 128;
 const SET_UP_MAX: usize = 32;
 
 /// Packets of a connection since its last exchange began, or the last ones of these.
@@ -42,7 +42,7 @@ impl Log {
         self.over
     }
 
-    pub(super) fn has_alone(&self) -> bool {
+    pub(super) fn ended_without_overlap(&self) -> bool {
         !self.overlapped && self.in_flight == 0
     }
 
@@ -58,12 +58,12 @@ impl Log {
         // The acknowledgment of the second FIN, or a RST, is the end.
         self.ends = self.fins == [true; 2] || step.flags.has(Flags::RST);
         self.fins[step.direction as usize] |= step.flags.has(Flags::FIN);
-        if self.head.len() < HALF_MAX {
+        if self.head.len() < END_PACKETS_MAX {
             self.head.push(step);
             return 1;
         }
         self.tail.push_back(step);
-        if self.tail.len() <= HALF_MAX {
+        if self.tail.len() <= END_PACKETS_MAX {
             return 1;
         }
         self.tail.pop_front();
@@ -104,7 +104,7 @@ impl Log {
         }
         self.head.retain(|step| step.packet >= packet);
         self.tail.retain(|step| step.packet >= packet);
-        let room = (HALF_MAX - self.head.len()).min(self.tail.len());
+        let room = (END_PACKETS_MAX - self.head.len()).min(self.tail.len());
         self.head.extend(self.tail.drain(..room));
         self.omitted = 0;
         before - self.head.len() - self.tail.len()

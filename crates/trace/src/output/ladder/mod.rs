@@ -38,19 +38,19 @@ pub(crate) struct Ladders {
     sequences: Sequences,
     sample: Sample,
     not_followed: u64,
-    asked: Option<u64>,
+    requested: Option<u64>,
     begun: u64,
     /// Its connection and number there, once it has begun.
-    asked_for: Option<(FlowId, u64)>,
-    answer: Option<Ladder>,
+    requested_exchange: Option<(FlowId, u64)>,
+    requested_ladder: Option<Ladder>,
     /// Of the exchange reported last; the next one often has the same.
     name: Rc<str>,
 }
 
 impl Ladders {
-    pub(crate) fn new(asked: Option<u64>) -> Ladders {
+    pub(crate) fn new(requested: Option<u64>) -> Ladders {
         Ladders {
-            asked,
+            requested,
             ..Ladders::default()
         }
     }
@@ -82,11 +82,11 @@ impl Ladders {
         let Some(log) = self.logs.get_mut(flow) else {
             return;
         };
-        if self.asked == Some(self.begun) {
-            self.asked_for = Some((flow, log.begun()));
+        if self.requested == Some(self.begun) {
+            self.requested_exchange = Some((flow, log.begun()));
         }
         if !log.is_busy() {
-            self.settle(flow, carrier.packet);
+            self.finish_exchange(flow, carrier.packet);
         }
         if let Some(log) = self.logs.get_mut(flow) {
             self.steps -= log.begin(carrier.packet);
@@ -101,12 +101,12 @@ impl Ladders {
 
     pub(crate) fn exchange(&mut self, exchange: &Exchange) {
         let flow = exchange.flow;
-        let is_asked = self.asked_for == Some((flow, exchange.ordinal));
+        let is_requested = self.requested_exchange == Some((flow, exchange.ordinal));
         let latency_ns = exchange.latency_ns();
         let Some(log) = self.logs.get_mut(flow) else {
             return;
         };
-        if latency_ns.is_none() && !is_asked || log.is_over() {
+        if latency_ns.is_none() && !is_requested || log.is_over() {
             self.not_followed += u64::from(log.is_over());
             return;
         }
@@ -119,9 +119,9 @@ impl Ladders {
             name: Rc::clone(&self.name),
             protocol: exchange.protocol,
             latency_ns,
-            is_asked,
+            is_requested,
         };
-        if log.has_alone() && exchange.ending != Ending::Unseen {
+        if log.ended_without_overlap() && exchange.ending != Ending::Unseen {
             log.finished = Some(followed);
             return;
         }
@@ -129,12 +129,17 @@ impl Ladders {
         let reply = exchange.reply.as_ref().unwrap_or(&exchange.request);
         let packets = exchange.request.first_packet..=reply.last_packet;
         let ladder = || log.ladder(followed.clone(), packets.clone());
-        keep(&mut self.sample, &mut self.answer, &followed, ladder);
+        keep(
+            &mut self.sample,
+            &mut self.requested_ladder,
+            &followed,
+            ladder,
+        );
     }
 
     /// To be called after all other events of a segment.
     #[inline]
-    pub(crate) fn after(&mut self, flow: FlowId) {
+    pub(crate) fn segment_done(&mut self, flow: FlowId) {
         if self.logs.get(flow).is_some_and(Log::has_just_ended) {
             self.end(flow);
         }
@@ -146,20 +151,25 @@ impl Ladders {
     }
 
     fn end(&mut self, flow: FlowId) {
-        self.settle(flow, u64::MAX);
+        self.finish_exchange(flow, u64::MAX);
         if let Some(log) = self.logs.get_mut(flow) {
             if !log.is_over() {
                 let tear_down = log.tear_down();
                 let ladders = self.sample.of(flow);
-                let answer = self.answer.iter_mut().filter(|a| a.of.flow == flow);
-                ladders.chain(answer).for_each(|l| l.end_with(&tear_down));
+                let requested_ladder = self
+                    .requested_ladder
+                    .iter_mut()
+                    .filter(|a| a.of.flow == flow);
+                ladders
+                    .chain(requested_ladder)
+                    .for_each(|l| l.end_with(&tear_down));
             }
             self.steps -= log.abandon();
         }
     }
 
     /// The exchange that is complete has all its packets: those before `packet`.
-    fn settle(&mut self, flow: FlowId, packet: u64) {
+    fn finish_exchange(&mut self, flow: FlowId, packet: u64) {
         let Some(log) = self.logs.get_mut(flow) else {
             return;
         };
@@ -171,14 +181,19 @@ impl Ladders {
         self.not_followed += u64::from(!is_shaped);
         let last = packet - 1;
         let ladder = || log.ladder(followed.clone(), 0..=last);
-        keep(&mut self.sample, &mut self.answer, &followed, ladder);
+        keep(
+            &mut self.sample,
+            &mut self.requested_ladder,
+            &followed,
+            ladder,
+        );
     }
 
     /// The ladder that was asked for, or one of median latency; `median_ns` is
     /// that of all exchanges.
     pub(crate) fn timeline(&self, median_ns: Option<u64>) -> Option<(TimelineOf, Vec<Rung>)> {
-        let (ladder, chosen) = match self.asked {
-            Some(_) => (self.answer.as_ref()?, Chosen::Asked),
+        let (ladder, chosen) = match self.requested {
+            Some(_) => (self.requested_ladder.as_ref()?, Chosen::Asked),
             None => (self.sample.nearest(median_ns?)?, Chosen::Median),
         };
         let of = TimelineOf {
@@ -194,7 +209,7 @@ impl Ladders {
     }
 
     pub(crate) fn interarrival(&self) -> (InterarrivalOf, Vec<Position>) {
-        let (of, positions) = self.sequences.commonest();
+        let (of, positions) = self.sequences.most_common();
         let of = InterarrivalOf {
             not_followed: self.not_followed,
             ..of
@@ -205,12 +220,12 @@ impl Ladders {
 
 fn keep(
     sample: &mut Sample,
-    answer: &mut Option<Ladder>,
+    requested_ladder: &mut Option<Ladder>,
     followed: &Followed,
     ladder: impl Fn() -> Option<Ladder>,
 ) {
-    if followed.is_asked {
-        *answer = ladder();
+    if followed.is_requested {
+        *requested_ladder = ladder();
     }
     if let Some(latency_ns) = followed.latency_ns
         && let Some(place) = sample.place()

@@ -23,7 +23,7 @@ struct Sums {
 }
 
 /// A number without what lies below its first eight bits: less than 1/128 smaller.
-fn first_bits(value: u64) -> u64 {
+fn leading_bits(value: u64) -> u64 {
     let below = (u64::BITS - value.leading_zeros()).saturating_sub(8);
     value >> below << below
 }
@@ -36,7 +36,7 @@ impl Sums {
         self.mean_us += from_mean / self.n as f64;
         self.squares += from_mean * (gap_us - self.mean_us);
         self.sizes.add(bytes.into());
-        self.gaps.add(first_bits(gap_ns));
+        self.gaps.add(leading_bits(gap_ns));
     }
 
     fn spread(&self) -> Spread {
@@ -81,7 +81,7 @@ pub(super) struct Sequences {
 const PAYLOAD: u8 = 0x08;
 const REPLY: u8 = 0x20;
 
-fn look(step: &Step) -> u8 {
+fn signature(step: &Step) -> u8 {
     let flags = step.flags.0 & (Flags::FIN.0 | Flags::SYN.0 | Flags::RST.0 | Flags::ACK.0);
     let payload = if step.bytes > 0 { PAYLOAD } else { 0 };
     let reply = match step.direction {
@@ -97,7 +97,7 @@ impl Sequences {
         self.key.clear();
         self.taken.clear();
         for step in steps.take(PACKETS_MAX + 1) {
-            self.key.push(look(step));
+            self.key.push(signature(step));
             self.taken.push((step.at_ns, step.bytes));
         }
         if self.taken.len() > PACKETS_MAX {
@@ -118,7 +118,7 @@ impl Sequences {
 
     /// The commonest sequence; of several the one that comes first in the order
     /// of bytes.
-    pub(super) fn commonest(&self) -> (InterarrivalOf, Vec<Position>) {
+    pub(super) fn most_common(&self) -> (InterarrivalOf, Vec<Position>) {
         let count = |sums: &[Sums]| sums.first().map_or(0, |sums| sums.n);
         let best = self.sums.iter();
         let best = best.max_by_key(|(key, sums)| (count(sums), std::cmp::Reverse((*key).clone())));
@@ -129,15 +129,15 @@ impl Sequences {
             shapes: self.sums.len() as u64,
         };
         let positions = best.into_iter().flat_map(|(key, sums)| {
-            let looks = key.iter().zip(sums).zip(1..);
-            looks.map(|((look, sums), position)| Position {
+            let signatures = key.iter().zip(sums).zip(1..);
+            signatures.map(|((signature, sums), position)| Position {
                 position,
-                direction: way(if look & REPLY == 0 {
+                direction: way(if signature & REPLY == 0 {
                     Direction::Request
                 } else {
                     Direction::Reply
                 }),
-                flags: flag_names(Flags(look & !(REPLY | PAYLOAD))),
+                flags: flag_names(Flags(signature & !(REPLY | PAYLOAD))),
                 bytes_median: sums.sizes.median() as u32,
                 gap_us: sums.spread(),
                 gap_histogram: sums.histogram(),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_what_is_told_apart_the_nearest_counts() {
+    fn beyond_the_limit_a_value_counts_to_the_nearest() {
         let mut counted = ValueCounts::default();
         (0..VALUES_MAX as u64).for_each(|n| counted.add(10 * n));
         [16, 14, 99_999, 10]

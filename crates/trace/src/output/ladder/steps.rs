@@ -78,7 +78,7 @@ pub(super) struct Followed {
     pub(super) name: Rc<str>,
     pub(super) protocol: Protocol,
     pub(super) latency_ns: Option<u64>,
-    pub(super) is_asked: bool,
+    pub(super) is_requested: bool,
 }
 
 #[derive(Debug, Clone)]

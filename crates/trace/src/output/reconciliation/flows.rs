@@ -21,7 +21,7 @@ pub(super) struct Known {
     /// The connection of the engine, once a call is known to be on it.
     pub(super) place: Option<Place>,
     pub(super) is_answered: bool,
-    shake: Shake,
+    handshake: HandshakeState,
 }
 
 /// From which exchange on numbers count, and what they lack of those of calls; None
@@ -29,12 +29,12 @@ pub(super) struct Known {
 #[derive(Debug, Clone, Copy, Default)]
 struct Numbering {
     from: u64,
-    behind: Option<u64>,
+    ordinal_offset: Option<u64>,
 }
 
 /// How far the handshake has come; when its last packet passed, ns.
 #[derive(Debug, Clone, Copy)]
-enum Shake {
+enum HandshakeState {
     Nothing,
     Asked(u64),
     Answered(u64),
@@ -47,16 +47,16 @@ impl Known {
     }
 
     /// What the number of an exchange lacks of its call's.
-    pub(super) fn behind(&self, ordinal: u64) -> Option<u64> {
+    pub(super) fn ordinal_offset(&self, ordinal: u64) -> Option<u64> {
         let of_it = self.numbering.iter().find(|known| ordinal >= known.from)?;
-        of_it.behind
+        of_it.ordinal_offset
     }
 
     pub(super) fn learn(&mut self, ordinal: u64, call: &Call) {
         self.place = Some(call.place);
         let mut numberings = self.numbering.iter_mut();
         if let Some(of_it) = numberings.find(|known| ordinal >= known.from) {
-            of_it.behind = call.ordinal.checked_sub(ordinal);
+            of_it.ordinal_offset = call.ordinal.checked_sub(ordinal);
         }
     }
 
@@ -64,13 +64,13 @@ impl Known {
         self.begun += 1;
     }
 
-    pub(super) fn lacks(&mut self) {
-        if self.numbering[0].behind.is_some() {
+    pub(super) fn mark_gap(&mut self) {
+        if self.numbering[0].ordinal_offset.is_some() {
             self.numbering[1] = self.numbering[0];
         }
         self.numbering[0] = Numbering {
             from: self.begun,
-            behind: None,
+            ordinal_offset: None,
         };
     }
 }
@@ -89,12 +89,12 @@ impl Flows {
             ports: [opening.client.port(), opening.server.port()],
             numbering: [Numbering {
                 from: 0,
-                behind: opening.from_syn.then_some(0),
+                ordinal_offset: opening.from_syn.then_some(0),
             }; 2],
             begun: 0,
             place: None,
             is_answered: false,
-            shake: Shake::Nothing,
+            handshake: HandshakeState::Nothing,
         };
         self.flows.insert(flow, known);
     }
@@ -115,19 +115,19 @@ impl Flows {
         let asks = segment.direction == Direction::Request;
         known.is_answered |= !asks && segment.bytes > 0;
         let at = segment.at_ns;
-        known.shake = match (known.shake, is_syn, asks) {
-            (Shake::Over, ..) => return,
-            (Shake::Nothing, true, true) => Shake::Asked(at),
-            (Shake::Asked(since), true, false) => {
+        known.handshake = match (known.handshake, is_syn, asks) {
+            (HandshakeState::Over, ..) => return,
+            (HandshakeState::Nothing, true, true) => HandshakeState::Asked(at),
+            (HandshakeState::Asked(since), true, false) => {
                 self.to_server.add(since_ns(since, at));
-                Shake::Answered(at)
+                HandshakeState::Answered(at)
             }
-            (Shake::Answered(since), false, true) => {
+            (HandshakeState::Answered(since), false, true) => {
                 self.to_client.add(since_ns(since, at));
-                Shake::Over
+                HandshakeState::Over
             }
             // It is not known which of the repeated ones it answers.
-            _ => Shake::Over,
+            _ => HandshakeState::Over,
         };
     }
 

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_fails_ends_the_log_and_is_told() {
+    fn a_disk_error_ends_the_log_and_is_reported() {
         struct Broken;
         impl Read for Broken {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

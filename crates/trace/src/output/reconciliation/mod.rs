@@ -28,7 +28,7 @@ pub use phases::Phase;
 use crate::diagnosis::Diagnosis;
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
 use crate::packet::Packet;
-use crate::protocol::exchange::{Exchange, Exchanges as Listener, Unit};
+use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Unit};
 use crate::protocol::layer::Layer;
 use pairs::Pairs;
 

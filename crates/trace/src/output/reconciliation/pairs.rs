@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::document::{Calls, ClockBounds, Exchanges, Handshakes, Reconciliation, StallSums};
 use super::flows::{Flows, Known};
 use super::log::{Call, TIME_MAX};
-use super::phases::{Parts, Seen, is_stall, within};
+use super::phases::{Interval, Parts, is_stall, within};
 use super::sums::{Signed, Sums};
 use super::waiting::Waiting;
 use crate::diagnosis::{Attribution, Cause};
@@ -22,8 +22,8 @@ struct Packets {
     flow: FlowId,
     port: u16,
     ordinal: u64,
-    request: Seen,
-    reply: Option<Seen>,
+    request: Interval,
+    reply: Option<Interval>,
     /// It is over as it should be; or, where its call is well too, it was a one-way call.
     is_whole: bool,
     attributions: Box<[Attribution]>,
@@ -31,10 +31,10 @@ struct Packets {
 
 impl Packets {
     /// When the earliest and the latest packet passed, ns.
-    fn span(&self) -> Seen {
+    fn span(&self) -> Interval {
         let [(first, other), reply] = [self.request, self.reply.unwrap_or(self.request)];
         let stamps = [first, other, reply.0, reply.1];
-        let span = |(low, high): Seen, at: &u64| (low.min(*at), high.max(*at));
+        let span = |(low, high): Interval, at: &u64| (low.min(*at), high.max(*at));
         stamps.iter().fold((first, first), span)
     }
 }
@@ -46,7 +46,7 @@ pub(super) struct Pairs {
     calls: Waiting<Call>,
     exchanges: Waiting<Packets>,
     /// When the first and the last packet were captured, ns.
-    seen: Option<Seen>,
+    seen: Option<Interval>,
     encrypted: HashSet<u16>,
     counts: (Calls, Exchanges),
     all: Sums,
@@ -69,7 +69,7 @@ impl Pairs {
         if let Some(known) = self.flows.get_mut(flow)
             && direction == Direction::Request
         {
-            known.lacks();
+            known.mark_gap();
         }
     }
 
@@ -95,9 +95,9 @@ impl Pairs {
         let counts = &mut self.counts.0;
         self.calls.push(call.port, call, |_| counts.given_up += 1);
         let is_of_it = |packets: &Packets, known: Option<&Known>| {
-            is_numbered(packets, known) && suits(&call, packets, known)
+            is_numbered(packets, known) && may_match(&call, packets, known)
         };
-        if let Some(packets) = self.waits(call.port, is_of_it) {
+        if let Some(packets) = self.take_waiting(call.port, is_of_it) {
             self.settle(packets);
         }
         // Calls are logged in the order of their ends, so that one which was sent
@@ -105,12 +105,12 @@ impl Pairs {
         let is_decided = |packets: &Packets, known: Option<&Known>| {
             !is_numbered(packets, known) && call.sent > packets.request.0
         };
-        while let Some(packets) = self.waits(call.port, is_decided) {
+        while let Some(packets) = self.take_waiting(call.port, is_decided) {
             self.settle(packets);
         }
     }
 
-    fn waits(
+    fn take_waiting(
         &mut self,
         port: u16,
         is_it: impl Fn(&Packets, Option<&Known>) -> bool,
@@ -123,7 +123,7 @@ impl Pairs {
     }
 
     fn settle(&mut self, packets: Packets) {
-        match self.place_of(&packets) {
+        match self.matching_call(&packets) {
             Some(place) => self.pair(packets, place),
             None => self.counts.1.unmatched += 1,
         }
@@ -137,7 +137,7 @@ impl Pairs {
         };
         let packets = packets(exchange, known, attributions);
         if is_numbered(&packets, Some(known))
-            && let Some(place) = self.place_of(&packets)
+            && let Some(place) = self.matching_call(&packets)
         {
             return self.pair(packets, place);
         }
@@ -154,25 +154,25 @@ impl Pairs {
         if let Some(known) = self.flows.get_mut(packets.flow) {
             known.learn(packets.ordinal, &call);
         }
-        self.lay(&call, &packets);
+        self.compare(&call, &packets);
     }
 
     /// Where among the waiting calls of its port that of an exchange is.
-    fn place_of(&self, packets: &Packets) -> Option<usize> {
+    fn matching_call(&self, packets: &Packets) -> Option<usize> {
         let known = self.flows.get(packets.flow);
         let calls = self.calls.of(packets.port).enumerate();
-        let mut suiting = calls.filter(|(_, call)| suits(call, packets, known));
+        let mut matching = calls.filter(|(_, call)| may_match(call, packets, known));
         if is_numbered(packets, known) {
             // The same number twice: the port was used again.
-            return suiting
+            return matching
                 .min_by_key(|(_, call)| call.sent.abs_diff(packets.request.0))
                 .map(|(place, _)| place);
         }
-        let (place, _) = suiting.next()?;
-        suiting.next().is_none().then_some(place)
+        let (place, _) = matching.next()?;
+        matching.next().is_none().then_some(place)
     }
 
-    fn lay(&mut self, call: &Call, packets: &Packets) {
+    fn compare(&mut self, call: &Call, packets: &Packets) {
         let is_one_way = packets.reply.is_none() && call.ok;
         if !packets.is_whole || packets.reply.is_none() && !is_one_way {
             self.counts.0.unanswered += 1;
@@ -219,7 +219,7 @@ impl Pairs {
             self.settle(packets);
         }
         for call in std::mem::take(&mut self.calls).rest() {
-            *self.left(&call) += 1;
+            *self.unmatched_count(&call) += 1;
         }
         let mut operations: Vec<_> = self.operations.iter().collect();
         operations.sort_by_key(|(number, sums)| (std::cmp::Reverse(sums.count()), **number));
@@ -241,7 +241,7 @@ impl Pairs {
         }
     }
 
-    fn left(&mut self, call: &Call) -> &mut u64 {
+    fn unmatched_count(&mut self, call: &Call) -> &mut u64 {
         let is_outside = self
             .seen
             .is_none_or(|(first, last)| call.done < first || call.sent > last);
@@ -255,27 +255,29 @@ impl Pairs {
 }
 
 /// By how much stamps of a call and of packets cannot be of one exchange, ns.
-fn contradiction(call: &Call, packets: &Packets) -> u64 {
+fn contradiction_ns(call: &Call, packets: &Packets) -> u64 {
     let (first, last) = packets.span();
     let early = call.sent.saturating_sub(first);
     early.max(last.saturating_sub(call.done))
 }
 
 fn is_numbered(packets: &Packets, known: Option<&Known>) -> bool {
-    known.is_some_and(|known| known.behind(packets.ordinal).is_some())
+    known.is_some_and(|known| known.ordinal_offset(packets.ordinal).is_some())
 }
 
-fn suits(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
+fn may_match(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
     let place = known.and_then(|known| known.place);
-    let behind = known.and_then(|known| known.behind(packets.ordinal));
-    let allowed = match behind {
-        Some(behind) if packets.ordinal.checked_add(behind) == Some(call.ordinal) => {
+    let ordinal_offset = known.and_then(|known| known.ordinal_offset(packets.ordinal));
+    let allowed = match ordinal_offset {
+        Some(ordinal_offset)
+            if packets.ordinal.checked_add(ordinal_offset) == Some(call.ordinal) =>
+        {
             CONTRADICTION_MAX_NS
         }
         Some(_) => return false,
         None => 0,
     };
-    place.is_none_or(|place| place == call.place) && contradiction(call, packets) <= allowed
+    place.is_none_or(|place| place == call.place) && contradiction_ns(call, packets) <= allowed
 }
 
 fn packets(exchange: &Exchange, known: &Known, attributions: &[Attribution]) -> Packets {

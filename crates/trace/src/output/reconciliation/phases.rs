@@ -54,7 +54,7 @@ impl Phase {
 }
 
 /// When the first and the last packet of a message were captured, ns since the Unix epoch.
-pub(super) type Seen = (u64, u64);
+pub(super) type Interval = (u64, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parts {
@@ -78,7 +78,7 @@ pub(super) fn is_stall(cause: Cause) -> bool {
 }
 
 /// The part of an attribution that lies within a call.
-pub(super) fn within(call: &Call, attribution: &Attribution) -> Option<Seen> {
+pub(super) fn within(call: &Call, attribution: &Attribution) -> Option<Interval> {
     let from = attribution.from_ns.max(call.intended);
     let to = attribution.to_ns.min(call.done);
     (from < to).then_some((from, to))
@@ -87,18 +87,18 @@ pub(super) fn within(call: &Call, attribution: &Attribution) -> Option<Seen> {
 impl Parts {
     pub(super) fn new(
         call: &Call,
-        request: Seen,
-        reply: Option<Seen>,
+        request: Interval,
+        reply: Option<Interval>,
         attributions: &[Attribution],
     ) -> Parts {
-        let within: Vec<Seen> = attributions
+        let within: Vec<Interval> = attributions
             .iter()
             .filter(|attribution| is_stall(attribution.cause))
             .filter_map(|attribution| within(call, attribution))
             .collect();
         let mut ns = [None; PHASES];
         let mut behind = 0;
-        for (phase, from, to) in stretches(call, request, reply) {
+        for (phase, from, to) in phase_intervals(call, request, reply) {
             let stalled = overlap(&within, from.max(behind), to);
             ns[phase as usize] = Some(to.saturating_sub(from) - stalled);
             behind = behind.max(to);
@@ -115,26 +115,30 @@ impl Parts {
 }
 
 /// Each phase but stalls, from when to when, as its stamps say.
-fn stretches(call: &Call, request: Seen, reply: Option<Seen>) -> Vec<(Phase, u64, u64)> {
-    let mut stretches = vec![
+fn phase_intervals(
+    call: &Call,
+    request: Interval,
+    reply: Option<Interval>,
+) -> Vec<(Phase, u64, u64)> {
+    let mut phase_intervals = vec![
         (Phase::Queueing, call.intended, call.sent),
         (Phase::ClientWrite, call.sent, request.0),
         (Phase::RequestOnWire, request.0, request.1),
     ];
     match reply {
-        Some((first, last)) => stretches.extend([
+        Some((first, last)) => phase_intervals.extend([
             (Phase::Server, request.1, first),
             (Phase::ReplyOnWire, first, last),
             (Phase::ClientRead, last, call.done),
         ]),
-        None => stretches.push((Phase::Report, request.1, call.done)),
+        None => phase_intervals.push((Phase::Report, request.1, call.done)),
     }
-    stretches
+    phase_intervals
 }
 
 /// How much of a time lies in times that do not overlap each other.
-fn overlap(times: &[Seen], from: u64, to: u64) -> u64 {
-    let shared = |&(start, end): &Seen| end.min(to).saturating_sub(start.max(from));
+fn overlap(times: &[Interval], from: u64, to: u64) -> u64 {
+    let shared = |&(start, end): &Interval| end.min(to).saturating_sub(start.max(from));
     times.iter().map(shared).sum()
 }
 

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_taken_does_not_go_again() {
+    fn a_taken_entry_is_not_evicted() {
         let (mut waiting, mut gone) = (Waiting::default(), Vec::new());
         waiting.push(1, 0, |old| gone.push(old));
         waiting.push(1, 1, |old| gone.push(old));
