@@ -4,6 +4,7 @@
 package contract
 
 import (
+	"errors"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -19,6 +20,11 @@ type Contract struct {
 	Operations []Operation
 	// Money is the sum of all balances now; nil where there is none.
 	Money func() int64
+	// StoreConnections are those of the database's pool in use and idle now; nil
+	// without a database.
+	StoreConnections func() (inUse, idle int)
+	// Close closes the store; nil where there is nothing to close.
+	Close func() error
 }
 
 // Namespace is that of the contract's elements in XML.
@@ -78,6 +84,10 @@ func Unary[Q, R any, PQ pointer[Q], PR pointer[R]](name string, answer func(PQ) 
 		},
 	}
 }
+
+// ErrUnavailable answers a call that the database did not. It is no application
+// error: REST status 503, gRPC UNAVAILABLE, SOAP fault Receiver.
+var ErrUnavailable = errors.New("database unavailable")
 
 // ApplicationError is an error that a contract knows; its text is part of it.
 type ApplicationError string

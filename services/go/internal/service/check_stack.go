@@ -10,6 +10,9 @@ import (
 const (
 	closeDelayMsMax = 600_000
 	accountsMax     = 10_000_000
+	storePoolMax    = 10_000
+	// storeTimeoutMsMax is ten minutes.
+	storeTimeoutMsMax = 600_000
 )
 
 // checkVariants checks the axes that only one binding has.
@@ -96,7 +99,30 @@ func (c *Config) checkStore() *Refusal {
 	if refusal := checkRange("store.balance", *c.Store.Balance, 0, charging.BalanceMax); refusal != nil {
 		return refusal
 	}
+	if refusal := c.checkDatabase(); refusal != nil {
+		return refusal
+	}
 	return c.checkCredentials()
+}
+
+func (c *Config) checkDatabase() *Refusal {
+	kinds := []string{"memory"}
+	if c.Contract == "records" {
+		kinds = offered(c.Stack.Binding, func(o offer) []string { return o.Stores })
+	}
+	if refusal := c.checkWord("store.kind", c.Store.Kind, kinds...); refusal != nil {
+		return refusal
+	}
+	if c.Store.Kind != "memory" && c.Store.URL == "" {
+		return &Refusal{"store.url", "store.kind " + c.Store.Kind + " needs it, and it is missing",
+			"give the path of SQLite's file, or the URL of PostgreSQL"}
+	}
+	if pool := c.Store.Pool; pool != nil {
+		if refusal := checkRange("store.pool", int64(*pool), 1, storePoolMax); refusal != nil {
+			return refusal
+		}
+	}
+	return checkRange("store.timeout_ms", int64(*c.Store.TimeoutMs), 1, storeTimeoutMsMax)
 }
 
 func checkRange(option string, value, low, high int64) *Refusal {

@@ -48,6 +48,11 @@ type Store struct {
 	// What requests in SOAP must carry in a UsernameToken.
 	Username *string `json:"username"`
 	Password *string `json:"password"`
+	// Where records keeps its rows.
+	Kind      string `json:"kind"`
+	URL       string `json:"url"`
+	Pool      *int   `json:"pool"`
+	TimeoutMs *int   `json:"timeout_ms"`
 }
 
 // TLS names files in PEM.
@@ -175,5 +180,12 @@ func (s *Store) complete() {
 	}
 	if s.Balance == nil {
 		s.Balance = &balance
+	}
+	if s.Kind == "" {
+		s.Kind = "memory"
+	}
+	if s.TimeoutMs == nil {
+		timeoutMs := 2000
+		s.TimeoutMs = &timeoutMs
 	}
 }

@@ -119,6 +119,9 @@ func answer(err error) error {
 	if errors.As(err, &application) {
 		return status.Error(codes.InvalidArgument, application.Error())
 	}
+	if errors.Is(err, contract.ErrUnavailable) {
+		return status.Error(codes.Unavailable, contract.ErrUnavailable.Error())
+	}
 	return err
 }
 

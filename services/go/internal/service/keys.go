@@ -16,7 +16,7 @@ var sections = map[string][]string{
 		"collector", "faults"},
 	"stack": {"binding", "codec", "soap", "compression", "transport", "security", "end_of_message",
 		"close_delay_ms", "reply"},
-	"store":     {"hello_bytes", "accounts", "balance", "username", "password"},
+	"store":     {"hello_bytes", "accounts", "balance", "username", "password", "kind", "url", "pool", "timeout_ms"},
 	"tls":       {"certificate", "key", "client_ca"},
 	"socket":    {"nagle", "writes", "quickack", "tcp_window", "h2_window"},
 	"collector": {"gogc", "memory_limit_bytes"},

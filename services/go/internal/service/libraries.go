@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"wirelab/services/go/internal/codec"
+	"wirelab/services/go/internal/records"
 )
 
 // Library is one row of the ready line's `libraries`.
@@ -22,6 +23,7 @@ const (
 	roleCodec       = "codec"
 	roleCompression = "compression"
 	roleTLS         = "tls"
+	roleStore       = "store"
 )
 
 // projectVersion is the version of wirelab: the linker sets it, as the build
@@ -65,7 +67,7 @@ func codecLibraries(stack Stack) []string {
 
 // requestPath is what serves a stack, in the order of the roles; the versions
 // are left out.
-func requestPath(stack Stack) (rows []Library) {
+func requestPath(stack Stack, store string) (rows []Library) {
 	for _, part := range []struct {
 		role  string
 		names []string
@@ -74,6 +76,7 @@ func requestPath(stack Stack) (rows []Library) {
 		{roleCodec, codecLibraries(stack)},
 		{roleCompression, compressions[stack.Compression]},
 		{roleTLS, securities[stack.Security]},
+		{roleStore, records.Libraries(store)},
 	} {
 		for _, name := range part.names {
 			rows = append(rows, Library{Role: part.role, Name: name})
@@ -84,8 +87,8 @@ func requestPath(stack Stack) (rows []Library) {
 
 // libraries are those on the request path of a stack, with the versions of which
 // this binary was built. It fails where the binary does not hold them.
-func libraries(stack Stack) ([]Library, error) {
-	rows := requestPath(stack)
+func libraries(config *Config) ([]Library, error) {
+	rows := requestPath(config.Stack, config.Store.Kind)
 	for i := range rows {
 		version, err := version(rows[i].Name)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wirelab/services/go/internal/codec"
+	"wirelab/services/go/internal/records"
 )
 
 // tables are all packages that the ready line can name.
@@ -18,6 +19,9 @@ func tables() (names []string) {
 	}
 	for _, row := range codec.All("") {
 		names = append(names, row.Libraries...)
+	}
+	for _, kind := range []string{"sqlite", "postgres"} {
+		names = append(names, records.Libraries(kind)...)
 	}
 	return names
 }
@@ -62,7 +66,7 @@ func TestRowsFollowTheStack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, library := range requestPath(row.stack) {
+			for _, library := range requestPath(row.stack, "memory") {
 				got = append(got, library.Role+" "+library.Name)
 			}
 			if !slices.Equal(got, row.want) {

@@ -23,6 +23,8 @@ var (
 		"Connections accepted.", nil, nil)
 	moneyDesc = prometheus.NewDesc("wirelab_money_total",
 		"The sum of all balances.", nil, nil)
+	storeDesc = prometheus.NewDesc("wirelab_store_connections",
+		"Connections of the database's pool now.", []string{"state"}, nil)
 	delayDesc = prometheus.NewDesc("wirelab_delay_seconds",
 		"What the injected delays really were.", nil, nil)
 )
@@ -33,7 +35,7 @@ type callsCollector struct{ *Calls }
 // Describe implements prometheus.Collector.
 func (callsCollector) Describe(into chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{callsDesc, errorsDesc, inFlightDesc, secondsDesc,
-		connectionsDesc, moneyDesc, delayDesc} {
+		connectionsDesc, moneyDesc, delayDesc, storeDesc} {
 		into <- desc
 	}
 }
@@ -52,6 +54,11 @@ func (c callsCollector) Collect(into chan<- prometheus.Metric) {
 	into <- prometheus.MustNewConstMetric(inFlightDesc, prometheus.GaugeValue, float64(c.inFlight()))
 	if c.contract.Money != nil {
 		into <- prometheus.MustNewConstMetric(moneyDesc, prometheus.GaugeValue, float64(c.contract.Money()))
+	}
+	if c.contract.StoreConnections != nil {
+		inUse, idle := c.contract.StoreConnections()
+		into <- prometheus.MustNewConstMetric(storeDesc, prometheus.GaugeValue, float64(inUse), "in_use")
+		into <- prometheus.MustNewConstMetric(storeDesc, prometheus.GaugeValue, float64(idle), "idle")
 	}
 	into <- c.delays()
 }

@@ -20,6 +20,7 @@ type offer struct {
 	Security     []string `json:"security"`
 	EndOfMessage []string `json:"end_of_message"`
 	Contracts    []string `json:"contracts"`
+	Stores       []string `json:"stores"`
 }
 
 // offers are what service.json declares: what it does not name is refused.

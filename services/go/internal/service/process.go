@@ -21,6 +21,7 @@ import (
 	"wirelab/services/go/internal/calendar"
 	"wirelab/services/go/internal/charging"
 	"wirelab/services/go/internal/contract"
+	"wirelab/services/go/internal/records"
 	"wirelab/services/go/internal/transfer"
 )
 
@@ -84,7 +85,17 @@ func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	of := newContract(config)
+	of, err := newContract(config)
+	if err != nil {
+		return err
+	}
+	if of.Close != nil {
+		defer func() {
+			if err := of.Close(); err != nil {
+				log.Printf("closing the store: %v", err)
+			}
+		}()
+	}
 	calls := newCalls(of, newDelay(config.Faults))
 	listener, err := listen(ctx, config, &calls.connections)
 	if err != nil {
@@ -120,14 +131,29 @@ func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 	}
 }
 
-func newContract(config *Config) *contract.Contract {
+func newContract(config *Config) (*contract.Contract, error) {
 	switch config.Contract {
 	case "charging":
-		return charging.New(*config.Store.Accounts, int32(*config.Store.Balance))
+		return charging.New(*config.Store.Accounts, int32(*config.Store.Balance)), nil
 	case "calendar":
-		return calendar.New()
+		return calendar.New(), nil
+	case "records":
+		return newRecords(config.Store)
 	}
-	return transfer.New(*config.Store.HelloBytes)
+	return transfer.New(*config.Store.HelloBytes), nil
+}
+
+func newRecords(of Store) (*contract.Contract, error) {
+	if of.Kind == "memory" {
+		return records.New(records.NewMemory()), nil
+	}
+	store, err := records.OpenDatabase(records.Settings{Kind: of.Kind, URL: of.URL, Pool: of.Pool,
+		Timeout: time.Duration(*of.TimeoutMs) * time.Millisecond})
+	if err != nil {
+		return nil, &Refusal{"store.url", "the database " + of.Kind + " cannot be used: " + err.Error(),
+			"start the database, or correct store.url"}
+	}
+	return records.New(store), nil
 }
 
 func newServer(config *Config, of *contract.Contract, calls *Calls, security *security) server {

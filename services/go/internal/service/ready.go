@@ -47,11 +47,13 @@ type Set struct {
 	TLSVersion        string `json:"tls_version,omitempty"`
 	TLSCipher         string `json:"tls_cipher,omitempty"`
 	DelayUs           int64  `json:"delay_us,omitempty"`
+	// StorePool is absent where database/sql sets no bound.
+	StorePool int `json:"store_pool,omitempty"`
 }
 
 // newReady fails where this binary does not hold the versions of its libraries.
 func newReady(config *Config, listener *Listener, metrics net.Listener, security *security) (Ready, error) {
-	libraries, err := libraries(config.Stack)
+	libraries, err := libraries(config)
 	return Ready{
 		Ready:     true,
 		Address:   address(listener),
@@ -83,6 +85,9 @@ func newSet(config *Config, socket *socketState, security *security) Set {
 	}
 	if config.Faults.DelayUs != nil {
 		set.DelayUs = *config.Faults.DelayUs
+	}
+	if config.Store.Kind != "memory" && config.Store.Pool != nil {
+		set.StorePool = *config.Store.Pool
 	}
 	return set
 }

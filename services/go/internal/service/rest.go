@@ -2,6 +2,7 @@ package service
 
 import (
 	"crypto/tls"
+	"errors"
 	"net/http"
 	"strings"
 	"unicode"
@@ -116,6 +117,9 @@ func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *co
 func internalUnlessKnown(err error) error {
 	if isApplicationError(err) {
 		return err
+	}
+	if errors.Is(err, contract.ErrUnavailable) {
+		return &httpError{http.StatusServiceUnavailable, err.Error()}
 	}
 	return &httpError{http.StatusInternalServerError, err.Error()}
 }

@@ -11,6 +11,7 @@ import (
 	calendarpb "wirelab/services/go/calendarpb"
 	chargingpb "wirelab/services/go/chargingpb"
 	"wirelab/services/go/internal/contract"
+	recordspb "wirelab/services/go/recordspb"
 	transferpb "wirelab/services/go/transferpb"
 )
 
@@ -25,6 +26,7 @@ var selfCalls = map[string]struct {
 	"transfer": {"Hello", &transferpb.HelloRequest{}},
 	"charging": {"CreditControl", &chargingpb.CreditControlRequest{Id: 1}},
 	"calendar": {"Entries", &calendarpb.EntriesRequest{Owner: "nobody", Day: 1}},
+	"records":  {"CountAllocations", &recordspb.CountAllocationsRequest{}},
 }
 
 // caller calls one operation over a stack, as a stranger would.

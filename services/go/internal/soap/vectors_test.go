@@ -11,6 +11,7 @@ import (
 	"wirelab/services/go/internal/calendar"
 	"wirelab/services/go/internal/charging"
 	"wirelab/services/go/internal/contract"
+	"wirelab/services/go/internal/records"
 	"wirelab/services/go/internal/transfer"
 )
 
@@ -29,7 +30,8 @@ type envelopeVector struct {
 func (v *envelopeVector) endpoint(t *testing.T) (*Endpoint, int) {
 	t.Helper()
 	version := map[string]*Version{"1.1": V11, "1.2": V12}[v.SOAP]
-	for _, of := range []*contract.Contract{transfer.New(14), charging.New(1, 1), calendar.New()} {
+	for _, of := range []*contract.Contract{transfer.New(14), charging.New(1, 1), calendar.New(),
+		records.New(records.NewMemory())} {
 		if strings.HasPrefix(v.Action, of.Namespace()+"#") {
 			return &Endpoint{Contract: of, Version: version, RPC: v.Codec == "soap-rpc"}, of.Index(v.Operation)
 		}
