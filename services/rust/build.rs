@@ -9,7 +9,7 @@ use std::process::Command;
 const ROOT: &str = "../..";
 
 /// The contracts, by the names of their sources.
-const CONTRACTS: [&str; 3] = ["transfer", "charging", "calendar"];
+const CONTRACTS: [&str; 4] = ["transfer", "charging", "calendar", "records"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     generate_clients()?;
@@ -25,14 +25,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the services depend on, and h2, which they use through hyper and tonic.
+/// What the services depend on, h2, which they use through hyper and tonic, and SQLite, through
+/// sqlx.
 fn libraries(manifest: &str) -> impl Iterator<Item = &str> {
     let (_, from) = manifest.split_once("[dependencies]\n").unwrap_or_default();
     let lines = from.lines().take_while(|line| !line.starts_with('['));
     let names = lines.filter_map(|line| line.split(['.', ' ', '=']).next());
     names
         .filter(|name| !name.is_empty() && !name.starts_with("wirelab-"))
-        .chain(["h2"])
+        .chain(["h2", "libsqlite3-sys"])
 }
 
 fn generate_clients() -> Result<(), Box<dyn Error>> {

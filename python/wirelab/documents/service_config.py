@@ -18,7 +18,7 @@ class ServiceConfig(
     collector: Collector = msgspec.field(default_factory=lambda: msgspec.convert({}, Collector))
     """Options of a garbage collector; Rust has none."""
     contract: str
-    """The contract to serve: `transfer`, `charging` or `calendar`."""
+    """The contract to serve: `transfer`, `charging`, `calendar` or `records`."""
     faults: FaultSwitches = msgspec.field(
         default_factory=lambda: msgspec.convert(
             {
@@ -68,7 +68,11 @@ class ServiceConfig(
                 "accounts": 1000,
                 "balance": 1000000000,
                 "hello_bytes": 14,
+                "kind": "memory",
                 "password": None,
+                "pool": None,
+                "timeout_ms": 2000,
+                "url": None,
                 "username": None,
             },
             Store,
@@ -194,8 +198,17 @@ class Store(
     """What each account holds at the start, in the smallest unit of money."""
     hello_bytes: int = 14
     """Size of the text that Hello and HelloBytes answer, in bytes; at most 64 MiB."""
+    kind: StoreKind = "memory"
+    """Records: where rows are kept."""
     password: str | None = None
     """With binding soap: the password that it must carry."""
+    pool: int | None = None
+    """Connections to the database at most; null: the library's default."""
+    timeout_ms: int = 2000
+    """How long a call waits for a free connection and for the database, in milliseconds."""
+    url: str | None = None
+    """Records with sqlite: the path of the file, which is made anew; with postgres: the
+    database's URL."""
     username: str | None = None
     """With binding soap: who a request's UsernameToken must name; null: no token is needed."""
 
@@ -259,6 +272,9 @@ Security = Literal["none", "tls", "mtls"]
 
 SoapVersion = Literal["1.1", "1.2"]
 """The version of SOAP."""
+
+StoreKind = Literal["memory", "sqlite", "h2", "hsqldb", "postgres"]
+"""Where a service of records keeps its rows."""
 
 TokenCache = Literal["names", "names+texts"]
 """What both ends of a connection of token-xml cache."""

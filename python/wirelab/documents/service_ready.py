@@ -46,5 +46,5 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
     """Its version; that of the runtime for a part of the language's standard library."""
 
 
-Role = Literal["server", "codec", "compression", "tls"]
+Role = Literal["server", "codec", "compression", "tls", "store"]
 """What a library does for a call."""

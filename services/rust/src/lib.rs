@@ -28,7 +28,7 @@ use wirelab_contract::refusal;
 
 pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
 pub use process::config::{
-    Collector, ServiceConfig, SocketOptions, Stack, Store, TlsFiles, Writes,
+    Collector, ServiceConfig, SocketOptions, Stack, Store, StoreKind, TlsFiles, Writes,
 };
 pub use process::ready::{Library, Ready, Role};
 pub use process::serve_from_stdin;

@@ -25,14 +25,16 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use tonic_prost::{ProstCodec, ProstDecoder, ProstEncoder};
 use tower_service::Service;
 use wirelab_contract::transfer::{DownloadChunk, DownloadRequest, UploadChunk, UploadReply};
-use wirelab_contract::{ApplicationError, Message, Operation, Unary, UnaryVisitor, lists, model};
+use wirelab_contract::{
+    ApplicationError, DATABASE_UNAVAILABLE, Message, Operation, Unary, UnaryVisitor, lists, model,
+};
 
 use crate::binding::http::calls::{Calls, RequestTarget};
 use crate::connection::listener::Listener;
 use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::process::config::ServiceConfig;
 use crate::process::shutdown::Shutdown;
-use crate::service::state::ServiceState;
+use crate::service::state::{CallError, ServiceState};
 use wirelab_stack::Compression;
 
 /// Largest message, in bytes: an upload of 64 MiB, and some room.
@@ -43,6 +45,7 @@ pub(crate) fn operation(target: RequestTarget<'_>) -> Option<Operation> {
     let contract = target.contract;
     let name = target
         .path
+        // `/wirelab.CONTRACT.v1.SERVICE/OPERATION`, taken apart without building a text per call.
         .strip_prefix("/wirelab.")?
         .strip_prefix(contract.name())?
         .strip_prefix(".v1.")?
@@ -137,12 +140,19 @@ struct UnaryHandler<O>(Arc<ServiceState>, PhantomData<fn() -> O>);
 
 impl<O: Unary> UnaryService<O::Request> for UnaryHandler<O> {
     type Response = O::Reply;
-    type Future = Ready<Result<Response<O::Reply>, Status>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<O::Reply>, Status>> + Send>>;
 
+    // Boxed, as tonic's generated code does it.
     fn call(&mut self, request: Request<O::Request>) -> Self::Future {
         let corruptor = corruptor(&request).cloned();
-        let found = self.0.answer::<O>(request.into_inner(), corruptor.as_ref());
-        ready(found.map(Response::new).map_err(Status::invalid_argument))
+        let state = Arc::clone(&self.0);
+        Box::pin(async move {
+            let found = state.answer::<O>(request.into_inner(), corruptor.as_ref());
+            found.await.map(Response::new).map_err(|error| match error {
+                CallError::Application(text) => Status::invalid_argument(text),
+                CallError::Unavailable => Status::unavailable(DATABASE_UNAVAILABLE),
+            })
+        })
     }
 }
 
@@ -169,6 +179,7 @@ async fn upload_stream(
     mut request: Request<Streaming<UploadChunk>>,
 ) -> Result<Response<UploadReply>, Status> {
     let (mut digest, mut length) = (Sha256::new(), 0);
+    // Hashed as they come: an upload may be as large as 64 MiB, and is never held as a whole.
     while let Some(chunk) = request.get_mut().message().await? {
         length += chunk.data.len() as u64;
         if length > model::TRANSFER_BYTES_MAX {
@@ -203,6 +214,7 @@ fn download(request: &Request<DownloadRequest>) -> Result<Response<Chunks>, Stat
     let found = model::download(request.get_ref());
     let mut chunks = found.map_err(|error| refusal(error, request))?;
     let corruptor = corruptor(request);
+    // Only the first chunk is corrupted: one wrong byte is enough to be found.
     let first = corruptor.map(|_| corrupt(chunks.next().unwrap_or_default(), corruptor));
     let chunks: Box<dyn Iterator<Item = _> + Send> =
         Box::new(first.into_iter().chain(chunks).map(Ok));
@@ -227,6 +239,7 @@ pub(crate) async fn serve(
         state: Arc::clone(&state),
     };
     Server::builder()
+        // none leaves hyper's defaults, which the ready line reports as `h2_window`.
         .initial_stream_window_size(config.socket.h2_window)
         .initial_connection_window_size(config.socket.h2_window)
         .serve_with_incoming_shutdown(

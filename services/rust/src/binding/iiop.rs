@@ -2,7 +2,9 @@
 //! messages by `wirelab-wire-own`.
 
 use std::collections::VecDeque;
+use std::future::Future;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor};
@@ -18,7 +20,7 @@ use crate::faults::corruption::Corruptor;
 use crate::process::config::{ServiceConfig, Writes};
 use crate::process::shutdown::Shutdown;
 use crate::service::exchange::{Answer, DeliveryMode, Handler, serve as serve_call};
-use crate::service::state::ServiceState;
+use crate::service::state::{CallError, ServiceState};
 
 /// Place of the size in a message header, in its byte order.
 const SIZE: std::ops::Range<usize> = 8..12;
@@ -83,6 +85,8 @@ impl Protocol for Iiop {
             match self.deframer.next(&mut input) {
                 Ok(None) => return,
                 Ok(Some(inbound)) => jobs.extend(self.job(inbound)),
+                // GIOP has no way to find the next message after a header that cannot be read, so the
+                // connection ends (CORBA 3.3 part 2, section 9.4.8).
                 Err(_) => {
                     let mut out = Vec::new();
                     message_error(&mut out, Version::V12);
@@ -138,6 +142,7 @@ impl Iiop {
             let message = exception(request.reply_to, &SystemException::named(name));
             Job::Write(if expected { message } else { Vec::new() })
         };
+        // In the order in which an ORB finds out: object, code sets, operation.
         if *request.object_key != *self.object_key {
             return refuse("OBJECT_NOT_EXIST");
         }
@@ -161,6 +166,7 @@ impl Iiop {
             let call = Call { operation, request };
             let delivery = serve_call(&state, operation, call).await;
             delivery.map(|mut message, mode| {
+                // The header announces more than ever comes.
                 if mode == DeliveryMode::Endless {
                     message[SIZE].copy_from_slice(&ENDLESS_SIZE);
                 }
@@ -207,14 +213,15 @@ struct Call {
 impl Handler for Call {
     type Message = Vec<u8>;
 
-    fn answer(self, state: &ServiceState, corruptor: Option<&Corruptor>) -> Answer<Vec<u8>> {
+    async fn answer(self, state: &ServiceState, corruptor: Option<&Corruptor>) -> Answer<Vec<u8>> {
         let serve = Serve {
             state,
             request: &self.request,
             corruptor,
         };
-        let answered = self.operation.visit_unary(serve);
-        let mut answer = answered.expect("streams were told apart");
+        let answering = self.operation.visit_unary(serve);
+        let mut answer = answering.expect("streams do not exist in IIOP").await;
+        // A oneway operation is served, counted and not answered.
         if !self.request.response_expected {
             answer.message.clear();
         }
@@ -234,42 +241,50 @@ struct Serve<'a> {
 }
 
 impl Serve<'_> {
-    fn write<O: Unary>(&self, found: Result<O::Reply, String>) -> Result<Vec<u8>, Error> {
+    fn write<O: Unary>(&self, found: Result<O::Reply, CallError>) -> Result<Vec<u8>, Error> {
         let mut out = Vec::with_capacity(64);
         let reply_to = self.request.reply_to;
         match found {
             Ok(reply) => reply_to.result(&mut out, &reply)?,
-            Err(text) => {
+            Err(CallError::Application(text)) => {
                 let exception = UserException {
                     id: UserException::application_error_id(self.state.contract.name()),
                     message: Some(text),
                 };
                 reply_to.user_exception(&mut out, &exception)?;
             }
+            // TRANSIENT: the request could not be served now and may be sent again.
+            Err(CallError::Unavailable) => {
+                reply_to.system_exception(&mut out, &SystemException::named("TRANSIENT"))?;
+            }
         }
         Ok(out)
     }
 }
 
-impl UnaryVisitor for Serve<'_> {
-    type Output = Answer<Vec<u8>>;
+type Answering<'a> = Pin<Box<dyn Future<Output = Answer<Vec<u8>>> + Send + 'a>>;
 
-    fn visit<O: Unary>(self) -> Answer<Vec<u8>> {
-        let marshal = || Answer {
-            message: exception(self.request.reply_to, &SystemException::marshal()),
-            refused: false,
-        };
-        let Ok(request) = self.request.body.read::<O::Request>() else {
-            return marshal();
-        };
-        let found = self.state.answer::<O>(request, self.corruptor);
-        let refused = found.is_err();
-        let Ok(mut message) = self.write::<O>(found) else {
-            return marshal();
-        };
-        if let Some(mutation) = &self.state.mutation {
-            mutation.bytes(&mut message);
-        }
-        Answer { message, refused }
+impl<'a> UnaryVisitor for Serve<'a> {
+    type Output = Answering<'a>;
+
+    fn visit<O: Unary>(self) -> Answering<'a> {
+        Box::pin(async move {
+            let marshal = || Answer {
+                message: exception(self.request.reply_to, &SystemException::marshal()),
+                refused: false,
+            };
+            let Ok(request) = self.request.body.read::<O::Request>() else {
+                return marshal();
+            };
+            let found = self.state.answer::<O>(request, self.corruptor).await;
+            let refused = matches!(found, Err(CallError::Application(_)));
+            let Ok(mut message) = self.write::<O>(found) else {
+                return marshal();
+            };
+            if let Some(mutation) = &self.state.mutation {
+                mutation.bytes(&mut message);
+            }
+            Answer { message, refused }
+        })
     }
 }

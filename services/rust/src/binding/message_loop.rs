@@ -145,9 +145,11 @@ impl<P: Protocol> ConnectionLoop<P> {
             if self.closing && self.in_flight.is_empty() {
                 break;
             }
+            // TCP's window then tells the peer to wait: memory per connection stays bounded.
             let room = self.jobs.len() < QUEUE_MAX && self.held_bytes < HELD_BYTES_MAX;
             let reads = !self.closing && room;
             let event = tokio::select! {
+                // Replies first: finished work must not wait behind a peer that keeps sending.
                 biased;
                 Some((delivery, bytes)) = self.in_flight.next() => Event::Served(delivery, bytes),
                 read = self.connection.read(&mut self.buffer), if reads => Event::Read(read),
@@ -183,6 +185,7 @@ impl<P: Protocol> ConnectionLoop<P> {
 
     async fn end(&mut self, mut delivery: Delivery) -> io::Result<()> {
         if let Some(call) = delivery.hangs.take() {
+            // It keeps its place in IN_FLIGHT_MAX, as a thread that never returns would.
             self.hanging.push(call);
             return Ok(());
         }
@@ -194,6 +197,7 @@ impl<P: Protocol> ConnectionLoop<P> {
         }
         let control = self.connection.control();
         deliver(&mut self.connection, &control, delivery, head).await?;
+        // One-way progress is reported when idle, so that the last message never waits for more.
         let idle = self.jobs.is_empty() && self.in_flight.is_empty();
         self.protocol.served(idle);
         Ok(())
@@ -211,6 +215,7 @@ impl<P: Protocol> ConnectionLoop<P> {
                 self.held_bytes += serving.bytes;
             }
         }
+        // A full read suggests that more is waiting: large messages need fewer system calls.
         if read == self.buffer.len() && read < READ_BYTES_MAX {
             self.buffer.resize(read * 2, 0);
         }

@@ -83,6 +83,7 @@ impl Compressor for Compression {
     fn decompress(self, packed: &[u8], limit: usize) -> Result<Vec<u8>, DecompressError> {
         let coding = self.coding().unwrap_or("none");
         let mut plain = Vec::new();
+        // One byte beyond the limit is enough to know that it is exceeded: a bomb costs no memory.
         let upto = limit as u64 + 1;
         let read = match self {
             Compression::None => packed.take(upto).read_to_end(&mut plain),

@@ -1,4 +1,5 @@
-//! REST's representations of messages: a codec and its media type.
+//! The codecs of REST: one row per codec, with its media types, its library, and how messages and
+//! errors are written and read.
 
 pub(crate) mod compression;
 pub(crate) mod xml;
@@ -7,32 +8,9 @@ use prost::Message as _;
 use serde::{Deserialize, Serialize};
 use wirelab_contract::json::Object;
 use wirelab_contract::{Contract, Message, lists};
-
 use wirelab_stack::Codec;
 
-/// The field of [`ErrorMessage`], and of the other codecs' errors.
-#[derive(Serialize)]
-struct ErrorBody<'a> {
-    error: &'a str,
-}
-
-/// An application error in protobuf (contracts/README.md, REST).
-#[derive(Clone, PartialEq, prost::Message)]
-struct ErrorMessage {
-    #[prost(string, tag = "1")]
-    error: String,
-}
-
-/// Codecs of the other bindings, named one by one: the compiler then asks what
-/// is to become of a new one.
-macro_rules! not_rest {
-    () => {
-        Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::Cdr | Codec::TokenXml
-    };
-}
-
-/// In text there is Hello's reply and nothing else, and that needs no writer.
-const NO_FORM: &str = "the codec has no form for messages of fields";
+use crate::process::ready::OWN;
 
 /// What REST does with a codec.
 pub(crate) trait Representation {
@@ -51,83 +29,170 @@ pub(crate) trait Representation {
     /// What is wrong with them.
     fn read<M: Message>(self, body: &[u8]) -> Result<M, String>;
 
-    /// The sentence of an answer that is no reply.
-    fn problem(self, contract: Contract, text: String) -> Vec<u8>;
+    /// The body of an answer that is no reply.
+    fn write_error(self, contract: Contract, text: &str) -> Vec<u8>;
+
+    /// The libraries that the ready line names, also for codecs of the other bindings.
+    fn libraries(self) -> &'static [&'static str];
 }
 
-impl Representation for Codec {
-    fn content_type(self) -> &'static str {
-        match self {
-            Codec::Text => "text/plain; charset=utf-8",
-            other => other.media_type(),
+/// Codecs of the other bindings, named one by one: the compiler then asks what
+/// is to become of a new one.
+macro_rules! not_rest {
+    () => {
+        Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::Cdr | Codec::TokenXml
+    };
+}
+
+// Messages are generic and serde's and prost's traits have no trait objects, so a row cannot hold
+// function pointers: the table expands to one `match` per function instead.
+macro_rules! rest_codecs {
+    ($(
+        $codec:ident {
+            content_type: $content_type:expr,
+            reads: $reads:expr,
+            libraries: $libraries:expr,
+            write: |$message:pat_param| $write:expr,
+            read: |$body:pat_param| $read:expr,
+            error: |$contract:pat_param, $text:pat_param| $error:expr,
         }
-    }
-
-    fn reads(self, media_type: &str) -> bool {
-        let also = match self {
-            Codec::Xml => "text/xml",
-            other => other.media_type(),
-        };
-        [self.media_type(), also]
-            .iter()
-            .any(|own| media_type.eq_ignore_ascii_case(own))
-    }
-
-    fn write<M: Message>(self, message: &M) -> Vec<u8> {
-        match self {
-            Codec::Json => serde_json::to_vec(message).expect("messages are maps with text keys"),
-            Codec::Xml => xml::write(message),
-            Codec::Cbor => cbor(message),
-            Codec::Msgpack => msgpack(message),
-            Codec::Protobuf => message.encode_to_vec(),
-            Codec::Text | not_rest!() => unreachable!("{NO_FORM}"),
-        }
-    }
-
-    fn read<M: Message>(self, body: &[u8]) -> Result<M, String> {
-        match self {
-            Codec::Json => serde_json::from_slice::<Object<M>>(body)
-                .map(|object| object.0)
-                .map_err(|error| error.to_string()),
-            Codec::Xml => xml::read(body).map_err(|error| error.to_string()),
-            Codec::Cbor => {
-                let mut rest = body;
-                let read: Object<M> =
-                    ciborium::from_reader(&mut rest).map_err(|error| error.to_string())?;
-                whole(read, rest.len())
+    )*) => {
+        impl Representation for Codec {
+            fn content_type(self) -> &'static str {
+                match self {
+                    $(Codec::$codec => $content_type,)*
+                    not_rest!() => self.media_type(),
+                }
             }
-            Codec::Msgpack => {
-                let mut rest = body;
-                let read = Object::deserialize(&mut rmp_serde::Deserializer::new(&mut rest));
-                whole(read.map_err(|error| error.to_string())?, rest.len())
-            }
-            Codec::Protobuf => lists::from_protobuf(body).map_err(|error| error.to_string()),
-            Codec::Text | not_rest!() => Err(NO_FORM.to_owned()),
-        }
-    }
 
-    fn problem(self, contract: Contract, text: String) -> Vec<u8> {
-        match self {
-            Codec::Json => {
-                serde_json::to_vec(&ErrorBody { error: &text }).expect("a text can be written")
+            fn reads(self, media_type: &str) -> bool {
+                let own: &[&str] = match self {
+                    $(Codec::$codec => &$reads,)*
+                    not_rest!() => &[],
+                };
+                own.iter().any(|own| media_type.eq_ignore_ascii_case(own))
             }
-            Codec::Xml => xml::write_error(contract, &text),
-            Codec::Cbor => cbor(&ErrorBody { error: &text }),
-            Codec::Msgpack => msgpack(&ErrorBody { error: &text }),
-            Codec::Protobuf => ErrorMessage { error: text }.encode_to_vec(),
-            Codec::Text | not_rest!() => text.into_bytes(),
+
+            fn write<M: Message>(self, message: &M) -> Vec<u8> {
+                match self {
+                    $(Codec::$codec => { let $message = message; $write })*
+                    not_rest!() => unreachable!("{NO_FORM}"),
+                }
+            }
+
+            fn read<M: Message>(self, body: &[u8]) -> Result<M, String> {
+                match self {
+                    $(Codec::$codec => { let $body = body; $read })*
+                    not_rest!() => Err(NO_FORM.to_owned()),
+                }
+            }
+
+            fn write_error(self, contract: Contract, text: &str) -> Vec<u8> {
+                match self {
+                    $(Codec::$codec => { let ($contract, $text) = (contract, text); $error })*
+                    not_rest!() => text.as_bytes().to_vec(),
+                }
+            }
+
+            fn libraries(self) -> &'static [&'static str] {
+                match self {
+                    $(Codec::$codec => &$libraries,)*
+                    Codec::SoapLiteral | Codec::SoapRpc => &["quick-xml"],
+                    // No library maps values to the encoding of SOAP 1.1 section 5.
+                    Codec::SoapEncoded => &["quick-xml", OWN],
+                    Codec::Cdr | Codec::TokenXml => &[OWN],
+                }
+            }
         }
+    };
+}
+
+rest_codecs! {
+    Json {
+        content_type: "application/json",
+        reads: ["application/json"],
+        libraries: ["serde_json"],
+        write: |message| serde_json::to_vec(message).expect(SERIALIZABLE),
+        read: |body| match serde_json::from_slice::<Object<M>>(body) {
+            Ok(object) => Ok(object.0),
+            Err(error) => Err(error.to_string()),
+        },
+        error: |_, text| serde_json::to_vec(&ErrorBody { error: text }).expect(SERIALIZABLE),
     }
+    Xml {
+        content_type: "application/xml",
+        // Both name the same format (RFC 7303 section 9.2).
+        reads: ["application/xml", "text/xml"],
+        libraries: ["quick-xml"],
+        write: |message| xml::write(message),
+        read: |body| xml::read(body).map_err(|error| error.to_string()),
+        error: |contract, text| xml::write_error(contract, text),
+    }
+    Cbor {
+        content_type: "application/cbor",
+        reads: ["application/cbor"],
+        libraries: ["ciborium"],
+        write: |message| cbor(message),
+        read: |body| {
+            let mut rest = body;
+            let read = ciborium::from_reader::<Object<M>, _>(&mut rest);
+            whole(read.map_err(|error| error.to_string())?, rest.len())
+        },
+        error: |_, text| cbor(&ErrorBody { error: text }),
+    }
+    Msgpack {
+        content_type: "application/vnd.msgpack",
+        reads: ["application/vnd.msgpack"],
+        libraries: ["rmp-serde"],
+        write: |message| rmp_serde::to_vec_named(message).expect(SERIALIZABLE),
+        read: |body| {
+            let mut rest = body;
+            let read = Object::deserialize(&mut rmp_serde::Deserializer::new(&mut rest));
+            whole(read.map_err(|error| error.to_string())?, rest.len())
+        },
+        error: |_, text| rmp_serde::to_vec_named(&ErrorBody { error: text }).expect(SERIALIZABLE),
+    }
+    Protobuf {
+        content_type: "application/x-protobuf",
+        reads: ["application/x-protobuf"],
+        libraries: ["prost"],
+        write: |message| message.encode_to_vec(),
+        read: |body| lists::from_protobuf(body).map_err(|error| error.to_string()),
+        error: |_, text| ErrorMessage { error: text.to_owned() }.encode_to_vec(),
+    }
+    Text {
+        content_type: "text/plain; charset=utf-8",
+        reads: ["text/plain"],
+        libraries: [OWN],
+        // Hello's reply is the only message in text, and `binding::rest` sends it as it is.
+        write: |_| unreachable!("{NO_FORM}"),
+        read: |_| Err(NO_FORM.to_owned()),
+        error: |_, text| text.as_bytes().to_vec(),
+    }
+}
+
+const NO_FORM: &str = "the codec has no form for messages of fields";
+
+// Serializers into memory fail only on maps whose keys are no texts, and no message has one.
+const SERIALIZABLE: &str = "messages are maps with text keys";
+
+/// The body of an error in JSON, CBOR and MessagePack.
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    error: &'a str,
+}
+
+/// An application error in protobuf (contracts/README.md, REST).
+#[derive(Clone, PartialEq, prost::Message)]
+struct ErrorMessage {
+    #[prost(string, tag = "1")]
+    error: String,
 }
 
 fn cbor(message: &impl Serialize) -> Vec<u8> {
     let mut out = Vec::new();
-    ciborium::into_writer(message, &mut out).expect("messages are maps with text keys");
+    ciborium::into_writer(message, &mut out).expect(SERIALIZABLE);
     out
-}
-
-fn msgpack(message: &impl Serialize) -> Vec<u8> {
-    rmp_serde::to_vec_named(message).expect("messages are maps with text keys")
 }
 
 /// The message, when nothing follows it.
@@ -135,5 +200,19 @@ fn whole<M>(read: Object<M>, left: usize) -> Result<M, String> {
     match left {
         0 => Ok(read.0),
         _ => Err(format!("{left} bytes follow the message")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_the_media_type_of_the_axis_table() {
+        for codec in Codec::ALL {
+            let content_type = codec.content_type();
+            let essence = content_type.split(';').next();
+            assert_eq!(essence, codec.media_type().split(';').next(), "{codec}");
+        }
     }
 }

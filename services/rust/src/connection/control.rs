@@ -65,8 +65,10 @@ impl Control {
         let Some(state) = &self.0 else {
             return Command::Carry;
         };
+        // Before anything else: a frozen service neither reads nor writes.
         state.gate.pass();
         let mut waker = state.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        // Stored before the command is read: a command that comes in between wakes the task.
         *waker = Some(context.waker().clone());
         match state.command.load(Ordering::SeqCst) {
             1 => Command::Close,
@@ -98,6 +100,7 @@ impl Gate {
     pub(crate) fn shut(&self, time: Duration) {
         let until = (self.epoch.elapsed() + time).as_micros();
         let until = u64::try_from(until).unwrap_or(u64::MAX);
+        // A later freeze never shortens one that is under way.
         self.shut_until_us.fetch_max(until, Ordering::SeqCst);
         self.pass();
     }
@@ -107,6 +110,7 @@ impl Gate {
         let until = Duration::from_micros(self.shut_until_us.load(Ordering::SeqCst));
         let now = self.epoch.elapsed();
         if let Some(left) = until.checked_sub(now) {
+            // On purpose the thread and not the task: a stop-the-world pause stops everything.
             std::thread::sleep(left);
         }
     }

@@ -87,6 +87,8 @@ impl FaultIo {
         let Some(splitter) = &mut self.io_options.splitter else {
             return Pin::new(&mut self.socket).poll_write_vectored(context, slices);
         };
+        // A clone, because the kernel may take fewer bytes than offered: the splitter itself follows
+        // only those that were sent.
         let allowed = one_send(splitter.clone(), slices);
         let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(context, &allowed))?;
         follow(splitter, &allowed, written);
@@ -171,6 +173,7 @@ impl AsyncRead for FaultIo {
         let command = this.io_options.control.poll_command(context);
         ready!(this.execute(context, command))?;
         ready!(Pin::new(&mut this.socket).poll_read(context, buffer))?;
+        // The kernel leaves quickack mode on its own (tcp(7)), so once is not enough.
         if let Some(on) = this.io_options.quickack {
             this.socket.set_quickack(on)?;
         }
@@ -228,6 +231,7 @@ impl AsyncWrite for FaultIo {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        // The wait is between the last byte and the FIN, where slow servers have it.
         if let Some(delay) = this.io_options.close_delay {
             let closing = this.closing.get_or_insert_with(|| Box::pin(sleep(delay)));
             ready!(closing.as_mut().poll(context));

@@ -91,6 +91,7 @@ impl Http1 {
                 }
                 Reach { bytes: taken, last }
             }
+            // Chunked or until-close: what follows is body until the connection ends.
             Http1::Rest => Reach {
                 bytes: bytes.len(),
                 last: false,
@@ -110,6 +111,7 @@ impl Http1 {
 
 /// How many of `bytes` belong to the header that began with `sent`, if it ends in them.
 fn header_end(sent: &[u8], bytes: &[u8]) -> Option<usize> {
+    // The end may lie across two writes: at most three of its four bytes are in the first.
     let seam = &sent[sent.len().saturating_sub(HEADER_END.len() - 1)..];
     let mut joined = seam.to_vec();
     joined.extend_from_slice(&bytes[..bytes.len().min(HEADER_END.len() - 1)]);

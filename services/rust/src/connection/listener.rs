@@ -96,8 +96,10 @@ pub(crate) fn listen_tcp(
         SocketAddr::V6(_) => TcpSocket::new_v6(),
     }
     .map_err(refusal)?;
+    // A port in TIME_WAIT would otherwise be refused for a minute (socket(7)).
     socket.set_reuseaddr(true).map_err(refusal)?;
     if let Some(bytes) = window {
+        // Before listen: the window scale is fixed in the SYN-ACK (tcp(7), RFC 7323).
         set_window(&socket, bytes)?;
     }
     socket.bind(address).map_err(refusal)?;
@@ -246,6 +248,7 @@ impl Listener {
     }
 
     async fn try_accept(&self) -> io::Result<FaultIo> {
+        // The service's call to itself bypasses TLS and is not counted as a connection.
         let own = self
             .own
             .lock()
@@ -270,6 +273,7 @@ impl Listener {
         if let Some(on) = self.options.quickack {
             socket.set_quickack(on)?;
         }
+        // Last, so that a connection counts once, when everything asked for is set.
         self.metrics.connection();
         Ok(FaultIo::new(socket, self.io_options()))
     }

@@ -38,6 +38,7 @@ pub(crate) fn tls_config(config: &ServiceConfig) -> Result<Option<Arc<ServerConf
     let key_file = given("tls.key", config.tls.key.as_deref())?;
     let key = PrivateKeyDer::from_pem_file(key_file)
         .map_err(|error| unusable("tls.key", key_file, &error))?;
+    // Named and not the process default: rustls panics where a program links two providers.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -49,6 +50,7 @@ pub(crate) fn tls_config(config: &ServiceConfig) -> Result<Option<Arc<ServerConf
     let mut tls = builder
         .with_single_cert(certificates, key)
         .map_err(|error| unusable("tls.key", key_file, &error))?;
+    // Without a match rustls ends the handshake with no_application_protocol (RFC 7301 section 3.2).
     tls.alpn_protocols = protocols(config.stack.transport);
     Ok(Some(Arc::new(tls)))
 }

@@ -79,6 +79,7 @@ impl Corrupt for String {
         let middle = self.char_indices().nth(self.chars().count() / 2);
         match middle {
             Some((at, old)) => {
+                // Never the same letter, and ASCII: the text stays legal in every codec.
                 let new = if old == 'x' { "y" } else { "x" };
                 self.replace_range(at..at + old.len_utf8(), new);
             }
@@ -88,6 +89,7 @@ impl Corrupt for String {
 
     fn shorten(&mut self) {
         match self.pop() {
+            // A letter of several bytes is replaced by one byte less of ASCII.
             Some(last) => self.extend(std::iter::repeat_n('x', last.len_utf8() - 1)),
             None => self.push('x'),
         }
@@ -98,6 +100,7 @@ impl Corrupt for Vec<u8> {
     fn change(&mut self) {
         let middle = self.len() / 2;
         match self.get_mut(middle) {
+            // In the middle, where neither a length nor a prefix is.
             Some(byte) => *byte ^= 1,
             None => self.push(b'x'),
         }

@@ -46,6 +46,7 @@ impl Delays {
             if given <= BUSY_WAIT_MAX {
                 self.busy_wait(start, given - SPIN_LAST).await;
             }
+            // Alone, a longer spin costs nobody anything and makes up for a timer that is late.
             let rest = if self.alone() {
                 SPIN_LAST_ALONE
             } else {
@@ -67,6 +68,7 @@ impl Delays {
     async fn busy_wait(&self, start: Instant, until: Duration) {
         while start.elapsed() < until && self.alone() {
             spin(SPIN_SLICE);
+            // Other calls of the same thread are served between two turns.
             tokio::task::yield_now().await;
         }
     }

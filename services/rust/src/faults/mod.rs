@@ -145,6 +145,8 @@ impl FaultSwitches {
     /// What happens to the call with that number, counted from 1.
     pub(crate) fn action(&self, call: u64) -> FaultAction {
         let chosen = |switch: Option<Every>| switch.is_some_and(|s| call % s.every == 0);
+        // The order of this chain is that of the documentation: exit, hang, reset, garbage, endless,
+        // close, wrong.
         if self.exit_at_call.is_some_and(|n| n.get() == call) {
             FaultAction::Exit
         } else if chosen(self.hang) {

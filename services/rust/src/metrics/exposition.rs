@@ -18,7 +18,7 @@ use wirelab_contract::Contract;
 use wirelab_contract::complain;
 
 use super::own_process;
-use crate::metrics::sample;
+use crate::metrics::{labelled, sample};
 use crate::service::state::ServiceState;
 
 /// Pause after an accept that failed.
@@ -46,6 +46,19 @@ async fn page(State(state): State<Arc<ServiceState>>) -> impl IntoResponse {
             "wirelab_money_total",
             "gauge",
             state.model.money(),
+        );
+    }
+    if let Some(database) = &state.database {
+        let usage = database.usage();
+        let counts = [usage.in_use, usage.idle];
+        let name = "wirelab_store_connections";
+        labelled(
+            &mut page,
+            name,
+            "gauge",
+            "state",
+            &["in_use", "idle"],
+            &counts,
         );
     }
     let runtime = Handle::current().metrics();

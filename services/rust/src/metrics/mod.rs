@@ -81,6 +81,7 @@ impl Metrics {
         book.arrived += 1;
         book.calls[operation as usize] += 1;
         book.in_flight += 1;
+        // Sum of ends less sum of starts: time in calls without a timestamp per call.
         book.balance_ns -= now;
         Some(book.arrived)
     }
@@ -147,11 +148,12 @@ impl Metrics {
             let (names, counts): (Vec<_>, Vec<_>) = own
                 .map(|operation| (operation.name(), counts[operation as usize]))
                 .unzip();
-            counters(page, name, "operation", &names, &counts);
+            labelled(page, name, "counter", "operation", &names, &counts);
         }
-        counters(
+        labelled(
             page,
             "wirelab_faults_total",
+            "counter",
             "fault",
             &FaultAction::NAMES,
             &book.faults,
@@ -206,8 +208,16 @@ pub(crate) fn sample(page: &mut String, name: &str, of: &str, value: impl std::f
     line(page, format_args!("{name} {value}"));
 }
 
-fn counters(page: &mut String, name: &str, label: &str, values: &[&str], counts: &[u64]) {
-    kind(page, name, "counter");
+/// Appends a metric that has one value for each value of a label.
+pub(crate) fn labelled(
+    page: &mut String,
+    name: &str,
+    of: &str,
+    label: &str,
+    values: &[&str],
+    counts: &[u64],
+) {
+    kind(page, name, of);
     for (value, count) in values.iter().zip(counts) {
         line(page, format_args!("{name}{{{label}=\"{value}\"}} {count}"));
     }

@@ -144,6 +144,7 @@ impl Mutation {
         state: &State,
         mut request: O::Request,
     ) -> Result<O::Reply, String> {
+        // One lock for the whole answer: a mutant that compares calls needs them in one order.
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         if let Act::Request(change) = self.mutant.act {
             change(&mut request);

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceConfig {
-    /// The contract to serve: `transfer`, `charging` or `calendar`.
+    /// The contract to serve: `transfer`, `charging`, `calendar` or `records`.
     pub contract: String,
     /// How to speak it.
     pub stack: Stack,
@@ -101,6 +101,15 @@ pub struct Store {
     pub accounts: u32,
     /// What each account holds at the start, in the smallest unit of money.
     pub balance: u32,
+    /// Records: where rows are kept.
+    pub kind: StoreKind,
+    /// Records with sqlite: the path of the file, which is made anew; with postgres: the
+    /// database's URL.
+    pub url: Option<String>,
+    /// Connections to the database at most; null: the library's default.
+    pub pool: Option<u32>,
+    /// How long a call waits for a free connection and for the database, in milliseconds.
+    pub timeout_ms: u64,
     /// With binding soap: who a request's UsernameToken must name; null: no token is needed.
     pub username: Option<String>,
     /// With binding soap: the password that it must carry.
@@ -113,8 +122,42 @@ impl Default for Store {
             hello_bytes: 14,
             accounts: 1_000,
             balance: 1_000_000_000,
+            kind: StoreKind::default(),
+            url: None,
+            pool: None,
+            timeout_ms: 2_000,
             username: None,
             password: None,
+        }
+    }
+}
+
+/// Where a service of records keeps its rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StoreKind {
+    /// In the service's memory.
+    #[default]
+    Memory,
+    /// SQLite.
+    Sqlite,
+    /// H2.
+    H2,
+    /// HSQLDB.
+    Hsqldb,
+    /// PostgreSQL.
+    Postgres,
+}
+
+impl StoreKind {
+    /// The value of the axis `store`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            StoreKind::Memory => "memory",
+            StoreKind::Sqlite => "sqlite",
+            StoreKind::H2 => "h2",
+            StoreKind::Hsqldb => "hsqldb",
+            StoreKind::Postgres => "postgres",
         }
     }
 }

@@ -21,18 +21,20 @@ use wirelab_contract::complain;
 use crate::binding::http::calls::Calls;
 use crate::binding::raw::reports::Reports;
 use crate::binding::{grpc, http, iiop, raw, rest, soap};
+use crate::codec::Representation as _;
 use crate::codec::compression::Compressor as _;
 use crate::connection::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
 use crate::metrics::exposition;
 use crate::refusal::{Refusal, Refused};
+use crate::service::database::Database;
 use crate::service::state::{FAULT_EXIT, ServiceState};
 use config::ServiceConfig;
-use config::Stack;
+use config::{Stack, StoreKind};
 use ready::{OWN, Ready, Role};
 use self_call::SelfCallError;
 use shutdown::Shutdown;
 use validation::{H2_CONNECTION_WINDOW_MIN, check};
-use wirelab_stack::{Binding, Codec, Compression, Reply, Security, Transport};
+use wirelab_stack::{Binding, Compression, Reply, Security, Transport};
 
 /// Exit code of a refused configuration.
 const REFUSED_EXIT: u8 = 2;
@@ -78,11 +80,13 @@ fn broken(error: &dyn std::error::Error) -> ExitCode {
 }
 
 fn run() -> Result<ExitCode, StartError> {
+    // First: threads inherit the signal mask of the thread that starts them (pthread_sigmask(3)).
     let shutdown = Shutdown::new()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let config = ServiceConfig::parse(&line)?;
     let contract = check(&config)?;
+    // After the checks, so that a wrong configuration is refused and not hidden.
     if config.faults.fail_start {
         return Ok(ExitCode::from(FAULT_EXIT as u8));
     }
@@ -110,7 +114,10 @@ async fn serve(
     contract: Contract,
     shutdown: &Shutdown,
 ) -> Result<(), StartError> {
-    let state = Arc::new(ServiceState::new(&config, contract));
+    // Before the port is open: whoever can connect finds the tables reset.
+    let database = Database::open(&config.store).await?;
+    let store_pool = database.as_ref().map(Database::connections_max);
+    let state = Arc::new(ServiceState::new(&config, contract, database));
     let gate = config
         .faults
         .touch_connections()
@@ -125,7 +132,8 @@ async fn serve(
         None,
     )?;
     let report = report_listener(&config)?;
-    let ready = ready(&config, contract, &listener, &page, report.as_ref())?;
+    let mut ready = ready(&config, contract, &listener, &page, report.as_ref())?;
+    ready.set.insert("store_pool".to_owned(), store_pool.into());
     let own = match config.stack.security {
         Security::None => None,
         Security::Tls | Security::Mtls => Some(listener.self_connection()?),
@@ -145,6 +153,7 @@ async fn serve(
     let serving = stack(listener, task_config, task_state, reports, shutdown.clone());
     let serving = tokio::spawn(serving);
     self_call::call(&ready, &config, &state, own).await?;
+    // After the self-call, which must not be counted.
     state.metrics.open();
     print_line(&ready)?;
     serving.await.map_err(io::Error::other)?
@@ -207,32 +216,22 @@ fn ready(
         pid: std::process::id(),
         language: "rust".to_owned(),
         runtime: ready::runtime(),
-        libraries: ready::libraries(&libraries(&config.stack)),
+        libraries: ready::libraries(&libraries(&config.stack, config.store.kind)),
         set: settings(config, listener)?,
     })
 }
 
 /// The libraries on a stack's request path, by role.
-fn libraries(stack: &Stack) -> Vec<(Role, &'static str)> {
+fn libraries(stack: &Stack, store: StoreKind) -> Vec<(Role, &'static str)> {
     let server: &[&str] = match (stack.binding, stack.transport) {
         (Binding::Grpc, _) => &["tonic", "hyper", "h2", "tokio"],
         (Binding::Rest | Binding::Soap, Transport::Http2) => &["axum", "hyper", "h2", "tokio"],
         (Binding::Rest | Binding::Soap, _) => &["axum", "hyper", "tokio"],
         (Binding::Iiop | Binding::Raw, _) => &[OWN, "tokio"],
     };
-    let codec: &[&str] = match stack.codec {
-        Codec::Json => &["serde_json"],
-        Codec::Cbor => &["ciborium"],
-        Codec::Msgpack => &["rmp-serde"],
-        Codec::Protobuf => &["prost"],
-        Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc => &["quick-xml"],
-        // The mapping of values to the encoding of SOAP 1.1 section 5.
-        Codec::SoapEncoded => &["quick-xml", OWN],
-        Codec::Text | Codec::Cdr | Codec::TokenXml => &[OWN],
-    };
     let of = |role: Role| move |&name: &&'static str| (role, name);
     let mut rows: Vec<_> = server.iter().map(of(Role::Server)).collect();
-    rows.extend(codec.iter().map(of(Role::Codec)));
+    rows.extend(stack.codec.libraries().iter().map(of(Role::Codec)));
     rows.extend(match stack.compression {
         Compression::None => None,
         Compression::Gzip => Some((Role::Compression, "flate2")),
@@ -241,6 +240,12 @@ fn libraries(stack: &Stack) -> Vec<(Role, &'static str)> {
     if stack.security != Security::None {
         rows.push((Role::Tls, "rustls"));
     }
+    let store: &[&str] = match store {
+        StoreKind::Sqlite => &["sqlx", "libsqlite3-sys"],
+        StoreKind::Postgres => &["sqlx"],
+        StoreKind::Memory | StoreKind::H2 | StoreKind::Hsqldb => &[],
+    };
+    rows.extend(store.iter().map(of(Role::Store)));
     rows
 }
 
@@ -279,6 +284,7 @@ fn settings(
         "hello_bytes": config.store.hello_bytes,
         "accounts": config.store.accounts,
         "balance": config.store.balance,
+        "store": config.store.kind,
         "mutant": config.faults.mutant,
     });
     Ok(serde_json::from_value(settings).expect("the settings are an object"))

@@ -56,6 +56,8 @@ pub enum Role {
     Compression,
     /// Encrypts connections.
     Tls,
+    /// Driver and pool of the database.
+    Store,
 }
 
 /// The name of code of this project, where no maintained library does the work.

@@ -83,6 +83,7 @@ impl Shutdown {
 
     fn order(&self) -> ! {
         self.sender.send_replace(true);
+        // A thread of its own and not a task: the runtime may be frozen, or busy without end.
         thread::sleep(GRACE);
         self.remove_socket();
         std::process::exit(0);

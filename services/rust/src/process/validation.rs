@@ -14,7 +14,7 @@ use crate::connection::tls;
 use crate::faults::{FaultSwitches, Wrong};
 use crate::mutants;
 use crate::process::config::ServiceConfig;
-use crate::process::config::Stack;
+use crate::process::config::{Stack, Store, StoreKind};
 use crate::refusal::Refusal;
 
 /// Most threads that may be asked for.
@@ -37,14 +37,16 @@ const BALANCE_MAX: u32 = i32::MAX as u32;
 pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
     let contract: Contract = config.contract.parse().map_err(|_| {
         let message = format!("there is no contract {:?} here", config.contract);
-        let remedy = "use contract=transfer, charging or calendar";
+        let remedy = "use contract=transfer, charging, calendar or records";
         Refusal::new("contract", message, remedy)
     })?;
-    check_offer(&config.stack, contract)?;
+    // From the general to the special: the first refusal should name the widest mistake.
+    check_offer(config, contract)?;
     check_text(&config.stack, contract)?;
     check_windows(config)?;
     check_rules(config)?;
     check_store(config)?;
+    check_database(&config.store, config.faults.mutant.is_some(), contract)?;
     check_faults(config, contract)?;
     check_limits(config)?;
     if config.stack.security == Security::None
@@ -80,6 +82,8 @@ struct Offer {
     transports: Vec<Transport>,
     compression: Vec<Compression>,
     security: Vec<Security>,
+    /// Stores of `records`.
+    stores: Vec<StoreKind>,
     contracts: Vec<String>,
 }
 
@@ -92,7 +96,8 @@ fn names<T: ToString>(values: &[T]) -> String {
     names.join(", ")
 }
 
-fn check_offer(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
+fn check_offer(config: &ServiceConfig, contract: Contract) -> Result<(), Refusal> {
+    let stack = &config.stack;
     let binding = stack.binding;
     let offer = MANIFEST
         .serves
@@ -103,6 +108,8 @@ fn check_offer(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
         Refusal::new("stack.binding", message, "see service.json")
     })?;
     let contract = contract.to_string();
+    let stores: Vec<&str> = offer.stores.iter().map(|store| store.name()).collect();
+    offered("store.kind", binding, &config.store.kind.name(), &stores)?;
     offered("stack.codec", binding, &stack.codec, &offer.codecs)?;
     offered(
         "stack.transport",
@@ -161,6 +168,7 @@ fn axes(config: &ServiceConfig) -> AxisMap {
     let (stack, socket) = (&config.stack, &config.socket);
     let mut axes = AxisMap::new(stack.binding);
     let mut set = |axis, value: &str| axes.set(axis, value).expect("an axis and its value");
+    // Every axis that a service honours, so that the rules see the stack as the lab does.
     set("codec", stack.codec.name());
     set("transport", stack.transport.name());
     set("compression", stack.compression.name());
@@ -242,6 +250,55 @@ fn check_store(config: &ServiceConfig) -> Result<(), Refusal> {
         other,
         "give both with binding=soap, or neither",
     ))
+}
+
+/// Refuses what the store of `records` cannot be.
+fn check_database(store: &Store, mutant: bool, contract: Contract) -> Result<(), Refusal> {
+    let refuse = |option, message: &str, remedy| Err(Refusal::new(option, message, remedy));
+    if store.kind == StoreKind::Memory {
+        return match (&store.url, store.pool) {
+            (None, None) => Ok(()),
+            (Some(_), _) => refuse(
+                "store.url",
+                "store.kind=memory uses no database",
+                "leave it out, or use store.kind=sqlite or postgres",
+            ),
+            (None, Some(_)) => refuse(
+                "store.pool",
+                "store.kind=memory has no connections",
+                "leave it out, or use store.kind=sqlite or postgres",
+            ),
+        };
+    }
+    if contract != Contract::Records {
+        let message = format!("{contract} keeps its state in memory");
+        return refuse(
+            "store.kind",
+            &message,
+            "use store.kind=memory or contract=records",
+        );
+    }
+    // A mutant changes what the canonical model answers, and the model has no database.
+    if mutant {
+        let message = "mutants keep their rows in memory";
+        return refuse("faults.mutant", message, "use store.kind=memory");
+    }
+    if store.url.as_deref().unwrap_or_default().is_empty() {
+        let message = "this store needs a database, and none is named";
+        let remedy = "name a file for sqlite, or a URL for postgres";
+        return refuse("store.url", message, remedy);
+    }
+    if store.pool == Some(0) {
+        return refuse(
+            "store.pool",
+            "no call is served by 0 connections",
+            "use at least 1",
+        );
+    }
+    if store.timeout_ms == 0 {
+        return refuse("store.timeout_ms", "no call takes 0 ms", "use at least 1");
+    }
+    Ok(())
 }
 
 fn check_faults(config: &ServiceConfig, contract: Contract) -> Result<(), Refusal> {

@@ -33,7 +33,7 @@ fn what_can_be_honoured_is_not_refused() {
 #[test]
 fn what_cannot_be_honoured_is_refused_by_name() {
     for (changes, option) in [
-        (r#"{"contract": "records"}"#, "contract"),
+        (r#"{"contract": "petclinic"}"#, "contract"),
         (r#"{"contrct": "transfer"}"#, "contrct"),
         (r#"{"store": {"accounts": 0}}"#, "store.accounts"),
         (r#"{"store": {"balance": 2147483648}}"#, "store.balance"),

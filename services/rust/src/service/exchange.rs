@@ -1,6 +1,7 @@
 //! Calls on a connection that the service itself reads and writes: what
 //! happens to each before and after its handler, as `calls` does it over HTTP.
 
+use std::future::Future;
 use std::io;
 use std::time::Duration;
 
@@ -82,7 +83,11 @@ pub(crate) trait Handler {
     /// What answers are.
     type Message;
     /// The answer, wrong where a corruptor came with the call.
-    fn answer(self, state: &ServiceState, corruptor: Option<&Corruptor>) -> Answer<Self::Message>;
+    fn answer(
+        self,
+        state: &ServiceState,
+        corruptor: Option<&Corruptor>,
+    ) -> impl Future<Output = Answer<Self::Message>> + Send;
     /// An error of the service in place of a reply.
     fn wrong_status(&self) -> Self::Message;
 }
@@ -95,7 +100,7 @@ pub(crate) async fn serve<H: Handler>(
     handler: H,
 ) -> Delivery<H::Message> {
     let Some(arrival) = state.arrive(operation) else {
-        return Delivery::whole(handler.answer(state, None).message);
+        return Delivery::whole(handler.answer(state, None).await.message);
     };
     match arrival.action {
         FaultAction::Hang => {
@@ -124,7 +129,7 @@ async fn answered<H: Handler>(
 ) -> Delivery<H::Message> {
     let instead =
         (arrival.action == FaultAction::Wrong(Wrong::Status)).then(|| handler.wrong_status());
-    let answer = handler.answer(state, arrival.corruptor().as_ref());
+    let answer = handler.answer(state, arrival.corruptor().as_ref()).await;
     state.delay(arrival.operation).await;
     if answer.refused {
         arrival.refused();
@@ -161,6 +166,7 @@ pub(crate) async fn deliver(
         }
         DeliveryMode::Command(command) => {
             control.send(command);
+            // The write makes the connection look at its command; these bytes never leave.
             send(out, b"never sent", 0).await
         }
         DeliveryMode::Endless => {

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wirelab_contract::{Contract, Operation, State, Unary};
+use wirelab_contract::{ApplicationError, Contract, Operation, State, Unary};
 
+use super::database::Database;
 use crate::connection::control::Gate;
 use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::faults::delay::Delays;
@@ -28,6 +29,8 @@ pub(crate) struct ServiceState {
     pub(crate) stack: Stack,
     /// What the contract's operations work on.
     pub(crate) model: State,
+    /// Where the rows of `records` are, when not in `model`.
+    pub(crate) database: Option<Database>,
     /// Counters.
     pub(crate) metrics: Arc<Metrics>,
     /// Shut while the service is frozen.
@@ -37,6 +40,21 @@ pub(crate) struct ServiceState {
     faults: FaultSwitches,
     delays: Delays,
     text_check: TextCheck,
+}
+
+/// Why a call has no reply.
+#[derive(Debug)]
+pub(crate) enum CallError {
+    /// The contract demands an error with this text.
+    Application(String),
+    /// The database cannot be reached, or no connection of its pool is free.
+    Unavailable,
+}
+
+impl From<ApplicationError> for CallError {
+    fn from(error: ApplicationError) -> Self {
+        CallError::Application(error.to_string())
+    }
 }
 
 /// A call that has arrived. It is in flight until this is dropped.
@@ -80,7 +98,11 @@ impl Arrival {
 
 impl ServiceState {
     /// A state for what `config` asks for, before its first call.
-    pub(crate) fn new(config: &ServiceConfig, contract: Contract) -> Self {
+    pub(crate) fn new(
+        config: &ServiceConfig,
+        contract: Contract,
+        database: Option<Database>,
+    ) -> Self {
         let store = wirelab_contract::Store {
             hello_bytes: config.store.hello_bytes,
             // Checked to fit before.
@@ -91,6 +113,7 @@ impl ServiceState {
             contract,
             stack: config.stack.clone(),
             model: State::new(&store),
+            database,
             metrics: Arc::new(Metrics::new(contract)),
             gate: Arc::new(Gate::new()),
             mutation: config.faults.mutant.as_deref().and_then(Mutation::new),
@@ -112,6 +135,7 @@ impl ServiceState {
         }
         let action = self.faults.action(number);
         if action == FaultAction::Exit {
+            // At once: no destructor runs and no socket is closed in order, as in a crash.
             std::process::exit(FAULT_EXIT);
         }
         Some(Arrival {
@@ -139,23 +163,31 @@ impl ServiceState {
         }
     }
 
-    /// The reply to a request, or the text of the application error.
-    pub(crate) fn answer<O: Unary>(
+    /// The reply to a request.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) async fn answer<O: Unary>(
         &self,
         request: O::Request,
         corruptor: Option<&Corruptor>,
-    ) -> Result<O::Reply, String> {
+    ) -> Result<O::Reply, CallError> {
         if O::OPERATION == Operation::Hello {
             self.check_text();
         }
-        let found = match &self.mutation {
-            None => O::answer(&self.model, request).map_err(|error| error.to_string()),
-            Some(mutation) => mutation.answer::<O>(&self.model, request),
+        let found = match (&self.mutation, &self.database) {
+            (None, None) => O::answer(&self.model, request).map_err(CallError::from),
+            (None, Some(database)) => database.answer::<O>(request).await,
+            (Some(mutation), _) => mutation
+                .answer::<O>(&self.model, request)
+                .map_err(CallError::Application),
         };
-        match (found, corruptor) {
-            (found, None) => found,
-            (Ok(reply), Some(_)) => Ok(corrupt(reply, corruptor)),
-            (Err(text), Some(_)) => Err(corrupt_text(text, corruptor)),
+        match found {
+            Ok(reply) => Ok(corrupt(reply, corruptor)),
+            Err(CallError::Application(text)) => {
+                Err(CallError::Application(corrupt_text(text, corruptor)))
+            }
+            Err(CallError::Unavailable) => Err(CallError::Unavailable),
         }
     }
 }

@@ -29,6 +29,10 @@ pub mod generated {
     pub mod calendar {
         tonic::include_proto!("wirelab.calendar.v1");
     }
+
+    pub mod records {
+        tonic::include_proto!("wirelab.records.v1");
+    }
 }
 
 /// A process that was given a configuration.

@@ -84,6 +84,7 @@ where
             return Box::pin(async move { Ok(reply.await?.map(ReplyBody::pass)) });
         };
         let (inner, state) = (self.inner.clone(), Arc::clone(&self.state));
+        // A download is in flight until its last chunk has left, all others until their reply is made.
         let lasts = operation == Some(Operation::Download);
         Box::pin(async move {
             let response = serve(&state, inner, request, &arrival).await;
@@ -112,12 +113,15 @@ where
     match arrival.action {
         FaultAction::Hang => {
             arrival.fault_injected();
+            // The future is dropped with its connection, and the arrival with it.
             return pending().await;
         }
         FaultAction::Reset => return cut(arrival, &control, Command::Reset),
         FaultAction::Garbage => return cut(arrival, &control, Command::Garbage),
         _ => {}
     }
+    // The handler makes these mistakes itself, before it encodes: a reply that is corrupted as
+    // bytes would no longer be well-formed, and would test the parser and not the comparison.
     if let Some(corruptor) = arrival.corruptor() {
         request.extensions_mut().insert(corruptor);
     }
@@ -143,6 +147,8 @@ fn cut<B>(arrival: &Arrival, control: &Control, command: Command) -> Response<Re
 
 fn is_application_error<B>(grpc: bool, response: &Response<B>) -> bool {
     if grpc {
+        // A gRPC error without a message is "trailers-only": its status is a header field
+        // (gRPC over HTTP/2, Responses).
         let status = response.headers().get(GRPC_STATUS);
         status.is_some_and(|status| status == "3")
     } else {
@@ -211,12 +217,14 @@ where
         .await
         .expect("replies are made in memory")
         .to_bytes();
+    // The announced length stays that of the whole reply, so that the caller waits for the rest.
     let first = whole.slice(..whole.len() / 2);
     Response::from_parts(parts, ReplyBody::half(first, size, control))
 }
 
 /// The reply without an end; its length can then not be told beforehand.
 fn endless<B>(mut response: Response<B>) -> Response<ReplyBody<B>> {
+    // With a length the library would end the body itself.
     response.headers_mut().remove(header::CONTENT_LENGTH);
     response.map(ReplyBody::endless)
 }

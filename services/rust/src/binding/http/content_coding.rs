@@ -39,6 +39,8 @@ async fn apply(
     next: Next,
 ) -> Response {
     let coding = state.stack.compression.coding();
+    // Read before the request is consumed; the reply must not be compressed for a caller that did
+    // not ask (RFC 9110 section 12.5.3).
     let compress = coding.is_some_and(|coding| accepts_coding(request.headers(), coding));
     let request = match plain(&state, request).await {
         Ok(request) => request,
@@ -70,6 +72,7 @@ async fn plain(state: &ServiceState, request: Request) -> Result<Request, (Statu
         DecompressError::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
         DecompressError::Broken { .. } => (StatusCode::BAD_REQUEST, error.to_string()),
     })?;
+    // Handlers see the request as if it had been sent plain.
     parts.headers.remove(header::CONTENT_ENCODING);
     parts
         .headers
@@ -80,6 +83,7 @@ async fn plain(state: &ServiceState, request: Request) -> Result<Request, (Statu
 /// The reply with its body compressed.
 async fn compressed(state: &ServiceState, coding: &'static str, reply: Response) -> Response {
     let (mut parts, body) = reply.into_parts();
+    // Replies are made in memory and bounded by the contract, so no limit is needed here.
     let plain = match to_bytes(body, usize::MAX).await {
         Ok(plain) => plain,
         Err(error) => {
@@ -139,6 +143,7 @@ pub(crate) fn accepts_coding(headers: &HeaderMap, coding: &str) -> bool {
             .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
             .map(|(_, allowed)| allowed)
     };
+    // An explicit entry outranks the wildcard (RFC 9110 section 12.5.3).
     named(coding).or_else(|| named("*")).unwrap_or(false)
 }
 

@@ -40,6 +40,8 @@ pub(crate) async fn serve(
     calls: Calls<Router>,
     shutdown: Shutdown,
 ) {
+    // Nothing is ever sent: each connection holds a sender, and the receiver ends when the last of
+    // them is dropped.
     let (open, mut all_closed) = mpsc::channel::<()>(1);
     loop {
         let connection = tokio::select! {
@@ -56,6 +58,7 @@ pub(crate) async fn serve(
             drop(open);
         });
     }
+    // The listener goes first, so that the kernel refuses new connections during the grace period.
     drop((listener, open));
     let _none = all_closed.recv().await;
 }
@@ -69,6 +72,7 @@ async fn http1_connection(
 ) {
     let handler = handler(connection.control(), calls, Framing::of(&config.stack));
     let mut builder = http1::Builder::new();
+    // hyper then writes `connection: close`, or HTTP/1.0 without keep-alive, by itself.
     builder.keep_alive(!config.stack.closes());
     let mut serving = pin!(builder.serve_connection(TokioIo::new(connection), handler));
     tokio::select! {
@@ -89,6 +93,8 @@ async fn http2_connection(
     let mut builder = http2::Builder::new(TokioExecutor::new());
     if let Some(window) = config.socket.h2_window {
         builder
+            // Both levels: a stream cannot use more than what is left of the connection's window
+            // (RFC 9113 section 5.2.1).
             .initial_stream_window_size(window)
             .initial_connection_window_size(window);
     }
@@ -124,6 +130,7 @@ impl Framing {
         if !self.without_length {
             return response;
         }
+        // hyper writes a length that the handler set, even where it does not know the body's size.
         response.headers_mut().remove(header::CONTENT_LENGTH);
         response.map(ReplyBody::without_length)
     }
@@ -141,6 +148,7 @@ fn handler(
     Future: Send,
 > {
     service_fn(move |mut request: Request<Incoming>| {
+        // The map of extensions allocates with its first entry: services without faults do not pay.
         if control.is_active() {
             request.extensions_mut().insert(control.clone());
         }

@@ -113,6 +113,8 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for ReplyBody<B> {
             Act::Half { first, control, .. } => match first.take() {
                 Some(bytes) if !bytes.is_empty() => Poll::Ready(Some(Ok(Frame::data(bytes)))),
                 _ => {
+                    // The connection closes on its next flush; until then no end of the body may be reported,
+                    // or hyper would complete the message.
                     control.send(Command::Close);
                     this.act = Act::Stall;
                     Poll::Pending
@@ -130,6 +132,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for ReplyBody<B> {
 
     fn is_end_stream(&self) -> bool {
         match &self.act {
+            // An early "true" would let hyper send a length of 0.
             _ if self.without_length => false,
             Act::Pass(body) | Act::NoTrailers(body) => body.is_end_stream(),
             Act::Empty => true,
@@ -142,6 +145,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for ReplyBody<B> {
             _ if self.without_length => SizeHint::default(),
             Act::Pass(body) | Act::NoTrailers(body) => body.size_hint(),
             Act::Empty => SizeHint::with_exact(0),
+            // The size of the whole reply: the caller must see that half of it is missing.
             Act::Half { size, .. } => *size,
             _ => SizeHint::default(),
         }

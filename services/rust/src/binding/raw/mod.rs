@@ -72,6 +72,7 @@ pub(crate) async fn serve(
         Raw {
             service: Arc::clone(&service),
             deframer: Deframer::new(),
+            // Caches live as long as the connection: both ends learn the same names in the same order.
             caches: tokens.then(|| Arc::new(Mutex::new(Tokens::new(cache)))),
             split,
             progress: progress.map(|(reports, port)| Progress::new(reports, port)),
@@ -92,6 +93,7 @@ struct Raw {
 
 impl Protocol for Raw {
     /// Replies come in the order of the requests.
+    // A frame has no number by which a reply could be matched to its request.
     const IN_FLIGHT_MAX: usize = 1;
 
     fn receive(&mut self, mut input: &[u8], jobs: &mut VecDeque<Job>) {
@@ -260,11 +262,11 @@ struct Call<'a, 'de> {
 impl Handler for Call<'_, '_> {
     type Message = Written;
 
-    fn answer(self, state: &ServiceState, corruptor: Option<&Corruptor>) -> Answer<Written> {
+    async fn answer(self, state: &ServiceState, corruptor: Option<&Corruptor>) -> Answer<Written> {
         let found = self
             .envelopes
             .answer(state, self.envelope, self.operation, corruptor);
-        match found {
+        match found.await {
             Ok(message) => Answer {
                 message,
                 refused: false,

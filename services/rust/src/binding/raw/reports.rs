@@ -88,6 +88,7 @@ impl Reports {
 }
 
 async fn told(reader: &Reader, mut stream: TcpStream) -> io::Result<()> {
+    // A report that waits for an acknowledgement would be measured as time of the service.
     stream.set_nodelay(true)?;
     loop {
         let gone = async {
@@ -102,6 +103,7 @@ async fn told(reader: &Reader, mut stream: TcpStream) -> io::Result<()> {
                 false => continue,
             },
         }
+        // Newer counts overwrite older ones here while the write below waits.
         let counts = std::mem::take(&mut *locked(&reader.pending));
         let mut records = Vec::with_capacity(counts.len() * RECORD_BYTES);
         for (port, count) in counts {

@@ -5,7 +5,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::binding::http::calls::IsApplicationError;
 use crate::codec::Representation as _;
-use crate::service::state::ServiceState;
+use crate::service::state::{CallError, ServiceState};
+use wirelab_contract::DATABASE_UNAVAILABLE;
 use wirelab_stack::Codec;
 
 /// An answer that is no reply.
@@ -24,13 +25,24 @@ impl ErrorResponse {
         ErrorResponse {
             status,
             codec,
-            body: codec.problem(state.contract, text.into()),
+            body: codec.write_error(state.contract, &text.into()),
             application: false,
         }
     }
 
+    /// The answer to a call that has no reply.
+    pub(crate) fn of_call(state: &ServiceState, error: CallError) -> Self {
+        match error {
+            CallError::Application(text) => ErrorResponse::application(state, text),
+            CallError::Unavailable => {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                ErrorResponse::new(state, status, DATABASE_UNAVAILABLE)
+            }
+        }
+    }
+
     /// The contract demands this sentence.
-    pub(crate) fn application(state: &ServiceState, text: String) -> Self {
+    fn application(state: &ServiceState, text: String) -> Self {
         let mut problem = ErrorResponse::new(state, StatusCode::BAD_REQUEST, text);
         if let Some(mutation) = &state.mutation {
             mutation.bytes(&mut problem.body);

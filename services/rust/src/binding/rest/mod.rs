@@ -45,6 +45,7 @@ pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
         .layer(DefaultBodyLimit::max(BODY_LIMIT));
     let refuse: Refuse =
         |state, status, text| ErrorResponse::new(state, status, text).into_response();
+    // Outermost, so that errors of the router are compressed and counted like replies.
     content_coding::layer(routes, state, refuse).with_state(Arc::clone(state))
 }
 
@@ -63,6 +64,7 @@ impl UnaryVisitor for Handler {
 
     fn visit<O: Unary>(self) -> Self::Output {
         match O::OPERATION.rest() {
+            // axum answers HEAD by GET's handler unless told otherwise; the contract has no HEAD.
             Some(("GET", _)) if O::OPERATION == Operation::Hello => get(hello).head(wrong_method),
             Some(("GET", _)) => get(unary::<O>).head(wrong_method),
             _ => post(unary::<O>),
@@ -76,7 +78,7 @@ async fn unary<O: Unary>(
     fault: Fault,
     Sent(request): Sent<O::Request>,
 ) -> Response {
-    match state.answer::<O>(request, fault.as_deref()) {
+    match state.answer::<O>(request, fault.as_deref()).await {
         Ok(reply) => {
             let mut body = state.stack.codec.write(&reply);
             if let Some(mutation) = &state.mutation {
@@ -84,7 +86,7 @@ async fn unary<O: Unary>(
             }
             represented(&state, body)
         }
-        Err(text) => ErrorResponse::application(&state, text).into_response(),
+        Err(error) => ErrorResponse::of_call(&state, error).into_response(),
     }
 }
 
@@ -106,6 +108,7 @@ impl AsRef<[u8]> for Text {
 /// Hello, whose text can be large, without a copy where nothing is to be wrong.
 async fn hello(accept: Acceptable, State(state): Shared, fault: Fault) -> Response {
     let codec = state.stack.codec;
+    // The text can have 64 MiB: a copy per call would be measured as cost of the protocol.
     let as_it_is = fault.is_none() && state.mutation.is_none();
     match codec {
         Codec::Text if as_it_is => {
@@ -120,9 +123,9 @@ async fn hello(accept: Acceptable, State(state): Shared, fault: Fault) -> Respon
         }
         Codec::Text => {
             let request = wirelab_contract::transfer::HelloRequest {};
-            match state.answer::<ops::Hello>(request, fault.as_deref()) {
+            match state.answer::<ops::Hello>(request, fault.as_deref()).await {
                 Ok(reply) => represented(&state, reply.text),
-                Err(text) => ErrorResponse::application(&state, text).into_response(),
+                Err(error) => ErrorResponse::of_call(&state, error).into_response(),
             }
         }
         _ => {

@@ -46,6 +46,7 @@ impl<M: Message> FromRequest<Arc<ServiceState>> for Sent<M> {
         state: &Arc<ServiceState>,
     ) -> Result<Self, ErrorResponse> {
         if request.method() == Method::GET {
+            // A GET has no content (RFC 9110 section 9.3.1); its request message has no fields.
             return Ok(Sent(M::default()));
         }
         let codec = state.stack.codec;
@@ -97,6 +98,7 @@ fn accepts(headers: &HeaderMap, served: &str) -> bool {
     members(headers, header::ACCEPT)
         .map(weighed)
         .filter_map(|(range, allowed)| Some((specific(range)?, allowed)))
+        // Tuples compare by specificity first; among equals an allowed range wins.
         .max()
         .is_some_and(|(_, allowed)| allowed)
 }

@@ -1,6 +1,9 @@
 //! Operations as SOAP envelopes, whatever carries them.
 
-use wirelab_contract::{Message, Operation, Unary, UnaryVisitor};
+use std::future::Future;
+use std::pin::Pin;
+
+use wirelab_contract::{DATABASE_UNAVAILABLE, Message, Operation, Unary, UnaryVisitor};
 use wirelab_wire_own::soap::{self, EnvelopeFormat, Fault, FaultCode, Style, UsernameToken};
 use wirelab_wire_own::token_xml::{Cursor, Document};
 
@@ -8,7 +11,7 @@ use super::head::Head;
 use super::{text, writer};
 use crate::faults::corruption::Corruptor;
 use crate::process::config::ServiceConfig;
-use crate::service::state::ServiceState;
+use crate::service::state::{CallError, ServiceState};
 use wirelab_stack::Codec;
 
 /// How a service writes envelopes, and whom it serves.
@@ -108,6 +111,21 @@ impl From<Fault> for Refused {
     }
 }
 
+impl From<CallError> for Refused {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Application(text) => Refused {
+                fault: Fault::client(text),
+                application: true,
+            },
+            CallError::Unavailable => Refused::from(Fault {
+                code: FaultCode::Server,
+                text: DATABASE_UNAVAILABLE.to_owned(),
+            }),
+        }
+    }
+}
+
 impl Envelopes {
     /// Envelopes of the version and style that were asked for.
     pub(crate) fn new(config: &ServiceConfig) -> Self {
@@ -138,7 +156,7 @@ impl Envelopes {
     ///
     /// # Errors
     /// When it is another message, or the contract refuses it.
-    pub(crate) fn answer(
+    pub(crate) async fn answer(
         &self,
         state: &ServiceState,
         envelope: Incoming<'_>,
@@ -151,9 +169,10 @@ impl Envelopes {
             envelope,
             corruptor,
         };
-        operation
-            .visit_unary(serve)
-            .unwrap_or_else(|| Err(Fault::client("streams do not exist in SOAP").into()))
+        match operation.visit_unary(serve) {
+            Some(answering) => answering.await,
+            None => Err(Fault::client("streams do not exist in SOAP").into()),
+        }
     }
 
     /// A fault as an envelope.
@@ -199,17 +218,22 @@ struct Serve<'a, 'de> {
     corruptor: Option<&'a Corruptor>,
 }
 
-impl UnaryVisitor for Serve<'_, '_> {
-    type Output = Result<Written, Refused>;
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<Written, Refused>> + Send + 'a>>;
 
-    fn visit<O: Unary>(self) -> Self::Output {
-        let form = self.envelopes.form;
-        let request = self.envelope.request::<O::Request>(form, O::OPERATION)?;
-        let answered = self.state.answer::<O>(request, self.corruptor);
-        let reply = answered.map_err(|text| Refused {
-            fault: Fault::client(text),
-            application: true,
-        })?;
-        Ok(self.envelopes.reply::<O>(reply).mutated(self.state))
+impl<'a> UnaryVisitor for Serve<'a, '_> {
+    type Output = Answering<'a>;
+
+    fn visit<O: Unary>(self) -> Answering<'a> {
+        let Serve {
+            envelopes,
+            state,
+            envelope,
+            corruptor,
+        } = self;
+        let request = envelope.request::<O::Request>(envelopes.form, O::OPERATION);
+        Box::pin(async move {
+            let reply = state.answer::<O>(request?, corruptor).await?;
+            Ok(envelopes.reply::<O>(reply).mutated(state))
+        })
     }
 }

@@ -134,14 +134,14 @@ async fn call(
     };
     let action = named(state.contract, &parts.headers, &content_type);
     let found = answer(&state, &envelopes, &body, action, fault.as_deref());
-    found.map_or_else(
+    found.await.map_or_else(
         |refused| refusal(&state, &envelopes, &refused),
         |reply| document(&envelopes, StatusCode::OK, reply),
     )
 }
 
 /// The reply to a request, as a document.
-fn answer(
+async fn answer(
     state: &ServiceState,
     envelopes: &Envelopes,
     body: &[u8],
@@ -154,7 +154,9 @@ fn answer(
         let text = "the action is that of no operation here".to_owned();
         return Err(Fault::client(text).into());
     };
-    envelopes.answer(state, envelope, operation, corruptor)
+    envelopes
+        .answer(state, envelope, operation, corruptor)
+        .await
 }
 
 fn refusal(state: &ServiceState, envelopes: &Envelopes, refused: &Refused) -> Response {

@@ -113,6 +113,7 @@ async fn check(response: Response<Body>, binding: Binding) -> Result<(), SelfCal
     let status = response.status();
     let head = response.headers().clone();
     let body = response.into_body().collect().await?;
+    // An error without a message has its status in the header ("trailers-only").
     let trailers = body.trailers().unwrap_or(&head);
     let fine = match binding {
         Binding::Grpc => trailers
