@@ -34,7 +34,8 @@ use crate::connection::listener::Listener;
 use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::process::config::ServiceConfig;
 use crate::process::shutdown::Shutdown;
-use crate::service::state::{CallError, ServiceState};
+use crate::service::CallError;
+use crate::service::state::ServiceState;
 use wirelab_stack::Compression;
 
 /// Largest message, in bytes: an upload of 64 MiB, and some room.

@@ -19,8 +19,9 @@ use crate::connection::listener::Listener;
 use crate::faults::corruption::Corruptor;
 use crate::process::config::{ServiceConfig, Writes};
 use crate::process::shutdown::Shutdown;
+use crate::service::CallError;
 use crate::service::exchange::{Answer, DeliveryMode, Handler, serve as serve_call};
-use crate::service::state::{CallError, ServiceState};
+use crate::service::state::ServiceState;
 
 /// Place of the size in a message header, in its byte order.
 const SIZE: std::ops::Range<usize> = 8..12;

@@ -18,7 +18,7 @@ use wirelab_contract::records::{
 };
 use wirelab_contract::{ApplicationError, Operation, Unary, complain};
 
-use super::state::CallError;
+use super::CallError;
 use crate::process::config::{Store, StoreKind};
 use crate::refusal::Refusal;
 

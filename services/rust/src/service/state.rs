@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wirelab_contract::{ApplicationError, Contract, Operation, State, Unary};
+use wirelab_contract::{Contract, Operation, State, Unary};
 
+use super::CallError;
 use super::database::Database;
 use crate::connection::control::Gate;
 use crate::faults::corruption::{Corruptor, corrupt, corrupt_text};
@@ -40,21 +41,6 @@ pub(crate) struct ServiceState {
     faults: FaultSwitches,
     delays: Delays,
     text_check: TextCheck,
-}
-
-/// Why a call has no reply.
-#[derive(Debug)]
-pub(crate) enum CallError {
-    /// The contract demands an error with this text.
-    Application(String),
-    /// The database cannot be reached, or no connection of its pool is free.
-    Unavailable,
-}
-
-impl From<ApplicationError> for CallError {
-    fn from(error: ApplicationError) -> Self {
-        CallError::Application(error.to_string())
-    }
 }
 
 /// A call that has arrived. It is in flight until this is dropped.

@@ -5,7 +5,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::binding::http::calls::IsApplicationError;
 use crate::codec::Representation as _;
-use crate::service::state::{CallError, ServiceState};
+use crate::service::CallError;
+use crate::service::state::ServiceState;
 use wirelab_contract::DATABASE_UNAVAILABLE;
 use wirelab_stack::Codec;
 

@@ -11,7 +11,8 @@ use super::head::Head;
 use super::{text, writer};
 use crate::faults::corruption::Corruptor;
 use crate::process::config::ServiceConfig;
-use crate::service::state::{CallError, ServiceState};
+use crate::service::CallError;
+use crate::service::state::ServiceState;
 use wirelab_stack::Codec;
 
 /// How a service writes envelopes, and whom it serves.
