@@ -65,6 +65,7 @@ fn fuzz_tokens(cache: TokenCache, data: &[u8]) {
     let mut decoder = Decoder::new(cache);
     let mut ends = (Encoder::new(cache), Decoder::new(cache));
     for tokens in data.split(|byte| *byte == 0x0F) {
+        // After an error the connection is closed, so that no later document counts.
         let Ok(document) = decoder.decode(tokens) else {
             return;
         };

@@ -56,6 +56,7 @@ impl Deframer {
         if self.prefix_len < PREFIX_LEN {
             return self.start(chunk);
         }
+        // An empty message ends here without a byte of its own: `Start` is followed by `End`.
         if self.left == 0 {
             self.prefix_len = 0;
             return Ok(Some(Piece::End));
@@ -75,6 +76,7 @@ impl Deframer {
         if taken.len() < missing {
             return Ok(None);
         }
+        // Message-Length is an unsigned 32-bit integer in network byte order.
         let [compressed, a, b, c, d] = self.prefix;
         let length = u32::from_be_bytes([a, b, c, d]);
         self.check(compressed, length)?;
@@ -86,12 +88,14 @@ impl Deframer {
     }
 
     fn check(&self, compressed: u8, length: u32) -> Result<(), ProtocolError> {
+        // Compressed-Flag is 1 bit wide in a byte; other values are reserved.
         if compressed > 1 {
             return Err(ProtocolError {
                 rule: "a message begins with 0 or 1 (gRPC over HTTP/2, Compressed-Flag)",
                 found: format!("byte {compressed}"),
             });
         }
+        // Refused by the announced length, before any memory is taken for the message.
         if length > self.message_max {
             return Err(ProtocolError {
                 rule: "a message stays within the largest size accepted",
@@ -121,6 +125,7 @@ impl Deframer {
         if self.prefix_len == 0 {
             return Ok(());
         }
+        // Either the prefix itself was cut, or the message behind a whole prefix.
         let found = match self.prefix_len {
             PREFIX_LEN => format!("{} bytes missing", self.left),
             length => format!("{length} of {PREFIX_LEN} bytes of a prefix"),

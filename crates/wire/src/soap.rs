@@ -109,6 +109,7 @@ fn begun<'o>(
     token: Option<&UsernameToken>,
     out: &'o mut Vec<u8>,
 ) -> TextSink<'o> {
+    // The header carries the caller's name, so that only its absence makes begins alike.
     if token.is_none() {
         return TextSink::within(begin_without_header(format), out);
     }
@@ -120,6 +121,7 @@ fn begun<'o>(
 /// The bytes of an envelope of `form` without a header, up to its body's content.
 fn begin_without_header(format: EnvelopeFormat) -> &'static [u8] {
     static BEGINS: [OnceLock<Vec<u8>>; 3] = [const { OnceLock::new() }; 3];
+    // Literal and rpc differ only within the body; encoded has further declarations.
     let number = match (format.version(), format.style()) {
         (_, Style::Encoded) => 0,
         (Version::V11, _) => 1,

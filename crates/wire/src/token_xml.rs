@@ -23,6 +23,7 @@ pub fn parse(text: &[u8]) -> Result<Document, xml::Error> {
     let mut open = Vec::new();
     loop {
         let step = scanner.step()?;
+        // Text, CDATA and references that follow each other are one text of the document.
         if !matches!(step, Step::Text(_)) {
             builder.text(&pending);
             pending.clear();
@@ -37,6 +38,8 @@ pub fn parse(text: &[u8]) -> Result<Document, xml::Error> {
                 }
             }
             Step::Text(text) => pending.push_str(&text.into_str()),
+            // The root may be closed by a document that is refused later; `finish` below proves
+            // its end.
             Step::Close => builder.close(open.pop().unwrap_or_default()),
         }
         if open.is_empty() {

@@ -29,6 +29,8 @@ const WINDOW_LOG_MAX: u32 = 23;
 pub fn compress(bytes: &[u8]) -> Vec<u8> {
     let mut compressor = zstd::bulk::Compressor::new(LEVEL).expect("a level that exists");
     compressor
+        // RFC 8878 section 3.1.1: XXH64 of the content, so that corruption is detected as with
+        // gzip.
         .include_checksum(true)
         .expect("a parameter that exists");
     compressor
@@ -41,15 +43,18 @@ pub fn compress(bytes: &[u8]) -> Vec<u8> {
 /// # Errors
 /// When `input` is not Zstandard from end to end, or holds more than `limit` bytes.
 pub fn decompress(input: &[u8], limit: usize) -> Result<Vec<u8>, ZstdError> {
+    // The decoder would take no input for no frame, and report success.
     if input.is_empty() {
         return Err(ZstdError::Truncated);
     }
     let mut decoder = Decoder::with_buffer(input).map_err(|error| error_of(&error))?;
     decoder
+        // Without this bound a frame header of a few bytes could demand a window of 2 GiB.
         .window_log_max(WINDOW_LOG_MAX)
         .map_err(|error| error_of(&error))?;
     let mut content = Vec::new();
     let read = decoder
+        // One byte beyond the limit distinguishes "too large" from "exactly full".
         .take(limit as u64 + 1)
         .read_to_end(&mut content)
         .map_err(|error| error_of(&error))?;

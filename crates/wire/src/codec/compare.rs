@@ -37,16 +37,19 @@ pub(super) fn base64(field: &str, expected: &[u8], found: &str) -> Result<(), Mi
     let mut decoded = [0_u8; BASE64_BLOCK / 4 * 3];
     let mut at = 0;
     for (k, block) in found.as_bytes().chunks(BASE64_BLOCK).enumerate() {
+        // 4096 is a multiple of 4, so that each block decodes by itself.
         let last = (k + 1) * BASE64_BLOCK >= found.len();
         let count = STANDARD
             .decode_slice(block, &mut decoded)
             .map_err(|error| {
                 Mismatch::malformed(Codec::Json, k * BASE64_BLOCK, &format!("{field}: {error}"))
             })?;
+        // RFC 4648 section 3.3: padding stands at the end only.
         if !last && count < decoded.len() {
             let why = format!("{field}: base64 padding before the end");
             return Err(Mismatch::malformed(Codec::Json, k * BASE64_BLOCK, &why));
         }
+        // A longer reply differs from the shortened part in its length.
         let part = &expected[at..expected.len().min(at + count)];
         if part != &decoded[..count] {
             let common = part

@@ -57,6 +57,7 @@ const WHY_BYTES_MAX: usize = 200;
 
 impl Mismatch {
     pub(super) fn malformed(codec: Codec, offset: usize, why: &str) -> Self {
+        // Cut at a character boundary: messages of libraries quote the input.
         let end = (0..=why.len().min(WHY_BYTES_MAX))
             .rev()
             .find(|&end| why.is_char_boundary(end));
@@ -121,8 +122,10 @@ impl Mismatch {
 #[must_use]
 pub fn supports(codec: Codec, operation: Operation) -> bool {
     match codec {
+        // Text has one unnamed value, which only Hello's reply is.
         Codec::Text => operation == Operation::Hello,
         Codec::Protobuf => true,
+        // Streams need a protocol that frames messages, which is gRPC here.
         _ => !operation.streaming(),
     }
 }

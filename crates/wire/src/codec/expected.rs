@@ -155,6 +155,7 @@ impl Expected {
         body: &[u8],
     ) -> Result<(), Mismatch> {
         let messages = self.messages();
+        // Checked first: a surplus message has no expected content.
         if index >= messages {
             return Err(Mismatch::Surplus { index, messages });
         }
@@ -362,6 +363,7 @@ impl Rule {
                 Err(Mismatch::number("count", least, reply.count))
             }
             (_, Reply::Entries(reply)) => {
+                // Slots ascend strictly, so that each is above the one before.
                 let mut least = 0;
                 for (k, entry) in reply.entries.iter().enumerate() {
                     within(&format!("entries[{k}].slot"), entry.slot, least, SLOTS - 1)?;

@@ -63,6 +63,7 @@ impl MessageFormat {
         let (version, style) = match self.codec {
             Codec::SoapLiteral => (self.soap, Style::Literal),
             Codec::SoapRpc => (self.soap, Style::Rpc),
+            // Section 5 encoding is defined by SOAP 1.1; 1.2 made it optional.
             Codec::SoapEncoded => (Version::V11, Style::Encoded),
             _ => return None,
         };
@@ -305,6 +306,7 @@ impl MessageFormat {
         let malformed = |error: cdr::Error| self.malformed(&error);
         let mut reader = cdr::Reader::new(self.order, body, 0);
         let id = reader.string().map_err(malformed)?;
+        // Repository ids of format IDL: prefix, name with scopes, version (CORBA part 1, 14.7).
         let wanted = format!("IDL:wirelab/{contract}_v1/ApplicationError:1.0");
         if id != wanted {
             let (wanted, id) = (wanted.as_bytes(), id.as_bytes());

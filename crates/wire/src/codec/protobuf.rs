@@ -59,6 +59,7 @@ impl<'a> Fields<'a> {
         if self.at == self.input.len() {
             return Ok(None);
         }
+        // Field number << 3 | wire type (encoding guide, "Message Structure").
         let tag = self.varint()?;
         let number = u32::try_from(tag >> 3)
             .ok()
@@ -66,6 +67,7 @@ impl<'a> Fields<'a> {
         let number = number.ok_or_else(|| self.malformed("field numbers are 1 to 2^29 - 1"))?;
         let value = match tag & 7 {
             0 => Value::Varint(self.varint()?),
+            // Wire types 1 and 5 are passed over: no message of the contracts has them here.
             1 => self.take(8).map(|_| Value::Fixed)?,
             2 => {
                 let length = self.varint()?;
@@ -93,6 +95,7 @@ impl<'a> Fields<'a> {
             .take(VARINT_BYTES_MAX)
             .enumerate()
         {
+            // The tenth byte holds bit 63 only.
             if k == VARINT_BYTES_MAX - 1 && byte > 1 {
                 return Err(self.malformed("a varint of more than 64 bits"));
             }
@@ -140,6 +143,7 @@ impl<'a> Field<'a> {
 
     fn int64(&self) -> Result<i64, Mismatch> {
         match self.value {
+            // Negative values are sign-extended to 64 bits, ten bytes, not zigzag.
             Value::Varint(number) => Ok(number as i64),
             _ => Err(self.wrong_wire_type()),
         }
@@ -193,6 +197,7 @@ pub(super) fn submit(message: &[u8]) -> Result<SubmitView<'_>, Mismatch> {
             1 => view.batch = field.string()?,
             2 => view.accepted = field.int32()?,
             3 => view.quantity_total = field.int64()?,
+            // A repeated message is one field per item.
             4 => view.refused.push(refusal(Fields::within(&field)?)?),
             _ => {}
         }

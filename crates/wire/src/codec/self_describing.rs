@@ -24,6 +24,7 @@ pub(super) fn parse_json<'a, M: Deserialize<'a>>(body: &'a [u8]) -> Result<M, Mi
             "not UTF-8 (RFC 8259 section 8.1)",
         )
     })?;
+    // `Object` refuses arrays, which serde would take for structs.
     let parsed = serde_json::from_str::<Object<M>>(text);
     parsed.map(|object| object.0).map_err(|error| {
         let offset = offset_of(body, error.line(), error.column());
@@ -34,6 +35,7 @@ pub(super) fn parse_json<'a, M: Deserialize<'a>>(body: &'a [u8]) -> Result<M, Mi
 /// The offset of a position given by line and column, both counted from 1.
 fn offset_of(body: &[u8], line: usize, column: usize) -> usize {
     let ends = memchr::memchr_iter(b'\n', body);
+    // serde_json counts lines from 1 and columns in bytes.
     let line_start = line
         .checked_sub(2)
         .and_then(|before| ends.into_iter().nth(before));
@@ -48,6 +50,7 @@ pub(super) fn append<M: Message>(codec: Codec, message: &M, out: &mut Vec<u8>) {
     const WRITTEN: &str = "messages are maps with text keys, and memory grows";
     match codec {
         Codec::Cbor => ciborium::into_writer(message, out).expect(WRITTEN),
+        // Named: field names as keys, not an array by position.
         Codec::Msgpack => rmp_serde::encode::write_named(out, message).expect(WRITTEN),
         other => panic!("{other} is neither cbor nor msgpack"),
     }
@@ -118,6 +121,7 @@ pub(super) fn parse<M: DeserializeOwned>(codec: Codec, bytes: &[u8]) -> Result<M
     let end = usize::try_from(input.position()).expect("a position within the bytes");
     match parsed {
         Err(why) => Err(malformed(end, &why)),
+        // Both readers stop behind the first value and would ignore the rest.
         Ok(_) if end < bytes.len() => Err(malformed(end, "bytes after the message")),
         Ok(Object(message)) => Ok(message),
     }

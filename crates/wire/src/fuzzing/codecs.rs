@@ -82,6 +82,7 @@ pub fn fuzz_ior(data: &[u8]) {
 /// HPACK: two sections on one connection.
 pub fn fuzz_hpack(data: &[u8]) {
     let mut decoder = Decoder::new(4096, 16 << 10);
+    // The second block meets the table that the first has filled.
     let (first, second) = data.split_at(data.len() / 2);
     for block in [first, second] {
         let mut bytes = 0;
@@ -97,6 +98,7 @@ pub fn fuzz_hpack(data: &[u8]) {
 /// Messages in a gRPC body, found alike in one piece and in small ones.
 pub fn fuzz_grpc(data: &[u8]) {
     let whole = grpc_messages(data, data.len().max(1));
+    // Three bytes cut every prefix of five.
     assert_eq!(grpc_messages(data, 3), whole);
 }
 

@@ -85,6 +85,7 @@ fn run_session(mut session: impl Session, data: &[u8]) {
         let received = session.receive(piece, &mut order);
         out.clear();
         while session.pump(&mut out) {}
+        // The trait demands that a broken session takes no call.
         if received.is_err() {
             assert_eq!(session.capacity(), 0, "a broken session takes no call");
             break;

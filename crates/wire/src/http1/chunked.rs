@@ -68,6 +68,7 @@ impl Chunked {
         mut sink: impl FnMut(&[u8]),
     ) -> Result<Step, ProtocolError> {
         let mut used = 0;
+        // Data is handed on in slices; only the framing between pieces is read byte by byte.
         while let Some(&byte) = input.get(used) {
             match self.state {
                 State::Data { left } => {
@@ -104,6 +105,7 @@ impl Chunked {
 
     /// The state after a byte between pieces of data.
     fn after(&mut self, byte: u8) -> Result<State, &'static str> {
+        // The limit covers extensions too, which RFC 9112 section 7.1.1 lets a recipient bound.
         self.line_bytes += 1;
         if self.line_bytes > SIZE_LINE_BYTES_MAX {
             return Err("chunk size lines of at most 4096 bytes (limit of this client)");
@@ -117,6 +119,8 @@ impl Chunked {
             (State::Extension { .. }, _) => {
                 Err("chunk extensions hold no control character (RFC 9112 section 7.1.1)")
             }
+            // RFC 9112 section 7.1: a chunk of size 0 is the last, behind it comes the trailer
+            // section.
             (State::SizeLf { size }, b'\n') => {
                 self.line_bytes = 0;
                 Ok(if size == 0 {
@@ -137,6 +141,7 @@ impl Chunked {
 
     /// Takes trailer fields up to the empty line; they are checked and dropped.
     fn take_trailers(&mut self, input: &[u8]) -> Result<(usize, bool), ProtocolError> {
+        // A line may be cut anywhere between two reads, so the section is collected first.
         let end = memchr(b'\n', input).map_or(input.len(), |at| at + 1);
         if self.trailers.len() + end > TRAILER_BYTES_MAX {
             return Err(violation(
@@ -155,6 +160,7 @@ impl Chunked {
                 line,
             ));
         }
+        // The empty line ends the trailer section and with it the body.
         let complete = line == b"\r\n";
         self.line_start = self.trailers.len();
         if complete {
@@ -164,6 +170,7 @@ impl Chunked {
     }
 
     fn check_trailers(&self) -> Result<(), ProtocolError> {
+        // RFC 9112 section 7.1.2: trailers may be discarded, but must be field lines.
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         match httparse::parse_headers(&self.trailers, &mut fields) {
             Ok(httparse::Status::Complete(_)) => Ok(()),
@@ -189,8 +196,11 @@ fn after_size(size: u64, digits: u8, byte: u8) -> Result<State, &'static str> {
         };
     }
     match byte {
+        // Also covers an empty line where a size was due.
         _ if digits == 0 => Err("chunk sizes are hexadecimal digits (RFC 9112 section 7.1)"),
         b'\r' => Ok(State::SizeLf { size }),
+        // Blanks before an extension are "bad whitespace", which RFC 9112 section 7.1.1 lets
+        // through.
         b';' | b' ' | b'\t' => Ok(State::Extension { size }),
         _ => Err("chunk sizes are hexadecimal digits (RFC 9112 section 7.1)"),
     }

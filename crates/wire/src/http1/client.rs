@@ -105,6 +105,7 @@ impl Http1 {
     /// The call that the next byte answers.
     fn current_call(&self, rest: &[u8]) -> Result<Pending, ProtocolError> {
         match self.pending.front() {
+            // A reply before the first byte of its request cannot be a reply to it.
             Some(pending) if self.pending.len() > self.send_queue.unstarted() => Ok(*pending),
             _ => Err(ProtocolError {
                 rule: "no reply without a request (RFC 9112 section 9.2)",
@@ -120,10 +121,12 @@ impl Http1 {
         rest: &[u8],
         replies: &mut impl Replies,
     ) -> Result<usize, ProtocolError> {
+        // Distinguishes a server that closed an idle connection from one that broke off.
         if !self.first_byte_reported {
             self.first_byte_reported = true;
             replies.first(pending.call);
         }
+        // Once a head is split, the rest is appended until its empty line has come.
         if !self.partial.is_empty() {
             return self.take_partial_head(pending, rest, replies);
         }
@@ -147,6 +150,7 @@ impl Http1 {
     ) -> Result<usize, ProtocolError> {
         let before = self.partial.len();
         // One byte more than allowed, so that the parser sees the excess.
+        // One byte beyond the limit makes the parser report the excess.
         let taken = rest.len().min(HEAD_BYTES_MAX + 1 - before);
         self.partial.extend_from_slice(&rest[..taken]);
         // Parsed only when it can be whole, or a head that comes byte by byte
@@ -166,12 +170,14 @@ impl Http1 {
     }
 
     fn begin_body(&mut self, pending: Pending, parsed: &Parsed, replies: &mut impl Replies) {
+        // RFC 9110 section 15.2: any number of 1xx may precede the final reply.
         if parsed.is_informational() {
             return;
         }
         self.closing |= !parsed.persistent;
         replies.head(pending.call, &parsed.head);
         match parsed.framing {
+            // No byte follows, so the end must be reported here.
             Framing::Absent | Framing::Length(0) => self.complete(replies),
             Framing::Length(bytes) => self.state = State::Length(bytes),
             Framing::Chunked => self.state = State::Chunked(Chunked::default()),
@@ -189,6 +195,7 @@ impl Http1 {
         if let Some(pending) = self.pending.pop_front() {
             replies.end(pending.call, End::default());
         }
+        // RFC 9112 section 9.6: no request may follow one with `Connection: close`.
         self.closing |= overtaken || self.options.close;
         if self.closing {
             self.abandon(Failure::Closed, replies);
@@ -200,6 +207,7 @@ impl Http1 {
     fn abandon(&mut self, failure: Failure, replies: &mut impl Replies) {
         self.send_queue.clear();
         self.closing = true;
+        // Only the first call has begun to be answered; the others were not touched.
         let mut failure = Some(failure);
         for pending in self.pending.drain(..) {
             replies.failed(pending.call, failure.take().unwrap_or(Failure::Closed));
@@ -216,6 +224,7 @@ impl Http1 {
             .front()
             .is_some_and(|pending| pending.head_only);
         match head::parse(&self.partial, head_only) {
+            // What came of the head may already show the broken rule, which is more specific.
             Err(error) if !self.partial.is_empty() => Failure::Protocol(error),
             _ => Failure::Truncated,
         }
@@ -276,6 +285,7 @@ impl Session for Http1 {
     }
 
     fn closed(&mut self, replies: &mut impl Replies) {
+        // RFC 9112 section 6.3, rule 8: the end of the connection is the end of this body.
         if !self.input_ignored && matches!(self.state, State::UntilClose) {
             self.complete(replies);
         }
@@ -288,6 +298,7 @@ impl Session for Http1 {
         let Some(place) = self.pending.iter().position(|pending| pending.call == call) else {
             return true;
         };
+        // HTTP/1.x cannot name a reply, so that the rest of the stream loses its meaning.
         self.pending.remove(place);
         self.send_queue.clear();
         self.input_ignored = true;

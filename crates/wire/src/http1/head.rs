@@ -62,12 +62,14 @@ pub(super) fn parse_unsolicited(
     input: &[u8],
     head_only: bool,
 ) -> Result<Option<Parsed>, ProtocolError> {
+    // A foreign protocol is reported by its first bytes, not by a parser's general error.
     if !b"HTTP/1.".starts_with(&input[..input.len().min(7)]) {
         return Err(violation(
             "status line must begin with HTTP/1. (RFC 9112 section 4)",
             input,
         ));
     }
+    // Uninitialized, because writing 64 empty fields costs more than parsing a usual head.
     let mut storage = [MaybeUninit::<httparse::Header>::uninit(); FIELDS_MAX];
     let mut reply = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default()
@@ -75,6 +77,7 @@ pub(super) fn parse_unsolicited(
         .map_err(|error| violation(violated_rule(error), input))?;
     let bytes = match parsed {
         httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
+        // Incomplete is no error as long as the head may still end within the limit.
         httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
         _ => {
             return Err(violation(
@@ -84,12 +87,14 @@ pub(super) fn parse_unsolicited(
         }
     };
     let status = reply.code.unwrap_or_default();
+    // httparse takes any three digits; RFC 9110 section 15 begins at 100.
     check_status(status, input)?;
     let mut fields = Fields::default();
     for field in reply.headers.iter() {
         fields.take(field.name, field.value)?;
     }
     let is_http11 = reply.version == Some(1);
+    // The framing needs all fields: which of them counts depends on the others.
     let framing = fields.framing(status, head_only, is_http11, input)?;
     Ok(Some(Parsed {
         head: Head {
@@ -100,6 +105,7 @@ pub(super) fn parse_unsolicited(
             byte_order: None,
         },
         framing,
+        // A body that ends with the connection cannot be followed by another reply.
         persistent: fields.persistent(is_http11) && framing != Framing::UntilClose,
         bytes,
     }))
@@ -199,6 +205,7 @@ impl Fields {
                     value,
                 )
             })?;
+            // Equal repetitions are allowed, different ones are an error (section 6.3, rule 5).
             if self.length.is_some_and(|before| before != length) {
                 return Err(violation(
                     "one content-length only (RFC 9112 section 6.3)",
@@ -230,19 +237,23 @@ impl Fields {
         is_http11: bool,
         input: &[u8],
     ) -> Result<Framing, ProtocolError> {
+        // A known vector of request smuggling: the two sides could disagree on the end.
         if self.chunked && self.length.is_some() {
             let rule = "not both transfer-encoding and content-length (RFC 9112 section 6.3)";
             return Err(violation(rule, input));
         }
+        // An HTTP/1.0 recipient would take the chunk sizes for content.
         if self.chunked && !is_http11 {
             return Err(violation(
                 "no transfer-encoding in HTTP/1.0 (RFC 9112 section 6.1)",
                 input,
             ));
         }
+        // RFC 9112 section 6.3, rule 1: these have no body whatever their fields announce.
         if head_only || status < 200 || status == 204 || status == 304 {
             return Ok(Framing::Absent);
         }
+        // Rules 4, 6 and 8 of RFC 9112 section 6.3.
         Ok(match (self.chunked, self.length) {
             (true, _) => Framing::Chunked,
             (false, Some(length)) => Framing::Length(length),
@@ -267,6 +278,7 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     }
     digits.iter().try_fold(0_u64, |number, digit| {
         let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        // Overflow is an error: a wrapped length would cut the body at a wrong place.
         number.checked_mul(10)?.checked_add(digit)
     })
 }
@@ -285,6 +297,7 @@ fn encoding(value: &[u8]) -> Encoding {
 }
 
 fn content_type(value: &[u8]) -> ContentType {
+    // Parameters such as charset do not distinguish the types compared here.
     let end = memchr::memchr(b';', value).unwrap_or(value.len());
     ContentType::named(value[..end].trim_ascii())
 }

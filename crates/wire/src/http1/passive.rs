@@ -63,6 +63,7 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
             soap_action = Some(field.value);
         }
     }
+    // RFC 9112 section 6.3, rules 4, 6 and 7: a request never ends with the connection.
     let framing = match (fields.chunked, fields.length) {
         (true, _) => Framing::Chunked,
         (false, Some(length)) => Framing::Length(length),

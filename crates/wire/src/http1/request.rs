@@ -39,6 +39,7 @@ pub enum RequestError {
 /// # Errors
 /// Names the first part that is at fault.
 pub fn check_request(request: &Request) -> Result<(), RequestError> {
+    // After CONNECT the connection is a tunnel and carries no further reply.
     if !is_token(&request.method) || request.method == "CONNECT" {
         return Err(RequestError::Method(request.method.clone()));
     }
@@ -58,6 +59,7 @@ pub fn check_request(request: &Request) -> Result<(), RequestError> {
         if !is_token(name) {
             return Err(RequestError::FieldName(name.clone()));
         }
+        // These bytes would end the line and inject fields (RFC 9110 section 5.5).
         if value.contains(['\r', '\n', '\0']) {
             return Err(RequestError::FieldValue(name.clone()));
         }
@@ -98,6 +100,7 @@ pub(super) fn write_head(request: &Request, options: &Options) -> Vec<u8> {
     {
         field("User-Agent", USER_AGENT);
     }
+    // RFC 9112 section 9.3: only the non-default persistence of each version is announced.
     match (options.version, options.close) {
         (Version::Http11, true) => field("Connection", "close"),
         (Version::Http10, false) => field("Connection", "keep-alive"),
@@ -133,6 +136,7 @@ impl HeaderCache {
             return Arc::clone(head);
         }
         let head: Arc<[u8]> = write_head(request, options).into();
+        // The oldest goes first.
         if self.known.len() == CACHED_HEADERS_MAX {
             // Lengths of bodies that carry numbers move on as these grow.
             self.known.remove(0);

@@ -101,6 +101,7 @@ impl Client {
 
     /// Stream identifiers that are left (RFC 9113 section 5.1.1).
     fn ids_left(&self) -> usize {
+        // Client streams are odd, so that every second identifier of the rest is usable.
         let left = STREAM_MAX
             .checked_sub(self.next_id)
             .map_or(0, |range| range / 2 + 1);
@@ -110,6 +111,7 @@ impl Client {
     /// Takes the stream in `slot` out of every list.
     pub(super) fn remove(&mut self, slot: u32) -> Option<Stream> {
         let stream = self.streams.remove(slot)?;
+        // Without an identifier nothing was sent, and the call waits only to be opened.
         if stream.id == 0 {
             self.opening.retain(|&other| other != slot);
         }
@@ -119,6 +121,7 @@ impl Client {
         if stream.update_due {
             self.update_due.retain(|&other| other != slot);
         }
+        // `unsent` counts the streams that still hold their request.
         if stream.request.is_some() {
             self.unsent -= 1;
         }
@@ -152,6 +155,8 @@ impl Client {
         replies: &mut impl Replies,
     ) -> ProtocolError {
         let ConnectionError { code, error } = fault;
+        // RFC 9113 section 6.8: last-stream-id counts the peer's streams, and a server opens
+        // none.
         let last_stream = 0_u32.to_be_bytes();
         let payload = [&last_stream, &code.to_be_bytes()[..], error.rule.as_bytes()].concat();
         write_frame(&mut self.control, kind::GOAWAY, 0, 0, &payload);
@@ -168,6 +173,8 @@ impl Session for Client {
         if self.is_over() || self.goaway.is_some() {
             return 0;
         }
+        // SETTINGS_MAX_CONCURRENT_STREAMS binds from its arrival on, also below the streams
+        // open.
         let allowed = self.options.max_streams.min(self.peer.streams_max) as usize;
         allowed
             .saturating_sub(self.streams.len())
@@ -175,6 +182,7 @@ impl Session for Client {
     }
 
     fn finished(&self) -> bool {
+        // After GOAWAY no stream may be opened (RFC 9113 section 6.8), those open may end.
         self.is_over() || self.goaway.is_some() || self.ids_left() == 0
     }
 

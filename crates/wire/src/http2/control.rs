@@ -19,11 +19,14 @@ impl Client {
         if head.has(flag::ACK) {
             return Ok(());
         }
+        // The length is a multiple of 6 bytes: checked with the frame's header.
         let (entries, _) = payload.as_chunks();
         let mut growth = 0;
         for &entry in entries {
             match self.peer.apply(entry)? {
                 Some(Change::TableSize(size)) => self.requests.limit(size),
+                // Several values in one frame change the windows once, by their sum (section
+                // 6.9.2).
                 Some(Change::Window(more)) => growth += more,
                 None => {}
             }
@@ -36,6 +39,7 @@ impl Client {
 
     /// RFC 9113 section 6.9.2.
     fn grow_windows(&mut self, growth: i64) -> Result<(), Box<ConnectionError>> {
+        // Streams not yet opened take the new initial window when they open.
         for stream in self.streams.iter_mut().filter(|stream| stream.id != 0) {
             stream.send_window.grant(growth).map_err(|_| {
                 overflow(format!(
@@ -63,6 +67,7 @@ impl Client {
 
     fn acknowledge(&mut self, kind: u8, payload: &[u8]) -> Result<(), Box<ConnectionError>> {
         self.acks += 1;
+        // CVE-2019-9512 and CVE-2019-9515: a peer that never reads could make the queue grow.
         if self.acks > ACKS_MAX {
             return Err(ConnectionError::flood(
                 "PING and SETTINGS come no faster than they can be acknowledged \
@@ -81,10 +86,12 @@ impl Client {
         increment: u32,
         replies: &mut impl Replies,
     ) -> Result<(), Box<ConnectionError>> {
+        // The highest bit is reserved and ignored (RFC 9113 section 6.9).
         let increment = increment & WINDOW_MAX;
         if id == 0 {
             return self.grant_connection(increment);
         }
+        // Credit for a stream that has ended is legal: it may have crossed our last frame.
         let Some(slot) = self.streams.slot_of_id(id) else {
             return Ok(());
         };
@@ -118,6 +125,7 @@ impl Client {
         replies: &mut impl Replies,
     ) -> Result<(), Box<ConnectionError>> {
         let last = last & STREAM_MAX;
+        // A server may lower the last stream in steps (graceful shutdown), never raise it.
         if self.goaway.is_some_and(|before| last > before) {
             return Err(ConnectionError::protocol(
                 "the last stream of a later GOAWAY is not higher (RFC 9113 section 6.8)",
@@ -133,6 +141,7 @@ impl Client {
                 if stream.id != 0 {
                     self.reset_streams.add(stream.id);
                 }
+                // Safe to repeat on another connection, also when the method is not idempotent.
                 replies.failed(stream.call, Failure::Unprocessed);
             }
         }

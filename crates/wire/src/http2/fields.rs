@@ -51,6 +51,7 @@ impl FieldSectionReader {
     /// The fields of `block`. Blocks must come in the order of the wire.
     #[inline]
     pub(super) fn read(&mut self, block: &[u8]) -> Result<&Fields, Box<ConnectionError>> {
+        // Equal bytes mean equal fields only while the dynamic table is the same.
         let version = self.decoder.table().version();
         let known = |cached: &CachedBlock| cached.version == version && cached.block == block;
         match self.cached_blocks.iter().position(known) {
@@ -65,6 +66,8 @@ impl FieldSectionReader {
             .decode(block, |name, value| reading.field(name, value))
             .map_err(fault)?;
         self.decoded = reading.finish();
+        // Errors and messages are rare and may be long; caching them would evict frequent
+        // blocks.
         let plain = self.decoded.malformed.is_none() && self.decoded.end.grpc_message.is_none();
         if plain
             && block.len() <= CACHED_BLOCK_BYTES_MAX
@@ -126,6 +129,7 @@ impl SectionParser {
     }
 
     fn validate(&mut self, name: &[u8], value: &[u8]) -> Result<(), ProtocolError> {
+        // Only pseudo-header fields begin with a colon (RFC 9113 section 8.3).
         if name.first() == Some(&b':') {
             return self.pseudo(name, value);
         }
@@ -139,6 +143,7 @@ impl SectionParser {
             b"content-encoding" | b"grpc-encoding" => head.encoding = encoding(value),
             b"grpc-status" => self.fields.end.grpc_status = decimal(value),
             b"grpc-message" => self.message = Some(percent_decoded(value)),
+            // RFC 9113 section 8.2.2 lists these; a message with one of them is malformed.
             b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding"
             | b"upgrade" => return Err(connection_specific(name)),
             _ => {}
@@ -169,6 +174,7 @@ impl SectionParser {
     }
 
     fn finish(mut self) -> Fields {
+        // gRPC defines grpc-message for errors only; servers may send it empty with OK.
         let end = &mut self.fields.end;
         end.grpc_message = self.message.filter(|_| end.grpc_status != Some(0));
         self.fields
@@ -177,6 +183,7 @@ impl SectionParser {
 
 /// RFC 9113 section 8.2.1.
 fn check_name(name: &[u8]) -> Result<(), ProtocolError> {
+    // Excludes 0x00-0x20, 0x41-0x5a (capitals), 0x3a (colon) and 0x7f-0xff.
     let legal = |byte: &u8| matches!(byte, 0x21..=0x39 | 0x3b..=0x40 | 0x5b..=0x7e);
     if !name.is_empty() && name.iter().all(legal) {
         return Ok(());
@@ -274,6 +281,7 @@ fn percent_decoded(value: &[u8]) -> Box<str> {
 
 /// The beginning of untrusted bytes, for messages.
 fn text(bytes: &[u8]) -> String {
+    // Fields may be as long as a frame; a message stays readable.
     let shown = &bytes[..bytes.len().min(100)];
     String::from_utf8_lossy(shown).into_owned()
 }

@@ -24,12 +24,14 @@ impl SendWindow {
 
     #[inline]
     pub(super) fn consume(&mut self, bytes: usize) {
+        // A frame is at most 2^24 - 1 bytes, so the cast keeps the value.
         self.0 -= bytes as i64;
     }
 
     /// Adds credit, which a change of the initial window may make negative.
     pub(super) fn grant(&mut self, bytes: i64) -> Result<(), Overflow> {
         let granted = self.0 + bytes;
+        // RFC 9113 section 6.9.1: a window above 2^31 - 1 is a FLOW_CONTROL_ERROR.
         if granted > i64::from(WINDOW_MAX) {
             return Err(Overflow);
         }
@@ -90,6 +92,7 @@ impl ReceiveWindow {
     /// True when half has been consumed, so that credit is to be granted.
     #[inline]
     pub(super) fn is_low(self) -> bool {
+        // Half a window keeps the sender busy for one round trip and halves the WINDOW_UPDATEs.
         self.left <= self.target / 2
     }
 

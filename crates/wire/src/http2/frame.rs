@@ -108,6 +108,7 @@ impl FrameHead {
     /// Reads a head; every nine bytes are one.
     #[inline]
     pub fn parse(bytes: &[u8; FrameHead::LEN]) -> FrameHead {
+        // 24 bits of length, 8 of type, 8 of flags, 1 reserved, 31 of stream identifier.
         let [l2, l1, l0, kind, flags, s3, s2, s1, s0] = *bytes;
         FrameHead {
             length: u32::from_be_bytes([0, l2, l1, l0]),

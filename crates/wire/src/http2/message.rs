@@ -17,6 +17,7 @@ impl Client {
         head: FrameHead,
         replies: &mut impl Replies,
     ) -> Result<(), Box<ConnectionError>> {
+        // Trailers and informational heads come on the same stream and are no first sign.
         let slot = self.streams.slot_of_id(head.stream);
         if slot.is_none() {
             self.check_closed(head)?;
@@ -42,6 +43,7 @@ impl Client {
         if head.has(flag::END_HEADERS) {
             return self.on_section(head.stream, end_stream, fragment, replies);
         }
+        // Only split field blocks are copied; a whole one is decoded where it lies.
         let block = fragment.to_vec();
         self.partial_field_block = Some(PartialFieldBlock {
             stream: head.stream,
@@ -65,6 +67,7 @@ impl Client {
         partial_field_block.frames += 1;
         partial_field_block.block.extend_from_slice(payload);
         let length = partial_field_block.block.len();
+        // CVE-2024-27316: without a bound CONTINUATION frames could fill the memory.
         if length > self.options.header_list_max as usize
             || partial_field_block.frames > CONTINUATIONS_MAX
         {
@@ -102,6 +105,7 @@ fn field_block_fragment(head: FrameHead, payload: &[u8]) -> Result<&[u8], Box<Co
         rest = &after[..content as usize];
     }
     if head.has(flag::PRIORITY) {
+        // Exclusive bit, stream dependency (31 bits) and weight (8 bits): deprecated, ignored.
         rest = rest.get(5..).ok_or_else(short)?;
     }
     Ok(rest)
@@ -123,6 +127,7 @@ impl Client {
         if slot.is_none() {
             self.check_closed(head)?;
         }
+        // The connection's window counts DATA of closed streams too.
         if !self.receive_window.consume(head.length) {
             return Err(ConnectionError::new(
                 code::FLOW_CONTROL_ERROR,
@@ -160,6 +165,7 @@ impl Client {
         data: &mut Data,
         replies: &mut impl Replies,
     ) -> Result<(), Box<ConnectionError>> {
+        // CVE-2019-9518: empty frames cost the receiver work and the sender nothing.
         if data.left > 0 || data.end_stream {
             self.empty_data = 0;
         } else {
@@ -198,6 +204,7 @@ impl Client {
             data.left = content_len(data.left, data.padding)?;
             self.count_content(&mut data, replies)?;
         }
+        // Handed on from the caller's buffer, without a copy, as far as it has come.
         let chunk = take(input, &mut data.left);
         if let (Some((_, call)), false) = (data.target, chunk.is_empty()) {
             replies.body(call, chunk);

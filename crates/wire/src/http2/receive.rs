@@ -31,6 +31,7 @@ impl Client {
 
     #[inline]
     fn take_head(&mut self, input: &mut &[u8]) -> Option<FrameHead> {
+        // The common case: the whole header lies in the input and is not copied.
         if self.partial.is_empty()
             && let Some((head, rest)) = input.split_first_chunk()
         {
@@ -75,6 +76,7 @@ impl Client {
         replies: &mut impl Replies,
     ) -> Result<bool, Box<ConnectionError>> {
         self.check_preface(head)?;
+        // Checked before any memory is taken for the payload.
         if head.length > self.options.max_frame {
             return Err(ConnectionError::frame_size(
                 "a frame stays within SETTINGS_MAX_FRAME_SIZE (RFC 9113 section 4.2)",
@@ -95,6 +97,7 @@ impl Client {
                     format!("PUSH_PROMISE on stream {}", head.stream),
                 ));
             }
+            // The types between DATA/HEADERS and CONTINUATION have fixed shapes.
             kind::PRIORITY..=kind::WINDOW_UPDATE => self.check_shape(head)?,
             _ => return Ok(self.skip(head.length, input)),
         }
@@ -122,6 +125,7 @@ impl Client {
             return Ok(false);
         }
         self.reading = ReadState::Head;
+        // Taken out, because the handlers borrow the whole client.
         let payload = std::mem::take(&mut self.partial);
         self.payload(head, &payload, replies).map(|()| true)
     }
@@ -158,11 +162,13 @@ impl Client {
         if self.preface_received {
             return Ok(());
         }
+        // Set also on failure: the error is reported once.
         self.preface_received = true;
         if head.kind == kind::SETTINGS && !head.has(flag::ACK) {
             return Ok(());
         }
         let bytes = head.to_bytes();
+        // The most frequent mistake in practice, so that it gets a remedy.
         let found = if bytes.starts_with(b"HTTP/") {
             "an answer in HTTP/1: the peer does not speak HTTP/2 by prior knowledge; \
              use transport http/1.1, or another port"
@@ -207,6 +213,7 @@ impl Client {
         let (sized, of_connection) = match head.kind {
             kind::PRIORITY => (length == 5, Some(false)),
             kind::RST_STREAM => (length == 4, Some(false)),
+            // RFC 9113 section 6.5: an acknowledgement has no payload.
             kind::SETTINGS if head.has(flag::ACK) => (length == 0, Some(true)),
             kind::SETTINGS => (length.is_multiple_of(6), Some(true)),
             kind::PING => (length == 8, Some(true)),
@@ -233,6 +240,7 @@ impl Client {
     /// Only PRIORITY may come on streams that we have not opened (RFC 9113
     /// section 5.1), and the server cannot open any.
     pub(super) fn check_not_idle(&self, head: FrameHead) -> Result<(), Box<ConnectionError>> {
+        // Client streams are odd; even ones would be pushes, which are switched off.
         let ours = head.stream < self.next_id && !head.stream.is_multiple_of(2);
         if head.stream == 0 || ours || head.kind == kind::PRIORITY {
             return Ok(());

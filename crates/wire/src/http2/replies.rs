@@ -26,6 +26,7 @@ impl Client {
     /// Ends a call whose reply is complete. What is left of its request is not
     /// wanted any more (RFC 9113 section 8.1).
     fn complete(&mut self, slot: u32, end: End, replies: &mut impl Replies) {
+        // RFC 9113 section 8.1: a server may answer before it has read the whole request.
         let unsent = self
             .streams
             .get(slot)
@@ -48,6 +49,7 @@ impl Client {
         block: &[u8],
         replies: &mut impl Replies,
     ) -> Result<(), Box<ConnectionError>> {
+        // Decoded even when the stream is gone: HPACK state spans the connection.
         let fields = self.blocks.read(block)?;
         let Some(slot) = self.streams.slot_of_id(stream) else {
             return Ok(());
@@ -84,6 +86,7 @@ impl Client {
         replies: &mut impl Replies,
     ) -> Option<(u32, CallId)> {
         let stream = self.streams.get_mut(slot)?;
+        // A stream error, not a connection error (RFC 9113 section 8.1.1).
         if !stream.head_seen {
             let error = ProtocolError {
                 rule: "a reply begins with HEADERS (RFC 9113 section 8.1)",
@@ -129,6 +132,7 @@ impl Client {
             return;
         };
         if !end_stream {
+            // After END_STREAM no credit is needed, so that only open streams get here.
             if stream.receive_window.is_low() && !stream.update_due {
                 stream.update_due = true;
                 self.update_due.push(slot);
@@ -179,6 +183,7 @@ impl Stream {
             (true, 0, false) => Err(malformed_sequence("trailers that do not end the stream")),
             (true, ..) => Err(malformed_sequence("trailers with :status")),
             (false, 0, _) => Err(malformed_sequence("HEADERS without :status")),
+            // RFC 9113 section 8.6: HTTP/2 has no Upgrade.
             (false, 101, _) => Err(malformed_sequence("status 101, which HTTP/2 does not have")),
             (false, 100..=199, true) => {
                 Err(malformed_sequence("an informational status at the end"))
@@ -186,6 +191,7 @@ impl Stream {
             (false, 100..=199, false) => Ok(Section::Interim),
             (false, status, _) => {
                 self.head_seen = true;
+                // RFC 9110 sections 15.3.5 and 15.4.5; HEAD was noted with the request.
                 self.no_content |= matches!(status, 204 | 304);
                 self.content_left = head.content_length.filter(|_| !self.no_content);
                 Ok(if end_stream {

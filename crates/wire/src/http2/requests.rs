@@ -66,11 +66,13 @@ impl RequestEncoder {
     }
 
     fn encode(&mut self, request: &Request) -> &[u8] {
+        // A block with a size update must be sent once only.
         let one_off = self.encoder.has_pending_resize();
         let version = self.encoder.table().version();
         self.scratch.clear();
         self.encoder.begin_block(&mut self.scratch);
         write_fields(&mut self.encoder, self.scheme, request, &mut self.scratch);
+        // Only a block that inserted nothing decodes to the same fields again.
         if !one_off && self.encoder.table().version() == version {
             self.remember(request.id, version);
         }
@@ -144,6 +146,7 @@ fn sends_content_length(request: &Request) -> bool {
         .fields
         .iter()
         .any(|(name, value)| name == "content-type" && value.starts_with("application/grpc"));
+    // Methods whose semantics anticipate content get the length even when it is 0.
     let expected = matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
     !grpc && (expected || !request.body.is_empty())
 }

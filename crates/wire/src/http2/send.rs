@@ -22,11 +22,13 @@ enum Progress {
 impl Client {
     /// The bytes of one send; true while more are ready.
     pub(super) fn send_frames(&mut self, out: &mut Vec<u8>) -> bool {
+        // Bounds the latency of control frames behind large bodies.
         let limit = out.len() + PUMP_BYTES;
         self.send_control(out);
         if self.is_over() {
             return false;
         }
+        // Joined: HEADERS and DATA of a call leave in one send.
         if !self.options.split_writes {
             self.send_headers(out, limit);
             self.send_data_frames(out, limit);
@@ -46,6 +48,7 @@ impl Client {
         if self.is_over() {
             return;
         }
+        // Connection credit first: without it no stream's credit helps.
         if self.receive_window.is_low() {
             write_window_update(out, 0, self.receive_window.refill());
         }
@@ -59,6 +62,7 @@ impl Client {
 
     /// True when a call waits that may have a stream (RFC 9113 section 5.1.2).
     fn can_open(&self) -> bool {
+        // Streams in `opening` have no identifier and do not count for the peer's limit.
         let open = self.streams.len() - self.opening.len();
         !self.opening.is_empty() && open < self.peer.streams_max as usize
     }
@@ -78,6 +82,7 @@ impl Client {
     /// Opens a stream: HEADERS, and what may go with them in the same send.
     fn open(&mut self, slot: u32, out: &mut Vec<u8>) {
         let id = self.next_id;
+        // RFC 9113 section 5.1.1: identifiers of a client are odd and ascend.
         self.next_id += 2;
         self.streams.open(slot, id);
         let Some(stream) = self.streams.get_mut(slot) else {
@@ -123,6 +128,7 @@ impl Client {
         let Some(stream) = self.streams.get_mut(slot) else {
             return;
         };
+        // One frame per turn keeps streams fair to each other.
         let frame_max = (self.peer.frame_max as usize).min(PUMP_BYTES);
         match write_data(stream, &mut self.send_window, frame_max, out) {
             Progress::Done => {
@@ -165,6 +171,7 @@ fn write_data(
         .min(connection.available())
         .min(frame_max);
     if length > 0 {
+        // END_STREAM with the last bytes saves an empty DATA frame.
         let last = if length == rest.len() {
             flag::END_STREAM
         } else {
@@ -175,6 +182,7 @@ fn write_data(
         stream.send_window.consume(length);
         connection.consume(length);
     }
+    // Blocked streams leave the queue until WINDOW_UPDATE puts them back.
     match (length == rest.len(), length == credit) {
         (true, _) => Progress::Done,
         (false, true) => Progress::Blocked,
@@ -195,6 +203,7 @@ fn write_field_block(out: &mut Vec<u8>, stream: u32, block: &[u8], last: bool, f
             block,
         );
     }
+    // END_STREAM belongs to HEADERS even when the block goes on in CONTINUATION.
     let (first, rest) = block.split_at(frame_max);
     write_frame(out, kind::HEADERS, end_stream, stream, first);
     let mut left = rest.len();

@@ -56,6 +56,7 @@ impl Options {
 
     /// Preface, SETTINGS, and the connection's window (RFC 9113 section 3.4).
     pub(super) fn preface(&self) -> Vec<u8> {
+        // Values equal to the protocol's default are left out (RFC 9113 section 6.5.2).
         let mut parameters = vec![
             (setting::ENABLE_PUSH, 0),
             (setting::MAX_HEADER_LIST_SIZE, self.header_list_max),
@@ -111,10 +112,12 @@ impl PeerSettings {
 
     /// Takes one parameter (RFC 9113 section 6.5.2); unknown ones are ignored.
     pub(super) fn apply(&mut self, entry: [u8; 6]) -> Result<Option<Change>, Box<ConnectionError>> {
+        // A 16-bit identifier and a 32-bit value, in network byte order.
         let [i1, i0, v3, v2, v1, v0] = entry;
         let value = u32::from_be_bytes([v3, v2, v1, v0]);
         match u16::from_be_bytes([i1, i0]) {
             setting::HEADER_TABLE_SIZE => return Ok(Some(Change::TableSize(value))),
+            // Only clients may enable push (section 6.5.2).
             setting::ENABLE_PUSH if value != 0 => {
                 return Err(ConnectionError::protocol(
                     "a server sends SETTINGS_ENABLE_PUSH as 0 or not at all \
@@ -138,6 +141,7 @@ impl PeerSettings {
                 value.to_string(),
             ));
         }
+        // Negative where the peer shrinks its window, which may take windows below zero.
         let growth = i64::from(value) - i64::from(self.window);
         self.window = value;
         Ok(Change::Window(growth))

@@ -67,6 +67,7 @@ impl Streams {
     }
 
     pub(super) fn insert(&mut self, stream: Stream) -> u32 {
+        // Slots are reused, so that memory follows the calls in flight, not all calls made.
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() as u32 - 1
@@ -123,6 +124,7 @@ impl Streams {
             .zip(&self.slots)
             .filter_map(|(slot, stream)| Some((slot, stream.as_ref()?)))
             .filter(|(_, stream)| wanted(stream))
+            // Identifier 0 (not opened) wraps to the highest key and sorts last.
             .map(|(slot, stream)| (stream.id.wrapping_sub(1), slot))
             .collect();
         picked.sort_unstable();
@@ -145,6 +147,7 @@ pub(super) struct ResetStreams {
 impl ResetStreams {
     pub(super) fn add(&mut self, stream: u32) {
         if self.latest.len() == RESET_STREAMS_MAX {
+            // Identifiers ascend, so that one bound covers all that are forgotten.
             let oldest = self.latest.pop_front().unwrap_or(0);
             self.tolerated_to = self.tolerated_to.max(oldest);
         }
@@ -170,6 +173,7 @@ pub(super) struct SlotMap {
 impl SlotMap {
     #[inline]
     fn home(&self, key: u32) -> usize {
+        // The table's size is a power of two; Fibonacci hashing takes the highest bits.
         let bits = self.cells.len().trailing_zeros();
         (key.wrapping_mul(MULTIPLIER) >> (32 - bits)) as usize
     }
@@ -202,6 +206,7 @@ impl SlotMap {
             self.cells[at].1 = slot;
             return;
         }
+        // At half load a probe takes 1.5 steps on average (Knuth, section 6.4).
         if 2 * (self.len + 1) > self.cells.len() {
             self.grow();
         }

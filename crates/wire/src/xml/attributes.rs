@@ -95,12 +95,15 @@ impl<'de> AttributeList<'de> {
                 Next::RawAttribute(pair) => pair,
                 Next::End(end) => break end,
             };
+            // The comparison of attributes with each other is quadratic, so that their number
+            // is bound.
             if count == ATTRIBUTES_MAX {
                 return Err(Error::limit(pair.offset, "attributes", ATTRIBUTES_MAX));
             }
             count += 1;
             match pair.name.declares() {
                 Some(prefix) => declare(&pair, prefix, scope, depth)?,
+                // One attribute is the common case and needs no list.
                 None if first.is_none() => first = Some(Attribute::of(&pair)),
                 None => self.others.push(Attribute::of(&pair)),
             }
@@ -123,6 +126,7 @@ impl<'de> AttributeList<'de> {
     ) -> Result<Option<Cow<'de, str>>, Error> {
         for pair in self.pairs(document) {
             let pair = pair?;
+            // Declarations are attributes in syntax only (Namespaces in XML 1.0 section 3).
             if pair.name.local != local || pair.name.declares().is_some() {
                 continue;
             }
@@ -162,6 +166,7 @@ impl<'de> AttributeList<'de> {
         let Some(mut first) = first else {
             return Ok(false);
         };
+        // Resolved behind the whole tag: a declaration may stand after its use.
         first.namespace = first.namespace(scope)?;
         let mut has_value_attribute = affects_value(first.local);
         for at in 0..self.others.len() {
@@ -238,11 +243,13 @@ impl<'de> AttributeParser<'de> {
         if let Some(end) = tag_end(bytes, begin)? {
             return Ok(Next::End(end));
         }
+        // XML 1.0 production 40: `STag ::= '<' Name (S Attribute)* S? '>'`.
         if begin == self.at {
             let text = "white space must stand before an attribute";
             return Err(Error::syntax(begin, text));
         }
         let pair = RawAttribute::read(self.document, begin)?;
+        // Resolved once to prove it, again only where the value is asked for.
         if pair.has_references {
             escape::attribute_value(pair.value, pair.offset)?;
         }
@@ -271,6 +278,7 @@ fn declare<'de>(
     scope: &mut Scope<'de>,
     depth: usize,
 ) -> Result<(), Error> {
+    // Names are compared where they lie; normalization would need a copy.
     if pair.has_references || pair.value.contains(['\t', '\n', '\r']) {
         let text = "a namespace's name must be written without references or line breaks";
         return Err(Error::syntax(pair.offset, text));
@@ -322,6 +330,7 @@ impl<'de> RawAttribute<'de> {
 /// Where the value begins, behind `=` and the opening quotation mark.
 #[inline]
 fn value_start(bytes: &[u8], name_end: usize) -> Result<usize, Error> {
+    // As nearly all writers write it, without white space around the sign.
     if let [b'=', b'"', ..] = bytes[name_end..] {
         return Ok(name_end + 2);
     }
@@ -344,6 +353,7 @@ fn value_end(bytes: &[u8], start: usize) -> Result<(usize, bool), Error> {
     let mut has_references = false;
     let mut at = start;
     loop {
+        // `<` must not stand in a value (XML 1.0 production 10), `&` begins a reference.
         at = search::find_any(bytes, at, [mark, b'<', b'&']);
         match bytes.get(at) {
             Some(b'&') => has_references = true,

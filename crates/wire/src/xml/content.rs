@@ -29,6 +29,7 @@ impl<'de> Scanner<'de> {
         }
         let begin = self.position.at;
         let run = self.run()?;
+        // One piece without line ends to normalize is borrowed from the document.
         if run.returns || !self.document.as_bytes()[run.end..].starts_with(b"</") {
             return self.joined_text();
         }
@@ -47,6 +48,7 @@ impl<'de> Scanner<'de> {
                     let (character, bytes) =
                         escape::leading_reference(&self.document[offset..], offset)?;
                     self.position.at += bytes;
+                    // A character reference is not normalized: `&#13;` stays a carriage return.
                     whole.push(character);
                 }
                 [b'<', ..] | [] => match self.step()? {
@@ -74,6 +76,8 @@ impl<'de> Scanner<'de> {
         let run = self.run()?;
         let raw = &self.document[self.position.at..run.end];
         if self.position.depth == 0 {
+            // XML 1.0 production 1: outside of the root only comments, instructions and white
+            // space.
             self.check_outside_root(chars::is_blank(raw))?;
             self.position.at = run.end;
             return Ok(None);
@@ -107,6 +111,8 @@ impl<'de> Scanner<'de> {
         }
         let begun = |markup: &[u8]| markup.starts_with(rest);
         Err(match rest.get(2) {
+            // No DTD, hence no entity expansion ("billion laughs") and no external entity
+            // (XXE).
             Some(b'D' | b'd') => self.error(ErrorKind::DocumentType),
             _ if begun(b"<!--") || begun(b"<![CDATA[") => self.error(ErrorKind::Truncated),
             _ => Error::syntax(self.position.at, "unknown markup after <!"),
@@ -128,6 +134,7 @@ impl<'de> Scanner<'de> {
         let hyphens = self.found(begin, b"--")?;
         match self.document.as_bytes().get(hyphens + 2) {
             Some(b'>') => {}
+            // XML 1.0 section 2.5: `--` must not occur within comments.
             Some(_) => return Err(Error::syntax(hyphens, "-- in a comment")),
             None => return Err(Error::new(hyphens, ErrorKind::Truncated)),
         }
@@ -142,6 +149,7 @@ impl<'de> Scanner<'de> {
         let end = self.found(begin, b"?>")?;
         let target_end = chars::name_end(self.document.as_bytes(), begin).min(end);
         let target = &self.document[begin..target_end];
+        // Section 2.6 reserves the target; a declaration stands at the very beginning.
         if target == "xml" {
             return Err(Error::syntax(offset, "an XML declaration stands first"));
         }
@@ -174,6 +182,7 @@ impl<'de> Scanner<'de> {
 
     /// A `>` at `at` must not end `]]>` (XML 1.0 section 2.4).
     fn check_no_cdata_end(&self, begin: usize, at: usize) -> Result<(), Error> {
+        // For compatibility with SGML, section 2.4 forbids `]]>` in content.
         if self.document.as_bytes()[begin..at].ends_with(b"]]") {
             return Err(Error::syntax(at - 2, "]]> in text"));
         }
@@ -211,5 +220,6 @@ fn normalize_line_ends(raw: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\r', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
     }
+    // CRLF first, or it would become two line feeds.
     Cow::Owned(raw.replace("\r\n", "\n").replace('\r', "\n"))
 }

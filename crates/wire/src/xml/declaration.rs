@@ -30,6 +30,7 @@ pub(super) fn length(document: &str) -> Result<usize, Error> {
 }
 
 fn check(content: &str) -> Result<(), Error> {
+    // Production 23 fixes the order; `any` below consumes what precedes the match.
     let mut wanted = ["version", "encoding", "standalone"].iter();
     let (mut at, mut count) = (0, 0);
     loop {
@@ -53,6 +54,7 @@ fn check(content: &str) -> Result<(), Error> {
 
 fn check_value(name: &str, value: &str) -> Result<(), Error> {
     match name {
+        // XML 1.1 allows other characters and line ends.
         "version" if value == "1.0" => Ok(()),
         "standalone" if matches!(value, "yes" | "no") => Ok(()),
         "encoding" if value.eq_ignore_ascii_case("utf-8") => Ok(()),

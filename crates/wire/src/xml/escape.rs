@@ -22,6 +22,7 @@ pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(&whole[begin..end]);
         match whole.get(end) {
             None => return,
+            // `>` is escaped everywhere, so that `]]>` needs no look-back.
             Some(&byte) => out.extend_from_slice(reference(byte)),
         }
         begin = end + 1;
@@ -39,6 +40,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
 /// section 3.3.3). Quotation marks are chosen so that references are rare: the
 /// name of a namespace is then written as it was read.
 pub(crate) fn attribute(value: &str, out: &mut Vec<u8>) {
+    // Either mark is allowed (XML 1.0 production 10).
     let single = value.contains('"') && !value.contains('\'');
     let mark = if single { b'\'' } else { b'"' };
     out.push(mark);
@@ -98,6 +100,7 @@ fn character(number: &str, offset: usize) -> Result<char, Error> {
         Some(hexadecimal) => (hexadecimal, 16),
         None => (number, 10),
     };
+    // `from_str_radix` would also take a sign.
     let digits_only = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     let code = u32::from_str_radix(digits, radix)
         .ok()
@@ -114,6 +117,7 @@ fn character(number: &str, offset: usize) -> Result<char, Error> {
 /// An attribute's value with its references resolved and its white space made
 /// spaces (XML 1.0 section 3.3.3).
 pub(super) fn attribute_value(raw: &str, offset: usize) -> Result<Cow<'_, str>, Error> {
+    // Most values need no change and are borrowed.
     if !raw
         .bytes()
         .any(|b| matches!(b, b'&' | b'\t' | b'\n' | b'\r'))
@@ -138,6 +142,7 @@ fn replaced(rest: &str, offset: usize) -> Result<(char, usize), Error> {
     if rest.starts_with('&') {
         return leading_reference(rest, offset);
     }
+    // Line ends are normalized first (section 2.11), so that CRLF is one space.
     Ok((' ', if rest.starts_with("\r\n") { 2 } else { 1 }))
 }
 

@@ -113,6 +113,7 @@ fn open_root<'de>(source: &mut impl Source<'de>, namespace: &str, name: &str) ->
     match source.child()? {
         Some(root) if root.is(namespace, name) => Ok(()),
         Some(other) => Err(other.unexpected(format!("{{{namespace}}}{name}"))),
+        // `child` returns None at an end tag only, and there is none before the root.
         None => unreachable!("no element is open before the root"),
     }
 }

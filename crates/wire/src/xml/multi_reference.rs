@@ -66,6 +66,7 @@ impl<'de> References<'de> {
         let Some(target) = index.elements.get(id).copied() else {
             return fail("leads nowhere");
         };
+        // A cycle would be read for ever.
         if self.followed.iter().any(|(open, _)| open == id) {
             return fail("leads back to itself");
         }
@@ -73,12 +74,14 @@ impl<'de> References<'de> {
             let what = "references within references";
             return Err(Error::limit(here.at, what, DEPTH_MAX));
         }
+        // Counted per document, so that nested references cannot multiply beyond the bound.
         self.read += target.bytes;
         if self.read > document_bytes * GROWTH_MAX {
             return fail("makes the document grow beyond measure");
         }
         let mut there = Position::at(target.offset);
         there.scope = index.scope.clone();
+        // Elements reached by references count for the limit of depth.
         there.depth = here.depth;
         let from = std::mem::replace(here, there);
         self.followed.push((id.to_owned(), from));
@@ -104,6 +107,7 @@ impl<'de> Index<'de> {
         let bytes = end - offset;
         match self.elements.insert(id, Target { offset, bytes }) {
             None => Ok(()),
+            // SOAP 1.1 section 5.1: `id` is of type ID, which is unique in a document.
             Some(_) => Err(Error::syntax(offset, "an id stands twice")),
         }
     }

@@ -25,10 +25,12 @@ impl<'de> QName<'de> {
             Some(b':') if first > at => (first + 1, plain_name_end(bytes, first + 1)),
             _ => (at, first),
         };
+        // Anything else is left to the slow path, which decides by all rules.
         let ended = |byte: &u8| byte.is_ascii() && *byte != b':';
         if end == local || !bytes.get(end).is_some_and(ended) {
             return QName::read_any(document, at);
         }
+        // Names are copied into messages of errors and caches.
         if end - at > NAME_BYTES_MAX {
             return Err(Error::limit(at, "bytes of a name", NAME_BYTES_MAX));
         }

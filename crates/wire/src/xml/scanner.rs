@@ -31,6 +31,7 @@ impl<'de> Scanner<'de> {
     /// holds a character that XML does not allow.
     pub(crate) fn new(bytes: &'de [u8]) -> Result<Self, Error> {
         let document = checked(bytes)?;
+        // A byte order mark is allowed before the declaration (XML 1.0 section 4.3.3).
         let after_mark = document.strip_prefix('\u{FEFF}').unwrap_or(document);
         let mark = document.len() - after_mark.len();
         let declaration = declaration::length(after_mark).map_err(|e| e.at_offset(mark))?;
@@ -78,6 +79,7 @@ impl<'de> Scanner<'de> {
     fn next_event(&mut self) -> Result<Option<Step<'de>>, Error> {
         match *self.rest() {
             [b'<', b'/', ..] => self.end_tag().map(|()| Some(Step::Close)),
+            // Ordered by the second byte, which decides for all markup.
             [b'<', b'!', ..] => self.markup_declaration(),
             [b'<', b'?', ..] => self.instruction().map(|()| None),
             [b'<', _, ..] => self.start_tag().map(|element| Some(Step::Open(element))),
@@ -134,6 +136,7 @@ impl<'de> Source<'de> for Scanner<'de> {
     #[inline]
     fn child(&mut self) -> Result<Option<Element<'de>>, Error> {
         self.position.open_leaf();
+        // Three steps: the expected tag, the end of the parent, anything else.
         if let Some(element) = self.fast_path_child() {
             return Ok(Some(element));
         }
@@ -148,6 +151,7 @@ impl<'de> Source<'de> for Scanner<'de> {
         let Some(Leaf { end, after, .. }) = self.position.leaf.take() else {
             return self.whole_text().map(Text::Str);
         };
+        // A leaf's end tag was verified when the leaf was entered.
         let begin = std::mem::replace(&mut self.position.at, after);
         Ok(Text::Str(Cow::Borrowed(&self.document[begin..end])))
     }
@@ -165,6 +169,7 @@ impl<'de> Source<'de> for Scanner<'de> {
 
     fn follow(&mut self, id: &str) -> Result<Element<'de>, Error> {
         self.position.open_leaf();
+        // Built on the first reference: documents without any pay nothing.
         if !self.references.is_indexed() {
             self.references.set_index(index(self.document)?);
         }
@@ -227,6 +232,7 @@ fn checked(document: &[u8]) -> Result<&str, Error> {
 }
 
 fn utf8(document: &[u8]) -> Result<&str, Error> {
+    // The fast validator reports no offset.
     if let Ok(text) = simdutf8::basic::from_utf8(document) {
         return Ok(text);
     }

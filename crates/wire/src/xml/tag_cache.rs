@@ -52,6 +52,7 @@ impl<'de> TagCache<'de> {
         offset: usize,
         changes: usize,
     ) -> Option<&Tag<'de>> {
+        // Predicted by what followed the last tag before, as in a branch predictor.
         let next = self.entries.get(self.last)?.next;
         let tag = &self.entries.get(next)?.tag;
         if self.changes != changes || !same(document, tag.element.offset, offset, tag.bytes) {
@@ -74,6 +75,7 @@ impl<'de> TagCache<'de> {
         };
         let found = self.entries.iter().position(equal);
         let at = found.unwrap_or(self.entries.len());
+        // A document with more distinct tags gains nothing from the cache.
         if at == TAGS_MAX {
             return;
         }

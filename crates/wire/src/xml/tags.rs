@@ -19,10 +19,12 @@ impl<'de> Scanner<'de> {
     #[inline(always)]
     pub(super) fn fast_path_child(&mut self) -> Option<Element<'de>> {
         let position = &mut self.position;
+        // The root and the limits are for the slow path.
         if position.empty || !(1..DEPTH_MAX).contains(&position.depth) {
             return None;
         }
         let (bytes, offset) = (self.document.as_bytes(), position.at);
+        // 16 bytes hold `<`, a name of up to 14 letters, and its end.
         let start = block(bytes, offset)?;
         let length = letters_after_first(start);
         let name_end = offset + 1 + length;
@@ -48,6 +50,7 @@ impl<'de> Scanner<'de> {
             if self.position.rooted {
                 return Err(Error::new(offset, ErrorKind::Trailing));
             }
+            // XML 1.0 production 1: exactly one root element.
             self.position.rooted = true;
         }
         if self.position.depth >= DEPTH_MAX {
@@ -144,6 +147,7 @@ impl<'de> Scanner<'de> {
             has_value_attribute: attributes.span().has_value_attribute,
             offset,
         };
+        // A tag that declares namespaces means something else in another scope.
         let declares = position.scope.changes() != changes;
         if !declares {
             self.remember(element, name_bytes, end);
@@ -203,6 +207,7 @@ impl<'de> Scanner<'de> {
         let bytes = self.document.as_bytes();
         let Name { offset, length } = name;
         let end = at + 2 + length;
+        // Compares `<name` with `/name`, whose first bytes differ and are skipped.
         if let Some(start) = block(bytes, offset - 1)
             && let Some(tag) = block(bytes, at + 1)
             && length + 1 < BLOCK
@@ -228,6 +233,7 @@ impl<'de> Scanner<'de> {
         let open = !self.position.open.is_empty();
         match bytes.get(end) {
             None => Err(Error::new(bytes.len(), ErrorKind::Truncated)),
+            // XML 1.0 section 3, WFC: Element Type Match.
             Some(b'>') if open && self.name() == found => {
                 self.position.at = end + 1;
                 self.close();

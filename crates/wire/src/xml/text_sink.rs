@@ -32,6 +32,7 @@ impl<'o> TextSink<'o> {
 
     #[inline(always)]
     fn end_tag(&mut self) {
+        // Deferred, because attributes may follow the name.
         if self.in_tag {
             self.out.push(b'>');
             self.in_tag = false;
@@ -150,6 +151,7 @@ impl Sink for TextSink<'_> {
 
     #[inline(never)]
     fn text_element(&mut self, name: &str, kind: Option<&Simple>, text: &str) {
+        // Most texts need no escaping and go out with their tags in one append.
         if escape::is_plain(text) {
             return self.plain_element(name, kind, text);
         }

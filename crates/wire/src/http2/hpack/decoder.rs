@@ -75,6 +75,8 @@ impl Decoder {
         let mut left = self.section_max;
         let mut fields = 0_usize;
         while let Some(first) = cursor.peek() {
+            // RFC 7541 section 6: 1xxxxxxx indexed, 01 inserted literal, 001 size update, else
+            // literal.
             let size = match first.leading_zeros() {
                 0 => self.indexed(&mut cursor, &mut sink)?,
                 1 => self.literal(&mut cursor, 6, true, &mut sink)?,
@@ -85,6 +87,8 @@ impl Decoder {
                 _ => self.literal(&mut cursor, 4, false, &mut sink)?,
             };
             fields += 1;
+            // The limit counts decoded sizes: a few bytes of indices may stand for much (HPACK
+            // bomb).
             left = left
                 .checked_sub(size)
                 .ok_or(DecodeError::TooLarge(self.section_max))?;
@@ -116,12 +120,14 @@ impl Decoder {
         if index == 0 {
             string(cursor, &mut self.name)?;
         } else {
+            // `entry` borrows the whole decoder, so that the buffer is taken out meanwhile.
             let mut known = std::mem::take(&mut self.name);
             known.clear();
             known.extend_from_slice(self.entry(index)?.0);
             self.name = known;
         }
         string(cursor, &mut self.value)?;
+        // Before the insertion, which may evict the entry that the name came from.
         sink(&self.name, &self.value);
         if insert {
             self.table.insert(&self.name, &self.value);
@@ -141,6 +147,7 @@ impl Decoder {
     /// RFC 7541 section 6.3.
     fn size_update(&mut self, cursor: &mut Cursor<'_>, fields: usize) -> Result<(), ProtocolError> {
         let size = cursor.integer(5)?;
+        // Section 4.2: a change is signalled at the beginning of the first block after it.
         if fields > 0 {
             return Err(ProtocolError {
                 rule: "table size updates stand at the beginning of a block \
@@ -169,6 +176,7 @@ fn no_entry(index: u32) -> ProtocolError {
 
 /// RFC 7541 section 5.2. Reads into `out`, replacing what it held.
 fn string(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<(), ProtocolError> {
+    // The H bit is the highest of the byte that begins the length (RFC 7541 section 5.2).
     let coded = cursor.peek().is_some_and(|first| first & 0x80 != 0);
     let length = cursor.integer(7)?;
     let bytes = cursor.take(length as usize)?;

@@ -73,6 +73,8 @@ impl Encoder {
         if now == self.table.size_max() {
             return;
         }
+        // Section 4.2: the smallest value between two blocks is signalled too, for it evicted
+        // entries.
         let least = self.resize.map_or(now, |pending| pending.least.min(now));
         self.resize = Some(Resize { least, now });
         self.table.resize(now);
@@ -83,6 +85,7 @@ impl Encoder {
         let Some(Resize { least, now }) = self.resize.take() else {
             return;
         };
+        // 0x20 is the pattern 001 with a 5-bit prefix (RFC 7541 section 6.3).
         if least < now {
             integer::write(out, 0x20, 5, least);
         }
@@ -92,10 +95,13 @@ impl Encoder {
     /// Appends one field; `name` must be in lower case.
     pub fn field(&mut self, name: &[u8], value: &[u8], indexing: Indexing, out: &mut Vec<u8>) {
         let found = self.table.find(name, value);
+        // Never-indexed fields stay literals even where the table has them.
         if let (Found::Field(index), false) = (found, indexing == Indexing::Never) {
             return integer::write(out, 0x80, 7, index);
         }
+        // A larger entry would empty the table (section 4.4).
         let fits = name.len() + value.len() + ENTRY_OVERHEAD <= self.table.size_max();
+        // RFC 7541 sections 6.2.1, 6.2.3 and 6.2.2.
         let (bits, prefix) = match indexing {
             Indexing::Incremental if fits => (0x40, 6),
             Indexing::Never => (0x10, 4),

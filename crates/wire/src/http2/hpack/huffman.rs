@@ -40,12 +40,14 @@ const CODES: [u32; SYMBOLS] = {
     while length <= LENGTH_MAX {
         let mut symbol = 0;
         while symbol < SYMBOLS {
+            // Canonical: within a length codes ascend with the symbol.
             if LENGTHS[symbol] == length {
                 codes[symbol] = code;
                 code += 1;
             }
             symbol += 1;
         }
+        // The next length continues behind the last code of this one.
         code <<= 1;
         length += 1;
     }
@@ -64,6 +66,7 @@ const TREE: [[u16; 2]; NODES] = {
     while symbol < SYMBOLS {
         let mut at = 0;
         let mut left = LENGTHS[symbol];
+        // Walks from the root by the code's bits, the highest first, and adds missing nodes.
         while left > 1 {
             left -= 1;
             let bit = (CODES[symbol] >> left & 1) as usize;
@@ -135,6 +138,7 @@ const fn step(node: usize, nibble: usize) -> Step {
         if child & LEAF != 0 {
             at = 0;
             let leaf = child & !LEAF;
+            // EOS in the string is an error (section 5.2).
             if leaf as usize == EOS {
                 has_eos = true;
             } else {
@@ -156,6 +160,7 @@ const fn step(node: usize, nibble: usize) -> Step {
 pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), ProtocolError> {
     let mut node = 0;
     for &byte in coded {
+        // Four bits at a time: 256 nodes of 16 steps, 16 KiB, fit the first-level cache.
         for nibble in [byte >> 4, byte & 0xf] {
             let step = STEPS[usize::from(node)][usize::from(nibble)];
             if step.has_eos {
@@ -195,6 +200,7 @@ pub(super) fn encode(plain: &[u8], out: &mut Vec<u8>) {
     let mut bits = 0;
     for &byte in plain {
         let symbol = usize::from(byte);
+        // At most 7 bits are left from before and 30 are added: 64 bits hold them.
         held = held << LENGTHS[symbol] | u64::from(CODES[symbol]);
         bits += LENGTHS[symbol];
         while bits >= 8 {
@@ -203,6 +209,7 @@ pub(super) fn encode(plain: &[u8], out: &mut Vec<u8>) {
         }
     }
     if bits > 0 {
+        // Padding is the most significant bits of EOS, which are ones.
         out.push((held << (8 - bits)) as u8 | 0xff >> bits);
     }
 }

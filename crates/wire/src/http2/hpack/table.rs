@@ -154,12 +154,15 @@ impl Table {
                 let (name, value) = STATIC[at];
                 Some((name.as_bytes(), value.as_bytes()))
             }
+            // Section 2.3.3: the youngest dynamic entry has the lowest index behind the static
+            // ones.
             at => self.entries.get(at - STATIC.len()).map(Entry::field),
         }
     }
 
     pub(super) fn find(&self, name: &[u8], value: &[u8]) -> Found {
         let mut found = Found::Nothing;
+        // Linear, because results are cached by version: this runs for new blocks only.
         for index in 1..=STATIC.len() + self.entries.len() {
             match self.get(index) {
                 Some((n, v)) if n == name && v == value => return Found::Field(index),
@@ -175,6 +178,7 @@ impl Table {
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
         self.version += 1;
         let size = name.len() + value.len() + ENTRY_OVERHEAD;
+        // Entries leave before the new one enters (section 4.4).
         self.evict(self.size_max.saturating_sub(size));
         if size <= self.size_max {
             self.size += size;
