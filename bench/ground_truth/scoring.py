@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from bench.ground_truth.corpus import Case
 from bench.ground_truth.dissection import Finding
 from bench.ground_truth.occurrence import CAUSES, Key, Occurrence
-from wirelab.statistics.interval import Interval
-from wirelab.statistics.proportion import binomial_interval
+from wirelab.statistics.interval import Interval, binomial_interval
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def compare(
     """The ratio first / second of a figure over whole trials, with its 95 % interval and the
     verdict. A difference counts when the interval lies beyond ``1 + threshold``. Raises
     :class:`wirelab.errors.UsageError` for an unknown figure and
-    :class:`wirelab.statistics.errors.StatisticsError` where a cell has no value."""
+    :class:`wirelab.statistics.interval.StatisticsError` where a cell has no value."""
     of = _figure(figure)
     return ratio(first.values(of), second.values(of), threshold)
 

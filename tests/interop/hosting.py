@@ -12,11 +12,10 @@ import pytest
 
 from wirelab.errors import BuildError, EngineMissing, StackError
 from wirelab.process import engine_binary, metrics
-from wirelab.process.certificates import Certificates
 from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
-from wirelab.process.scratch import Scratch
+from wirelab.process.scratch import Certificates, Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack

@@ -15,7 +15,7 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from wirelab.checks import load as verdicts
-from wirelab.statistics.percentile import percentile_printable
+from wirelab.statistics.sample import percentile_printable
 from wirelab.study import catalogue as studies
 from wirelab.study import manifest as study_manifest
 from wirelab.trial.record import Json, Point, Trial

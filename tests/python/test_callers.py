@@ -34,8 +34,7 @@ from wirelab.run.runner import Run
 from wirelab.stack import manifests
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.reference import Stack
-from wirelab.study.claims import Finding, evaluate
-from wirelab.study.expectations import Expectation
+from wirelab.study.claims import Expectation, Finding, evaluate
 from wirelab.trial.record import Check, Trial
 
 Json = dict[str, Any]

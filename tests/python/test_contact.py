@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import LabError
-from wirelab.process.certificates import Certificates
 from wirelab.process.endpoint import Endpoint, ListenSpec
-from wirelab.process.scratch import SUN_PATH_MAX, Scratch
+from wirelab.process.scratch import SUN_PATH_MAX, Certificates, Scratch
 from wirelab.process.services import Settings
 from wirelab.stack.reference import Stack
 

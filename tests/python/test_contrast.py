@@ -12,7 +12,7 @@ from scipy import stats
 
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.comparison import ratio
-from wirelab.statistics.errors import NotPositive, TooFewValues
+from wirelab.statistics.interval import NotPositive, TooFewValues
 
 SAMPLES = st.lists(
     st.floats(min_value=0.01, max_value=1e6, allow_nan=False), min_size=2, max_size=8

@@ -26,7 +26,7 @@ from wirelab import checkout
 from wirelab.cli import main
 from wirelab.drive.advice import hints
 from wirelab.errors import UsageError
-from wirelab.process import certificates, open_files
+from wirelab.process import open_files, scratch
 from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ListenSpec
 from wirelab.process.interruption import Interruption
@@ -416,7 +416,7 @@ def test_sequences_carry_numbers_of_replies(
 def test_a_server_with_tls_is_driven_where_its_authority_is_trusted(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    made = certificates.make(tmp_path / "tls")
+    made = scratch.make_certificates(tmp_path / "tls")
     files = made.of_service("tls")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files["certificate"], files["key"])
@@ -435,7 +435,7 @@ def test_a_server_with_tls_is_driven_where_its_authority_is_trusted(
 
 def _stranger(folder: Path) -> str:
     """An authority that has signed nothing."""
-    ca: str = certificates.make(folder / "stranger").of_client("tls")["ca"]
+    ca: str = scratch.make_certificates(folder / "stranger").of_client("tls")["ca"]
     return ca
 
 

@@ -9,15 +9,13 @@ import pytest
 from scipy import stats
 
 from tests.python.synthetic_ladder import trial, trials
-from wirelab.explain.cell_selector import CellSelector
-from wirelab.explain.levels import level_words, levels
+from wirelab.explain.cell_selector import CellSelector, level_words, levels
 from wirelab.statistics.interval import Interval
 from wirelab.study import claims as findings
 from wirelab.study import crossover as crossings
 from wirelab.study import winners
-from wirelab.study.claims import Finding, Judgement
+from wirelab.study.claims import Expectation, Finding, Judgement
 from wirelab.study.crossover import Crossing
-from wirelab.study.expectations import Expectation
 from wirelab.study.winners import Contest
 from wirelab.trial.record import Trial
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wirelab.trial import histograms
-from wirelab.trial.histograms import Json
+from wirelab.trial import record
+from wirelab.trial.record import Json
 
 
 def _group() -> Json:
@@ -22,11 +22,11 @@ def _group() -> Json:
 
 
 def test_no_histogram_stays_in_the_journal() -> None:
-    assert "hdr" not in str(histograms.left_out(_group()))
+    assert "hdr" not in str(record.without_histograms(_group()))
 
 
 def test_every_histogram_is_a_tagged_line_of_the_file() -> None:
-    tags = [line.split(",")[0] for line in histograms.log(_group()).splitlines()[3:]]
+    tags = [line.split(",")[0] for line in record.histogram_log(_group()).splitlines()[3:]]
     assert tags == [
         "Tag=response",
         "Tag=response_good",

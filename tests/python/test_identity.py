@@ -14,9 +14,9 @@ from wirelab.checks import load as verdicts
 from wirelab.errors import BuildError, ExperimentError, StackError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.identity import Examination, Gaps, Proofs, judge
-from wirelab.identity import gaps as known
+from wirelab.identity import verdict as known
 from wirelab.identity.examining import Exam, Finding, examine
-from wirelab.identity.gaps import Gap
+from wirelab.identity.verdict import Gap
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
 from wirelab.run import runner as running
@@ -301,7 +301,7 @@ def test_an_unverified_service_is_not_measured(
     tmp_path: Path, stand_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless it is forced; then every trial says so."""
-    monkeypatch.setattr(identity.proofs, "checkout", _Elsewhere(tmp_path))
+    monkeypatch.setattr(identity.verifying, "checkout", _Elsewhere(tmp_path))
     stand_in("service-wrong")
     refused = _run(tmp_path / "refused")
     assert [trial.status for trial in refused.trials] == ["failed"]
@@ -318,7 +318,7 @@ def test_the_proof_travels_with_the_trial(
     tmp_path: Path, stand_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the journal, with the hash of what was examined."""
-    monkeypatch.setattr(identity.proofs, "checkout", _Elsewhere(tmp_path))
+    monkeypatch.setattr(identity.verifying, "checkout", _Elsewhere(tmp_path))
     stand_in()
     (trial,) = _run(tmp_path / "run").trials
     assert trial.service["identity"]["sha256"] == trial.service["sha256"]

@@ -20,9 +20,9 @@ from tests.python.synthetic_stall import (
     trials_of,
 )
 from wirelab.report import tested as report_tested
-from wirelab.run.adaptive.claims import call_ns
 from wirelab.run.adaptive.outcome import Tested as Judged
 from wirelab.run.adaptive.outcome import judge
+from wirelab.run.adaptive.proposal import call_ns
 from wirelab.run.adaptive.record import Interventions, Spot, Together
 
 

@@ -24,10 +24,10 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
 from wirelab.experiment.link_profiles import Direction, GilbertElliott, OwnProfile, RandomLoss
 from wirelab.process import engine_binary
-from wirelab.process.certificates import Certificates
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.interruption import Interruption
 from wirelab.process.managed import ManagedProcess, Refused
+from wirelab.process.scratch import Certificates
 from wirelab.stack import manifests
 from wirelab.stack.axes import number_max
 from wirelab.stack.reference import Stack

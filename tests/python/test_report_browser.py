@@ -26,8 +26,8 @@ from tests.python.synthetic_run import (
 )
 from wirelab.report.page import write_page
 from wirelab.report.section import WORD_MAX
-from wirelab.study import page as study_page
 from wirelab.study import reproduction
+from wirelab.study import sections as study_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 

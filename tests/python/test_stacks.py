@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from wirelab.errors import StackError
 from wirelab.stack import axes
 from wirelab.stack import rules as legality
+from wirelab.stack.axes import document
 from wirelab.stack.reference import Stack
-from wirelab.stack.table import document
 
 
 def _values(axis: axes.Axis) -> st.SearchStrategy[str]:

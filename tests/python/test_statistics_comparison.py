@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wirelab.statistics.comparison import Comparison, family, holm, ratio
-from wirelab.statistics.errors import OutOfRange, TooFewValues, UnequalLengths
-from wirelab.statistics.resampling import resampled_aa
+from wirelab.statistics.comparison import Comparison, family, holm, ratio, resampled_aa
+from wirelab.statistics.interval import OutOfRange, TooFewValues, UnequalLengths
 
 TRIALS = st.lists(st.floats(0.5, 2000.0), min_size=2, max_size=9)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from wirelab.statistics.distributions import beta_quantile, student_t_quantile, student_t_tail
-from wirelab.statistics.errors import OutOfRange
+from wirelab.statistics.interval import OutOfRange
 from wirelab.statistics.stationarity import kendall_p, theil_sen
 
 FREEDOM = st.floats(1.0, 1e4)

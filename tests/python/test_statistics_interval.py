@@ -10,9 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wirelab.statistics.errors import NotFinite, NotPositive, NoValues, OutOfRange
+from wirelab.statistics.interval import (
+    NotFinite,
+    NotPositive,
+    NoValues,
+    OutOfRange,
+    binomial_interval,
+)
 from wirelab.statistics.mean import mean_interval
-from wirelab.statistics.proportion import binomial_interval
 
 POSITIVE = st.floats(1e-6, 1e12)
 

@@ -16,14 +16,13 @@ from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.scaling import scaled
-from wirelab.explain.cell_selector import CellSelector
-from wirelab.explain.levels import levels
+from wirelab.explain.cell_selector import CellSelector, levels
 from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
 from wirelab.study import loading as study_file
 from wirelab.study import manifest as study_manifest
-from wirelab.study import page as study_page
 from wirelab.study import reproduction
+from wirelab.study import sections as study_page
 from wirelab.study.catalogue import Found
 from wirelab.trial.record import Point
 

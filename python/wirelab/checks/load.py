@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil, sqrt
 from typing import Any
 
-from wirelab.checks import connections as connection_limits
 from wirelab.checks import link as link_checks
 from wirelab.checks import wire as wire_checks
 from wirelab.checks.backlog import arrivals, left_behind
+from wirelab.checks.wire import expected_connections, spare_connections, unfixed
 from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.units import format_seconds
 from wirelab.process import cgroups as quotas
 from wirelab.stack.axes import ENGINE
-from wirelab.statistics.proportion import binomial_interval
+from wirelab.statistics.interval import binomial_interval
 from wirelab.statistics.queueing import little_ratio, littles_law
 from wirelab.statistics.stationarity import stationary
 from wirelab.trial.record import Check, Trial
@@ -400,9 +400,9 @@ def _connections(trial: Trial) -> Check:
         return Check.unmeasurable(
             "connections", "the engine's count or the policy is not in the record"
         )
-    expected = connection_limits.expected(trial, policy)
+    expected = expected_connections(trial, policy)
     if expected is None:
-        return Check.unmeasurable("connections", connection_limits.unfixed(policy))
+        return Check.unmeasurable("connections", unfixed(policy))
     low, high = expected
     wanted = f"{low}" if low == high else f"{low} to {high}"
     ordered = _caller(trial) != ENGINE
@@ -412,7 +412,7 @@ def _connections(trial: Trial) -> Check:
     reason += f", the service accepted {int(seen)}" if seen is not None else ""
     sides = "the service alone" if ordered else "both sides"
     reason += f" (by the counters of {sides})"
-    spare = connection_limits.spare(trial)
+    spare = spare_connections(trial)
     right = low <= int(opened) <= high + spare
     agreed = seen is None or abs(int(seen) - int(opened)) <= spare
     return Check.judged("connections", right and agreed, reason)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Any
 
-from wirelab.checks import connections as connection_limits
 from wirelab.format.counting import counted, of_all
 from wirelab.format.units import format_seconds
 from wirelab.trial.record import Check, Trial
@@ -45,10 +45,10 @@ def _policy(trial: Trial) -> Check | None:
 
 def _held(trial: Trial, policy: str, count: int, words: str) -> Check:
     """A policy under which connections stay, by their number."""
-    expected = connection_limits.expected(trial, policy)
+    expected = expected_connections(trial, policy)
     if expected is None:
-        return Check.unmeasurable(POLICY, connection_limits.unfixed(policy))
-    most, spare = expected[1], connection_limits.spare(trial)
+        return Check.unmeasurable(POLICY, unfixed(policy))
+    most, spare = expected[1], spare_connections(trial)
     reason = f"{words}, at most {most:,} by connection={policy}"
     if spare:
         reason += f" and {spare:,} in place of those that failed calls cost"
@@ -117,7 +117,7 @@ def _whole(trial: Trial) -> Check | None:
         return Check.judged("packets", False, f"the capture is damaged: {trial.wire['damaged']}")
     if _is_encrypted(trial):
         return Check.unmeasurable("packets", ENCRYPTED)
-    if trial.point.axes.get("caller", "engine") != "engine" and connection_limits.spare(trial):
+    if trial.point.axes.get("caller", "engine") != "engine" and spare_connections(trial):
         return Check.unmeasurable("packets", "the tool also counts failed calls, sent or not")
     reason = f"{counted(seen, 'exchange')} in the packets of {counted(made, 'call')} made"
     return Check.judged("packets", seen == made, reason)
@@ -166,3 +166,31 @@ CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _reconciled,
 )
 """Every check, in the order in which they are shown."""
+
+
+def expected_connections(trial: Trial, policy: str) -> tuple[int, int] | None:
+    """Fewest and most connections that the policy allows without an error; None where it fixes
+    no number under the trial's load."""
+    users = trial.point.load.get("users")
+    if policy == "close":
+        calls = int(trial.result.get("calls_whole_run") or 0)
+        return calls, calls
+    if policy.startswith("pool="):
+        pool = int(policy.removeprefix("pool="))
+        return (pool if users is None else min(pool, int(users))), pool
+    if policy != "keep" or users is None:
+        return None
+    _, _, shared = trial.point.axes.get("in_flight", "1").partition("=")
+    # A foreign tool warms up in a run of its own, with connections of its own.
+    runs = int(trial.engine.get("runs", 1))
+    return runs * ceil(int(users) / int(shared or 1)), runs * int(users)
+
+
+def unfixed(policy: str) -> str:
+    """Why nothing is expected, in words."""
+    return f"{policy} fixes no number of connections in an open load"
+
+
+def spare_connections(trial: Trial) -> int:
+    """Connections beyond those: a failed call may cost its own, and another one is opened."""
+    return int(trial.result.get("errors") or 0)

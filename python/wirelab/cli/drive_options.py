@@ -28,9 +28,8 @@ from wirelab.format.console import Line, StatusLine
 from wirelab.format.counting import counted
 from wirelab.format.units import parse_bytes, parse_seconds
 from wirelab.process.interruption import Interruption
-from wirelab.stack import message, targets
-from wirelab.stack.message import Message
-from wirelab.stack.operations import OPERATIONS, SEQUENCES
+from wirelab.stack import operations, targets
+from wirelab.stack.operations import OPERATIONS, SEQUENCES, Message
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 
@@ -250,9 +249,9 @@ def _request(operation: str | None, sequence: str | None, size: str | None) -> M
         size = f"{HELLO.bytes} B"
     request = Message(operation, sequence, 0 if size is None else _bytes("--size", size))
     problem = (
-        (operation and message.unknown("operation", operation, OPERATIONS))
-        or (sequence and message.unknown("sequence", sequence, SEQUENCES))
-        or message.problem(request, has_size=size is not None)
+        (operation and operations.unknown("operation", operation, OPERATIONS))
+        or (sequence and operations.unknown("sequence", sequence, SEQUENCES))
+        or operations.problem(request, has_size=size is not None)
     )
     if problem:
         raise UsageError(problem, "see --operation, --sequence and --size")

@@ -27,7 +27,7 @@ from wirelab.stack import manifests, operations
 from wirelab.stack import rules as legality
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.stack.message import Message
+from wirelab.stack.operations import Message
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 

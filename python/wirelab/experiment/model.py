@@ -39,7 +39,7 @@ from wirelab.format.units import (
     parse_seconds,
 )
 from wirelab.stack import axes as table
-from wirelab.stack import message
+from wirelab.stack import operations
 from wirelab.stack.operations import OPERATIONS, SEQUENCES
 from wirelab.stack.reference import Stack
 
@@ -71,7 +71,7 @@ def _one_of(noun: str, known: Iterable[str]) -> tuple[AfterValidator, WithJsonSc
     names = list(known)
 
     def check(text: str) -> str:
-        if problem := message.unknown(noun, text, names):
+        if problem := operations.unknown(noun, text, names):
             raise ValueError(problem)
         return text
 
@@ -130,21 +130,21 @@ class Message(Model):
     @field_validator("bytes")
     @classmethod
     def _within_contract(cls, size: int) -> int:
-        if size > message.SIZE_BYTES_MAX:
-            raise ValueError(f"at most {message.SIZE_BYTES_MAX} B in this contract")
+        if size > operations.SIZE_BYTES_MAX:
+            raise ValueError(f"at most {operations.SIZE_BYTES_MAX} B in this contract")
         return size
 
     @model_validator(mode="after")
     def _can_be(self) -> Message:
-        problem = message.problem(self.content, has_size="bytes" in self.model_fields_set)
+        problem = operations.problem(self.content, has_size="bytes" in self.model_fields_set)
         if problem:
             raise ValueError(problem)
         return self
 
     @cached_property
-    def content(self) -> message.Message:
+    def content(self) -> operations.Message:
         """The message by itself, without the file's model."""
-        return message.Message(self.operation, self.sequence, self.bytes, self.chunk)
+        return operations.Message(self.operation, self.sequence, self.bytes, self.chunk)
 
     @property
     def name(self) -> str:

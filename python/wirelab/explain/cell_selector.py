@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from typing import Any
 
 from wirelab.errors import UsageError
-from wirelab.explain.levels import level_words
 from wirelab.format.units import format_bytes, parse_bytes
 from wirelab.stack import axes as table
 from wirelab.stack.reference import Stack
@@ -129,3 +129,26 @@ def _read(key: str, value: Any) -> Any:
 
 def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+Level = Mapping[str, Any]
+"""Properties of cells, ``{"users": 10, "bytes": 14}``."""
+
+
+def levels(each: Mapping[str, Sequence[Any]]) -> tuple[Level, ...]:
+    """``{users: [1, 10], bytes: [14]}`` -> every combination; one empty level of nothing."""
+    names = list(each)
+    return tuple(dict(zip(names, values, strict=True)) for values in product(*each.values()))
+
+
+def level_words(level: Level) -> str:
+    """``150 kB, 10 users``; ``there`` where nothing is named."""
+    return ", ".join(_words(name, value) for name, value in level.items()) or "there"
+
+
+def _words(name: str, value: Any) -> str:
+    if name == "bytes":
+        return format_bytes(value) if isinstance(value, int) else str(value)
+    if name == "users":
+        return f"{value:g} {'user' if value == 1 else 'users'}"
+    return f"{value} calls/s" if name == "rate" else f"{name} {value}"

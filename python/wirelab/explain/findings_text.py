@@ -17,8 +17,7 @@ from wirelab.explain.ladders import Ladder
 from wirelab.explain.rung_effects import Balance, Cells, Climbed
 from wirelab.format.numbers import digits, ranged
 from wirelab.statistics.comparison import Comparison
-from wirelab.statistics.errors import NoValues
-from wirelab.statistics.interval import Interval
+from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
 
 Kind = Literal["gap", "cause", "against", "effect", "no effect", "unknown", "sum", "limit"]

@@ -14,8 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from wirelab.errors import UsageError
-from wirelab.explain.cell_selector import CellSelector
-from wirelab.explain.levels import Level, level_words
+from wirelab.explain.cell_selector import CellSelector, Level, level_words
 
 
 @dataclass(frozen=True)

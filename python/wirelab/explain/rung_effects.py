@@ -13,9 +13,8 @@ from wirelab.explain.ladders import Ladder, Rung, counted
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import Comparison, family, ratio
-from wirelab.statistics.errors import StatisticsError
 from wirelab.statistics.figure import Figure
-from wirelab.statistics.interval import Interval
+from wirelab.statistics.interval import Interval, StatisticsError
 
 Outcome = Literal["cause", "against", "effect", "no effect", "undecided", "not measured"]
 """``cause``: moves the start towards the goal. ``against``: moves it away. ``effect``: an

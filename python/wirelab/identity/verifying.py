@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from wirelab.errors import UsageError
-from wirelab.identity import gaps as known
+from wirelab import checkout
+from wirelab.errors import TrialFailed, UsageError
+from wirelab.identity import verdict as known
 from wirelab.identity.examining import examine
-from wirelab.identity.gaps import Gaps
 from wirelab.identity.point import identity_stack, points
-from wirelab.identity.proofs import Proofs
-from wirelab.identity.verdict import Verdict, judge
+from wirelab.identity.verdict import Gaps, Verdict, judge
 from wirelab.process import engine_binary
-from wirelab.process.digests import binary_digest
+from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
-from wirelab.process.services import Programs
+from wirelab.process.services import Program, Programs
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
+from wirelab.trial.record import now
 
 Json = dict[str, Any]
 Point = tuple[Stack, str]
@@ -104,3 +108,86 @@ def verify(
             verdict = verifier.verify(stack, contract, deep=deep)
             on_verdict(verdict)
             yield verdict
+
+
+class Proofs:
+    """Passed examinations, found again by what was examined and by whom."""
+
+    def __init__(self, engine_sha256: str, folder: Path | None = None) -> None:
+        """``engine_sha256``: another engine examines otherwise, and its proofs do not count."""
+        self.engine_sha256 = engine_sha256
+        self._folder = folder if folder is not None else checkout.root() / ".cache" / "proofs"
+
+    def find(self, program: Program, stack: Stack, contract: str) -> Json | None:
+        """The proof that this binary passed at this identity point; None: there is none."""
+        try:
+            text = self._path(program.sha256, stack, contract).read_text(encoding="utf-8")
+            return dict(json.loads(text))
+        except (OSError, ValueError):
+            return None
+
+    def keep(self, verdict: Verdict) -> Json:
+        """Writes down that an examination was passed. The caller has seen that it was."""
+        examination = verdict.examination
+        proof = {
+            "verified": now(),
+            "stack": examination.stack,
+            "contract": examination.contract,
+            "sha256": examination.sha256,
+            "engine_sha256": examination.engine_sha256,
+            "deep": examination.deep,
+            "calls": {cell.section: cell.calls for cell in verdict.cells},
+            "gaps": [f"{gap.finding}: {gap.reason}" for cell in verdict.cells for gap in cell.gaps],
+        }
+        stack = Stack.parse(examination.stack)
+        path = self._path(examination.sha256, stack, examination.contract)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Two runs may prove the same at the same time: each writes a whole file.
+        unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+        unfinished.write_text(json.dumps(proof, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(path)
+        return proof
+
+    def _path(self, sha256: str, stack: Stack, contract: str) -> Path:
+        examined = json.dumps([sha256, self.engine_sha256, str(stack), contract])
+        return self._folder / f"{hashlib.sha256(examined.encode()).hexdigest()[:32]}.json"
+
+
+class Admission:
+    """The proofs of one run, each looked for or made once."""
+
+    def __init__(
+        self, programs: Programs, interruption: Interruption, *, unverified: bool = False
+    ) -> None:
+        """With ``unverified`` a service without a proof is measured all the same, and its
+        trials are marked."""
+        self._verifier = Verifier(programs, interruption)
+        self._unverified = unverified
+        self._known: dict[tuple[Stack, str], Json | Verdict] = {}
+
+    def prepare(self, stack: Stack, contract: str, note: Callable[[str], None]) -> None:
+        """Finds or makes the proof of a stack. Raises :class:`BuildError`,
+        :class:`Interrupted`; that there is none is told by :meth:`of`."""
+        point = identity_stack(stack), contract
+        if point in self._known:
+            return
+        kept = self._verifier.kept(*point)
+        if kept is None:
+            note(f"verifying {point[0]}, contract {contract}")
+        self._known[point] = kept or self._verifier.proof(*point)
+
+    def of(self, stack: Stack, contract: str) -> Json:
+        """The proof that travels with a trial. Raises :class:`TrialFailed` where there is
+        none and none is not enough."""
+        self.prepare(stack, contract, lambda _: None)
+        known = self._known[identity_stack(stack), contract]
+        if not isinstance(known, Verdict):
+            return known
+        reasons = known.reasons() or ["nothing could be examined"]
+        said = f"{reasons[0]}" + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")
+        if self._unverified:
+            return {"unverified": said}
+        raise TrialFailed(
+            f"the service is not verified: {said}; `wirelab verify '{identity_stack(stack)}'` "
+            "says all, --unverified measures all the same"
+        )

@@ -14,7 +14,7 @@ from typing import Any
 from wirelab import checkout
 from wirelab.errors import ToolMissing
 from wirelab.process.children import Child, ProcessOptions, describe_exit, run_to_end
-from wirelab.process.digests import binary_digest
+from wirelab.process.engine_binary import binary_digest
 from wirelab.process.interruption import Interruption
 
 INSTALL_S_MAX = 900.0

@@ -7,15 +7,19 @@ import itertools
 import os
 import re
 import shutil
+import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wirelab.errors import LabError
+from wirelab.process import engine_binary
 
 if TYPE_CHECKING:
-    from wirelab.process.certificates import Certificates
+    pass
+
 
 SUN_PATH_MAX = 107
 """Bytes of a Unix socket's path: sun_path holds 108 with the closing NUL (unix(7))."""
@@ -79,9 +83,7 @@ class Scratch:
         """The run's certificates, made when they are first asked for. Raises
         :class:`LabError`."""
         if self._certificates is None:
-            from wirelab.process import certificates  # of trials with TLS alone
-
-            self._certificates = certificates.make(self.folder / "tls")
+            self._certificates = make_certificates(self.folder / "tls")
         return self._certificates
 
 
@@ -107,3 +109,56 @@ def _is_held(folder: Path) -> bool:
     finally:
         os.close(hold)
     return False
+
+
+MADE_S_MAX = 30.0
+"""Seconds that the engine may take to make them."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """The folder that ``wirelab-engine certificates`` fills. All files are PEM (RFC 7468)."""
+
+    folder: Path
+
+    def of_service(self, security: str) -> Json:
+        """The object ``tls`` of a service's configuration; empty without security."""
+        if security == "none":
+            return {}
+        files = {"certificate": self._path("server.pem"), "key": self._path("server.key")}
+        return {**files, "client_ca": self._path("ca.pem")} if security == "mtls" else files
+
+    def of_client(self, security: str) -> Json:
+        """The object ``tls`` of a group in the engine's plan; empty without security. The
+        server's certificate is for the name ``localhost``, whatever the address."""
+        if security == "none":
+            return {}
+        files = {"ca": self._path("ca.pem"), "server_name": "localhost"}
+        if security == "tls":
+            return files
+        return {**files, "certificate": self._path("client.pem"), "key": self._path("client.key")}
+
+    def _path(self, name: str) -> str:
+        return str(self.folder / name)
+
+
+def make_certificates(folder: Path) -> Certificates:
+    """Has the engine make an authority, and certificates of a server and of a client.
+    Raises :class:`LabError` where it cannot."""
+    engine = engine_binary.find()
+    done = subprocess.run(
+        [engine, "certificates", str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=MADE_S_MAX,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines()
+        raise LabError(
+            f"the engine made no certificates: {said[-1] if said else 'it said nothing'}",
+            "is the folder for temporary files writable? Is the engine up to date (`make setup`)?",
+        )
+    return Certificates(folder)

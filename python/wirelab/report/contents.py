@@ -10,7 +10,7 @@ from wirelab.report import system_noise as disturbance
 from wirelab.report.section import Section, Table
 from wirelab.report.sentence import sentences
 from wirelab.report.source import Source
-from wirelab.run import completeness
+from wirelab.run import finished
 
 _WORDS = """
 Response time runs from the moment at which the load wanted the call to the end of its reply;
@@ -163,7 +163,7 @@ def _checks(source: Source) -> Section:
         tables.check_details(source),
     ]
     failed = sum(1 for trial in source.trials if trial.status == "failed")
-    there = completeness.trials_of(source.trials, source.planned)
+    there = finished.trials_of(source.trials, source.planned)
     told = [f"{there}, {failed} failed. Nothing that was measured is left out."]
     if not shown[2].rows:
         told.append("Every check of every measured trial is ok.")

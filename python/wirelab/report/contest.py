@@ -10,7 +10,6 @@ from itertools import combinations
 from wirelab.explain import figures
 from wirelab.statistics.cell import Cell, cells, setting_key
 from wirelab.statistics.comparison import Comparison, family, ratio
-from wirelab.statistics.errors import NoValues
 from wirelab.statistics.figure import (
     CLIENT_CPU,
     GOOD_P50,
@@ -21,6 +20,7 @@ from wirelab.statistics.figure import (
     SERVICE_CPU,
     Figure,
 )
+from wirelab.statistics.interval import NoValues
 from wirelab.trial.record import Point, Trial
 
 NOT_RANKED = "not ranked: the client was the limit, so its figures are bounds"

@@ -17,7 +17,7 @@ from wirelab.report.canvas import POINTS, WIDTH, canvas, scale_values, spread, t
 from wirelab.report.palette import Look
 from wirelab.report.picture import LABEL_WIDTH_MAX
 from wirelab.report.section import Picture
-from wirelab.statistics.percentile import percentile_printable
+from wirelab.statistics.sample import percentile_printable
 
 PERCENTILES = (
     *(1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 93.0, 95.0, 97.0),

@@ -14,7 +14,7 @@ from wirelab.report import contents
 from wirelab.report.section import Section
 from wirelab.report.sheet import Sheet
 from wirelab.report.source import Source
-from wirelab.run import completeness
+from wirelab.run import finished
 from wirelab.run.directory import write_whole
 from wirelab.trial import labels as label
 
@@ -76,7 +76,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
     cores = machine.get("cores", "?")
     seconds = sum(trial.seconds for trial in source.trials)
     everywhere = source.names.everywhere
-    there = completeness.count(source.trials, source.planned)
+    there = finished.count(source.trials, source.planned)
     return [
         ("Stacks", ", ".join(entry.name for entry in source.legend.values())),
         ("Messages", ", ".join(messages)),

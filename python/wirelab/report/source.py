@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.report.legend import Entry
 from wirelab.report.palette import look
 from wirelab.run import adaptive as intervention
-from wirelab.run import completeness, journal
+from wirelab.run import finished, journal
 from wirelab.run.directory import read_manifest
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.comparison import THRESHOLD
@@ -49,14 +49,12 @@ class Source:
     @property
     def planned(self) -> int | None:
         """Trials of the whole run; None where it was cut short before it was known."""
-        return self.manifest.get(completeness.PLANNED)
+        return self.manifest.get(finished.PLANNED)
 
     @property
     def incomplete(self) -> tuple[str, ...]:
         """What is missing, torn or was repeated, in sentences."""
-        return completeness.sentences(
-            self.trials, self.planned, torn=self.torn, repeated=self.repeated
-        )
+        return finished.sentences(self.trials, self.planned, torn=self.torn, repeated=self.repeated)
 
     @property
     def threshold(self) -> float:

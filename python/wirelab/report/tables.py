@@ -25,7 +25,7 @@ from wirelab.statistics.figure import (
     SERVICE_CPU,
     Figure,
 )
-from wirelab.statistics.proportion import binomial_interval
+from wirelab.statistics.interval import binomial_interval
 from wirelab.trial import labels as label
 from wirelab.trial.record import Check, Point, Trial
 

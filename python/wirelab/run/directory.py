@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.errors import RunDirectoryError, StorageError, WirelabError
 from wirelab.format.sanitize import damage
 from wirelab.process import engine_binary
-from wirelab.process.digests import binary_digest
+from wirelab.process.engine_binary import binary_digest
 from wirelab.run import journal
 from wirelab.run.journal import Journal
 from wirelab.trial.record import now

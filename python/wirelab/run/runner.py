@@ -18,8 +18,8 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs
 from wirelab.run import journal
-from wirelab.run.completeness import PLANNED
 from wirelab.run.directory import RunDirectory
+from wirelab.run.finished import PLANNED
 from wirelab.run.finished import Run as Run
 from wirelab.run.finished import read as read
 from wirelab.run.journal import Journal

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 
 from wirelab.selftest.bed import Bed, Truth
-from wirelab.statistics.resampling import resampled_aa
+from wirelab.statistics.comparison import resampled_aa
 
 TRIALS_A_SIDE = 40
 SIZE = 4

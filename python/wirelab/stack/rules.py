@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wirelab.stack.axes import BY_NAME, TABLE
+from wirelab.stack.axes import BY_NAME, TABLE, Axes, Rule, document
 from wirelab.stack.link_names import LOOPBACK
-from wirelab.stack.table import Axes, Rule, document
 
 LINK_AXES: tuple[str, ...] = tuple(axis.name for axis in TABLE if axis.side == "link")
 """Axes that a link sets at both of its ends; loopback has the machine's values."""

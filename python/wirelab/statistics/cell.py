@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from wirelab.statistics.errors import NoValues
 from wirelab.statistics.figure import FIGURES, GOOD_CALLS, Figure
-from wirelab.statistics.interval import Interval
+from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
 from wirelab.trial.record import Point, Trial
 

@@ -12,10 +12,15 @@ import numpy as np
 
 from wirelab.format.counting import counted
 from wirelab.statistics.distributions import student_t_tail
-from wirelab.statistics.errors import OutOfRange, UnequalLengths
-from wirelab.statistics.interval import Interval, confidence_checked
+from wirelab.statistics.interval import (
+    Interval,
+    OutOfRange,
+    TooFewValues,
+    UnequalLengths,
+    confidence_checked,
+)
 from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
-from wirelab.statistics.sample import Floats, logarithms
+from wirelab.statistics.sample import Floats, finite, logarithms
 
 Verdict = Literal["higher", "lower", "equivalent", "undecided"]
 """``higher``, ``lower``: the interval excludes 1 by more than the threshold, and Holm's method
@@ -280,3 +285,42 @@ def _p_value(value: float, spread: Spread, threshold: float) -> float:
     if error == 0.0:
         return 0.0
     return min(1.0, 2.0 * student_t_tail(beyond / error, freedom))
+
+
+TRIALS_PER_DRAW = 10
+"""Trials that each side needs per trial of a draw."""
+
+
+def resampled_aa(
+    values_a: Sequence[float] | Floats,
+    values_b: Sequence[float] | Floats,
+    comparisons: int = 400,
+    size: int = 4,
+    seed: int = 1,
+    *,
+    threshold: float = 0.0,
+) -> int:
+    """Number of comparisons that find a difference between two sides.
+
+    Each draws ``size`` trials of either side without replacement and compares them as
+    any experiment would. Two equal services give 5 % of ``comparisons`` on average; at
+    most 35 of 400 is the binomial bound at the 0.1 % level. The sides are never pooled:
+    a real difference between them shows. Draws share trials, so the count varies more
+    than a binomial one: with 40 trials a side it passed 35 in 3 of 400 simulated worlds,
+    with 60 in 1 of 400, with 20 in 2 of 60.
+
+    Raises :class:`TooFewValues` unless each side has at least ``10 * size`` trials.
+    """
+    a, b = finite(values_a, "first"), finite(values_b, "second")
+    if min(a.size, b.size) < TRIALS_PER_DRAW * size:
+        raise TooFewValues(
+            f"{a.size} and {b.size} trials; draws of {size} need "
+            f"at least {TRIALS_PER_DRAW * size} a side"
+        )
+    random = np.random.default_rng(seed)
+    found = 0
+    for _ in range(comparisons):
+        a_draw = random.choice(a, size, replace=False)
+        b_draw = random.choice(b, size, replace=False)
+        found += ratio(a_draw, b_draw, threshold).found
+    return found

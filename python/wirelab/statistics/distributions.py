@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 
-from wirelab.statistics.errors import OutOfRange
+from wirelab.statistics.interval import OutOfRange
 
 _TINY = 1e-300
 _PRECISION = 1e-15

@@ -8,7 +8,7 @@ from math import exp
 
 import numpy as np
 
-from wirelab.statistics.errors import OutOfRange, TooFewValues
+from wirelab.statistics.interval import OutOfRange, TooFewValues
 from wirelab.statistics.sample import Floats, finite
 
 LEVEL = 0.001

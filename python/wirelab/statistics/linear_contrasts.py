@@ -16,8 +16,7 @@ from math import exp, inf
 import numpy as np
 
 from wirelab.statistics.distributions import student_t_tail
-from wirelab.statistics.errors import TooFewValues
-from wirelab.statistics.interval import Interval, confidence_checked
+from wirelab.statistics.interval import Interval, TooFewValues, confidence_checked
 from wirelab.statistics.repeats import Spread
 from wirelab.statistics.sample import Floats, finite, logarithms
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wirelab.statistics.errors import OutOfRange
+from wirelab.statistics.interval import OutOfRange
 
 
 def littles_law(rate_per_s: float, time_s: float) -> float:

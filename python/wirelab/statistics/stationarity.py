@@ -14,7 +14,7 @@ from itertools import accumulate, combinations
 from math import erfc, exp, factorial, isfinite, sqrt
 from typing import SupportsFloat
 
-from wirelab.statistics.errors import NotFinite, OutOfRange
+from wirelab.statistics.interval import NotFinite, OutOfRange
 
 BATCHES_MAX = 30
 """The series is averaged into at most so many batches: neighbours depend on each other less."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +12,10 @@ from typing import TYPE_CHECKING
 from wirelab import checkout
 from wirelab.errors import UsageError
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.study import published
-from wirelab.study.published import Figure
 
 if TYPE_CHECKING:
     from wirelab.study.model import Study
+
 
 FILE = "study.yaml"
 PUBLISHED = "published.csv"
@@ -30,7 +31,7 @@ class Found:
     @property
     def published(self) -> tuple[Figure, ...]:
         """Its printed figures."""
-        return published.read(self.folder.parent / PUBLISHED, self.study.name)
+        return read(self.folder.parent / PUBLISHED, self.study.name)
 
     def part(self, name: str) -> Path:
         """The experiment file of a part."""
@@ -82,3 +83,90 @@ def listing(where: Path | None = None) -> tuple[tuple[str, str], ...]:
     """Name and title of every study."""
     home = where or folder()
     return tuple((name, load(name, home).study.title) for name in names(home))
+
+
+COLUMNS = (
+    "study",
+    "experiment",
+    "stack",
+    "language",
+    "operation",
+    "payload",
+    "load",
+    "link",
+    "metric",
+    "statistic",
+    "value",
+    "unit",
+    "source",
+    "note",
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One printed figure of a study, with the place where it is printed."""
+
+    study: str
+    experiment: str
+    stack: str
+    """The study's own name of what was measured."""
+    language: str
+    operation: str
+    payload: str
+    load: dict[str, str]
+    link: str
+    metric: str
+    statistic: str
+    value: float
+    unit: str
+    source: str
+    note: str
+    """Doubts about the figure, and what was recomputed from it."""
+    line: int
+    """Line of the file."""
+
+    @property
+    def doubtful(self) -> bool:
+        """True where the printed figure cannot be right as it stands."""
+        return any(word in self.note for word in ("exceeds", "not reachable"))
+
+
+def read(path: Path, study: str | None = None) -> tuple[Figure, ...]:
+    """All figures, or those of one study. Raises :class:`UsageError` naming the line."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        header = next(rows, [])
+        if tuple(header) != COLUMNS:
+            raise UsageError(
+                f"{path}:1: columns are {header}", f"they must be {', '.join(COLUMNS)}"
+            )
+        figures = [_figure(path, rows.line_num, row) for row in rows]
+    return tuple(figure for figure in figures if study in (None, figure.study))
+
+
+def select(figures: Iterable[Figure], **wanted: str) -> tuple[Figure, ...]:
+    """The figures whose columns have these values (``load`` is left to the caller)."""
+    return tuple(
+        figure for figure in figures if all(getattr(figure, k) == v for k, v in wanted.items())
+    )
+
+
+def _figure(path: Path, line: int, row: Sequence[str]) -> Figure:
+    if len(row) != len(COLUMNS):
+        raise UsageError(f"{path}:{line}: {len(row)} fields", f"a row has {len(COLUMNS)}")
+    cells = dict(zip(COLUMNS, row, strict=True))
+    try:
+        value = float(cells["value"])
+    except ValueError:
+        raise UsageError(
+            f"{path}:{line}: value {cells['value']!r} is not a number",
+            "leave a figure out that was not printed",
+        ) from None
+    words = {name: cells[name] for name in COLUMNS if name not in ("load", "value")}
+    return Figure(**words, load=_load(cells["load"]), value=value, line=line)
+
+
+def _load(text: str) -> dict[str, str]:
+    pairs = (part.partition("=") for part in text.split(";") if part)
+    return {key.strip(): value.strip() for key, _, value in pairs}

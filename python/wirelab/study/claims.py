@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import inf
-from typing import Any
+from math import inf, log
+from typing import Any, Literal
 
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import CellSelector
-from wirelab.explain.levels import Level, level_words
-from wirelab.format.numbers import ranged
+from wirelab.explain.cell_selector import CellSelector, Level, level_words
+from wirelab.format.numbers import quantity, ranged
 from wirelab.stack.axes import ENGINE
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.errors import StatisticsError
 from wirelab.statistics.figure import Figure, Unit
-from wirelab.statistics.interval import Interval
-from wirelab.statistics.repeats import decided_by, further_repeats
-from wirelab.study.expectations import Expectation, Outcome
+from wirelab.statistics.interval import Interval, StatisticsError
+from wirelab.statistics.repeats import Room, decided_by, further_repeats
 from wirelab.trial.record import Trial
 
 
@@ -245,3 +242,61 @@ def _part(part: Part) -> dict[str, Any]:
         "decided_by": part.decided_by,
         "steps": [_part(step) for step in part.steps],
     }
+
+
+Outcome = Literal["holds", "does not hold", "undecided"]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Exactly one of the three is given."""
+
+    above: float | None = None
+    below: float | None = None
+    within: tuple[float, float] | None = None
+    margin: float = 0.0
+    """A difference of no interest, as ratio minus 1: ``above 1`` begins at ``1 + margin``."""
+
+    def region(self) -> tuple[float, float]:
+        """The allowed region."""
+        if self.above is not None:
+            return self.above * (1.0 + self.margin), inf
+        if self.below is not None:
+            return 0.0, self.below / (1.0 + self.margin)
+        if self.within is not None:
+            return self.within
+        raise ValueError("an expectation has one of above, below, within")
+
+    def judge(self, interval: Interval) -> Outcome:
+        """Where the interval lies."""
+        if interval.bounds is None:
+            return "undecided"
+        (low, high), (least, most) = interval.bounds, self.region()
+        if low >= least and high <= most:
+            return "holds"
+        return "does not hold" if high < least or low > most else "undecided"
+
+    def room(self, estimate: float) -> Room:
+        """How far, on the scale of logarithms, a positive estimate lies from the borders of
+        the region, inside or outside of which it is."""
+        least, most = self.region()
+        below = log(estimate / least) if least > 0.0 else inf
+        above = log(most / estimate) if most < inf else inf
+        if below >= 0.0 and above >= 0.0:
+            return Room(below, above)
+        return Room(-min(below, above))
+
+    def words(self, unit: Unit = "") -> str:
+        """``above 1 by more than 5 %``; of a figure, its limits in its unit: ``within 35.0 ms
+        to 50.0 ms``."""
+        by = f" by more than {100 * self.margin:g} %" if self.margin else ""
+        if self.above is not None:
+            return f"above {_limit(self.above, unit)}{by}"
+        if self.below is not None:
+            return f"below {_limit(self.below, unit)}{by}"
+        least, most = self.region()
+        return f"within {_limit(least, unit)} to {_limit(most, unit)}"
+
+
+def _limit(value: float, unit: Unit) -> str:
+    return quantity(value, unit) if unit else f"{value:g}"

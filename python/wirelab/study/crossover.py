@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wirelab.explain.levels import Level, level_words
+from wirelab.explain.cell_selector import Level, level_words
 from wirelab.study import claims as findings
-from wirelab.study.claims import Finding, Judgement, Part
-from wirelab.study.expectations import Expectation, Outcome
+from wirelab.study.claims import Expectation, Finding, Judgement, Outcome, Part
 from wirelab.trial.record import Trial
 
 

@@ -15,14 +15,12 @@ from pydantic import Field, field_validator, model_validator
 from wirelab.errors import UsageError
 from wirelab.experiment.model import Model, Time
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import CellSelector
+from wirelab.explain.cell_selector import CellSelector, Level, levels
 from wirelab.explain.ladders import Ladder, Rung
-from wirelab.explain.levels import Level, levels
 from wirelab.format.units import parse_bytes
 from wirelab.stack.suggestions import did_you_mean
-from wirelab.study.claims import Finding
+from wirelab.study.claims import Expectation, Finding
 from wirelab.study.crossover import Crossing
-from wirelab.study.expectations import Expectation
 from wirelab.study.winners import TREND
 
 T = TypeVar("T")

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab.explain import figures
-from wirelab.explain.cell_selector import CellSelector
-from wirelab.explain.levels import Level
+from wirelab.explain.cell_selector import CellSelector, Level
 from wirelab.statistics import linear_contrasts as contrast
-from wirelab.statistics.errors import StatisticsError
 from wirelab.statistics.figure import Figure
-from wirelab.statistics.interval import Interval
+from wirelab.statistics.interval import Interval, StatisticsError
+from wirelab.study.catalogue import Figure as Printed
 from wirelab.study.model import Arm, PublishedMap, ShownFigure
-from wirelab.study.published import Figure as Printed
 from wirelab.trial.record import Trial
 
 CONTENDERS_MAX = 2

@@ -15,14 +15,13 @@ from typing import Any
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment.scaling import scaled
-from wirelab.explain.cell_selector import CellSelector
+from wirelab.explain.cell_selector import CellSelector, level_words
 from wirelab.explain.explanation import Explanation, explain
-from wirelab.explain.levels import level_words
 from wirelab.format.counting import of_all
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
 from wirelab.run import runner as running
-from wirelab.run.completeness import GO_ON
+from wirelab.run.finished import GO_ON
 from wirelab.run.progress import Progress, Silent
 from wirelab.run.runner import Run
 from wirelab.study import catalogue as studies

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from wirelab.errors import UsageError
 from wirelab.explain import figures
+from wirelab.explain.cell_selector import Level, level_words
 from wirelab.explain.explanation import Explanation
-from wirelab.explain.levels import Level, level_words
 from wirelab.explain.rung_effects import Climbed
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, ranged
+from wirelab.report.page import render, save, write_page
 from wirelab.report.palette import look
 from wirelab.report.picture import Row, interval_picture
 from wirelab.report.section import Section, Table
+from wirelab.report.source import Source
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import Unit
 from wirelab.statistics.interval import Interval
@@ -376,3 +381,28 @@ def _here(line: Line, pair: Pair) -> str:
 def _not_rerun(made: Reproduction) -> Section:
     rows = [(entry.claim, entry.source, entry.reason) for entry in made.found.study.not_rerun]
     return Section("What was not run again", (), [Table(("Claim", "Source", "Why not"), rows)])
+
+
+__all__ = ["claims", "count", "sentences", "write"]
+
+
+def write(made: Reproduction) -> Path:
+    """The study's page stands on its first part that was run, and shows all its figures; the other
+    parts have pages of their own in their run directories. Raises
+    :class:`StorageError`."""
+    if not made.runs:
+        raise UsageError(
+            f"{made.folder} holds no part of {made.found.study.name} yet",
+            f"`wirelab reproduce {made.found.study.name} --out {made.folder}` goes on with it",
+        )
+    for run in made.runs.values():
+        write_page(run.folder)
+    main = _titled(Source.read(next(iter(made.runs.values())).folder), made)
+    return save(made.folder, render(main, first=sections(made)))
+
+
+def _titled(main: Source, made: Reproduction) -> Source:
+    """The first part under the study's name and question."""
+    study = made.found.study
+    experiment = {**main.experiment, "name": study.name, "about": study.question}
+    return replace(main, manifest={**main.manifest, "experiment": experiment})

@@ -19,10 +19,8 @@ from wirelab.explain.cell_selector import CellSelector
 from wirelab.format.counting import counted
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.errors import StatisticsError
-from wirelab.statistics.interval import Interval
-from wirelab.study.claims import opened
-from wirelab.study.expectations import Expectation, Outcome
+from wirelab.statistics.interval import Interval, StatisticsError
+from wirelab.study.claims import Expectation, Outcome, opened
 from wirelab.trial.record import Trial
 
 AVERAGES: Mapping[str, float] = {"arithmetic": 1.0, "inverse": -1.0, "geometric": 0.0}

@@ -35,14 +35,14 @@ from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack.axes import ENGINE
 from wirelab.trial import capture as captures
-from wirelab.trial import dissection, histograms, reconciliation
+from wirelab.trial import dissection, reconciliation
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, LinkSpec, open_link
 from wirelab.trial.observer import Observer, window_ns
 from wirelab.trial.reconciliation import CallLog
-from wirelab.trial.record import Trial, now
+from wirelab.trial.record import Trial, histogram_log, now, without_histograms
 
 PROGRESS_MS = 100
 
@@ -192,9 +192,9 @@ class TrialRunner:
             interruption=self._lab.interruption,
         ) as link:
             measured = self._over(link)
-            record = link.finish(*window_ns(measured.outcome["groups"][0]))
+            link_record = link.finish(*window_ns(measured.outcome["groups"][0]))
         wire = self._dissected(measured.captures, self._call_log_left(measured.outcome))
-        return replace(measured, link=record, wire=wire)
+        return replace(measured, link=link_record, wire=wire)
 
     def _over(self, link: AnyLink) -> Measured:
         """The trial over a link that is there."""
@@ -287,7 +287,7 @@ class TrialRunner:
             observer=observer,
         )
         outcome = to_json(drive.outcome())
-        self._write_text("histograms.hlog", histograms.log(outcome["groups"][0]))
+        self._write_text("histograms.hlog", histogram_log(outcome["groups"][0]))
         return outcome
 
     def _called_by_tool(self, context: TrialContext, observer: RunObserver) -> Json:
@@ -334,9 +334,9 @@ class TrialRunner:
     def _dissected(self, taken: Json, log: CallLog) -> Json:
         """Dissects every capture; the document is kept next to it."""
         documents = []
-        for side, record in taken.items():
+        for side, captured in taken.items():
             document = dissection.dissect(
-                self._folder / record["file"],
+                self._folder / captured["file"],
                 Look(calls=log.path),
                 log=self._folder / f"dissection-{side}.log",
                 interruption=self._lab.interruption,
@@ -356,7 +356,7 @@ class TrialRunner:
 
 
 def _finished(trial: Trial, measured: Measured) -> Trial:
-    group = histograms.left_out(measured.outcome["groups"][0])
+    group = without_histograms(measured.outcome["groups"][0])
     return replace(
         trial,
         status="measured",

@@ -9,7 +9,7 @@ from wirelab.cli.error_handling import folded, out
 from wirelab.cli.output import run as results
 from wirelab.errors import EXIT_FAILED, EXIT_OK
 from wirelab.format.counting import counted
-from wirelab.study import page as study_page
+from wirelab.study import sections as study_page
 from wirelab.study.reproduction import Reproduction
 
 

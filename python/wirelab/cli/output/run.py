@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from wirelab.cli.error_handling import folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.format.sanitize import plain
-from wirelab.run import completeness
 from wirelab.run import directory as run_directory
+from wirelab.run import finished
 
 if TYPE_CHECKING:
     from wirelab.run.finished import Run
@@ -89,7 +89,7 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
         out.print(f"and {len(failed) - FAILED_MAX} more, all in the report under Checks")
     if run.failed:
         out.print(folded(RETRY, out.width))
-    there = completeness.trials_of(run.trials, run.planned)
+    there = finished.trials_of(run.trials, run.planned)
     out.print(f"\n{there}, {len(run.failed)} failed.")
     out.print(f"Report: {page}")
 

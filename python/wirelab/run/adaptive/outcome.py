@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from wirelab.run.adaptive.claims import call_ns, captured, occurrences_per_call
+from wirelab.run.adaptive.proposal import call_ns, captured, occurrences_per_call
 from wirelab.run.adaptive.record import Interventions, Planned, Spot, Together
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.cell import Cell, cells, point_key
