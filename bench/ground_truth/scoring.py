@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from bench.ground_truth.corpus import Case
 from bench.ground_truth.dissection import Finding
 from bench.ground_truth.occurrence import CAUSES, Key, Occurrence
-from wirelab.statistics.interval import Interval, binomial_interval
+from wirelab.statistics.distributions import binomial_interval
+from wirelab.statistics.interval import Interval
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from tests.python.synthetic_stall import (
 from wirelab.report import tested as report_tested
 from wirelab.run.adaptive.outcome import Tested as Judged
 from wirelab.run.adaptive.outcome import judge
-from wirelab.run.adaptive.proposal import call_ns
-from wirelab.run.adaptive.record import Interventions, Spot, Together
+from wirelab.run.adaptive.record import Interventions, Spot, Together, call_ns
 
 
 def _judged(before: Sequence[float], after: Sequence[float], *left: dict[str, Any]) -> Judged:

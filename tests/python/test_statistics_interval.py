@@ -10,13 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wirelab.statistics.interval import (
-    NotFinite,
-    NotPositive,
-    NoValues,
-    OutOfRange,
-    binomial_interval,
-)
+from wirelab.statistics.distributions import binomial_interval
+from wirelab.statistics.interval import NotFinite, NotPositive, NoValues, OutOfRange
 from wirelab.statistics.mean import mean_interval
 
 POSITIVE = st.floats(1e-6, 1e12)

@@ -118,7 +118,7 @@ def syn_loss(trial: Trial) -> Check | None:
 def _share_limits(hits: int, n: int) -> tuple[float, float]:
     """Per cent; everything where there was nothing to hit."""
     # Not at the top: it is slow to load, and only a finished trial is judged.
-    from wirelab.statistics.interval import binomial_interval
+    from wirelab.statistics.distributions import binomial_interval
 
     bounds = binomial_interval(hits, n, SYN_CONFIDENCE).bounds if n else None
     low, high = bounds or (0.0, 1.0)

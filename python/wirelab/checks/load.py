@@ -19,7 +19,7 @@ from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.units import format_seconds
 from wirelab.process import cgroups as quotas
 from wirelab.stack.axes import ENGINE
-from wirelab.statistics.interval import binomial_interval
+from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.queueing import little_ratio, littles_law
 from wirelab.statistics.stationarity import stationary
 from wirelab.trial.record import Check, Trial

@@ -15,6 +15,7 @@ from wirelab.report.section import Table
 from wirelab.report.source import Source
 from wirelab.report.tail import doubt
 from wirelab.statistics.cell import Cell, point_key
+from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import (
     CLIENT_CPU,
     GOOD_P50,
@@ -25,7 +26,6 @@ from wirelab.statistics.figure import (
     SERVICE_CPU,
     Figure,
 )
-from wirelab.statistics.interval import binomial_interval
 from wirelab.trial import labels as label
 from wirelab.trial.record import Check, Point, Trial
 

@@ -22,7 +22,7 @@ from wirelab.experiment import link_profiles as profiles
 from wirelab.experiment.link_profiles import LOOPBACK, OwnProfile, Profile
 from wirelab.experiment.matrix import Cell
 from wirelab.process.cgroups import ALL
-from wirelab.run.adaptive.proposal import Switch
+from wirelab.run.adaptive.record import Switch
 from wirelab.stack import axes
 from wirelab.stack.reference import Stack
 

@@ -10,8 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from wirelab.run.adaptive.proposal import call_ns, captured, occurrences_per_call
-from wirelab.run.adaptive.record import Interventions, Planned, Spot, Together
+from wirelab.run.adaptive.record import (
+    Interventions,
+    Planned,
+    Spot,
+    Together,
+    call_ns,
+    captured,
+    occurrences_per_call,
+)
 from wirelab.statistics import linear_contrasts as contrast
 from wirelab.statistics.cell import Cell, cells, point_key
 from wirelab.statistics.comparison import holm
