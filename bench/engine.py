@@ -12,9 +12,9 @@ from bench.servers import ENGINE, Service
 
 COMMAND = (str(ENGINE), "drive")
 
-PATIENT = "patient"
+ADAPTIVE = "adaptive"
 """The engine has its core to itself."""
-AWAKE = "awake"
+SPIN = "spin"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def one_group(
         "window": window,
         "warmup": {"min_s": 0.0, "max_s": 0.0},
     }
-    return {"threads": 1, "waiting": PATIENT, "progress_ms": 0, "groups": [group]}
+    return {"threads": 1, "wait": ADAPTIVE, "progress_ms": 0, "groups": [group]}
 
 
 def given(service: Service, address: str, load: Load, work: str, window: dict[str, Any]) -> str:
@@ -108,11 +108,11 @@ def result(finished: Finished) -> dict[str, Any]:
 def count(finished: Finished) -> Count:
     """What the engine counted in the whole run, as the CPU is the whole run's."""
     last = result(finished)
-    group, awake_s = last["groups"][0], last["process"]["awake_s"]
+    group, spin_s = last["groups"][0], last["process"]["spin_s"]
     ended = group["calls_whole_run"] - group["errors"]
     p50_us = group["times"]["response"]["percentiles_ns"]["p50"] / 1e3 if ended else None
     rate, moved = group["rate_per_s"], bytes_per_call(group)
-    return Count(ended, group["errors"], rate, moved, p50_us, awake_s)
+    return Count(ended, group["errors"], rate, moved, p50_us, spin_s)
 
 
 def bytes_per_call(group: dict[str, Any]) -> float:

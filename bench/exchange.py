@@ -41,9 +41,9 @@ class Exchange:
         work: str,
         window: dict[str, Any],
         *,
-        waiting: str = engine.PATIENT,
+        wait: str = engine.ADAPTIVE,
     ) -> str:
-        """The engine's plan, one line of JSON; `waiting` is how its threads wait."""
+        """The engine's plan, one line of JSON; `wait` is how its threads wait."""
         stack = {**self.stack.engine_stack(), "work": work}
         workload = {
             "kind": "contract",
@@ -55,7 +55,7 @@ class Exchange:
         if service.ior is not None:
             where["object"] = service.ior
         plan = engine.one_group(where, stack, workload, load, window)
-        return json.dumps({**plan, "waiting": waiting}) + "\n"
+        return json.dumps({**plan, "wait": wait}) + "\n"
 
 
 def moved(exchange: Exchange, service: Running, core: int) -> float:

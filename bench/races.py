@@ -146,7 +146,7 @@ def measure(contender: Contender, service: Running, namespace: str | None = None
         both_s - finished.cpu_s - server_cpu_s,
         count.bytes_per_call,
         count.p50_us,
-        count.awake_s,
+        count.spin_s,
     )
 
 

@@ -19,8 +19,8 @@ class Count:
     """Sent and received on the sockets; None from a tool that does not say."""
     p50_us: float | None = None
     """Median response time; None from a tool that was not asked."""
-    awake_s: float = 0.0
-    """CPU seconds that the tool says it was awake with nothing to do."""
+    spin_s: float = 0.0
+    """CPU seconds that the tool says it spun with nothing to do."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Reading:
     """As the tool counted them."""
     p50_us: float | None = None
     """As the tool found it."""
-    awake_s: float = 0.0
+    spin_s: float = 0.0
     """As the tool says: of its CPU, what no call needed. CPU per call counts it all the same."""
 
     def working(self) -> Reading:
-        """Without what the tool was awake with nothing to do, which no call needed."""
-        return replace(self, client_cpu_s=self.client_cpu_s - self.awake_s, awake_s=0.0)
+        """Without what the tool spun with nothing to do, which no call needed."""
+        return replace(self, client_cpu_s=self.client_cpu_s - self.spin_s, spin_s=0.0)
 
     @property
     def others_share(self) -> float:
@@ -61,8 +61,8 @@ class Reading:
     @property
     def bound(self) -> str:
         """Which process was the limit: the busier one, if it was busy 85 % of the time. A
-        client that is awake with nothing to do is not busy."""
-        busy_s = self.client_cpu_s - self.awake_s
+        client that spins with nothing to do is not busy."""
+        busy_s = self.client_cpu_s - self.spin_s
         client, server = busy_s / self.wall_s, self.server_cpu_s / self.wall_s
         if max(client, server) < BUSY:
             return "latency-bound"

@@ -119,7 +119,7 @@ def _start(started: ExitStack, exchange: Exchange) -> Running:
 def _entrant(
     name: str, exchange: Exchange, service: Running, work: str, window: dict[str, float]
 ) -> Entrant:
-    given = exchange.given(service, LOAD, work, window, waiting=engine.AWAKE)
+    given = exchange.given(service, LOAD, work, window, wait=engine.SPIN)
     return Entrant(Contender(name, engine.COMMAND, given, engine.count), service)
 
 

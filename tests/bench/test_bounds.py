@@ -76,8 +76,8 @@ def test_label_names_the_busier_process() -> None:
     assert reading(1, 0.40, 1, server_cpu_s=0.50).bound == "latency-bound"
 
 
-def test_a_client_that_is_awake_with_nothing_to_do_is_not_the_limit() -> None:
+def test_a_client_that_spins_with_nothing_to_do_is_not_the_limit() -> None:
     """The service is, though the client used all of its core."""
     used = reading(100, 0.99, 100, server_cpu_s=0.97)
     assert used.bound == "client-bound"
-    assert replace(used, awake_s=0.2).bound == "server-bound"
+    assert replace(used, spin_s=0.2).bound == "server-bound"

@@ -84,7 +84,7 @@ def drive() -> int:
         "cpu_s": 0.01,
     }
     process = {"cpu_user_s": 0.01, "cpu_system_s": 0.01, "rss_max_bytes": 10**6, "cores": []}
-    process |= {"awake_s": 0.0}
+    process |= {"spin_s": 0.0}
     process |= {"switches_involuntary": 0, "steal_s": 0.0}
     shape = {"engine": "0", "profile": "stand-in", "interrupted": stopped.is_set()}
     say(event="result", **shape, process=process, groups=[group])

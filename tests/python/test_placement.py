@@ -60,24 +60,24 @@ def test_the_front_returns_to_its_cores() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "rationed", "waiting"),
+    ("table", "rationed", "wait"),
     [
-        (placement.choose("pinned", (0, 1)), False, "patient"),
-        (placement.choose("pinned", (0, 1)), True, "asleep"),
-        (placement.choose("pinned", (0,)), False, "asleep"),
-        (placement.choose("unpinned", (0, 1)), False, "asleep"),
-        (placement.choose(Placement(service=(0, 1), engine=(1,)), (0, 1)), False, "asleep"),
-        (placement.choose(Placement(service=(0,)), (0, 1)), False, "asleep"),
+        (placement.choose("pinned", (0, 1)), False, "adaptive"),
+        (placement.choose("pinned", (0, 1)), True, "sleep"),
+        (placement.choose("pinned", (0,)), False, "sleep"),
+        (placement.choose("unpinned", (0, 1)), False, "sleep"),
+        (placement.choose(Placement(service=(0, 1), engine=(1,)), (0, 1)), False, "sleep"),
+        (placement.choose(Placement(service=(0,)), (0, 1)), False, "sleep"),
         (
             placement.choose(Placement(service=(0,), engine=(1,), capture=(1,)), (0, 1)),
             False,
-            "asleep",
+            "sleep",
         ),
     ],
 )
-def test_the_engine_waits_awake_only_on_cores_of_its_own(
-    table: placement.Table, rationed: bool, waiting: str
+def test_the_engine_spins_only_on_cores_of_its_own(
+    table: placement.Table, rationed: bool, wait: str
 ) -> None:
     """Elsewhere that time would be its service's."""
-    assert table.waiting(rationed=rationed) == waiting
-    assert table.threading(rationed=rationed)["waiting"] == waiting
+    assert table.wait(rationed=rationed) == wait
+    assert table.threading(rationed=rationed)["wait"] == wait

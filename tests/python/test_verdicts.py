@@ -98,33 +98,39 @@ def busy(given: Trial, client: float, service: float | None) -> Trial:
     return changed(changed(given, "result", cpu_s=client * window), "service", cpu_window_s=seconds)
 
 
-def test_a_client_that_waits_awake_is_not_at_its_limit() -> None:
+def test_a_client_that_spins_is_not_at_its_limit() -> None:
     """All of its core is used, and a quarter of that no call needed; the reason tells it."""
     given = busy(sound(), 0.99, 0.85)
-    waiting = changed(given, "engine", awake_s=0.25 * given.result["window_s"])
+    waiting = changed(given, "engine", spin_s=0.25 * given.result["window_s"])
     assert named(given, "bound").outcome == "marked"
     assert client_bound(given)
     assert named(waiting, "bound").outcome == "ok"
-    assert "74 % busy (and awake for 25 % with nothing to do)" in named(waiting, "bound").reason
+    assert "74 % busy (and spinning for 25 % with nothing to do)" in named(waiting, "bound").reason
     assert not client_bound(waiting)
 
 
-def test_what_is_rationed_is_used_up_awake_or_not() -> None:
+def test_a_trial_of_an_older_engine_is_read_with_the_present_name() -> None:
+    line = changed(sound(), "engine", spin_s=0.5).to_json()
+    line["engine"]["awake_s"] = line["engine"].pop("spin_s")
+    assert Trial.from_json(line).engine["spin_s"] == 0.5
+
+
+def test_what_is_rationed_is_used_up_spinning_or_not() -> None:
     """Of a tenth of a core nothing is left, whatever the client did with it."""
     rationed = replace(sound(), point=point(f"{REST}&client.cpu=10%", 14, CLOSED))
     given = busy(rationed, 0.099, 0.5)
-    waiting = changed(given, "engine", awake_s=0.05 * given.result["window_s"])
+    waiting = changed(given, "engine", spin_s=0.05 * given.result["window_s"])
     assert client_bound(given)
     assert client_bound(waiting)
 
 
 def test_cpu_of_the_client_is_that_of_its_calls() -> None:
-    """What it waited awake belongs to no call; a clock that says more than the kernel is not
+    """What it spent spinning belongs to no call; a clock that says more than the kernel is not
     believed."""
-    given = changed(sound(), "engine", cpu_user_s=0.6, cpu_system_s=0.9, awake_s=0.5)
+    given = changed(sound(), "engine", cpu_user_s=0.6, cpu_system_s=0.9, spin_s=0.5)
     calls = given.result["calls"]
     assert CLIENT_CPU.of(given) == pytest.approx(1.0 / calls)
-    assert CLIENT_CPU.of(changed(given, "engine", awake_s=1.5000001)) is None
+    assert CLIENT_CPU.of(changed(given, "engine", spin_s=1.5000001)) is None
 
 
 @pytest.mark.parametrize(("name", "spoil", "words"), MARKED)

@@ -360,29 +360,29 @@ fn progress_counts_the_calls_of_its_phase() {
 }
 
 #[test]
-fn time_that_was_waited_awake_is_told_apart_from_work() {
+fn time_spent_spinning_is_reported_apart_from_work() {
     let (address, _) = server(|stream, seen| {
         each_request(stream, &seen, |s, _| {
             std::thread::sleep(Duration::from_millis(2));
             ok(s)
         });
     });
-    let of = |waiting: &str| {
+    let of = |wait: &str| {
         let mut plan = plan(&address);
-        plan["waiting"] = json!(waiting);
+        plan["wait"] = json!(wait);
         plan["groups"][0]["window"] = json!({"duration_s": 0.5});
         let (code, said, _) = drive(&plan);
         assert_eq!(code, 0, "{said}");
         let process = &said["process"];
         let seconds = |name: &str| process[name].as_f64().unwrap();
         let cpu_s = seconds("cpu_user_s") + seconds("cpu_system_s");
-        (seconds("awake_s"), cpu_s)
+        (seconds("spin_s"), cpu_s)
     };
-    let (asleep, awake) = (of("patient"), of("awake"));
+    let (sleeping, spinning) = (of("adaptive"), of("spin"));
     // 2 ms of waiting and some 0.1 ms of work, again and again.
-    assert!(asleep.0 < 0.05, "{asleep:?}");
+    assert!(sleeping.0 < 0.05, "{sleeping:?}");
     assert!(
-        awake.0 > 0.5 * awake.1 && awake.0 < awake.1 + 1e-9,
-        "{awake:?}"
+        spinning.0 > 0.5 * spinning.1 && spinning.0 < spinning.1 + 1e-9,
+        "{spinning:?}"
     );
 }

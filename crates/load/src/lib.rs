@@ -22,7 +22,7 @@ mod spec;
 pub mod target;
 mod validate;
 
-pub use connection::single::{Heard, Single};
+pub use connection::single::{RawResponse, Single};
 pub use reactor::clock::now_ns;
 pub use record::result;
 pub use request::workload::{Prepared, prepare};

@@ -17,7 +17,7 @@ use crate::record::process::{Usage, open_files_max, pin};
 use crate::record::result::{Fault, Outcome, Process, Progress};
 use crate::request::workload::Prepared;
 use crate::schedule::arrivals::Arrivals;
-use crate::schedule::demand::{Numbers, Users};
+use crate::schedule::demand::{Demand, Numbers};
 use crate::schedule::quota::Quota;
 use crate::schedule::warmup::{SAMPLE_NS, Warmup};
 use crate::shared::{Shared, Span};
@@ -126,10 +126,10 @@ fn spawn(
                 .cores
                 .get(index as usize % plan.cores.len().max(1))
                 .copied();
-            let (shared, waiting) = (Arc::clone(shared), plan.waiting);
+            let (shared, wait) = (Arc::clone(shared), plan.wait);
             thread::Builder::new()
                 .name(format!("load-{index}"))
-                .spawn(move || worker::run(groups, index as usize, core, waiting, &shared))
+                .spawn(move || worker::run(groups, index as usize, core, wait, &shared))
         })
         .collect()
 }
@@ -156,9 +156,9 @@ fn groups_of(
             };
             let own = own_users(&group.load, index, plan.threads);
             spec.script.number(own as usize, numbers);
-            let users = users_of(group, numbers, quota.clone(), began);
+            let demand = demand_of(group, numbers, quota.clone(), began);
             let lines = log.map(|log| CallLines::new(Arc::clone(log), number as u32, index));
-            Group::new(spec, number as u32, users, lines)
+            Group::new(spec, number as u32, demand, lines)
         })
         .collect()
 }
@@ -171,16 +171,21 @@ fn own_users(load: &Load, index: u32, threads: u32) -> u32 {
     }
 }
 
-fn users_of(group: &plan::Group, numbers: Numbers, quota: Option<Arc<Quota>>, began: u64) -> Users {
+fn demand_of(
+    group: &plan::Group,
+    numbers: Numbers,
+    quota: Option<Arc<Quota>>,
+    began: u64,
+) -> Demand {
     let Numbers {
         first: index,
         step: threads,
     } = numbers;
     match (&group.load, Arrivals::of(&group.load, index, threads)) {
-        (_, Some(arrivals)) => Users::open(arrivals, numbers, quota, began),
+        (_, Some(arrivals)) => Demand::open(arrivals, numbers, quota, began),
         (load @ Load::Closed { think_s, .. }, None) => {
             let users = own_users(load, index, threads);
-            Users::closed(users, numbers, ns(*think_s), quota, began)
+            Demand::closed(users, numbers, ns(*think_s), quota, began)
         }
         (_, None) => unreachable!("open loads have arrivals"),
     }
@@ -216,14 +221,14 @@ struct Marks {
 #[derive(Clone, Copy, Default)]
 struct Mark {
     usage: Usage,
-    awake_ns: u64,
+    spin_ns: u64,
 }
 
 impl Mark {
     fn now(shared: &Shared) -> Mark {
         Mark {
             usage: Usage::now(),
-            awake_ns: shared.awake_ns(),
+            spin_ns: shared.spin_ns(),
         }
     }
 }
@@ -421,7 +426,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
                 cpu_user_s: end.user_s - start.user_s,
                 cpu_system_s: end.system_s - start.system_s,
                 // Counted by the clock: never more than what the kernel counted.
-                awake_s: seconds(after.awake_ns - before.awake_ns).min(cpu_s),
+                spin_s: seconds(after.spin_ns - before.spin_ns).min(cpu_s),
                 rss_max_bytes: Usage::now().rss_max_bytes,
                 switches_involuntary: end.involuntary - start.involuntary,
                 steal_s: end.steal_s - start.steal_s,

@@ -31,8 +31,8 @@ pub(crate) struct Tally {
     pub(crate) calls: AtomicU64,
     /// Of those, failed.
     pub(crate) errors: AtomicU64,
-    /// Nanoseconds spent awake with nothing to do.
-    pub(crate) awake_ns: AtomicU64,
+    /// Nanoseconds spent spinning.
+    pub(crate) spin_ns: AtomicU64,
     /// Nothing is left to do: every call of the window has ended.
     pub(crate) finished: AtomicBool,
 }
@@ -63,10 +63,10 @@ impl Shared {
             .sum()
     }
 
-    pub(crate) fn awake_ns(&self) -> u64 {
+    pub(crate) fn spin_ns(&self) -> u64 {
         self.threads
             .iter()
-            .map(|tally| tally.awake_ns.load(Relaxed))
+            .map(|tally| tally.spin_ns.load(Relaxed))
             .sum()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wirelab_stack::{Binding, Connection, Stack};
 use wirelab_wire::{Request, giop, http1, raw};
 
-use crate::connection::session_factory::Speaks;
+use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
 use crate::fault;
@@ -80,7 +80,7 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared, number: u32) -> Result<
         socket: SocketOptions::of(&group.stack),
         secure: Secure::of(group, &authority)?,
         report: report(plan, group)?,
-        speaks: Speaks::of(&group.stack, object.map(|object| object.key))?,
+        sessions: SessionFactory::of(&group.stack, object.map(|object| object.key))?,
         connections_max: connections_max(&group.stack, in_flight_max, plan.threads)?,
         in_flight_max,
         keep: !group.stack.closes(),

@@ -189,7 +189,7 @@ def _bound(trial: Trial) -> Check | None:
             BOUND, f"{_client(trial)}'s CPU time within the window is not in the record"
         )
     threads = "engine threads" if _caller(trial) == ENGINE else _caller(trial)
-    reason = f"{threads} {_percent(client)} busy{_awake(trial)}, "
+    reason = f"{threads} {_percent(client)} busy{_spinning(trial)}, "
     if service is None:
         reason += "service's CPU time unknown"
         if client > SATURATED:
@@ -204,21 +204,21 @@ def _bound(trial: Trial) -> Check | None:
 
 def client_use(trial: Trial) -> float | None:
     """CPU of the engine's load threads, or of the tool on its processors, over their time in
-    the window: 1 is all of it. What the engine waited awake is time that it had to spare."""
+    the window: 1 is all of it. What the engine spent spinning is time that it had to spare."""
     cpu_s = trial.result.get("cpu_s")
     return None if cpu_s is None else _of_client(trial, max(0.0, cpu_s - _spare_s(trial)))
 
 
 def _spare_s(trial: Trial) -> float:
-    """CPU seconds that the engine was awake with nothing to do. Under a quota they are used up
+    """CPU seconds that the engine spun with nothing to do. Under a quota they are used up
     as any others are."""
     rationed = quotas.share(trial.point.axes.get("client.cpu", quotas.ALL)) is not None
-    return 0.0 if rationed else float(trial.engine.get("awake_s", 0.0))
+    return 0.0 if rationed else float(trial.engine.get("spin_s", 0.0))
 
 
-def _awake(trial: Trial) -> str:
+def _spinning(trial: Trial) -> str:
     share = _of_client(trial, _spare_s(trial)) or 0.0
-    return f" (and awake for {_percent(share)} with nothing to do)" if share >= 0.005 else ""
+    return f" (and spinning for {_percent(share)} with nothing to do)" if share >= 0.005 else ""
 
 
 def _of_client(trial: Trial, seconds: float) -> float | None:

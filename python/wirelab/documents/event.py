@@ -150,9 +150,6 @@ class OperationOutcome(msgspec.Struct, frozen=True, kw_only=True):
 class Process(msgspec.Struct, frozen=True, kw_only=True):
     """CPU and memory of the engine process."""
 
-    awake_s: float = 0.0
-    """Of the CPU seconds, those in which the load threads were awake and nothing was ready: no
-    call needed them."""
     cores: tuple[int, ...]
     """Cores that the load threads were pinned to."""
     cpu_system_s: float
@@ -161,6 +158,9 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     """User CPU seconds within the measured window."""
     rss_max_bytes: int
     """Peak resident memory of the process in bytes."""
+    spin_s: float = 0.0
+    """Of the CPU seconds, those in which the load threads were spinning and nothing was ready:
+    no call needed them."""
     steal_s: float
     """Steal time of the whole machine within the window, in seconds."""
     switches_involuntary: int

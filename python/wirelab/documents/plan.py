@@ -28,7 +28,7 @@ class Plan(
     """Milliseconds between progress lines; 0: none."""
     threads: int = 1
     """Threads that carry load; each has its own reactor. Groups are spread over all."""
-    waiting: Waiting = "asleep"
+    wait: Wait = "sleep"
     """How the threads wait when nothing is to be done."""
 
 
@@ -281,7 +281,7 @@ class ContractWorkload(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """An operation of a contract, replies judged by its canonical model."""
+    """An operation of a contract, replies validated by its canonical model."""
 
     accounts: int = 1000
     """Accounts of the charging service: user k calls for account 1 + k mod accounts."""
@@ -373,8 +373,8 @@ class GrpcWorkload(
 Load = ClosedLoad | ConstantLoad | PoissonLoad
 """The arrival process."""
 
-Waiting = Literal["asleep", "patient", "awake"]
-"""How threads wait. Time that was waited awake is told apart (`awake_s` of the result)."""
+Wait = Literal["sleep", "adaptive", "spin"]
+"""How threads wait. Time spent spinning is reported apart (`spin_s` of the result)."""
 
 Workload = ContractWorkload | SequenceWorkload | HttpWorkload | GrpcWorkload
 """What is called."""

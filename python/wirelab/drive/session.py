@@ -193,7 +193,7 @@ def summary(outcome: Json, timeout_s: float) -> Json:
     ``latency_good_ms`` of good ones: the same where none failed."""
     group, process = outcome["groups"][0], outcome["process"]
     cpu = process["cpu_user_s"] + process["cpu_system_s"]
-    ended, awake_s = group["ended"], process.get("awake_s", 0.0)
+    ended, spin_s = group["ended"], process.get("spin_s", 0.0)
     answered = group["ok"] or group["errors_by_kind"].get("application")
     return {
         "calls": group["calls"],
@@ -213,8 +213,8 @@ def summary(outcome: Json, timeout_s: float) -> Json:
         "schedule_lag_ms": _milliseconds(group["times"].get("lag")) if group["ok"] else {},
         "sequences": _sequences(group.get("sequences")),
         "client_cpu_s": cpu,
-        "client_awake_s": awake_s,
-        "client_cpu_us_per_call": max(0.0, cpu - awake_s) / ended * 1e6 if ended else None,
+        "client_spin_s": spin_s,
+        "client_cpu_us_per_call": max(0.0, cpu - spin_s) / ended * 1e6 if ended else None,
         "client_rss_max_bytes": process["rss_max_bytes"],
         "concurrency": group["concurrency"],
         "connections_opened": group["connections_opened"],

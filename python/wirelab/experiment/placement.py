@@ -42,17 +42,17 @@ class Table:
         """Threads of the engine: one per core it is pinned to."""
         return max(1, len(self.engine))
 
-    def waiting(self, *, rationed: bool = False) -> str:
-        """How the engine's threads wait: ``patient``, which may be awake, where their cores are
-        no other's and their CPU time is not ``rationed``; else ``asleep``."""
+    def wait(self, *, rationed: bool = False) -> str:
+        """How the engine's threads wait: ``adaptive``, which may spin, where their cores are
+        no other's and their CPU time is not ``rationed``; else ``sleep``."""
         apart = not {*self.engine} & {*self.service, *self.emulator, *self.capture}
         alone = bool(self.engine) and bool(self.service) and apart
-        return "patient" if alone and not rationed else "asleep"
+        return "adaptive" if alone and not rationed else "sleep"
 
     def threading(self, *, rationed: bool = False) -> dict[str, Any]:
         """The engine's threads, as its plan names them."""
-        waiting = self.waiting(rationed=rationed)
-        return {"threads": self.threads(), "cores": list(self.engine), "waiting": waiting}
+        wait = self.wait(rationed=rationed)
+        return {"threads": self.threads(), "cores": list(self.engine), "wait": wait}
 
     def to_json(self, *, emulator: bool = False, capture: bool = False) -> dict[str, Any]:
         """As results carry it; ``"unpinned"`` in place of no cores. Emulator and capture are

@@ -64,7 +64,7 @@ def _costs(axis: str) -> bool:
 def _caption() -> str:
     data = published()
     return (
-        "The engine's own CPU per call against a null service, awake throughout; client CPU above "
+        "The engine's own CPU per call against a null service, always spinning; client CPU above "
         f"has the sleeps too. Submit {data['submit_bytes']} B, {data['users']} users, "
         f"{data['machine']['processor']}, {data['taken'][:10]}. Ratios are of status and frame "
         "alone (work=frame)."

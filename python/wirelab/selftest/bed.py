@@ -154,7 +154,7 @@ class Bed:
             "threads": self._table.threads(),
             "cores": list(self._table.engine),
             "progress_ms": PROGRESS_MS,
-            "waiting": "awake" if spin else self._table.waiting(),
+            "wait": "spin" if spin else self._table.wait(),
             "groups": groups,
         }
         drive = Drive(

@@ -50,7 +50,7 @@ def _good(percentile: str) -> Callable[[Trial], float | None]:
 
 def client_cpu_s_per_call(trial: Trial) -> float | None:
     """CPU of the client within the window, over the calls that ended in it; what the engine
-    spent waiting awake is not counted, for no call needed it."""
+    spent spinning is not counted, for no call needed it."""
     return _share(trial.client_cpu_s(), trial)
 
 

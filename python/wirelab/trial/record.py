@@ -69,6 +69,15 @@ class Check:
         return cls(name, "not-measurable", f"not measurable here, because {reason}")
 
 
+_RENAMED = {"awake_s": "spin_s"}
+"""Figures of the engine's process that older engines recorded under another name."""
+
+
+def _current(engine: Json) -> Json:
+    """The engine's figures under their present names, whichever engine recorded them."""
+    return {_RENAMED.get(name, name): value for name, value in engine.items()}
+
+
 _MAPPINGS = ("point", "result", "engine", "service", "placement", "link", "captures", "wire")
 """Parts of a trial that are objects in its line."""
 
@@ -111,9 +120,9 @@ class Trial:
 
     def client_cpu_s(self) -> float:
         """CPU seconds that the client spent on its calls within the window: without those in
-        which it was awake and waited (``awake_s``)."""
+        which it spun and nothing was ready (``spin_s``)."""
         used = self.engine.get("cpu_user_s", 0.0) + self.engine.get("cpu_system_s", 0.0)
-        return max(0.0, float(used) - float(self.engine.get("awake_s", 0.0)))
+        return max(0.0, float(used) - float(self.engine.get("spin_s", 0.0)))
 
     def ended(self) -> int:
         """Calls that ended within the window: those that its CPU time and bytes went to. Other
@@ -132,6 +141,7 @@ class Trial:
         known = dict(line)
         if not all(isinstance(known.get(name, {}), dict) for name in _MAPPINGS):
             raise TypeError
+        known["engine"] = _current(known.get("engine", {}))
         known["point"] = Point(**known["point"])
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
         return cls(**known)

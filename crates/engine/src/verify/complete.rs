@@ -9,9 +9,9 @@ use wirelab_wire::codec::{Codec, MessageFormat, Object, object};
 ///
 /// # Errors
 /// Naming the first field that is missing.
-pub(crate) fn check(form: MessageFormat, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
-    match form.codec {
-        Codec::Json | Codec::Cbor | Codec::Msgpack => objects(form.codec, ours, theirs),
+pub(crate) fn check(format: MessageFormat, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
+    match format.codec {
+        Codec::Json | Codec::Cbor | Codec::Msgpack => objects(format.codec, ours, theirs),
         Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => xml(ours, theirs),
         // These have no names, or leave zeros out by definition.
         Codec::Text | Codec::Protobuf | Codec::Cdr | Codec::TokenXml => Ok(()),

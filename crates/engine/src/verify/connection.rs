@@ -4,12 +4,12 @@ use wirelab_contract::calendar::BookRequest;
 use wirelab_contract::{Call, Operation};
 use wirelab_load::plan::Group;
 use wirelab_load::result::Fault;
-use wirelab_load::{Heard, Single};
+use wirelab_load::{RawResponse, Single};
 use wirelab_stack::{Binding, Codec};
 use wirelab_verify::{Said, Subject, Subjects};
 
 use super::document::Document;
-use super::said;
+use super::observed;
 
 /// The service that a document names.
 pub(crate) struct Service {
@@ -48,24 +48,29 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    fn said(&self, operation: Operation, heard: Result<Heard, String>) -> Said {
-        match heard {
-            Ok(heard) => said::of(self.binding, self.single.form(), operation, &heard),
+    fn observed(&self, operation: Operation, response: Result<RawResponse, String>) -> Said {
+        match response {
+            Ok(response) => observed::of(
+                self.binding,
+                self.single.message_format(),
+                operation,
+                &response,
+            ),
             Err(words) => Said::Nonsense(words),
         }
     }
 
     /// Sends a message that another writer wrote.
     pub(crate) fn send(&mut self, operation: Operation, message: &[u8]) -> Said {
-        let heard = self.single.send(operation, message);
-        self.said(operation, heard)
+        let response = self.single.send(operation, message);
+        self.observed(operation, response)
     }
 }
 
 impl Subject for Connection {
     fn call(&mut self, call: &Call) -> Said {
-        let heard = self.single.call(call);
-        self.said(call.operation(), heard)
+        let response = self.single.call(call);
+        self.observed(call.operation(), response)
     }
 
     fn carries(&self, call: &Call) -> bool {

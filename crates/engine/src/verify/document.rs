@@ -66,7 +66,7 @@ impl Document {
     /// The group of a plan that would call the service this way.
     pub(crate) fn group(&self) -> Group {
         let mut stack = self.stack.clone();
-        // What was said is read from the text; the service gets the same tokens.
+        // The response is read from the text; the service gets the same tokens.
         if stack.codec == Codec::TokenXml {
             stack.token_source = TokenSource::Text;
         }

@@ -3,7 +3,7 @@
 mod complete;
 mod connection;
 mod document;
-mod said;
+mod observed;
 mod vectors;
 
 use std::io::{self, Read, Write};
@@ -32,7 +32,7 @@ enum Said {
 
 pub(crate) fn verify() -> ExitCode {
     interrupt::die_with_parent();
-    let (said, code) = match read().and_then(|document| exams(&document)) {
+    let (observed, code) = match read().and_then(|document| exams(&document)) {
         Ok(exams) => (Said::Verified { exams }, 0),
         Err(fault) => {
             let code = fault.exit_code();
@@ -40,7 +40,7 @@ pub(crate) fn verify() -> ExitCode {
             (Said::Error(fault), code)
         }
     };
-    match print(&said) {
+    match print(&observed) {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
             complain!("wirelab-engine: standard output: {error}");
@@ -73,8 +73,8 @@ fn read() -> Result<Document, Fault> {
     serde_json::from_str(&text).map_err(|error| refused(format!("document: {error}")))
 }
 
-fn print(said: &Said) -> io::Result<()> {
-    let mut line = serde_json::to_vec(said)?;
+fn print(observed: &Said) -> io::Result<()> {
+    let mut line = serde_json::to_vec(observed)?;
     line.push(b'\n');
     let mut out = io::stdout().lock();
     out.write_all(&line)?;

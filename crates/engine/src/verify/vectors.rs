@@ -106,14 +106,14 @@ impl Sender {
         };
         for message in self.variants(vector)? {
             self.calls += 1;
-            let said = self.connection.send(operation, &message);
-            let right = match (&expected, &said) {
+            let observed = self.connection.send(operation, &message);
+            let right = match (&expected, &observed) {
                 (Ok(reply), Said::Reply(found)) => reply == found,
                 (Err(error), Said::Error(text)) => error.to_string() == *text,
                 _ => false,
             };
             if !right {
-                self.finding(&vector.name, &message, &format!("{expected:?}"), &said);
+                self.finding(&vector.name, &message, &format!("{expected:?}"), &observed);
             }
         }
         Ok(())
@@ -160,9 +160,9 @@ impl Sender {
             _ => refused.input.clone().into_bytes(),
         };
         self.calls += 2;
-        let said = self.connection.send(operation, &message);
-        if let Said::Reply(_) | Said::Chunks(_) = said {
-            self.finding(&refused.why, &message, "a refusal", &said);
+        let observed = self.connection.send(operation, &message);
+        if let Said::Reply(_) | Said::Chunks(_) = observed {
+            self.finding(&refused.why, &message, "a refusal", &observed);
         }
         let Some((good, expected)) = good_call(operation) else {
             return Ok(());
@@ -175,12 +175,12 @@ impl Sender {
         Ok(())
     }
 
-    fn finding(&mut self, name: &str, message: &[u8], expected: &str, said: &Said) {
+    fn finding(&mut self, name: &str, message: &[u8], expected: &str, observed: &Said) {
         self.findings.push(Finding {
             name: name.to_owned(),
             call: excerpt(&String::from_utf8_lossy(message)),
             expected: excerpt(expected),
-            found: excerpt(&format!("{said:?}")),
+            found: excerpt(&format!("{observed:?}")),
         });
     }
 }

@@ -1,4 +1,4 @@
-//! The session of a connection, whatever it speaks, without dynamic calls.
+//! The session of a connection, whatever its protocol, without dynamic calls.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1
 
 use crate::record::error::ErrorCode;
 
-/// The session of a connection, whatever it speaks.
+/// The session of a connection, whatever its protocol.
 pub(crate) enum AnySession {
     Http1(http1::Http1),
     Http2(Box<http2::Client>),
@@ -63,7 +63,7 @@ impl AnySession {
         each!(self, session => session.receive(input, replies))
     }
 
-    /// What the peer speaks instead, by the first bytes that it sent.
+    /// The protocol that the peer uses instead, by the first bytes that it sent.
     pub(crate) fn other_protocol(&self, input: &[u8]) -> Option<ErrorCode> {
         match (self, input) {
             // A SETTINGS frame: three bytes of length, then type 4 (RFC 9113 sections 4.1, 6.5).

@@ -12,16 +12,16 @@ const WINDOW_BYTES: u32 = (1 << 30) - 1;
 
 /// How a group's sessions are made.
 #[derive(Debug, Clone)]
-pub(crate) enum Speaks {
+pub(crate) enum SessionFactory {
     Http1(http1::Options),
     Http2(http2::Options),
     Giop(giop::Options),
     Raw(raw::Options),
 }
 
-impl Speaks {
-    /// What a stack that passed the checks speaks; with iiop to the object of that key.
-    pub(crate) fn of(stack: &Stack, object_key: Option<Vec<u8>>) -> Result<Speaks, Fault> {
+impl SessionFactory {
+    /// The sessions of a stack that passed the checks; with iiop to the object of that key.
+    pub(crate) fn of(stack: &Stack, object_key: Option<Vec<u8>>) -> Result<SessionFactory, Fault> {
         match stack.transport {
             Transport::Http10 => http1(stack, http1::Version::Http10),
             Transport::Http11 => http1(stack, http1::Version::Http11),
@@ -32,9 +32,9 @@ impl Speaks {
     }
 
     /// The same, but to another object.
-    pub(crate) fn to_object(&self, key: &[u8]) -> Speaks {
+    pub(crate) fn to_object(&self, key: &[u8]) -> SessionFactory {
         match self {
-            Speaks::Giop(options) => Speaks::Giop(giop::Options {
+            SessionFactory::Giop(options) => SessionFactory::Giop(giop::Options {
                 object_key: key.to_owned(),
                 ..options.clone()
             }),
@@ -46,16 +46,16 @@ impl Speaks {
     pub(crate) fn session(&self) -> AnySession {
         const CHECKED: &str = "the options were tried when the plan was read";
         match self {
-            Speaks::Http1(options) => {
+            SessionFactory::Http1(options) => {
                 AnySession::Http1(http1::Http1::new(*options).expect(CHECKED))
             }
-            Speaks::Http2(options) => {
+            SessionFactory::Http2(options) => {
                 AnySession::Http2(Box::new(http2::Client::new(options.clone())))
             }
-            Speaks::Giop(options) => {
+            SessionFactory::Giop(options) => {
                 AnySession::Giop(Box::new(giop::Giop::new(options.clone()).expect(CHECKED)))
             }
-            Speaks::Raw(options) => {
+            SessionFactory::Raw(options) => {
                 AnySession::Raw(Box::new(raw::Raw::new(*options).expect(CHECKED)))
             }
         }
@@ -66,7 +66,7 @@ fn refused(error: &dyn ToString) -> Fault {
     fault::plan(error.to_string(), "change the connection axis")
 }
 
-fn http1(stack: &Stack, version: http1::Version) -> Result<Speaks, Fault> {
+fn http1(stack: &Stack, version: http1::Version) -> Result<SessionFactory, Fault> {
     let options = http1::Options {
         version,
         close: stack.closes(),
@@ -74,11 +74,11 @@ fn http1(stack: &Stack, version: http1::Version) -> Result<Speaks, Fault> {
         split_writes: stack.client.writes == Writes::Split,
     };
     http1::Http1::new(options).map_err(|error| refused(&error))?;
-    Ok(Speaks::Http1(options))
+    Ok(SessionFactory::Http1(options))
 }
 
-fn http2(stack: &Stack) -> Speaks {
-    Speaks::Http2(http2::Options {
+fn http2(stack: &Stack) -> SessionFactory {
+    SessionFactory::Http2(http2::Options {
         stream_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
         connection_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
         split_writes: stack.client.writes == Writes::Split,
@@ -88,7 +88,7 @@ fn http2(stack: &Stack) -> Speaks {
     })
 }
 
-fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<Speaks, Fault> {
+fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<SessionFactory, Fault> {
     let options = giop::Options {
         object_key,
         byte_order: stack.byte_order,
@@ -97,10 +97,10 @@ fn giop(stack: &Stack, object_key: Vec<u8>) -> Result<Speaks, Fault> {
         close: stack.closes(),
     };
     giop::Giop::new(options.clone()).map_err(|error| refused(&error))?;
-    Ok(Speaks::Giop(options))
+    Ok(SessionFactory::Giop(options))
 }
 
-fn raw(stack: &Stack) -> Result<Speaks, Fault> {
+fn raw(stack: &Stack) -> Result<SessionFactory, Fault> {
     let options = raw::Options {
         close: stack.closes(),
         one_way: stack.reply == Reply::OneWay,
@@ -108,5 +108,5 @@ fn raw(stack: &Stack) -> Result<Speaks, Fault> {
         split_writes: stack.client.writes == Writes::Split,
     };
     raw::Raw::new(options).map_err(|error| refused(&error))?;
-    Ok(Speaks::Raw(options))
+    Ok(SessionFactory::Raw(options))
 }

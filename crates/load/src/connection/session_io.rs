@@ -1,4 +1,4 @@
-//! One connection: a socket, the session that speaks over it, and the bytes
+//! One connection: a socket, the session on it, and the bytes
 //! that the socket did not take yet.
 
 use std::io;
@@ -41,7 +41,7 @@ pub(crate) struct Connection {
     pub(crate) place: Place,
     /// A reply has come whole on it.
     pub(crate) served: bool,
-    /// The peer has said something.
+    /// The peer has sent something.
     heard: bool,
     /// No call may be begun on it any more: they go elsewhere now.
     pub(crate) retired: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Connection {
     /// Bytes that the socket did not take, from `taken` on.
     rest: Vec<u8>,
     taken: usize,
-    /// What the session said last, on its way into records.
+    /// What the session wrote last, on its way into records.
     plain: Vec<u8>,
     /// Calls whose last byte has not been written.
     unflushed: Vec<CallId>,
@@ -278,11 +278,11 @@ impl Connection {
         ))
     }
 
-    /// The last word of TLS, where there is room for it behind all that was said.
-    pub(crate) fn farewell(&mut self) {
+    /// The close_notify of TLS, where the socket took all that came before it.
+    pub(crate) fn close_notify(&mut self) {
         let Some(tls) = &mut self.tls else { return };
         let mut word = Vec::new();
-        if self.open && self.rest.is_empty() && tls.farewell(&mut word).is_ok() {
+        if self.open && self.rest.is_empty() && tls.close_notify(&mut word).is_ok() {
             // The connection is over: nobody waits for what this write says.
             let _ = self.socket.write(&word);
         }

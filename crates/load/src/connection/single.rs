@@ -1,5 +1,5 @@
 //! One connection that makes one call at a time and waits for it: for
-//! examinations, where what is said counts and not how fast.
+//! examinations, where the content counts and not the speed.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use wirelab_wire::token_xml;
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, gzip, zstd};
 
 use crate::connection::any_session::AnySession;
-use crate::connection::session_factory::Speaks;
+use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::{Read, Socket, SocketOptions};
 use crate::connection::tls::{Opened, Tls};
 use crate::connection::tls_files::Secure;
@@ -22,7 +22,7 @@ use crate::plan::legality::check_group;
 use crate::record::result::Fault;
 use crate::request::body::BodyWriter;
 use crate::request::head;
-use crate::request::message_format::form;
+use crate::request::message_format::message_format;
 use crate::request::object::Object;
 use crate::request::tokens::Tokens;
 use crate::spec::target;
@@ -33,7 +33,7 @@ const INPUT_BYTES: usize = 256 * 1024;
 
 /// What was heard of one call.
 #[derive(Debug, Clone, Default)]
-pub struct Heard {
+pub struct RawResponse {
     /// Status and fields, as far as they came.
     pub head: Option<Head>,
     /// The body, without transfer framing: still compressed where a field says
@@ -46,13 +46,13 @@ pub struct Heard {
     pub failure: Option<Failure>,
 }
 
-impl Heard {
+impl RawResponse {
     fn over(&self) -> bool {
         self.end.is_some() || self.failure.is_some()
     }
 }
 
-impl Replies for Heard {
+impl Replies for RawResponse {
     fn first(&mut self, _: CallId) {}
 
     fn head(&mut self, _: CallId, head: &Head) {
@@ -77,8 +77,8 @@ pub struct Single {
     target: Target,
     options: SocketOptions,
     secure: Option<Secure>,
-    speaks: Speaks,
-    form: MessageFormat,
+    sessions: SessionFactory,
+    format: MessageFormat,
     writer: BodyWriter,
     group: Group,
     authority: String,
@@ -109,17 +109,17 @@ impl Single {
             .clone()
             .unwrap_or_else(|| target.authority());
         // Tokens are made of the text: the envelopes of soap-literal.
-        let form = match group.stack.codec {
+        let format = match group.stack.codec {
             Codec::TokenXml => MessageFormat::from(wirelab_wire::codec::Codec::SoapLiteral)
-                .with_cache(form(&group.stack).cache),
-            _ => form(&group.stack),
+                .with_cache(message_format(&group.stack).cache),
+            _ => message_format(&group.stack),
         };
         Ok(Single {
             options: SocketOptions::of(&group.stack),
             secure: Secure::of(group, &authority)?,
-            speaks: Speaks::of(&group.stack, object.map(|object| object.key))?,
-            form,
-            writer: BodyWriter::new(&group.stack, form).called_by(group),
+            sessions: SessionFactory::of(&group.stack, object.map(|object| object.key))?,
+            format,
+            writer: BodyWriter::new(&group.stack, format).called_by(group),
             group: group.clone(),
             timeout: Duration::from_secs_f64(group.timeout_s),
             target,
@@ -131,8 +131,8 @@ impl Single {
 
     /// How messages are written on it.
     #[must_use]
-    pub fn form(&self) -> MessageFormat {
-        self.form
+    pub fn message_format(&self) -> MessageFormat {
+        self.format
     }
 
     /// Makes a call and waits for the end of its reply.
@@ -140,8 +140,8 @@ impl Single {
     /// # Errors
     /// In words: the operation has no form in the codec, no connection could
     /// be made, or nothing whole came in time.
-    pub fn call(&mut self, call: &Call) -> Result<Heard, String> {
-        let messages = self.form.encode(call);
+    pub fn call(&mut self, call: &Call) -> Result<RawResponse, String> {
+        let messages = self.format.encode(call);
         let messages = messages.map_err(|error: Unsupported| error.to_string())?;
         self.exchange(call.operation(), &messages)
     }
@@ -151,11 +151,15 @@ impl Single {
     ///
     /// # Errors
     /// As [`Single::call`].
-    pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<Heard, String> {
+    pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<RawResponse, String> {
         self.exchange(operation, &[message.to_vec()])
     }
 
-    fn exchange(&mut self, operation: Operation, messages: &[Vec<u8>]) -> Result<Heard, String> {
+    fn exchange(
+        &mut self,
+        operation: Operation,
+        messages: &[Vec<u8>],
+    ) -> Result<RawResponse, String> {
         let deadline = Instant::now() + self.timeout;
         let mut open = match self.open.take() {
             Some(open) if open.session.capacity() > 0 && !open.session.finished() => open,
@@ -205,7 +209,7 @@ impl Single {
 
     /// Contents of raw say nothing of their compression, and tokens need the
     /// connection's caches.
-    fn unwrap(&self, heard: &mut Heard, tokens: &mut Tokens) -> Result<(), String> {
+    fn unwrap(&self, heard: &mut RawResponse, tokens: &mut Tokens) -> Result<(), String> {
         if self.group.stack.binding != Binding::Raw {
             return Ok(());
         }
@@ -231,15 +235,19 @@ impl Single {
         Ok(Open {
             socket,
             tls: tls.map_err(io::Error::other)?.map(Box::new),
-            session: self.speaks.session(),
-            tokens: Tokens::new(self.form.cache),
+            session: self.sessions.session(),
+            tokens: Tokens::new(self.format.cache),
         })
     }
 }
 
 impl Open {
-    fn exchange(&mut self, request: &Arc<Request>, deadline: Instant) -> Result<Heard, String> {
-        let mut heard = Heard::default();
+    fn exchange(
+        &mut self,
+        request: &Arc<Request>,
+        deadline: Instant,
+    ) -> Result<RawResponse, String> {
+        let mut heard = RawResponse::default();
         let mut input = vec![0; INPUT_BYTES];
         let mut due = Vec::new();
         self.session.send(0, request);
@@ -289,7 +297,7 @@ impl Open {
         Ok(())
     }
 
-    fn take(&mut self, input: &[u8], heard: &mut Heard) -> Result<(), String> {
+    fn take(&mut self, input: &[u8], heard: &mut RawResponse) -> Result<(), String> {
         let session = &mut self.session;
         let Some(tls) = &mut self.tls else {
             return session
@@ -311,10 +319,10 @@ impl Open {
     /// Reads what there is after a write has failed.
     fn last_words(
         &mut self,
-        mut heard: Heard,
+        mut heard: RawResponse,
         input: &mut [u8],
         error: &io::Error,
-    ) -> Result<Heard, String> {
+    ) -> Result<RawResponse, String> {
         while let Ok(Read::Bytes(length @ 1..)) = self.socket.read(input) {
             self.take(&input[..length], &mut heard)?;
         }

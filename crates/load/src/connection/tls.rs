@@ -8,12 +8,12 @@ use rustls::{ClientConfig, ClientConnection};
 
 use crate::record::error::{CodedError, ErrorCode};
 
-/// What the records of one receive said.
+/// What the records of one receive mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opened {
     /// More may come.
     Open,
-    /// The peer said that nothing more comes (`close_notify`, RFC 8446 section 6.1).
+    /// The peer announced that nothing more comes (`close_notify`, RFC 8446 section 6.1).
     Ended,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum Opened {
 pub(crate) struct Tls {
     connection: ClientConnection,
     must_choose: bool,
-    /// The server has said something.
+    /// The server has sent something.
     heard: bool,
 }
 
@@ -106,7 +106,7 @@ impl Tls {
             self.heard = true;
         }
         while !input.is_empty() {
-            // Nothing is taken any more once the peer has said its last word.
+            // Nothing is taken any more once the peer has sent close_notify.
             if self.connection.read_tls(&mut input)? == 0 {
                 return Ok(Opened::Ended);
             }
@@ -153,8 +153,8 @@ impl Tls {
         }
     }
 
-    /// Our last word: `close_notify`, or the alert that is due.
-    pub(crate) fn farewell(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+    /// Our last record: `close_notify`, or the alert that is due.
+    pub(crate) fn close_notify(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         self.connection.send_close_notify();
         self.seal(&[], out)
     }

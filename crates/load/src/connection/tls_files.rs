@@ -84,7 +84,7 @@ fn config(files: &plan::Tls, transport: Transport) -> Result<ClientConfig, Fault
         _ => builder.with_no_client_auth(),
     };
     config.alpn_protocols = protocols(transport);
-    // A connection per call would else measure a handshake that few strangers have.
+    // A connection per call would else measure a handshake that few other clients have.
     config.resumption = Resumption::disabled();
     Ok(config)
 }

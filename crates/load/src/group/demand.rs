@@ -12,24 +12,24 @@ impl Group {
     pub(crate) fn advance(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
         self.stamps.advance(now)?;
         let (recorder, span) = (&mut self.recorder, turn.span);
-        self.users.arrive(now, span, |intended, lag| {
+        self.demand.arrive(now, span, |intended, lag| {
             if span.contains(intended) {
                 recorder.time(Time::Lag, lag);
             }
         });
         if now >= span.end {
-            self.users.send_home(span);
+            self.demand.send_home(span);
         }
         self.begin_waiting(turn)?;
         self.connections.end_pause(now);
         self.open_more(now, turn)?;
-        self.users.note_waiting();
+        self.demand.note_waiting();
         Ok(())
     }
 
     /// Begins waiting calls on connections with room.
     fn begin_waiting(&mut self, turn: &mut Turn) -> io::Result<()> {
-        while self.users.waiting() && self.calls.in_flight() < self.spec.in_flight_max {
+        while self.demand.waiting() && self.calls.in_flight() < self.spec.in_flight_max {
             let Some(slot) = self.connections.next_with_room() else {
                 break;
             };
@@ -47,7 +47,7 @@ impl Group {
         };
         let mut room = connection.room(self.spec.keep);
         while room > 0 && self.calls.in_flight() < self.spec.in_flight_max {
-            let Some(waiting) = self.users.next(turn.span) else {
+            let Some(waiting) = self.demand.next(turn.span) else {
                 break;
             };
             let id = self.calls.begin(slot, waiting);

@@ -38,22 +38,22 @@ impl Group {
                     hops,
                     ..call.waiting
                 };
-                self.users.go_on(waiting);
+                self.demand.go_on(waiting);
                 self.calls.release(id);
                 continue;
             }
             // `done` is intended for the next call of the user.
             let (user, done) = (call.waiting.user, call.done);
             match self.spec.script.after(call, &mut self.sequences) {
-                Next::Another(waiting) => self.users.go_on(waiting),
-                Next::Arrival => self.users.call_ended(user, done, span),
+                Next::Another(waiting) => self.demand.go_on(waiting),
+                Next::Arrival => self.demand.call_ended(user, done, span),
                 Next::Over { arrival, failed } => {
                     self.record_sequence(arrival, done, failed, span);
-                    self.users.call_ended(user, done, span);
+                    self.demand.call_ended(user, done, span);
                 }
             }
             // Its user's next call may be the one that closes the window.
-            self.count_end(id, self.users.own(span));
+            self.count_end(id, self.demand.own(span));
             self.calls.release(id);
         }
         self.ended = ended;
@@ -81,10 +81,10 @@ impl Group {
         let Some((target, key)) = self.forward.next.take() else {
             return;
         };
-        let speaks = self.spec.speaks.to_object(&key);
-        let speaks = std::mem::replace(&mut self.spec.speaks, speaks);
+        let sessions = self.spec.sessions.to_object(&key);
+        let sessions = std::mem::replace(&mut self.spec.sessions, sessions);
         let target = std::mem::replace(&mut self.spec.target, target);
-        self.forward.origin.get_or_insert((target, speaks));
+        self.forward.origin.get_or_insert((target, sessions));
         self.retire(span);
     }
 
@@ -92,8 +92,8 @@ impl Group {
     /// (CORBA 3.3 part 2, section 9.4.3.2).
     #[cold]
     pub(super) fn move_back(&mut self, span: Span) {
-        if let Some((target, speaks)) = self.forward.origin.take() {
-            (self.spec.target, self.spec.speaks) = (target, speaks);
+        if let Some((target, sessions)) = self.forward.origin.take() {
+            (self.spec.target, self.spec.sessions) = (target, sessions);
             self.retire(span);
         }
     }
@@ -121,7 +121,7 @@ impl Group {
             (io::ErrorKind::Unsupported, _) => ErrorKind::Protocol,
             (_, false) => ErrorKind::Refused,
             (io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe, true) => ErrorKind::Reset,
-            // A server of TLS 1.3 judges our certificate when we think all is well.
+            // A server of TLS 1.3 validates our certificate when we think all is well.
             (io::ErrorKind::InvalidData, true) if !connection.served => ErrorKind::Refused,
             (io::ErrorKind::InvalidData, true) => ErrorKind::Protocol,
             (_, true) => ErrorKind::Closed,
@@ -151,7 +151,7 @@ impl Group {
         connection.session.closed(&mut events);
         // The end of the connection may have been the end of the reply.
         connection.served |= events.answered;
-        connection.farewell();
+        connection.close_notify();
         self.settle(span);
         self.connections.remove(slot);
     }
@@ -207,7 +207,7 @@ impl Group {
         let ids = self.calls.all();
         let words = "still under way when the drain ended";
         self.fail(&ids, ErrorKind::Unfinished, words, span);
-        while let Some(waiting) = self.users.next(span) {
+        while let Some(waiting) = self.demand.next(span) {
             let cause = (ErrorKind::Unfinished, ErrorCode::Unfinished);
             self.fail_unsent(waiting, cause, span, || {
                 "never sent: it still waited when the drain ended".into()

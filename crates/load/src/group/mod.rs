@@ -14,7 +14,7 @@ use std::sync::Arc;
 use wirelab_wire::CallId;
 
 use crate::connection::connections::Connections;
-use crate::connection::session_factory::Speaks;
+use crate::connection::session_factory::SessionFactory;
 use crate::connection::socket::SocketOptions;
 use crate::connection::tls_files::Secure;
 use crate::reactor::poll::Poll;
@@ -30,7 +30,7 @@ use crate::request::forward::Forward;
 use crate::request::script::Script;
 use crate::request::sequences::Sequences;
 use crate::request::step::Step;
-use crate::schedule::demand::Users;
+use crate::schedule::demand::Demand;
 use crate::shared::Span;
 use crate::target::Target;
 
@@ -40,7 +40,7 @@ pub(crate) struct Spec {
     pub(crate) target: Target,
     pub(crate) socket: SocketOptions,
     pub(crate) secure: Option<Secure>,
-    pub(crate) speaks: Speaks,
+    pub(crate) sessions: SessionFactory,
     pub(crate) script: Script,
     pub(crate) steps: Arc<[Step]>,
     pub(crate) connections_max: usize,
@@ -79,13 +79,13 @@ pub(crate) struct Turn<'a> {
 pub(crate) struct Group {
     spec: Spec,
     index: u32,
-    pub(crate) users: Users,
+    pub(crate) demand: Demand,
     calls: Calls,
     sequences: Sequences,
     connections: Connections,
     forward: Forward,
     stamps: Stamps,
-    /// Where one-way calls are said to have been processed.
+    /// Where one-way calls are reported as processed.
     report: Option<Report>,
     ended: Vec<CallId>,
     /// Every call in a file, where the plan wants one.
@@ -121,7 +121,7 @@ macro_rules! events {
 pub(crate) use events;
 
 impl Group {
-    pub(crate) fn new(spec: Spec, index: u32, users: Users, lines: Option<CallLines>) -> Group {
+    pub(crate) fn new(spec: Spec, index: u32, demand: Demand, lines: Option<CallLines>) -> Group {
         Group {
             operations: (0..spec.operations()).map(|_| Recorder::new()).collect(),
             forward: Forward::new(spec.any_target),
@@ -129,7 +129,7 @@ impl Group {
             stamps: Stamps::default(),
             spec,
             index,
-            users,
+            demand,
             calls: Calls::default(),
             sequences: Sequences::default(),
             connections: Connections::default(),
@@ -143,14 +143,14 @@ impl Group {
     /// The window as this group knows it in this thread.
     #[inline]
     pub(crate) fn own(&self, span: Span) -> Span {
-        self.users.own(span)
+        self.demand.own(span)
     }
 
     /// No call of the window is under way or waiting, and none will come.
     pub(crate) fn finished(&self, now: u64, span: Span) -> bool {
         let span = self.own(span);
-        let over = now >= span.end || (now >= span.start && self.users.exhausted());
-        over && self.calls.in_flight() == 0 && !self.users.waiting()
+        let over = now >= span.end || (now >= span.start && self.demand.exhausted());
+        over && self.calls.in_flight() == 0 && !self.demand.waiting()
     }
 
     /// What was recorded: of the group, and of each operation under its name.
@@ -167,7 +167,7 @@ impl Group {
 
     /// When this group wants to act though no socket is ready.
     pub(crate) fn next_due(&self, span: Span) -> u64 {
-        self.users.next_due(span).min(self.connections.next_due())
+        self.demand.next_due(span).min(self.connections.next_due())
     }
 
     /// Ends the log of calls; what came of it.

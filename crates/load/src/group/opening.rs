@@ -18,7 +18,7 @@ impl Group {
     /// Opens as many connections as the policy wants now: kept ones all and
     /// at once, others for calls that wait. Past the window only the latter.
     pub(super) fn open_more(&mut self, now: u64, turn: &mut Turn) -> io::Result<()> {
-        let ahead = self.spec.keep && now < turn.span.end && !self.users.exhausted();
+        let ahead = self.spec.keep && now < turn.span.end && !self.demand.exhausted();
         if !self.reports(now, turn) {
             return Ok(());
         }
@@ -33,7 +33,7 @@ impl Group {
 
     /// A call waits that the plan lets begin.
     fn lacks_a_connection(&self) -> bool {
-        self.users.waiting() && self.calls.in_flight() < self.spec.in_flight_max
+        self.demand.waiting() && self.calls.in_flight() < self.spec.in_flight_max
     }
 
     fn open_one(&mut self, turn: &mut Turn) -> io::Result<()> {
@@ -57,7 +57,7 @@ impl Group {
         let secure = self.spec.secure.as_ref();
         let tls = secure.map(|secure| secure.connect().map(Box::new));
         let tls = tls.transpose().map_err(io::Error::other)?;
-        let session = self.spec.speaks.session();
+        let session = self.spec.sessions.session();
         let mut connection = Connection::new(socket, tls, session, started, stamped);
         connection.tokens = self.spec.script.tokens();
         if self.lines.is_some() {
@@ -88,11 +88,11 @@ impl Group {
     /// A connection could not be made: one waiting call fails with it.
     pub(super) fn refuse_waiting(&mut self, kind: ErrorKind, span: Span, error: &io::Error) {
         self.connections.back_off();
-        if let Some(waiting) = self.users.next(span) {
+        if let Some(waiting) = self.demand.next(span) {
             let now = self.fail_unsent(waiting, (kind, code_of(kind, error)), span, || {
                 error.to_string()
             });
-            self.users.call_ended(waiting.user, now, span);
+            self.demand.call_ended(waiting.user, now, span);
         }
     }
 }

@@ -38,11 +38,11 @@ impl Group {
             true => report.opened(turn.poll, token),
             false => Ok(()),
         };
-        let told = opened.and_then(|()| match ready.read {
+        let records = opened.and_then(|()| match ready.read {
             true => report.read(turn.input),
             false => Ok(Vec::new()),
         });
-        match told {
+        match records {
             Ok(records) => self.processed(&records, turn).map(|()| {
                 if let Some(report) = &mut self.report {
                     report.done(records);

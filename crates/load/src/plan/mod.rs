@@ -25,8 +25,8 @@ pub struct Plan {
     #[serde(default)]
     pub cores: Vec<usize>,
     /// How the threads wait when nothing is to be done.
-    #[serde(default)]
-    pub waiting: Waiting,
+    #[serde(default, alias = "waiting")]
+    pub wait: Wait,
     /// Allow targets that are neither loopback nor in a namespace of the lab.
     #[serde(default)]
     pub allow_any_target: bool,
@@ -42,20 +42,23 @@ pub struct Plan {
     pub groups: Vec<Group>,
 }
 
-/// How threads wait. Time that was waited awake is told apart (`awake_s` of the result).
+/// How threads wait. Time spent spinning is reported apart (`spin_s` of the result).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Waiting {
-    /// Asleep, but for the last microseconds before something is due. For
+pub enum Wait {
+    /// Sleep, but spin for the last microseconds before something is due. For
     /// cores that are shared, and where CPU time is rationed.
     #[default]
-    Asleep,
-    /// Awake where events come thicker than a sleep is worth, else asleep.
+    #[serde(alias = "asleep")]
+    Sleep,
+    /// Spin where events are more frequent than a sleep is worth, else sleep.
     /// Only for threads that have their cores to themselves.
-    Patient,
-    /// Never asleep: nothing is lost to waking a core, and each thread uses
+    #[serde(alias = "patient")]
+    Adaptive,
+    /// Always spin: nothing is lost to waking a core, and each thread uses
     /// all of one.
-    Awake,
+    #[serde(alias = "awake")]
+    Spin,
 }
 
 /// Calls of one kind under one load.

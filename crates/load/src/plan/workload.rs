@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Workload {
-    /// An operation of a contract, replies judged by its canonical model.
+    /// An operation of a contract, replies validated by its canonical model.
     Contract {
         /// `transfer`, `charging` or `calendar`.
         contract: String,
@@ -86,7 +86,7 @@ fn chunk_default() -> u32 {
     65_536
 }
 
-/// What a charging service holds unless told otherwise.
+/// What a charging service holds by default.
 fn accounts_default() -> u32 {
     1_000
 }

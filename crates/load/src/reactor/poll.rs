@@ -35,18 +35,18 @@ pub(crate) struct Ready {
     pub(crate) read: bool,
 }
 
-/// A look that takes longer was cut in two by another thread on this core:
-/// the rest was that one's time. A look takes 0.3 us.
-const LOOK_NS_MAX: u64 = 5_000;
+/// A poll that takes longer was preempted by another thread on this core: the
+/// rest is not this thread's time. A poll takes 0.3 us.
+const POLL_NS_MAX: u64 = 5_000;
 
-/// What came of staying awake.
-pub(crate) struct Watched {
+/// The result of a spin.
+pub(crate) struct Spun {
     /// How many are ready.
     pub(crate) found: usize,
     /// When it was last seen that nothing was.
     pub(crate) seen: u64,
     /// How much of this thread's time passed until then.
-    pub(crate) awake_ns: u64,
+    pub(crate) spin_ns: u64,
 }
 
 /// An epoll instance and its event buffer.
@@ -115,21 +115,21 @@ impl Poll {
         }
     }
 
-    /// Stays awake from `now` until something is ready or it is `until`.
-    pub(crate) fn watch(&mut self, now: u64, until: u64) -> io::Result<Watched> {
-        let (mut seen, mut awake_ns) = (now, 0);
+    /// Polls from `now` until something is ready or it is `until`.
+    pub(crate) fn spin(&mut self, now: u64, until: u64) -> io::Result<Spun> {
+        let (mut seen, mut spin_ns) = (now, 0);
         loop {
             let found = self.wait(0)?;
             if found == 0 {
                 let at = now_ns();
-                awake_ns += (at - seen).min(LOOK_NS_MAX);
+                spin_ns += (at - seen).min(POLL_NS_MAX);
                 seen = at;
             }
             if found > 0 || seen >= until {
-                return Ok(Watched {
+                return Ok(Spun {
                     found,
                     seen,
-                    awake_ns,
+                    spin_ns,
                 });
             }
         }

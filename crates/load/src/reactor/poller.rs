@@ -2,29 +2,29 @@
 
 use std::io;
 
-use crate::plan::Waiting;
+use crate::plan::Wait;
 use crate::reactor::clock::now_ns;
-use crate::reactor::poll::{Poll, Watched};
-use crate::reactor::spin_policy::Patience;
-use crate::reactor::wakeup::Alarm;
+use crate::reactor::poll::{Poll, Spun};
+use crate::reactor::spin_policy::SpinPolicy;
+use crate::reactor::wakeup::Wakeup;
 
-/// Waits, and counts what of it was spent awake: that is CPU time which no call
+/// Waits, and counts the time it spent spinning: that is CPU time which no call
 /// needed.
-pub(crate) struct Waiter {
-    waiting: Waiting,
-    alarm: Alarm,
-    patience: Patience,
-    /// Nanoseconds so far in which it was awake and nothing was ready.
-    pub(crate) awake_ns: u64,
+pub(crate) struct Poller {
+    wait: Wait,
+    wakeup: Wakeup,
+    spin_policy: SpinPolicy,
+    /// Nanoseconds so far in which it polled and nothing was ready.
+    pub(crate) spin_ns: u64,
 }
 
-impl Waiter {
-    pub(crate) fn new(waiting: Waiting) -> Waiter {
-        Waiter {
-            waiting,
-            alarm: Alarm::default(),
-            patience: Patience::default(),
-            awake_ns: 0,
+impl Poller {
+    pub(crate) fn new(wait: Wait) -> Poller {
+        Poller {
+            wait,
+            wakeup: Wakeup::default(),
+            spin_policy: SpinPolicy::default(),
+            spin_ns: 0,
         }
     }
 
@@ -32,38 +32,38 @@ impl Waiter {
     /// ready.
     pub(crate) fn wait(&mut self, poll: &mut Poll, due: u64) -> io::Result<usize> {
         let now = now_ns();
-        if self.waiting == Waiting::Awake || self.alarm.sleep_ns(due.saturating_sub(now)) == 0 {
-            return Ok(self.watch(poll, now, due)?.found);
+        if self.wait == Wait::Spin || self.wakeup.sleep_ns(due.saturating_sub(now)) == 0 {
+            return Ok(self.spin(poll, now, due)?.found);
         }
-        let awake = match self.waiting {
-            Waiting::Patient => self.patience.awake_ns(),
-            Waiting::Asleep | Waiting::Awake => 0,
+        let spin = match self.wait {
+            Wait::Adaptive => self.spin_policy.spin_ns(),
+            Wait::Sleep | Wait::Spin => 0,
         };
-        if awake == 0 {
+        if spin == 0 {
             return self.sleep(poll, now, due);
         }
-        let Watched { found, seen, .. } = self.watch(poll, now, due.min(now + awake))?;
+        let Spun { found, seen, .. } = self.spin(poll, now, due.min(now + spin))?;
         if found > 0 {
-            self.patience.waited(Some(seen - now));
+            self.spin_policy.waited(Some(seen - now));
             return Ok(found);
         }
         if seen < due {
-            self.patience.waited(None);
+            self.spin_policy.waited(None);
         }
         self.sleep(poll, seen, due)
     }
 
-    fn watch(&mut self, poll: &mut Poll, now: u64, until: u64) -> io::Result<Watched> {
-        let watched = poll.watch(now, until)?;
-        self.awake_ns += watched.awake_ns;
-        Ok(watched)
+    fn spin(&mut self, poll: &mut Poll, now: u64, until: u64) -> io::Result<Spun> {
+        let spun = poll.spin(now, until)?;
+        self.spin_ns += spun.spin_ns;
+        Ok(spun)
     }
 
     fn sleep(&mut self, poll: &mut Poll, now: u64, due: u64) -> io::Result<usize> {
-        let sleep = self.alarm.sleep_ns(due.saturating_sub(now));
+        let sleep = self.wakeup.sleep_ns(due.saturating_sub(now));
         let found = poll.wait(sleep)?;
         if found == 0 && sleep > 0 {
-            self.alarm.slept(sleep, now_ns().saturating_sub(now));
+            self.wakeup.slept(sleep, now_ns().saturating_sub(now));
         }
         Ok(found)
     }
@@ -81,7 +81,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// A socket that is waited for, and the end that makes it ready.
-    fn watched() -> (Poll, UnixStream, UnixStream) {
+    fn socket_in_poll() -> (Poll, UnixStream, UnixStream) {
         let poll = Poll::new().expect("an epoll instance");
         let (near, far) = UnixStream::pair().expect("a pair of sockets");
         poll.add(near.as_raw_fd(), 7, Interest::Read)
@@ -90,62 +90,58 @@ mod tests {
     }
 
     /// One for which something was always ready.
-    fn taught(poll: &mut Poll, waiting: Waiting) -> Waiter {
-        let mut waiter = Waiter::new(waiting);
+    fn taught(poll: &mut Poll, wait: Wait) -> Poller {
+        let mut poller = Poller::new(wait);
         for _ in 0..8_000 {
-            assert_eq!(waiter.wait(poll, now_ns() + MS).unwrap(), 1);
+            assert_eq!(poller.wait(poll, now_ns() + MS).unwrap(), 1);
         }
-        assert_eq!(waiter.awake_ns, 0);
-        waiter
+        assert_eq!(poller.spin_ns, 0);
+        poller
     }
 
     #[test]
     fn a_long_wait_is_slept_through() {
-        let (mut poll, _near, _far) = watched();
-        let mut waiter = Waiter::new(Waiting::Patient);
+        let (mut poll, _near, _far) = socket_in_poll();
+        let mut poller = Poller::new(Wait::Adaptive);
         for _ in 0..48 {
-            assert_eq!(waiter.wait(&mut poll, now_ns() + MS).unwrap(), 0);
+            assert_eq!(poller.wait(&mut poll, now_ns() + MS).unwrap(), 0);
         }
-        // Two looks of 20 us and a little: a look at every wait would be 960.
-        assert!(waiter.awake_ns < 300_000, "{}", waiter.awake_ns);
+        // Two probes of 20 us and a little: a probe at every wait would be 960.
+        assert!(poller.spin_ns < 300_000, "{}", poller.spin_ns);
     }
 
     #[test]
-    fn awake_in_vain_it_still_sleeps_until_what_is_due() {
-        let (mut poll, near, mut far) = watched();
+    fn after_spinning_in_vain_it_still_sleeps_until_what_is_due() {
+        let (mut poll, near, mut far) = socket_in_poll();
         far.write_all(b"x").expect("room for a byte");
-        let mut waiter = taught(&mut poll, Waiting::Patient);
+        let mut poller = taught(&mut poll, Wait::Adaptive);
         std::io::Read::read_exact(&mut &near, &mut [0]).expect("the byte");
         let due = now_ns() + 50 * MS;
-        assert_eq!(waiter.wait(&mut poll, due).unwrap(), 0);
+        assert_eq!(poller.wait(&mut poll, due).unwrap(), 0);
         assert!(now_ns() + MS > due);
-        assert!(waiter.awake_ns > 0 && waiter.awake_ns < 40_000);
+        assert!(poller.spin_ns > 0 && poller.spin_ns < 40_000);
     }
 
     #[test]
-    fn a_thread_that_shares_its_core_learns_no_patience() {
-        let (mut poll, near, mut far) = watched();
+    fn a_thread_that_shares_its_core_never_spins() {
+        let (mut poll, near, mut far) = socket_in_poll();
         far.write_all(b"x").expect("room for a byte");
-        let mut waiter = taught(&mut poll, Waiting::Asleep);
+        let mut poller = taught(&mut poll, Wait::Sleep);
         std::io::Read::read_exact(&mut &near, &mut [0]).expect("the byte");
-        assert_eq!(waiter.wait(&mut poll, now_ns() + 5 * MS).unwrap(), 0);
-        assert_eq!(waiter.awake_ns, 0);
+        assert_eq!(poller.wait(&mut poll, now_ns() + 5 * MS).unwrap(), 0);
+        assert_eq!(poller.spin_ns, 0);
     }
 
     #[test]
-    fn a_plan_that_wants_it_is_awake_all_the_time() {
-        let (mut poll, _near, _far) = watched();
-        let mut waiter = Waiter::new(Waiting::Awake);
+    fn a_plan_that_wants_it_spins_all_the_time() {
+        let (mut poll, _near, _far) = socket_in_poll();
+        let mut poller = Poller::new(Wait::Spin);
         let began = now_ns();
         let due = began + 30 * MS;
-        assert_eq!(waiter.wait(&mut poll, due).unwrap(), 0);
+        assert_eq!(poller.wait(&mut poll, due).unwrap(), 0);
         let took = now_ns() - began;
         assert!(took >= 30 * MS);
         // Less than the whole where others had this core, and never more.
-        assert!(
-            (MS..=took).contains(&waiter.awake_ns),
-            "{}",
-            waiter.awake_ns
-        );
+        assert!((MS..=took).contains(&poller.spin_ns), "{}", poller.spin_ns);
     }
 }

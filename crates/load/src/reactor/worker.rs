@@ -4,10 +4,10 @@ use std::io;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use crate::group::{Group, Turn};
-use crate::plan::Waiting;
+use crate::plan::Wait;
 use crate::reactor::clock::now_ns;
 use crate::reactor::poll::Poll;
-use crate::reactor::poller::Waiter;
+use crate::reactor::poller::Poller;
 use crate::record::process::{pin, sharpen_timers};
 use crate::shared::{Shared, Tally};
 
@@ -29,7 +29,7 @@ pub(crate) fn run(
     mut groups: Vec<Group>,
     thread: usize,
     core: Option<usize>,
-    waiting: Waiting,
+    waiting: Wait,
     shared: &Shared,
 ) -> io::Result<Vec<Group>> {
     let mut leaving = Leaving {
@@ -68,11 +68,11 @@ impl Drop for Leaving<'_> {
 fn turn_until_done(
     groups: &mut [Group],
     thread: usize,
-    waiting: Waiting,
+    waiting: Wait,
     shared: &Shared,
 ) -> io::Result<()> {
     let mut poll = Poll::new()?;
-    let mut waiter = Waiter::new(waiting);
+    let mut poller = Poller::new(waiting);
     let mut input = vec![0u8; INPUT_BYTES].into_boxed_slice();
     let mut scratch = Vec::with_capacity(16 * 1024);
     let mut expire_at = now_ns() + EXPIRE_NS;
@@ -97,7 +97,7 @@ fn turn_until_done(
         if expiring {
             expire_at = now + EXPIRE_NS;
         }
-        publish(groups, &waiter, &shared.threads[thread]);
+        publish(groups, &poller, &shared.threads[thread]);
         if groups.iter().all(|group| group.finished(now, span)) || shared.broken.load(Relaxed) {
             return Ok(());
         }
@@ -107,7 +107,7 @@ fn turn_until_done(
             }
             return Ok(());
         }
-        let found = waiter.wait(&mut poll, due)?;
+        let found = poller.wait(&mut poll, due)?;
         for index in 0..found {
             let ready = poll.ready(index);
             let group = &mut groups[(ready.token >> 32) as usize];
@@ -123,7 +123,7 @@ fn turn_until_done(
     }
 }
 
-fn publish(groups: &[Group], waiter: &Waiter, tally: &Tally) {
+fn publish(groups: &[Group], poller: &Poller, tally: &Tally) {
     tally
         .calls
         .store(groups.iter().map(|group| group.totals.ended).sum(), Relaxed);
@@ -131,7 +131,7 @@ fn publish(groups: &[Group], waiter: &Waiter, tally: &Tally) {
         groups.iter().map(|group| group.totals.errors).sum(),
         Relaxed,
     );
-    tally.awake_ns.store(waiter.awake_ns, Relaxed);
+    tally.spin_ns.store(poller.spin_ns, Relaxed);
 }
 
 #[cfg(test)]

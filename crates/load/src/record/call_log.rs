@@ -57,7 +57,7 @@ pub(crate) struct CallLines {
     group: u32,
     thread: u32,
     block: Vec<u8>,
-    said: CallLogOutcome,
+    outcome: CallLogOutcome,
 }
 
 /// Where a call was made.
@@ -76,13 +76,13 @@ impl CallLines {
             group,
             thread,
             block: Vec::with_capacity(BLOCK_BYTES + 512),
-            said: CallLogOutcome::default(),
+            outcome: CallLogOutcome::default(),
         }
     }
 
-    /// Adds a call that has ended, if it was sent. Whatever the file does is told at the end.
+    /// Adds a call that has ended, if it was sent. An error of the file is reported at the end.
     pub(crate) fn add(&mut self, call: &Call, place: Place, operation: &str) {
-        if call.sent == 0 || self.said.error.is_some() {
+        if call.sent == 0 || self.outcome.error.is_some() {
             return;
         }
         let offset = realtime_offset_ns();
@@ -105,7 +105,7 @@ impl CallLines {
             real(call.done),
             u8::from(!call.failed),
         );
-        self.said.calls += 1;
+        self.outcome.calls += 1;
         if line.is_ok() && self.block.len() >= BLOCK_BYTES {
             self.write();
         }
@@ -113,17 +113,17 @@ impl CallLines {
 
     fn write(&mut self) {
         if let Err(error) = append(&self.log.file, &self.block) {
-            self.said.error = Some(error.to_string());
+            self.outcome.error = Some(error.to_string());
         }
         self.block.clear();
     }
 
     /// Writes what is left; what came of it all.
     pub(crate) fn end(mut self) -> CallLogOutcome {
-        if self.said.error.is_none() {
+        if self.outcome.error.is_none() {
             self.write();
         }
-        self.said
+        self.outcome
     }
 }
 
@@ -196,9 +196,10 @@ mod tests {
         };
         let mut lines = CallLines::new(Arc::new(full), 0, 0);
         lines.add(&call(0, 7), Place::default(), "Hello");
-        let said = lines.end();
+        let outcome = lines.end();
         assert!(
-            said.error
+            outcome
+                .error
                 .is_some_and(|words| words.contains("No space left"))
         );
     }

@@ -31,9 +31,9 @@ pub(crate) struct Events<'a> {
     pub(crate) read_at: u64,
     /// The kind in which calls fail when the connection ends.
     pub(crate) kind_of_closed: ErrorKind,
-    /// Why the connection ended, where the kernel said so.
+    /// Why the connection ended, where the kernel reported it.
     pub(crate) cause: Option<&'a io::Error>,
-    /// What the server speaks instead, where its first bytes show it.
+    /// The protocol that the server uses instead, where its first bytes show it.
     pub(crate) other_protocol: Option<ErrorCode>,
     /// A reply has come whole, right or wrong.
     pub(crate) answered: bool,
@@ -48,7 +48,7 @@ impl Replies for Events<'_> {
     #[inline]
     fn head(&mut self, call: CallId, head: &Head) {
         let call = self.calls.get(call);
-        self.steps[call.step].judge.head(&mut call.reply, head);
+        self.steps[call.step].validator.head(&mut call.reply, head);
     }
 
     #[inline]
@@ -56,7 +56,7 @@ impl Replies for Events<'_> {
         let call = self.calls.get(call);
         let step = &self.steps[call.step];
         let messages = step
-            .judge
+            .validator
             .body(&mut call.reply, chunk, self.tokens.as_deref_mut());
         if messages > 0 && self.span.contains(call.waiting.arrival) {
             let recorder = &mut self.operations[step.operation];
@@ -79,8 +79,8 @@ impl Replies for Events<'_> {
             // A one-way call ends with the report, and nothing before.
             state.first_byte = self.read_at;
         }
-        let judge = &self.steps[state.step].judge;
-        let verdict = judge.end(&mut state.reply, end, self.tokens.as_deref_mut());
+        let validator = &self.steps[state.step].validator;
+        let verdict = validator.end(&mut state.reply, end, self.tokens.as_deref_mut());
         self.finish(call, verdict);
     }
 

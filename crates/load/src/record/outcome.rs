@@ -1,4 +1,4 @@
-//! What the threads recorded of one group, added up and told.
+//! What the threads recorded of one group, added up and reported.
 
 use crate::group::Group;
 use crate::plan::{self, Load, Window};
@@ -44,7 +44,7 @@ impl Default for Merged {
 impl Merged {
     pub(crate) fn add(&mut self, mut group: Group, span: Span) {
         self.call_log = both_logs(self.call_log.take(), group.end_lines());
-        self.queue_max += group.users.queue_max;
+        self.queue_max += group.demand.queue_max;
         self.end = self.end.max(group.own(span).end);
         self.totals.sent += group.totals.sent;
         self.totals.ended += group.totals.ended;

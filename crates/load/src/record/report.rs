@@ -9,7 +9,7 @@ use crate::connection::socket::{Read, Socket, SocketOptions};
 use crate::reactor::poll::{Interest, Poll};
 use crate::target::Target;
 
-/// The slot that readiness of a report connection is told under.
+/// The slot that readiness of a report connection is known by.
 pub(crate) const REPORT_SLOT: u32 = u32::MAX;
 
 /// A report connection, and whose port is whose.
@@ -18,7 +18,7 @@ pub(crate) struct Report {
     line: Option<Line>,
     /// Slots of connections by their local port.
     slots: HashMap<u16, u32>,
-    /// What the last receive told, in its order.
+    /// What the last receive reported, in its order.
     records: Vec<Record>,
 }
 
@@ -40,7 +40,7 @@ impl Report {
         }
     }
 
-    /// Calls may be sent: what becomes of them will be told.
+    /// Calls may be sent: what becomes of them will be reported.
     pub(crate) fn is_open(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.open)
     }
@@ -86,7 +86,7 @@ impl Report {
         poll.modify(line.socket.raw(), token, Interest::Read)
     }
 
-    /// Reads once, as much as `input` takes, and returns what was told.
+    /// Reads once, as much as `input` takes, and returns what was reported.
     ///
     /// # Errors
     /// When the connection has ended, or tells what is no record.

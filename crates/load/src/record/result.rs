@@ -101,10 +101,10 @@ pub struct Process {
     pub cpu_user_s: f64,
     /// System CPU seconds within the measured window.
     pub cpu_system_s: f64,
-    /// Of the CPU seconds, those in which the load threads were awake and
+    /// Of the CPU seconds, those in which the load threads were spinning and
     /// nothing was ready: no call needed them.
-    #[serde(default)]
-    pub awake_s: f64,
+    #[serde(default, alias = "awake_s")]
+    pub spin_s: f64,
     /// Peak resident memory of the process in bytes.
     pub rss_max_bytes: u64,
     /// Involuntary context switches within the window.

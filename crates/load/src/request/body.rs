@@ -11,16 +11,16 @@ use crate::plan::Group;
 /// Writes bodies in one way.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyWriter {
-    form: MessageFormat,
+    format: MessageFormat,
     binding: Binding,
     compression: Compression,
     caller: Option<UsernameToken>,
 }
 
 impl BodyWriter {
-    pub(crate) fn new(stack: &Stack, form: MessageFormat) -> BodyWriter {
+    pub(crate) fn new(stack: &Stack, format: MessageFormat) -> BodyWriter {
         BodyWriter {
-            form,
+            format,
             binding: stack.binding,
             compression: stack.compression,
             caller: None,
@@ -40,7 +40,7 @@ impl BodyWriter {
     /// When the operation has no form in the codec.
     pub(crate) fn body(&self, call: &Typed) -> Result<Vec<u8>, Unsupported> {
         let mut body = Vec::new();
-        for message in self.form.encode_as(call, self.caller.as_ref())? {
+        for message in self.format.encode_as(call, self.caller.as_ref())? {
             self.wrap(&message, &mut body);
         }
         Ok(body)
@@ -53,10 +53,13 @@ impl BodyWriter {
         let caller = self.caller.as_ref();
         let plain = self.compression == Compression::None && self.binding != Binding::Grpc;
         if plain {
-            return self.form.append_request(call, caller, out).expect(CHECKED);
+            return self
+                .format
+                .append_request(call, caller, out)
+                .expect(CHECKED);
         }
         let mut message = Vec::new();
-        let written = self.form.append_request(call, caller, &mut message);
+        let written = self.format.append_request(call, caller, &mut message);
         written.expect(CHECKED);
         self.wrap(&message, out);
     }

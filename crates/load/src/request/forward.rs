@@ -1,6 +1,6 @@
 //! Objects that are elsewhere (CORBA 3.3 part 2, section 9.4.3.2, LOCATION_FORWARD).
 
-use crate::connection::session_factory::Speaks;
+use crate::connection::session_factory::SessionFactory;
 use crate::request::object::Object;
 use crate::target::Target;
 
@@ -15,7 +15,7 @@ pub(crate) struct Forward {
     /// Not yet heeded: the address, and the object's key there.
     pub(crate) next: Option<(Target, Vec<u8>)>,
     /// Where calls went before they were first sent elsewhere.
-    pub(crate) origin: Option<(Target, Speaks)>,
+    pub(crate) origin: Option<(Target, SessionFactory)>,
 }
 
 impl Forward {

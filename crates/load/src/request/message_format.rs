@@ -5,7 +5,7 @@ use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::{ContentType, Encoding, soap};
 
 /// How messages are written.
-pub(crate) fn form(stack: &Stack) -> MessageFormat {
+pub(crate) fn message_format(stack: &Stack) -> MessageFormat {
     MessageFormat::from(stack.codec)
         .in_order(stack.byte_order)
         .in_soap(version(stack))

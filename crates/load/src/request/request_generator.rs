@@ -8,7 +8,7 @@ use crate::schedule::demand::{Numbers, Waiting};
 
 /// What each call is made from.
 #[derive(Debug, Clone)]
-pub(crate) enum Maker {
+pub(crate) enum RequestGenerator {
     /// The same call every time, prepared: only its bytes differ.
     Same(Operation),
     /// The calls of a function of charging, for the user's account.
@@ -26,10 +26,10 @@ pub(crate) enum Maker {
     },
 }
 
-impl Maker {
+impl RequestGenerator {
     /// Bookings, before it is known by whom.
-    pub(crate) fn book() -> Maker {
-        Maker::Book {
+    pub(crate) fn book() -> RequestGenerator {
+        RequestGenerator::Book {
             made: Vec::new(),
             numbers: Numbers { first: 0, step: 1 },
         }
@@ -38,7 +38,7 @@ impl Maker {
     /// Takes the numbers of `users` users of a closed load; of an open load,
     /// where every arrival is a new user, `users` is 0.
     pub(crate) fn number(&mut self, users: usize, own: Numbers) {
-        if let Maker::Book { made, numbers } = self {
+        if let RequestGenerator::Book { made, numbers } = self {
             *made = vec![0; users];
             *numbers = own;
         }
@@ -46,20 +46,20 @@ impl Maker {
 
     /// Whether its calls make up sequences that are recorded.
     pub(crate) fn is_sequence(&self) -> bool {
-        matches!(self, Maker::Function { whole: true, .. })
+        matches!(self, RequestGenerator::Function { whole: true, .. })
     }
 
     /// The operations that are called, in their order.
     pub(crate) fn operations(&self) -> Vec<Operation> {
         match self {
-            Maker::Same(operation) => vec![*operation],
-            Maker::Function {
+            RequestGenerator::Same(operation) => vec![*operation],
+            RequestGenerator::Function {
                 function, whole, ..
             } => {
                 let steps = function.steps();
                 steps[..if *whole { steps.len() } else { 1 }].to_vec()
             }
-            Maker::Book { .. } => vec![Operation::Book],
+            RequestGenerator::Book { .. } => vec![Operation::Book],
         }
     }
 
@@ -70,8 +70,8 @@ impl Maker {
         sequences: &mut Sequences,
     ) -> (usize, Option<Typed>) {
         match self {
-            Maker::Same(_) => (0, None),
-            Maker::Function {
+            RequestGenerator::Same(_) => (0, None),
+            RequestGenerator::Function {
                 function,
                 accounts,
                 whole,
@@ -83,7 +83,7 @@ impl Maker {
                 let account = 1 + waiting.user % *accounts;
                 (step, function.next(step, account as i32, &carried))
             }
-            Maker::Book { made, numbers } => {
+            RequestGenerator::Book { made, numbers } => {
                 let place = waiting.user.wrapping_sub(numbers.first) / numbers.step;
                 let n = made.get_mut(place as usize).map_or(0, |made| {
                     *made += 1;
@@ -100,41 +100,41 @@ impl Maker {
 mod tests {
     use super::*;
 
-    fn next(maker: &mut Maker, user: u32) -> Typed {
+    fn next(generator: &mut RequestGenerator, user: u32) -> Typed {
         let mut waiting = Waiting::arrival(user, 0);
-        let (_, call) = maker.next(&mut waiting, &mut Sequences::default());
+        let (_, call) = generator.next(&mut waiting, &mut Sequences::default());
         call.expect("made")
     }
 
     #[test]
     fn each_user_of_a_closed_load_books_slot_after_slot() {
-        let mut maker = Maker::book();
-        maker.number(2, Numbers { first: 1, step: 3 });
+        let mut generator = RequestGenerator::book();
+        generator.number(2, Numbers { first: 1, step: 3 });
         for (user, n) in [(1, 0), (4, 0), (4, 1), (1, 1)] {
             let expected = Typed::Book(workload::book(u64::from(user), n));
-            assert_eq!(next(&mut maker, user), expected);
+            assert_eq!(next(&mut generator, user), expected);
         }
     }
 
     #[test]
     fn each_arrival_of_an_open_load_is_a_user_of_its_own() {
-        let mut maker = Maker::book();
-        maker.number(0, Numbers { first: 0, step: 1 });
+        let mut generator = RequestGenerator::book();
+        generator.number(0, Numbers { first: 0, step: 1 });
         for user in [0, 1, 2] {
             let expected = Typed::Book(workload::book(u64::from(user), 0));
-            assert_eq!(next(&mut maker, user), expected);
+            assert_eq!(next(&mut generator, user), expected);
         }
     }
 
     #[test]
     fn users_share_the_accounts() {
-        let mut maker = Maker::Function {
+        let mut generator = RequestGenerator::Function {
             function: Function::CreditControl,
             accounts: 2,
             whole: false,
         };
         for (user, id) in [(0, 1), (1, 2), (2, 1), (7, 2)] {
-            let Typed::CreditControl(request) = next(&mut maker, user) else {
+            let Typed::CreditControl(request) = next(&mut generator, user) else {
                 panic!("CreditControl");
             };
             assert_eq!(request.id, id);

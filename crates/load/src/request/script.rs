@@ -8,7 +8,7 @@ use wirelab_wire::codec::{Expected, MessageFormat};
 
 use crate::request::body::BodyWriter;
 use crate::request::calls::Call;
-use crate::request::request_generator::Maker;
+use crate::request::request_generator::RequestGenerator;
 use crate::request::sequences::{Next, Sequences};
 use crate::request::tokens::{DocumentSource, PreparedDocument, Tokens};
 use crate::schedule::demand::{Numbers, Waiting};
@@ -26,12 +26,12 @@ pub(crate) enum Script {
 /// How requests that differ from call to call come about.
 #[derive(Debug, Clone)]
 pub(crate) struct Making {
-    pub(crate) maker: Maker,
-    pub(crate) form: MessageFormat,
+    pub(crate) generator: RequestGenerator,
+    pub(crate) format: MessageFormat,
     pub(crate) writer: BodyWriter,
     /// With token-xml.
     pub(crate) documents: Option<DocumentSource>,
-    /// The document of a maker that always makes the same call.
+    /// The document of a generator that always makes the same call.
     pub(crate) prepared: Option<PreparedDocument>,
 }
 
@@ -92,7 +92,7 @@ impl Script {
     /// where every arrival is a new user, `users` is 0.
     pub(crate) fn number(&mut self, users: usize, numbers: Numbers) {
         if let Script::Varying(varying) = self {
-            varying.making.maker.number(users, numbers);
+            varying.making.generator.number(users, numbers);
         }
     }
 
@@ -100,7 +100,7 @@ impl Script {
     pub(crate) fn is_sequence(&self) -> bool {
         match self {
             Script::Same(_) => false,
-            Script::Varying(varying) => varying.making.maker.is_sequence(),
+            Script::Varying(varying) => varying.making.generator.is_sequence(),
         }
     }
 }
@@ -137,13 +137,14 @@ impl Varying {
         sequences: &mut Sequences,
         tokens: Option<&mut Tokens>,
     ) -> &'a Arc<Request> {
-        let (step, typed) = self.making.maker.next(&mut call.waiting, sequences);
+        let (step, typed) = self.making.generator.next(&mut call.waiting, sequences);
         call.step = step;
         self.body.clear();
         self.making.write(typed.as_ref(), tokens, &mut self.body);
         let request = self.with_body(step);
-        let expected = typed
-            .map(|typed| Expected::of(self.making.form, &typed).expect("the workload was checked"));
+        let expected = typed.map(|typed| {
+            Expected::of(self.making.format, &typed).expect("the workload was checked")
+        });
         let varied = call.reply.varied.get_or_insert_default();
         **varied = Varied {
             request: None,
@@ -178,7 +179,7 @@ impl Varying {
 
     fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
         self.recycle(call);
-        if !self.making.maker.is_sequence() {
+        if !self.making.generator.is_sequence() {
             return Next::Arrival;
         }
         let Waiting {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::validate::Judge;
+use crate::validate::Validator;
 
 /// One kind of call.
 #[derive(Debug, Clone)]
@@ -11,5 +11,5 @@ pub(crate) struct Step {
     pub(crate) operation: usize,
     /// The operation's name.
     pub(crate) name: String,
-    pub(crate) judge: Arc<Judge>,
+    pub(crate) validator: Arc<Validator>,
 }

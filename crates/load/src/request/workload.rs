@@ -14,12 +14,12 @@ use crate::plan::{Group, Workload};
 use crate::record::result::Fault;
 use crate::request::body::{BodyWriter, compress};
 use crate::request::head;
-use crate::request::message_format::{encoding, form, media_type};
-use crate::request::request_generator::Maker;
+use crate::request::message_format::{encoding, media_type, message_format};
+use crate::request::request_generator::RequestGenerator;
 use crate::request::script::Making;
 use crate::request::step::Step;
 use crate::request::tokens::DocumentSource;
-use crate::validate::{Framing, Judge, Wanted};
+use crate::validate::{Framing, Validator, Wanted};
 
 /// Seed of the contents of requests.
 const SEED: u64 = 0;
@@ -95,8 +95,8 @@ fn of_contract(group: &Group) -> Result<Prepared, Fault> {
         };
         fault::plan(error.to_string(), remedy)
     })?;
-    match maker_of(operation, *accounts) {
-        Some(maker) => varying(group, maker),
+    match generator_of(operation, *accounts) {
+        Some(generator) => varying(group, generator),
         None => fixed(group, &call),
     }
 }
@@ -104,17 +104,17 @@ fn of_contract(group: &Group) -> Result<Prepared, Fault> {
 /// The same call every time.
 fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
     let (stack, operation) = (&group.stack, call.operation());
-    let form = form(stack);
+    let format = message_format(stack);
     let mut request = head::of_operation(stack, operation)?;
-    let writer = BodyWriter::new(stack, form).called_by(group);
+    let writer = BodyWriter::new(stack, format).called_by(group);
     if request.method != "GET" {
         request.body = writer.body(call).map_err(unsupported)?.into();
     }
-    let expected = Expected::of(form, call).map_err(unsupported)?;
+    let expected = Expected::of(format, call).map_err(unsupported)?;
     let wanted = Wanted::Same(Box::new(expected));
     let making = documents(stack).map(|documents| Making {
-        maker: Maker::Same(operation),
-        form,
+        generator: RequestGenerator::Same(operation),
+        format,
         writer,
         prepared: Some(documents.prepare(call)),
         documents: Some(documents),
@@ -130,21 +130,21 @@ fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
 fn documents(stack: &Stack) -> Option<DocumentSource> {
     (stack.codec == Codec::TokenXml).then(|| DocumentSource {
         source: stack.token_source,
-        cache: form(stack).cache,
+        cache: message_format(stack).cache,
     })
 }
 
 /// Operations whose requests differ from user to user.
-fn maker_of(operation: Operation, accounts: u32) -> Option<Maker> {
+fn generator_of(operation: Operation, accounts: u32) -> Option<RequestGenerator> {
     let function = match operation {
         Operation::Credit => Function::Credit,
         Operation::DirectDebit => Function::DirectDebit,
         Operation::Reserve => Function::ReservationRelease,
         Operation::CreditControl => Function::CreditControl,
-        Operation::Book => return Some(Maker::book()),
+        Operation::Book => return Some(RequestGenerator::book()),
         _ => return None,
     };
-    Some(Maker::Function {
+    Some(RequestGenerator::Function {
         function,
         accounts,
         whole: false,
@@ -175,7 +175,7 @@ fn of_sequence(
         .map_err(|error| fault::plan(format!("function: {error}"), "name one of these"))?;
     varying(
         group,
-        Maker::Function {
+        RequestGenerator::Function {
             function,
             accounts,
             whole: true,
@@ -184,19 +184,19 @@ fn of_sequence(
 }
 
 /// Requests made call by call.
-fn varying(group: &Group, maker: Maker) -> Result<Prepared, Fault> {
+fn varying(group: &Group, generator: RequestGenerator) -> Result<Prepared, Fault> {
     let stack = &group.stack;
-    let form = form(stack);
-    let operations = maker.operations();
+    let format = message_format(stack);
+    let operations = generator.operations();
     let last = operations.len() - 1;
-    // A fault of raw is told by nothing but its content.
+    // A fault of raw is visible in its content only.
     let always = stack.binding == Binding::Raw;
     let mut names: Vec<Operation> = Vec::new();
     let (mut requests, mut steps) = (Vec::new(), Vec::new());
     for (at, operation) in operations.iter().copied().enumerate() {
-        if !supports(form.codec, operation) {
+        if !supports(format.codec, operation) {
             return Err(unsupported(Unsupported {
-                codec: form.codec,
+                codec: format.codec,
                 operation,
             }));
         }
@@ -213,56 +213,56 @@ fn varying(group: &Group, maker: Maker) -> Result<Prepared, Fault> {
         requests,
         steps,
         making: Some(Making {
-            maker,
-            form,
-            writer: BodyWriter::new(stack, form).called_by(group),
+            generator,
+            format,
+            writer: BodyWriter::new(stack, format).called_by(group),
             documents: documents(stack),
             prepared: None,
         }),
     })
 }
 
-/// A kind of calls of a contract, with the judge of its replies.
+/// A kind of calls of a contract, with the validator of its replies.
 fn step(group: &Group, operation: Operation, place: usize, wanted: Wanted) -> Step {
-    let judge = match group.stack.reply {
-        Reply::TwoWay => judge(&group.stack, operation, wanted),
-        Reply::OneWay => Judge::new(Framing::Whole, Wanted::Anything, false),
+    let validator = match group.stack.reply {
+        Reply::TwoWay => validator(&group.stack, operation, wanted),
+        Reply::OneWay => Validator::new(Framing::Whole, Wanted::Anything, false),
     };
     Step {
         operation: place,
         name: operation.name().to_owned(),
-        judge: Arc::new(judge),
+        validator: Arc::new(validator),
     }
 }
 
-fn judge(stack: &Stack, operation: Operation, wanted: Wanted) -> Judge {
+fn validator(stack: &Stack, operation: Operation, wanted: Wanted) -> Validator {
     let framing = match stack.binding {
         Binding::Grpc => Framing::Grpc,
         _ => Framing::Whole,
     };
     // The caches of tokens must follow every reply.
     let decode = stack.work == Work::Decode || stack.codec == Codec::TokenXml;
-    let mut judge = Judge::new(framing, wanted, decode);
-    judge.takes_repeats = stack.work == Work::Frame;
-    judge.status = Some(200);
-    judge.encoding = Some(encoding(stack.compression).0);
-    judge.errors = Some((form(stack), operation));
+    let mut validator = Validator::new(framing, wanted, decode);
+    validator.takes_repeats = stack.work == Work::Frame;
+    validator.status = Some(200);
+    validator.encoding = Some(encoding(stack.compression).0);
+    validator.errors = Some((message_format(stack), operation));
     match stack.binding {
-        Binding::Raw => judge.imposed = judge.encoding,
+        Binding::Raw => validator.imposed = validator.encoding,
         Binding::Iiop => {}
-        _ => judge.content_type = Some(media_type(stack).1),
+        _ => validator.content_type = Some(media_type(stack).1),
     }
-    judge
+    validator
 }
 
-/// One request to a stranger's service.
-fn of_stranger(request: Request, name: &str, judge: Judge) -> Prepared {
+/// One request to a third party's service.
+fn of_stranger(request: Request, name: &str, validator: Validator) -> Prepared {
     Prepared {
         requests: vec![request],
         steps: vec![Step {
             operation: 0,
             name: name.to_owned(),
-            judge: Arc::new(judge),
+            validator: Arc::new(validator),
         }],
         making: None,
     }
@@ -288,9 +288,10 @@ fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
     }
     let mut fields = lower_case(headers);
     fields.extend(head::accepts(stack));
-    let mut judge = Judge::new(Framing::Whole, Wanted::Anything, stack.work == Work::Decode);
-    judge.status = *expect_status;
-    judge.length = *expect_length;
+    let mut validator =
+        Validator::new(Framing::Whole, Wanted::Anything, stack.work == Work::Decode);
+    validator.status = *expect_status;
+    validator.length = *expect_length;
     let mut body = decode_base64(body_base64)?;
     if let (false, (_, Some(name))) = (body.is_empty(), encoding(stack.compression)) {
         fields.push(("content-encoding".into(), name.into()));
@@ -303,7 +304,7 @@ fn of_http(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
         body: body.into(),
         ..Request::default()
     };
-    Ok(of_stranger(request, path, judge))
+    Ok(of_stranger(request, path, validator))
 }
 
 fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
@@ -332,14 +333,14 @@ fn of_grpc(stack: &Stack, workload: &Workload) -> Result<Prepared, Fault> {
     };
     let message = decode_base64(body_base64.as_deref().unwrap_or(""))?;
     let mut body = Vec::new();
-    BodyWriter::new(stack, form(stack)).wrap(&message, &mut body);
+    BodyWriter::new(stack, message_format(stack)).wrap(&message, &mut body);
     let mut request = head::grpc(stack, &path);
     request.body = body.into();
     request.fields.extend(lower_case(metadata));
-    let mut judge = Judge::new(Framing::Grpc, Wanted::Anything, stack.work == Work::Decode);
-    judge.status = Some(200);
-    judge.content_type = Some(ContentType::Grpc);
-    Ok(of_stranger(request, &path, judge))
+    let mut validator = Validator::new(Framing::Grpc, Wanted::Anything, stack.work == Work::Decode);
+    validator.status = Some(200);
+    validator.content_type = Some(ContentType::Grpc);
+    Ok(of_stranger(request, &path, validator))
 }
 
 fn lower_case(fields: &[(String, String)]) -> Vec<(String, String)> {

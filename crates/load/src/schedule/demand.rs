@@ -42,7 +42,7 @@ impl Waiting {
 }
 
 /// The demand side of one group in one thread: an unbounded queue and what feeds it.
-pub(crate) struct Users {
+pub(crate) struct Demand {
     queue: VecDeque<Waiting>,
     pub(crate) queue_max: usize,
     /// Calls whose arrival the window has admitted. They go first, or an
@@ -74,16 +74,16 @@ pub(crate) struct Numbers {
     pub(crate) step: u32,
 }
 
-impl Users {
+impl Demand {
     pub(crate) fn closed(
         users: u32,
         numbers: Numbers,
         think_ns: u64,
         quota: Option<Arc<Quota>>,
         now: u64,
-    ) -> Users {
+    ) -> Demand {
         let number = |k: u32| numbers.first.wrapping_add(k.wrapping_mul(numbers.step));
-        Users {
+        Demand {
             queue: VecDeque::new(),
             queue_max: 0,
             admitted: VecDeque::new(),
@@ -100,11 +100,11 @@ impl Users {
         numbers: Numbers,
         quota: Option<Arc<Quota>>,
         origin: u64,
-    ) -> Users {
+    ) -> Demand {
         let next = arrivals
             .next()
             .map_or(UNSET, |at| origin.saturating_add(at));
-        Users {
+        Demand {
             queue: VecDeque::new(),
             queue_max: 0,
             admitted: VecDeque::new(),
@@ -286,7 +286,7 @@ impl Users {
         self.quota.as_ref().is_some_and(|quota| quota.exhausted())
     }
 
-    /// When [`Users::arrive`] next has something to do.
+    /// When [`Demand::arrive`] next has something to do.
     pub(crate) fn next_due(&self, span: Span) -> u64 {
         let end = self.arrivals_end(span);
         let scheduled = match &self.schedule {
@@ -314,23 +314,23 @@ mod tests {
     }
 
     /// All of them have arrived.
-    fn closed(users: u32, quota: Option<Arc<Quota>>, now: u64, span: Span) -> Users {
-        let mut closed = Users::closed(users, NUMBERS, 0, quota, now);
+    fn closed(users: u32, quota: Option<Arc<Quota>>, now: u64, span: Span) -> Demand {
+        let mut closed = Demand::closed(users, NUMBERS, 0, quota, now);
         closed.arrive(now, span, |_, _| {});
         closed
     }
 
-    fn full_at(users: &Users) -> Option<u64> {
+    fn full_at(users: &Demand) -> Option<u64> {
         let at = users.quota.as_ref().unwrap().full_at();
         (at != UNSET).then_some(at)
     }
 
-    fn open(rate: f64, quota: Option<Arc<Quota>>) -> Users {
+    fn open(rate: f64, quota: Option<Arc<Quota>>) -> Demand {
         let load = Load::Constant {
             rate,
             in_flight_max: 1,
         };
-        Users::open(Arrivals::of(&load, 0, 1).unwrap(), NUMBERS, quota, 1000)
+        Demand::open(Arrivals::of(&load, 0, 1).unwrap(), NUMBERS, quota, 1000)
     }
 
     #[test]
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn think_time_moves_the_intended_time() {
-        let mut users = Users::closed(1, NUMBERS, 50, None, 0);
+        let mut users = Demand::closed(1, NUMBERS, 50, None, 0);
         users.arrive(0, ALWAYS, |_, _| {});
         assert!(users.next(ALWAYS).is_some());
         users.call_ended(0, 100, ALWAYS);
@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(users.next(WARM), None);
         assert_eq!((full_at(&users), users.own(WARM).end), (Some(3700), 3700));
 
-        let mut thinking = Users::closed(1, NUMBERS, 500, quota(1), 3000);
+        let mut thinking = Demand::closed(1, NUMBERS, 500, quota(1), 3000);
         thinking.arrive(3000, WARM, |_, _| {});
         assert!(thinking.next(WARM).is_some());
         thinking.call_ended(0, 3100, WARM);
@@ -506,7 +506,7 @@ mod tests {
 
     #[test]
     fn what_goes_on_goes_first_after_the_window_too() {
-        let mut users = Users::closed(2, Numbers { first: 1, step: 3 }, 0, quota(2), 5);
+        let mut users = Demand::closed(2, Numbers { first: 1, step: 3 }, 0, quota(2), 5);
         users.arrive(5, ALWAYS, |_, _| {});
         let first = users.next(ALWAYS).unwrap();
         assert_eq!(first, Waiting::arrival(1, 5));

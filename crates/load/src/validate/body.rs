@@ -3,7 +3,7 @@
 use wirelab_wire::Encoding;
 use wirelab_wire::grpc::Piece;
 
-use super::{Framing, Judge, Wanted};
+use super::{Framing, Validator, Wanted};
 use crate::record::error::ErrorKind;
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
@@ -11,7 +11,7 @@ use crate::validate::reply::ReplyState;
 /// Bytes of an unwanted body that are kept, to be read or shown.
 const ERROR_BYTES_MAX: usize = 16 << 10;
 
-impl Judge {
+impl Validator {
     /// Takes the next bytes of the body; returns how many messages they ended.
     #[inline]
     pub(crate) fn body(

@@ -7,12 +7,12 @@ use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::codec::{Expected, Mismatch};
 use wirelab_wire::{Encoding, gzip, zstd};
 
-use super::{Judge, MESSAGE_BYTES_MAX, Rejection, Wanted};
+use super::{MESSAGE_BYTES_MAX, Rejection, Validator, Wanted};
 use crate::record::error::ErrorKind;
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
 
-impl Judge {
+impl Validator {
     /// Decodes a message in full and compares it.
     pub(super) fn check(
         &self,

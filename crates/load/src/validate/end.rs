@@ -7,7 +7,7 @@ use wirelab_wire::codec::Mismatch;
 use wirelab_wire::giop::SystemException;
 
 use super::content::plain;
-use super::{Framing, Judge, Rejection, UNKNOWN, Wanted};
+use super::{Framing, Rejection, UNKNOWN, Validator, Wanted};
 use crate::record::error::{ErrorCode, ErrorKind};
 use crate::request::tokens::Tokens;
 use crate::validate::reply::ReplyState;
@@ -15,7 +15,7 @@ use crate::validate::reply::ReplyState;
 /// Head status of a GIOP system exception ([`wirelab_wire::Head::status`]).
 pub(super) const SYSTEM_EXCEPTION: u16 = 503;
 
-impl Judge {
+impl Validator {
     /// The reply is complete as far as the protocol goes.
     #[inline]
     pub(crate) fn end(
@@ -61,15 +61,15 @@ impl Judge {
 
     /// What the service says of its refusal, in the form of the contracts.
     fn text_of_error(&self, state: &ReplyState) -> Option<String> {
-        let (form, operation) = self.errors?;
+        let (format, operation) = self.errors?;
         let body = plain(&state.kept, state.head.encoding).ok()?;
-        let order = state.head.byte_order.unwrap_or(form.order);
+        let order = state.head.byte_order.unwrap_or(format.order);
         if state.head.byte_order.is_some() && state.head.status == SYSTEM_EXCEPTION {
             let exception = SystemException::parse(order, &body).ok()?;
             let (name, minor) = (exception.name(), exception.minor);
             return Some(format!("{name}, minor code {minor:#x}"));
         }
-        match form.in_order(order).read_error(operation, &body) {
+        match format.in_order(order).read_error(operation, &body) {
             Ok(text) | Err(Mismatch::Fault { text, .. }) => Some(text),
             Err(_) => None,
         }
@@ -81,7 +81,7 @@ impl Judge {
             Some(0) => {}
             Some(status) => {
                 let message = end.grpc_message.as_deref().unwrap_or("");
-                // An error may come before or after messages; it outranks what they said.
+                // An error may come before or after messages; it outranks their content.
                 state.bad = None;
                 state.kept.clear();
                 return state.fail(
@@ -122,15 +122,15 @@ impl Judge {
             }
             (None, learned) => learned,
         };
-        // A full decode has judged more than the length, and another length
+        // A full decode has validated more than the length, and another length
         // may be right (other white space); frame work has only the length.
         // Of replies that differ from call to call no length can be learned.
-        let judged = match self.wanted {
+        let validated = match self.wanted {
             Wanted::Anything => self.length.is_none(),
             Wanted::Same(_) => self.decode,
             Wanted::EachCall { .. } => true,
         };
-        if state.length != wanted && !judged {
+        if state.length != wanted && !validated {
             state.fail(
                 ErrorKind::Wrong,
                 format!("{} bytes instead of {wanted}", state.length),

@@ -39,7 +39,7 @@ pub(crate) enum Framing {
 /// What the contract says of the replies.
 #[derive(Debug)]
 pub(crate) enum Wanted {
-    /// Nothing: the service is a stranger's.
+    /// Nothing: the service is a third party's.
     Anything,
     /// The same of every reply.
     Same(Box<Expected>),
@@ -53,7 +53,7 @@ pub(crate) enum Wanted {
 
 /// What makes a reply right.
 #[derive(Debug)]
-pub(crate) struct Judge {
+pub(crate) struct Validator {
     pub(crate) framing: Framing,
     /// Status wanted; None: any 2xx.
     pub(crate) status: Option<u16>,
@@ -71,15 +71,15 @@ pub(crate) struct Judge {
     pub(crate) errors: Option<(MessageFormat, Operation)>,
     /// Decode every reply (work=decode).
     pub(crate) decode: bool,
-    /// Tokens that say to the byte what the last right reply said need not be
+    /// Tokens that equal the last right reply to the byte need not be
     /// read again (work=frame with token-xml).
     pub(crate) takes_repeats: bool,
     learned: AtomicU64,
 }
 
-impl Judge {
-    pub(crate) fn new(framing: Framing, wanted: Wanted, decode: bool) -> Judge {
-        Judge {
+impl Validator {
+    pub(crate) fn new(framing: Framing, wanted: Wanted, decode: bool) -> Validator {
+        Validator {
             framing,
             status: None,
             content_type: None,

@@ -34,7 +34,7 @@ pub(crate) struct Varied {
     pub(crate) request: Option<Arc<Request>>,
     /// What the reply must say.
     pub(crate) expected: Option<Expected>,
-    /// What it said, where that was read.
+    /// Its content, where that was read.
     pub(crate) read: Option<Reply>,
 }
 

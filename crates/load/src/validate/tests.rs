@@ -13,27 +13,27 @@ fn expected(codec: Codec, operation: Operation, bytes: u64) -> Wanted {
     Wanted::Same(Box::new(Expected::of(codec, &call).unwrap()))
 }
 
-fn text(decode: bool) -> Judge {
-    Judge::new(
+fn text(decode: bool) -> Validator {
+    Validator::new(
         Framing::Whole,
         expected(Codec::Text, Operation::Hello, 14),
         decode,
     )
 }
 
-fn reply(judge: &Judge, chunks: &[&[u8]], end: End) -> Result<(), Rejection> {
-    encoded_reply(judge, Encoding::Identity, chunks, end)
+fn reply(validator: &Validator, chunks: &[&[u8]], end: End) -> Result<(), Rejection> {
+    encoded_reply(validator, Encoding::Identity, chunks, end)
 }
 
 fn encoded_reply(
-    judge: &Judge,
+    validator: &Validator,
     encoding: Encoding,
     chunks: &[&[u8]],
     end: End,
 ) -> Result<(), Rejection> {
     let mut state = ReplyState::default();
     let length = chunks.iter().map(|chunk| chunk.len() as u64).sum();
-    judge.head(
+    validator.head(
         &mut state,
         &Head {
             status: 200,
@@ -43,9 +43,9 @@ fn encoded_reply(
         },
     );
     chunks.iter().for_each(|chunk| {
-        judge.body(&mut state, chunk, None);
+        validator.body(&mut state, chunk, None);
     });
-    judge.end(&mut state, end, None)
+    validator.end(&mut state, end, None)
 }
 
 fn kind(verdict: Result<(), Rejection>) -> Option<ErrorKind> {
@@ -61,62 +61,75 @@ fn fine() -> End {
 
 #[test]
 fn decode_finds_one_changed_letter_however_the_body_comes() {
-    let judge = text(true);
-    assert_eq!(reply(&judge, &[b"Hello, wirelab"], End::default()), Ok(()));
+    let validator = text(true);
     assert_eq!(
-        reply(&judge, &[b"Hello,", b" wirelab"], End::default()),
+        reply(&validator, &[b"Hello, wirelab"], End::default()),
         Ok(())
     );
     assert_eq!(
-        kind(reply(&judge, &[b"Hello, wirelaB"], End::default())),
+        reply(&validator, &[b"Hello,", b" wirelab"], End::default()),
+        Ok(())
+    );
+    assert_eq!(
+        kind(reply(&validator, &[b"Hello, wirelaB"], End::default())),
         Some(ErrorKind::Wrong)
     );
     assert_eq!(
-        kind(reply(&judge, &[b"Hello", b", wirelaB"], End::default())),
+        kind(reply(&validator, &[b"Hello", b", wirelaB"], End::default())),
         Some(ErrorKind::Wrong)
     );
     assert_eq!(
-        kind(reply(&judge, &[], End::default())),
+        kind(reply(&validator, &[], End::default())),
         Some(ErrorKind::Wrong)
     );
 }
 
 #[test]
 fn frame_learns_the_length_from_a_reply_that_was_right() {
-    let judge = text(false);
+    let validator = text(false);
     assert_eq!(
-        kind(reply(&judge, &[b"Hello, wirela"], End::default())),
+        kind(reply(&validator, &[b"Hello, wirela"], End::default())),
         Some(ErrorKind::Wrong)
     );
-    assert_eq!(reply(&judge, &[b"Hello, wirelab"], End::default()), Ok(()));
     assert_eq!(
-        kind(reply(&judge, &[b"Hello, wirela"], End::default())),
+        reply(&validator, &[b"Hello, wirelab"], End::default()),
+        Ok(())
+    );
+    assert_eq!(
+        kind(reply(&validator, &[b"Hello, wirela"], End::default())),
         Some(ErrorKind::Wrong)
     );
     // Content is not looked at any more: that is what work=frame says.
-    assert_eq!(reply(&judge, &[b"Hello, wirelaB"], End::default()), Ok(()));
+    assert_eq!(
+        reply(&validator, &[b"Hello, wirelaB"], End::default()),
+        Ok(())
+    );
 }
 
 #[test]
 fn grpc_needs_status_messages_and_content() {
-    let judge = Judge::new(
+    let validator = Validator::new(
         Framing::Grpc,
         expected(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
     let right = frame(b"\x0a\x0eHello, wirelab", false);
-    assert_eq!(reply(&judge, &[&right], fine()), Ok(()));
+    assert_eq!(reply(&validator, &[&right], fine()), Ok(()));
     assert_eq!(
-        reply(&judge, &[&right[..3], &right[3..9], &right[9..]], fine()),
+        reply(
+            &validator,
+            &[&right[..3], &right[3..9], &right[9..]],
+            fine()
+        ),
         Ok(())
     );
     let wrong = frame(b"\x0a\x0eHello, wirelaB", false);
     assert_eq!(
-        kind(reply(&judge, &[&wrong], fine())),
+        kind(reply(&validator, &[&wrong], fine())),
         Some(ErrorKind::Wrong)
     );
     assert_eq!(
-        kind(reply(&judge, &[&right], End::default())),
+        kind(reply(&validator, &[&right], End::default())),
         Some(ErrorKind::Protocol)
     );
     let failed = End {
@@ -124,65 +137,65 @@ fn grpc_needs_status_messages_and_content() {
         grpc_message: Some("no".into()),
     };
     assert_eq!(
-        kind(reply(&judge, &[], failed)),
+        kind(reply(&validator, &[], failed)),
         Some(ErrorKind::Application)
     );
-    assert_eq!(kind(reply(&judge, &[], fine())), Some(ErrorKind::Wrong));
+    assert_eq!(kind(reply(&validator, &[], fine())), Some(ErrorKind::Wrong));
     assert_eq!(
-        kind(reply(&judge, &[&right, &right], fine())),
+        kind(reply(&validator, &[&right, &right], fine())),
         Some(ErrorKind::Wrong)
     );
     assert_eq!(
-        kind(reply(&judge, &[&right[..7]], fine())),
+        kind(reply(&validator, &[&right[..7]], fine())),
         Some(ErrorKind::Protocol)
     );
 }
 
 #[test]
 fn compressed_messages_are_judged_by_what_is_in_them() {
-    let judge = Judge::new(
+    let validator = Validator::new(
         Framing::Grpc,
         expected(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
     let right = frame(&gzip::compress(b"\x0a\x0eHello, wirelab"), true);
     assert_eq!(
-        encoded_reply(&judge, Encoding::Gzip, &[&right], fine()),
+        encoded_reply(&validator, Encoding::Gzip, &[&right], fine()),
         Ok(())
     );
     let wrong = frame(&gzip::compress(b"\x0a\x0eHello, wirelaB"), true);
     assert_eq!(
-        kind(encoded_reply(&judge, Encoding::Gzip, &[&wrong], fine())),
+        kind(encoded_reply(&validator, Encoding::Gzip, &[&wrong], fine())),
         Some(ErrorKind::Wrong)
     );
 }
 
 #[test]
 fn compression_is_taken_only_as_asked_for_and_as_announced() {
-    let mut judge = Judge::new(
+    let mut validator = Validator::new(
         Framing::Grpc,
         expected(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
     let right = frame(&gzip::compress(b"\x0a\x0eHello, wirelab"), true);
     assert_eq!(
-        kind(reply(&judge, &[&right], fine())),
+        kind(reply(&validator, &[&right], fine())),
         Some(ErrorKind::Protocol)
     );
     assert_eq!(
-        encoded_reply(&judge, Encoding::Gzip, &[&right], fine()),
+        encoded_reply(&validator, Encoding::Gzip, &[&right], fine()),
         Ok(())
     );
-    judge.encoding = Some(Encoding::Identity);
+    validator.encoding = Some(Encoding::Identity);
     assert_eq!(
-        kind(encoded_reply(&judge, Encoding::Gzip, &[&right], fine())),
+        kind(encoded_reply(&validator, Encoding::Gzip, &[&right], fine())),
         Some(ErrorKind::Wrong)
     );
 }
 
 #[test]
 fn streams_are_judged_message_by_message() {
-    let judge = Judge::new(
+    let validator = Validator::new(
         Framing::Grpc,
         expected(Codec::Protobuf, Operation::Download, 25),
         true,
@@ -191,27 +204,30 @@ fn streams_are_judged_message_by_message() {
     let message = |part: &[u8]| frame(&[&[0x0a, part.len() as u8], part].concat(), false);
     let all: Vec<Vec<u8>> = data.chunks(10).map(message).collect();
     let [a, b, c] = [&all[0][..], &all[1][..], &all[2][..]];
-    assert_eq!(reply(&judge, &[a, b, c], fine()), Ok(()));
-    assert_eq!(kind(reply(&judge, &[a, b], fine())), Some(ErrorKind::Wrong));
+    assert_eq!(reply(&validator, &[a, b, c], fine()), Ok(()));
     assert_eq!(
-        kind(reply(&judge, &[b, a, c], fine())),
+        kind(reply(&validator, &[a, b], fine())),
+        Some(ErrorKind::Wrong)
+    );
+    assert_eq!(
+        kind(reply(&validator, &[b, a, c], fine())),
         Some(ErrorKind::Wrong)
     );
 }
 
 #[test]
 fn an_error_shows_what_the_service_said_escaped() {
-    let judge = text(true);
+    let validator = text(true);
     let mut state = ReplyState::default();
-    judge.head(
+    validator.head(
         &mut state,
         &Head {
             status: 500,
             ..Head::default()
         },
     );
-    judge.body(&mut state, b"<b>\x00oops", None);
-    let rejection = judge.end(&mut state, End::default(), None).unwrap_err();
+    validator.body(&mut state, b"<b>\x00oops", None);
+    let rejection = validator.end(&mut state, End::default(), None).unwrap_err();
     assert_eq!(rejection.kind, ErrorKind::Application);
     assert_eq!(rejection.words, "HTTP status 500: <b>\\x00oops");
 }
@@ -223,15 +239,15 @@ fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike(
     use wirelab_wire::soap::{self, Fault};
 
     let call = workload::call(Operation::Deploy, 0, 1, 0).unwrap();
-    let form = MessageFormat::from(Codec::SoapLiteral);
-    let wanted = Wanted::Same(Box::new(Expected::of(form, &call).unwrap()));
-    let mut judge = Judge::new(Framing::Whole, wanted, false);
-    (judge.status, judge.imposed) = (Some(200), Some(Encoding::Identity));
-    judge.errors = Some((form, Operation::Deploy));
+    let format = MessageFormat::from(Codec::SoapLiteral);
+    let wanted = Wanted::Same(Box::new(Expected::of(format, &call).unwrap()));
+    let mut validator = Validator::new(Framing::Whole, wanted, false);
+    (validator.status, validator.imposed) = (Some(200), Some(Encoding::Identity));
+    validator.errors = Some((format, Operation::Deploy));
     let Ok(Reply::Deploy(right)) = call.answer() else {
         panic!("a right call");
     };
-    let right = form.write_reply::<ops::Deploy>(&right);
+    let right = format.write_reply::<ops::Deploy>(&right);
     let mut fault = Vec::new();
     soap::write_fault(
         soap::EnvelopeFormat::DOCUMENT_LITERAL,
@@ -239,18 +255,18 @@ fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike(
         &mut fault,
     );
     for _ in 0..2 {
-        assert_eq!(reply(&judge, &[&right], End::default()), Ok(()));
-        let rejection = reply(&judge, &[&fault], End::default()).unwrap_err();
+        assert_eq!(reply(&validator, &[&right], End::default()), Ok(()));
+        let rejection = reply(&validator, &[&fault], End::default()).unwrap_err();
         assert_eq!(rejection.kind, ErrorKind::Application);
         assert!(rejection.words.contains("no room"), "{rejection:?}");
         let (one, other) = fault.split_at(40);
-        let rejection = reply(&judge, &[one, other], End::default()).unwrap_err();
+        let rejection = reply(&validator, &[one, other], End::default()).unwrap_err();
         assert_eq!(rejection.kind, ErrorKind::Application);
     }
     let mut altered = right.clone();
     let letter = altered.windows(9).position(|w| w == b"deployed ").unwrap();
     altered[letter] = b'D';
-    assert_eq!(reply(&judge, &[&altered], End::default()), Ok(()));
+    assert_eq!(reply(&validator, &[&altered], End::default()), Ok(()));
 }
 
 /// With work=frame a reply of tokens that repeats the last right one is taken
@@ -258,12 +274,12 @@ fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike(
 #[test]
 fn tokens_that_differ_or_mean_something_else_are_read() {
     let call = workload::call(Operation::Submit, 200, 10, 0).unwrap();
-    let mut judge = Judge::new(
+    let mut validator = Validator::new(
         Framing::Whole,
         expected(Codec::TokenXml, Operation::Submit, 200),
         true,
     );
-    judge.takes_repeats = true;
+    validator.takes_repeats = true;
     let (mut encoder, mut tokens) = (
         Encoder::new(TokenCache::NamesAndTexts),
         Tokens::new(TokenCache::NamesAndTexts),
@@ -276,9 +292,9 @@ fn tokens_that_differ_or_mean_something_else_are_read() {
             content_length,
             ..Head::default()
         };
-        judge.head(&mut state, &head);
-        judge.body(&mut state, reply, Some(&mut tokens));
-        let end = judge.end(&mut state, End::default(), Some(&mut tokens));
+        validator.head(&mut state, &head);
+        validator.body(&mut state, reply, Some(&mut tokens));
+        let end = validator.end(&mut state, End::default(), Some(&mut tokens));
         kind(end)
     };
     let Ok(Reply::Submit(right)) = call.answer() else {

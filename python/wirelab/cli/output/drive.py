@@ -116,7 +116,7 @@ def _show_client(result: Json) -> None:
         f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
         f"{counted(result['connections_opened'], 'connection')} opened"
     )
-    awake_s = result["client_awake_s"]
+    spin_s = result["client_spin_s"]
     # Below a hundredth it is not worth the words.
-    if awake_s > 0.01 * result["client_cpu_s"]:
-        _say(f"  of it {format_seconds(awake_s)} awake with nothing to do, which no call pays")
+    if spin_s > 0.01 * result["client_cpu_s"]:
+        _say(f"  of it {format_seconds(spin_s)} spinning with nothing to do, which no call pays")

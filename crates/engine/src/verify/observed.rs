@@ -1,7 +1,7 @@
-//! What was heard of a call, as what was said to it.
+//! What the examination observes of a raw response.
 
 use wirelab_contract::{Operation, Reply, Unary, UnaryVisitor};
-use wirelab_load::Heard;
+use wirelab_load::RawResponse;
 use wirelab_stack::Binding;
 use wirelab_verify::Said;
 use wirelab_wire::codec::MessageFormat;
@@ -21,22 +21,22 @@ const INVALID_ARGUMENT: u32 = 3;
 /// the contract says is nonsense, with the reason.
 pub(crate) fn of(
     binding: Binding,
-    form: MessageFormat,
+    format: MessageFormat,
     operation: Operation,
-    heard: &Heard,
+    response: &RawResponse,
 ) -> Said {
-    let said = match binding {
-        Binding::Grpc => grpc(form, operation, heard),
-        _ => whole(binding, form, operation, heard),
+    let observed = match binding {
+        Binding::Grpc => grpc(format, operation, response),
+        _ => whole(binding, format, operation, response),
     };
-    said.unwrap_or_else(Said::Nonsense)
+    observed.unwrap_or_else(Said::Nonsense)
 }
 
-fn head(heard: &Heard) -> Result<&Head, String> {
-    if let Some(failure) = &heard.failure {
+fn head(response: &RawResponse) -> Result<&Head, String> {
+    if let Some(failure) = &response.failure {
         return Err(failure.to_string());
     }
-    heard
+    response
         .head
         .as_ref()
         .ok_or_else(|| "a reply without a head".into())
@@ -44,25 +44,25 @@ fn head(heard: &Heard) -> Result<&Head, String> {
 
 fn whole(
     binding: Binding,
-    form: MessageFormat,
+    format: MessageFormat,
     operation: Operation,
-    heard: &Heard,
+    response: &RawResponse,
 ) -> Result<Said, String> {
-    let head = head(heard)?;
-    let body = plain(head, &heard.body)?;
-    let form = form.in_order(head.byte_order.unwrap_or(form.order));
-    let error = |status: &str| match form.read_error(operation, &body) {
+    let head = head(response)?;
+    let body = plain(head, &response.body)?;
+    let format = format.in_order(head.byte_order.unwrap_or(format.order));
+    let error = |status: &str| match format.read_error(operation, &body) {
         Ok(text) => Ok(Said::Error(text)),
         Err(mismatch) => Err(format!("{status}: {mismatch}")),
     };
     match (binding, head.status) {
         // Raw has no status: what is no reply may be a fault.
-        (Binding::Raw, _) => match read(form, operation, &body) {
+        (Binding::Raw, _) => match read(format, operation, &body) {
             Ok(reply) => Ok(Said::Reply(reply)),
             Err(words) => error(&words),
         },
-        (_, 200) => read(form, operation, &body).map(Said::Reply),
-        (_, status) if status == status_of_errors(binding, form) => error("status of an error"),
+        (_, 200) => read(format, operation, &body).map(Said::Reply),
+        (_, status) if status == status_of_errors(binding, format) => error("status of an error"),
         (_, status) => Err(format!(
             "status {status}: {}",
             String::from_utf8_lossy(&body[..body.len().min(200)])
@@ -71,17 +71,21 @@ fn whole(
 }
 
 /// The status that application errors have (contracts/README.md).
-fn status_of_errors(binding: Binding, form: MessageFormat) -> u16 {
-    match (binding, form.envelope()) {
+fn status_of_errors(binding: Binding, format: MessageFormat) -> u16 {
+    match (binding, format.envelope()) {
         (Binding::Soap, Some(envelope)) => soap::Fault::client("").status(envelope.version()),
         (Binding::Iiop, _) => 500,
         _ => 400,
     }
 }
 
-fn grpc(form: MessageFormat, operation: Operation, heard: &Heard) -> Result<Said, String> {
-    let head = head(heard)?;
-    let end = heard.end.as_ref().ok_or("a reply without trailers")?;
+fn grpc(
+    format: MessageFormat,
+    operation: Operation,
+    response: &RawResponse,
+) -> Result<Said, String> {
+    let head = head(response)?;
+    let end = response.end.as_ref().ok_or("a reply without trailers")?;
     match (head.status, end.grpc_status) {
         (200, Some(0)) => {}
         (200, Some(INVALID_ARGUMENT)) => {
@@ -95,19 +99,19 @@ fn grpc(form: MessageFormat, operation: Operation, heard: &Heard) -> Result<Said
             ));
         }
     }
-    let messages = messages(head, &heard.body)?;
+    let messages = messages(head, &response.body)?;
     if operation == Operation::Download {
-        let chunks = messages.iter().map(|message| chunk(form, message));
+        let chunks = messages.iter().map(|message| chunk(format, message));
         return chunks.collect::<Result<_, _>>().map(Said::Chunks);
     }
     match messages.as_slice() {
-        [message] => read(form, operation, message).map(Said::Reply),
+        [message] => read(format, operation, message).map(Said::Reply),
         several => Err(format!("{} messages", several.len())),
     }
 }
 
-fn chunk(form: MessageFormat, message: &[u8]) -> Result<Vec<u8>, String> {
-    let chunk = form.read::<wirelab_contract::transfer::DownloadChunk>(message);
+fn chunk(format: MessageFormat, message: &[u8]) -> Result<Vec<u8>, String> {
+    let chunk = format.read::<wirelab_contract::transfer::DownloadChunk>(message);
     chunk
         .map(|chunk| chunk.data)
         .map_err(|error| error.to_string())
@@ -151,17 +155,17 @@ fn plain(head: &Head, body: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// The one message of a reply. UploadStream is answered as Upload is.
-fn read(form: MessageFormat, operation: Operation, body: &[u8]) -> Result<Reply, String> {
+fn read(format: MessageFormat, operation: Operation, body: &[u8]) -> Result<Reply, String> {
     let operation = match operation {
         Operation::UploadStream => Operation::Upload,
         other => other,
     };
-    let read = operation.visit_unary(ReadReply { form, body });
+    let read = operation.visit_unary(ReadReply { format, body });
     read.unwrap_or_else(|| Err("a stream has no single message".into()))
 }
 
 struct ReadReply<'a> {
-    form: MessageFormat,
+    format: MessageFormat,
     body: &'a [u8],
 }
 
@@ -169,10 +173,10 @@ impl UnaryVisitor for ReadReply<'_> {
     type Output = Result<Reply, String>;
 
     fn visit<O: Unary>(self) -> Self::Output {
-        let reply = self.form.read_reply::<O>(self.body);
+        let reply = self.format.read_reply::<O>(self.body);
         let reply = reply.map_err(|error| error.to_string())?;
-        let ours = self.form.write_reply::<O>(&reply);
-        complete::check(self.form, &ours, self.body)?;
+        let ours = self.format.write_reply::<O>(&reply);
+        complete::check(self.format, &ours, self.body)?;
         Ok(reply.into())
     }
 }
