@@ -12,6 +12,8 @@ from pathlib import Path
 from bench.engine import Load
 from bench.process import BenchError, Finished
 from bench.reading import Count
+from wirelab.loadtools.tool_report import ToolAdapter
+from wirelab.loadtools.wrk import Wrk
 
 CONTRACTS = Path(__file__).resolve().parent.parent / "contracts"
 HELLO_REST = "/transfer/hello"
@@ -43,12 +45,8 @@ def wrk_command(address: str, load: Load, seconds: int) -> list[str]:
 
 
 def wrk_count(finished: Finished) -> Count:
-    """Reads `N requests in`, `Requests/sec:` and its two kinds of error."""
-    calls = int(_found(r"(\d+) requests in", finished))
-    bad = sum(map(int, re.findall(r"Non-2xx or 3xx responses: (\d+)", finished.output)))
-    socket = re.search(r"Socket errors: (.*)", finished.output)
-    bad += sum(map(int, re.findall(r"\d+", socket[1]))) if socket else 0
-    return Count(calls, bad, float(_found(r"Requests/sec:\s+([\d.]+)", finished)))
+    """Its requests, both of its kinds of error, and its rate."""
+    return _count(Wrk(), finished)
 
 
 def ab_command(address: str, load: Load, seconds: int) -> list[str]:
@@ -147,6 +145,14 @@ def grpc_peers(body: Path) -> dict[str, Peer]:
         "h2load": Peer("h2load", "h2load", ("--version",), h2load, h2load_count),
         "ghz": Peer("ghz", "ghz", ("--version",), ghz_command, ghz_count),
     }
+
+
+def _count(tool: ToolAdapter, finished: Finished) -> Count:
+    """By the adapter that `wirelab wrap` uses."""
+    report = tool.read_report(finished.output)
+    if report is None or report.requests is None or report.rate_per_s is None:
+        raise _unread(finished)
+    return Count(report.requests, report.failed or 0, report.rate_per_s)
 
 
 def _found(pattern: str, finished: Finished) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
 from wirelab.trial.record import Check
@@ -15,7 +16,6 @@ from wirelab.wrap import checks as judgement
 from wirelab.wrap.checks import Case
 from wirelab.wrap.process import Ran, Threads
 from wirelab.wrap.session import Measured, Order
-from wirelab.wrap.tool_report import ToolOptions, ToolReport
 
 Json = dict[str, Any]
 S = 10**9

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from wirelab.wrap import tools
-from wirelab.wrap.tools.words import seconds
+from wirelab.loadtools import adapters
+from wirelab.loadtools.parsing import seconds
 
 OUTPUTS = Path(__file__).parent / "tool_outputs"
 """ab 2.3, wrk 4.1.0, h2load 1.52.0, ghz 0.120.0, k6 0.41.0, against services of the lab."""
@@ -41,9 +41,9 @@ def test_what_a_tool_printed_is_read(
     rate: float | None,
     latency: dict[str, float],
 ) -> None:
-    recognised = tools.recognise([tool])
+    recognised = adapters.recognise([tool])
     assert recognised is not None
-    told = recognised[0].told(output(name))
+    told = recognised[0].read_report(output(name))
     assert told is not None
     assert told.requests == requests or requests is None
     assert told.failed == failed
@@ -53,10 +53,10 @@ def test_what_a_tool_printed_is_read(
 
 
 def test_a_csv_of_calls_gives_their_quantiles() -> None:
-    recognised = tools.recognise(["ghz"])
+    recognised = adapters.recognise(["ghz"])
     assert recognised is not None
     rows = [float(row.split(",")[0]) for row in output("ghz-csv").split() if row.endswith(",OK,")]
-    told = recognised[0].told(output("ghz-csv"))
+    told = recognised[0].read_report(output("ghz-csv"))
     assert told is not None
     assert told.requests == len(rows) == 19
     assert told.latency_s["max"] == pytest.approx(max(rows) / 1e3)
@@ -68,9 +68,9 @@ def test_a_csv_of_calls_gives_their_quantiles() -> None:
     "noise", ["", "\x1b[31mno report\x1b[0m", "Complete", "Count:\n", "\0" * 9]
 )
 def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
-    recognised = tools.recognise([tool])
+    recognised = adapters.recognise([tool])
     assert recognised is not None
-    assert recognised[0].told(noise) is None
+    assert recognised[0].read_report(noise) is None
 
 
 @pytest.mark.parametrize(
@@ -92,27 +92,30 @@ def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
     ],
 )
 def test_what_options_ask_for(command: str, wanted: dict[str, Any]) -> None:
-    recognised = tools.recognise(command.split())
+    recognised = adapters.recognise(command.split())
     assert recognised is not None
-    asked = recognised[0].asked(recognised[1], "").to_json()
+    asked = recognised[0].read_options(recognised[1], "").to_json()
     assert {name: asked[name] for name in wanted} == wanted
 
 
 def test_a_script_and_its_scenario_say_what_k6_is_to_do(tmp_path: Path) -> None:
     script = tmp_path / "s.js"
     script.write_text("export const options = { vus: 7, noConnectionReuse: true };")
-    recognised = tools.recognise(["sh", "-c", f"k6 run --quiet {script}"])
+    recognised = adapters.recognise(["sh", "-c", f"k6 run --quiet {script}"])
     assert recognised is not None
     reader, words = recognised
-    assert (reader.asked(words, "").users, reader.asked(words, "").reuse) == (7, False)
-    said = reader.asked(words, output("k6"))
+    assert (reader.read_options(words, "").users, reader.read_options(words, "").reuse) == (
+        7,
+        False,
+    )
+    said = reader.read_options(words, output("k6"))
     assert (said.users, said.requests, said.rate) == (10, 1000, None)
-    assert reader.asked(words, output("k6-rate")).rate == 200.0
+    assert reader.read_options(words, output("k6-rate")).rate == 200.0
 
 
 def test_an_unknown_tool_is_not_guessed() -> None:
-    assert tools.recognise(["curl", "http://127.0.0.1/ab c", "-o", "wrk"]) is None
-    assert tools.recognise(["sh", "-c", "echo 'unclosed"]) is None
+    assert adapters.recognise(["curl", "http://127.0.0.1/ab c", "-o", "wrk"]) is None
+    assert adapters.recognise(["sh", "-c", "echo 'unclosed"]) is None
 
 
 @pytest.mark.parametrize(

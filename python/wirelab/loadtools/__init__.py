@@ -1,12 +1,13 @@
-"""Callers other than the engine: load tools of other people, run unmodified as processes.
+"""Third-party load tools, run unmodified as processes: as callers, or wrapped under capture.
 
 A tool's figures are its own. The lab starts it, pins it where the engine would run, takes
-what it cost from the kernel, reads its report, and says which of the engine's stamps and
-checks it does not have. What a tool cannot tell is absent from the result.
+what it cost from the kernel, and reads its report. What a tool does not report is absent from the
+result.
 
-- :mod:`wirelab.loadtools.tool` finds or installs a tool and says which one it is;
-- :mod:`wirelab.loadtools.tool_run` runs it once and watches what it costs;
-- :mod:`wirelab.loadtools.ghz` knows ghz: its options and its report.
+- :mod:`wirelab.loadtools.tool` finds or installs a tool and identifies it;
+- :mod:`wirelab.loadtools.tool_run` runs it once and measures its cost;
+- one module per tool (``ab``, ``ghz``, ``h2load``, ``k6``, ``wrk``) reads its options and its
+  report, and :mod:`wirelab.loadtools.adapters` recognises it in a command line.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,8 +22,10 @@ from typing import Any
 from wirelab import checkout
 from wirelab.documents.event import Progress
 from wirelab.errors import TrialFailed
-from wirelab.loadtools import tool_run as outing
+from wirelab.loadtools import tool_run
+from wirelab.loadtools.parsing import Options, number, seconds, times, whole
 from wirelab.loadtools.tool import Tool
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process.interruption import Interruption
 
@@ -72,26 +75,26 @@ class ToolRequest:
         return float(calls["max_s"] if calls else self.window["duration_s"])
 
 
-def command(tool: Tool, errand: ToolRequest, window: Json, report: Path) -> list[str]:
+def command(tool: Tool, request: ToolRequest, window: Json, report: Path) -> list[str]:
     """The command line of one run. A call under way when the window ends is waited for; a
     number of calls has no bound in time (see :func:`shorter`)."""
     calls = window.get("calls")
     length = ["-n", str(calls["calls"])] if calls else ["-z", _duration(window["duration_s"])]
-    compression = ["--enable-compression"] if errand.axes["compression"] == "gzip" else []
+    compression = ["--enable-compression"] if request.axes["compression"] == "gzip" else []
     return [
         *(str(tool.path), "--insecure"),
         *("--proto", str(checkout.root() / checkout.MARK)),
-        *("--call", f"{SERVICE}.{errand.operation}", "-d", EMPTY_REQUEST),
-        *("-c", str(errand.users), "--connections", str(errand.users)),
-        *(*length, "--duration-stop", "wait", "-t", _duration(errand.timeout_s)),
-        *("--cpus", str(errand.processors), "--count-errors", *compression),
-        *("-O", "json", "-o", str(report), errand.target),
+        *("--call", f"{SERVICE}.{request.operation}", "-d", EMPTY_REQUEST),
+        *("-c", str(request.users), "--connections", str(request.users)),
+        *(*length, "--duration-stop", "wait", "-t", _duration(request.timeout_s)),
+        *("--cpus", str(request.processors), "--count-errors", *compression),
+        *("-O", "json", "-o", str(report), request.target),
     ]
 
 
 def drive(
     tool: Tool,
-    errand: ToolRequest,
+    request: ToolRequest,
     folder: Path,
     *,
     interruption: Interruption,
@@ -106,26 +109,26 @@ def drive(
     """
     warmup: Json | None = None
 
-    def run(phase: str, window: Json, seconds: float) -> tuple[Json, ToolRun]:
+    def run(phase: str, window: Json, window_s_max: float) -> tuple[Json, ToolRun]:
         on_progress(_progress(phase))
         report = folder / f"{tool.name}-{phase}.json"
-        done = outing.go(
-            command(tool, errand, window, report),
+        done = tool_run.run(
+            command(tool, request, window, report),
             log=folder / f"{tool.name}.log",
-            cores=errand.cores,
-            namespace=errand.namespace,
-            group=errand.group,
-            seconds_max=seconds + errand.timeout_s + MARGIN_S,
+            cores=request.cores,
+            namespace=request.namespace,
+            group=request.group,
+            seconds_max=window_s_max + request.timeout_s + MARGIN_S,
             interruption=interruption,
             on_tick=on_tick,
         )
         return read(report), done
 
-    if errand.warmup_s > 0:
-        warmup, _ = run("warmup", {"duration_s": errand.warmup_s}, errand.warmup_s)
-    report, done = run("measure", shorter(errand.window, warmup), errand.window_s_max)
+    if request.warmup_s > 0:
+        warmup, _ = run("warmup", {"duration_s": request.warmup_s}, request.warmup_s)
+    report, done = run("measure", shorter(request.window, warmup), request.window_s_max)
     on_progress(_progress("drain"))
-    return outcome(tool, errand, report, done, warmup)
+    return outcome(tool, request, report, done, warmup)
 
 
 def _progress(phase: str) -> Progress:
@@ -156,12 +159,12 @@ def read(path: Path) -> Json:
 
 
 def outcome(
-    tool: Tool, errand: ToolRequest, report: Json, done: ToolRun, warmup: Json | None
+    tool: Tool, request: ToolRequest, report: Json, done: ToolRun, warmup: Json | None
 ) -> Json:
     """What one measured run found, in the shape of the engine's outcome. Stamps and counters
     that ghz does not have are left out."""
     try:
-        group = _group(errand, report, done.wall_offset_ns, warmup)
+        group = _group(request, report, done.wall_offset_ns, warmup)
     except (KeyError, TypeError, ValueError) as error:
         raise TrialFailed(f"ghz wrote a report of another shape: {error!r}") from error
     start_ns = group["window_start_ns"]
@@ -176,7 +179,7 @@ def outcome(
             "rss_max_bytes": done.rss_max_bytes,
             "switches_involuntary": done.ended.switches_involuntary,
             "steal_s": done.steal_within(start_ns, end_ns),
-            "cores": list(errand.cores),
+            "cores": list(request.cores),
             "processors": report.get("options", {}).get("CPUs"),
             "runs": 1 if warmup is None else 2,
         },
@@ -195,7 +198,7 @@ def _cpu_split(done: ToolRun, cpu_s: float | None) -> Json:
     return {**split, "cpu_user_s": cpu_s * user / whole, "cpu_system_s": cpu_s * system / whole}
 
 
-def _group(errand: ToolRequest, report: Json, wall_offset_ns: int, warmup: Json | None) -> Json:
+def _group(request: ToolRequest, report: Json, wall_offset_ns: int, warmup: Json | None) -> Json:
     calls = int(report["count"])
     details = report.get("details") or []
     if calls == 0 or not details:
@@ -217,7 +220,7 @@ def _group(errand: ToolRequest, report: Json, wall_offset_ns: int, warmup: Json 
         "errors_by_kind": {KINDS.get(name, f"status {name}"): n for name, n in statuses.items()},
         "error_examples": list(report.get("errorDistribution") or {})[:EXAMPLES_MAX],
         "rate_per_s": ok / window_s,
-        "connections_opened": errand.users * (1 if warmup is None else 2),
+        "connections_opened": request.users * (1 if warmup is None else 2),
         "calls_whole_run": before + calls,
         "warmup": {
             "seconds": 0.0 if warmup is None else int(warmup["total"]) / 1e9,
@@ -279,6 +282,83 @@ def _wall_ns(stamp: str) -> int:
     return round(datetime.fromisoformat(stamp).timestamp() * 1e6) * 1000
 
 
-def _duration(seconds: float) -> str:
+def _duration(duration_s: float) -> str:
     """As Go's time.ParseDuration reads it."""
-    return f"{round(seconds * 1e6)}us"
+    return f"{round(duration_s * 1e6)}us"
+
+
+FLAGS = (
+    *("--insecure", "--skipTLS", "--async", "--count-errors", "--enable-compression", "-e"),
+    *("--disable-template-functions", "--disable-template-data", "--skipFirst", "-v", "-h"),
+)
+
+
+class Ghz:
+    """ghz, run by somebody: ``--connections`` HTTP/2 connections for the whole run, shared by
+    ``-c`` workers."""
+
+    name = "ghz"
+
+    def read_options(self, words: list[str], output: str) -> ToolOptions:
+        """Its defaults: 200 calls by 50 workers over one connection."""
+        options = Options.loose(words, FLAGS)
+        users = options.count("-c", "--concurrency") or 50
+        connections = options.count("--connections") or 1
+        rate = options.number("-r", "--rps")
+        names = ("-c", "--concurrency", "--connections", "-n", "--total", "-z", "--duration")
+        timed = options.given("-z", "--duration")
+        calls = options.count("-n", "--total") or 200
+        is_async = options.given("--async")
+        return ToolOptions(
+            connections=connections,
+            users=None if is_async else users,
+            in_flight=None if is_async else -(-users // connections),
+            reuse=True,
+            rate=rate or None,
+            requests=None if timed else calls,
+            options=options.written(*names, "-r", "--rps", "--async"),
+        )
+
+    def read_report(self, output: str) -> ToolReport | None:
+        """Its summary, or its CSV of calls."""
+        requests = whole(r"^\s+Count:\s+(\d+)", output)
+        if requests is None:
+            return _calls(output)
+        good = whole(r"^\s+\[OK\]\s+(\d+) responses", output) or 0
+        shares = {f"p{n}": _time(rf"^\s+{n} % in (.+)$", output) for n in (50, 90, 99)}
+        return ToolReport(
+            requests=requests,
+            failed=requests - good,
+            rate_per_s=number(r"^\s+Requests/sec:\s+([\d.]+)", output),
+            seconds=_time(r"^\s+Total:\s+(.+)$", output),
+            latency_s=times(
+                {
+                    "mean": _time(r"^\s+Average:\s+(.+)$", output),
+                    **shares,
+                    "max": _time(r"^\s+Slowest:\s+(.+)$", output),
+                }
+            ),
+            figure="latency",
+        )
+
+
+def _calls(output: str) -> ToolReport | None:
+    """``-O csv``: a line per call, with its milliseconds, its error and its status."""
+    if not re.search(r"^duration \(ms\),status,error$", output, re.M):
+        return None
+    rows = re.findall(r"^([\d.]+),([^,\n]*),", output, re.M)
+    took = sorted(float(ms) / 1e3 for ms, _ in rows)
+    if not took:
+        return None
+    at = {f"p{n}": took[min(len(took) - 1, len(took) * n // 100)] for n in (50, 90, 99)}
+    return ToolReport(
+        requests=len(took),
+        failed=sum(status != "OK" for _, status in rows),
+        latency_s={"mean": sum(took) / len(took), **at, "max": took[-1]},
+        figure="duration in its CSV",
+    )
+
+
+def _time(pattern: str, output: str) -> float | None:
+    match = re.search(pattern, output, re.M)
+    return seconds(match[1]) if match else None

@@ -38,7 +38,7 @@ class ToolRun:
         return metrics.growth(list(self.steal), start_ns, end_ns)
 
 
-def go(
+def run(
     command: Sequence[str],
     *,
     log: Path,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from wirelab.wrap.tool_report import ToolOptions
+from wirelab.loadtools.tool_report import ToolOptions
 
 REQUESTS_MIN = 20
 """With fewer, nothing is said."""

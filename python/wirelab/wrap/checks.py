@@ -9,6 +9,7 @@ from typing import Any
 
 from wirelab.format.counting import counted, plural
 from wirelab.format.numbers import digits, quantity
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
 from wirelab.process.children import describe_exit
 from wirelab.trial.record import Check
@@ -16,7 +17,6 @@ from wirelab.wrap import comparison
 from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import Pair
 from wirelab.wrap.session import Measured
-from wirelab.wrap.tool_report import ToolOptions, ToolReport
 
 SATURATED = 0.90
 """Share of its cores, or of one core by one thread, from which on a tool is the limit."""

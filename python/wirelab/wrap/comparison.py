@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wirelab.wrap.tool_report import ToolReport
+from wirelab.loadtools.tool_report import ToolReport
 
 OFF = 0.10
 """Allowed distance of a tool's figure from the packets', as a share of the packets'."""

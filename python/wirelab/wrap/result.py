@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from wirelab.loadtools import adapters
 from wirelab.process import metrics
 from wirelab.trial import dissection
 from wirelab.trial.record import Check
-from wirelab.wrap import arrivals, comparison, tools
+from wirelab.wrap import arrivals, comparison
 from wirelab.wrap import checks as judgement
 from wirelab.wrap.checks import Case
 from wirelab.wrap.session import Measured
@@ -50,12 +51,12 @@ def result(measured: Measured) -> Json:
 
 def case_of(measured: Measured) -> Case:
     """What is judged: options and report of a known tool beside the packets."""
-    known = tools.recognise(measured.command)
+    known = adapters.recognise(measured.command)
     asked = told = None
     if known is not None:
         reader, words = known
-        asked = reader.asked(words, measured.ran.output)
-        told = None if measured.ran.cut else reader.told(measured.ran.output)
+        asked = reader.read_options(words, measured.ran.output)
+        told = None if measured.ran.cut else reader.read_report(measured.ran.output)
     return Case(
         measured,
         asked,
@@ -67,7 +68,7 @@ def case_of(measured: Measured) -> Case:
 
 def _tool(measured: Measured) -> Json:
     ran = measured.ran
-    known = tools.recognise(measured.command)
+    known = adapters.recognise(measured.command)
     return {
         "name": known[0].name if known else None,
         "how": ran.how,

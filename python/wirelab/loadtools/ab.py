@@ -3,8 +3,8 @@ from the begin of connecting, and its percentiles are whole milliseconds."""
 
 from __future__ import annotations
 
-from wirelab.wrap.tool_report import ToolOptions, ToolReport
-from wirelab.wrap.tools.words import Options, closes, number, times, whole
+from wirelab.loadtools.parsing import Options, closes, number, times, whole
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 
 SHORT = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:dSq2B:m:Z:f:e:E:"
 
@@ -14,7 +14,7 @@ class ApacheBench:
 
     name = "ab"
 
-    def asked(self, words: list[str], output: str) -> ToolOptions:
+    def read_options(self, words: list[str], output: str) -> ToolOptions:
         """``-c`` users, each on its own connection."""
         options = Options.posix(words, SHORT)
         users = options.count("-c") or 1
@@ -29,7 +29,7 @@ class ApacheBench:
             options=named if keeps else (*named, "no -k"),
         )
 
-    def told(self, output: str) -> ToolReport | None:
+    def read_report(self, output: str) -> ToolReport | None:
         """Its summary."""
         requests = whole(r"^Complete requests:\s+(\d+)", output)
         if requests is None:

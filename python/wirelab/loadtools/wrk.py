@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from wirelab.wrap.tool_report import ToolOptions, ToolReport
-from wirelab.wrap.tools.words import Options, closes, found, number, seconds, times, whole
+from wirelab.loadtools.parsing import Options, closes, found, number, seconds, times, whole
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 
 SHORT = "t:c:d:s:H:T:R:LUvh"
 LONG = (
@@ -20,7 +20,7 @@ class Wrk:
 
     name = "wrk"
 
-    def asked(self, words: list[str], output: str) -> ToolOptions:
+    def read_options(self, words: list[str], output: str) -> ToolOptions:
         """``-c`` connections, shared out evenly among the threads."""
         options = Options.posix(words, SHORT, LONG)
         threads = options.count("-t", "--threads") or 2
@@ -36,7 +36,7 @@ class Wrk:
             options=options.written(*names),
         )
 
-    def told(self, output: str) -> ToolReport | None:
+    def read_report(self, output: str) -> ToolReport | None:
         """Its summary; percentiles with ``--latency``."""
         requests = whole(r"^\s*(\d+) requests in ", output)
         if requests is None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wirelab.wrap.tool_report import ToolOptions, ToolReport
-from wirelab.wrap.tools.words import Options, number, seconds, times, whole
+from wirelab.loadtools.parsing import Options, number, seconds, times, whole
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 
 FLAGS = (
     *("--no-connection-reuse", "--no-vu-connection-reuse", "--discard-response-bodies", "-q"),
@@ -30,7 +30,7 @@ class K6:
 
     name = "k6"
 
-    def asked(self, words: list[str], output: str) -> ToolOptions:
+    def read_options(self, words: list[str], output: str) -> ToolOptions:
         """By its options, its script (as far as that writes them as literals) and the scenario
         that it prints."""
         options = Options.loose(words, FLAGS)
@@ -59,7 +59,7 @@ class K6:
             options=written,
         )
 
-    def told(self, output: str) -> ToolReport | None:
+    def read_report(self, output: str) -> ToolReport | None:
         """Its summary at the end."""
         row = re.search(r"http_req_duration[.\s]*: (.+)$", output, re.M)
         requests = whole(r"http_reqs[.\s]*: (\d+)", output)

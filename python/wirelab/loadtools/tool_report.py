@@ -56,13 +56,13 @@ class ToolReport:
         return {**asdict(self), "latency_s": dict(self.latency_s)}
 
 
-class Reader(Protocol):
+class ToolAdapter(Protocol):
     """One known tool."""
 
     name: str
 
-    def asked(self, words: list[str], output: str) -> ToolOptions:
+    def read_options(self, words: list[str], output: str) -> ToolOptions:
         """What its command line asks for; ``words`` begin behind the program."""
 
-    def told(self, output: str) -> ToolReport | None:
+    def read_report(self, output: str) -> ToolReport | None:
         """What it printed; None where that is not a report."""

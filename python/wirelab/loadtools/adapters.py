@@ -9,14 +9,14 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from wirelab.wrap.tool_report import Reader
-from wirelab.wrap.tools.ab import ApacheBench
-from wirelab.wrap.tools.ghz import Ghz
-from wirelab.wrap.tools.h2load import H2load
-from wirelab.wrap.tools.k6 import K6
-from wirelab.wrap.tools.wrk import Wrk
+from wirelab.loadtools.ab import ApacheBench
+from wirelab.loadtools.ghz import Ghz
+from wirelab.loadtools.h2load import H2load
+from wirelab.loadtools.k6 import K6
+from wirelab.loadtools.tool_report import ToolAdapter
+from wirelab.loadtools.wrk import Wrk
 
-KNOWN: tuple[Reader, ...] = (ApacheBench(), Wrk(), H2load(), Ghz(), K6())
+KNOWN: tuple[ToolAdapter, ...] = (ApacheBench(), Wrk(), H2load(), Ghz(), K6())
 
 STARTERS = frozenset(
     {
@@ -27,7 +27,7 @@ STARTERS = frozenset(
 """Programs that only start another; its name stands somewhere among their words."""
 
 
-def recognise(command: Sequence[str]) -> tuple[Reader, list[str]] | None:
+def recognise(command: Sequence[str]) -> tuple[ToolAdapter, list[str]] | None:
     """The tool that a command runs, itself or by ``sh -c``, ``env``, ``timeout`` and their like,
     and the words behind it; None where none is known."""
     if PurePath(command[0]).name not in STARTERS:
@@ -35,7 +35,7 @@ def recognise(command: Sequence[str]) -> tuple[Reader, list[str]] | None:
     return _first([part for word in command for part in _parts(word)], [])
 
 
-def _first(words: Sequence[str], rest: Sequence[str]) -> tuple[Reader, list[str]] | None:
+def _first(words: Sequence[str], rest: Sequence[str]) -> tuple[ToolAdapter, list[str]] | None:
     """The first of the words that is a tool, and what stands behind it."""
     for place, word in enumerate(words):
         for reader in KNOWN:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from wirelab.wrap.tool_report import ToolOptions, ToolReport
-from wirelab.wrap.tools.words import Options, number, seconds, times
+from wirelab.loadtools.parsing import Options, number, seconds, times
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 
 SHORT = "n:c:t:i:m:w:W:H:p:d:r:T:N:B:D:f:vh"
 LONG = (
@@ -25,7 +25,7 @@ class H2load:
 
     name = "h2load"
 
-    def asked(self, words: list[str], output: str) -> ToolOptions:
+    def read_options(self, words: list[str], output: str) -> ToolOptions:
         """``--rps`` is of each client; ``-r`` opens connections at a rate and is no rate of
         requests."""
         options = Options.posix(words, SHORT, LONG)
@@ -43,7 +43,7 @@ class H2load:
             options=options.written(*names, "-D", "--duration", "--rps", "-r", "--h1"),
         )
 
-    def told(self, output: str) -> ToolReport | None:
+    def read_report(self, output: str) -> ToolReport | None:
         """Its summary."""
         requests = re.search(
             r"^requests: \d+ total, \d+ started, (\d+) done, \d+ succeeded, (\d+) failed, "
