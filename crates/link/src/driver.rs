@@ -37,6 +37,7 @@ impl RunningDriver {
             });
         }
         tun::check()?;
+        // Refused before any device exists.
         scheduling::check_cores(&config.cores)?;
         let (client, server) = (tun::create(&pair.client)?, tun::create(&pair.server)?);
         let failed = || LinkError::during("starting the emulator");

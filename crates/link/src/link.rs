@@ -60,6 +60,7 @@ impl Link {
         let running = RunningDriver::join(driver, &pair, config)?;
         let seen = prepare(&running, &pair, config)?;
         let measured = apply_and_measure(&running, &pair, config, &profile, seed, StopCheck(stop))?;
+        // Measuring used random numbers and counters; the trial begins at the first of both.
         running.start_trial(&profile, seed, config)?;
         let from = driver::traffic(&pair)?;
         let ready = Ready {

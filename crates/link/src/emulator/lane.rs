@@ -135,6 +135,7 @@ impl Lane {
             let Some((due, packet)) = self.waiting.pop(now) else {
                 break;
             };
+            // Unit: nanoseconds. Recorded before the write, whose time is not the emulator's delay.
             self.counters.lateness.record(now - due);
             self.send(packet.bytes())?;
             self.buffers.put_back(packet);
@@ -165,6 +166,7 @@ impl Lane {
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                // The device was empty at this time, so that the next packet comes later.
                 self.since_ns = now_ns();
                 self.buffers.put_back(packet);
                 Ok(false)

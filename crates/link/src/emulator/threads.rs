@@ -68,6 +68,7 @@ impl Emulator {
         failure: Arc<EventFd>,
     ) -> io::Result<Self> {
         let (client, server) = (Arc::new(client), Arc::new(server));
+        // The bare link is measured first; the profile comes with `Command::Begin`.
         let bare = |way| Shaper::new(&Direction::default(), way, 0, &[]);
         let lane = |way, from: &Arc<File>, to: &Arc<File>| {
             Lane::new(way, Arc::clone(from), Arc::clone(to), bare(way))

@@ -48,6 +48,7 @@ pub(crate) fn is_ready(polled: &PollFd) -> bool {
 /// Waits until one of the descriptors is ready, at most so many nanoseconds. A
 /// signal handler may end it early.
 pub(crate) fn wait(polled: &mut [PollFd], timeout_ns: Option<u64>) -> io::Result<()> {
+    // ppoll(2) takes nanoseconds; poll(2) would round to milliseconds.
     let timeout = timeout_ns.map(|ns| Timespec {
         tv_sec: (ns / 1_000_000_000) as i64,
         tv_nsec: (ns % 1_000_000_000) as i64,

@@ -39,6 +39,7 @@ fn open() -> io::Result<File> {
         .custom_flags(libc::O_NONBLOCK)
         .open(DEVICE)?;
     // SAFETY: an all-zero ifreq is valid; the name is shorter than its field.
+    // IFF_NO_PI: no 4-byte header before each packet (Documentation/networking/tuntap.rst).
     let done = unsafe {
         let mut request: libc::ifreq = mem::zeroed();
         for (to, from) in request.ifr_name.iter_mut().zip(INTERFACE.bytes()) {

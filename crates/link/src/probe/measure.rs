@@ -104,6 +104,7 @@ fn loss(pair: &Pair, profile: &Profile, count: u32, stop: StopCheck) -> io::Resu
 fn proportion(lost: usize, n: usize) -> Proportion {
     const Z: f64 = 3.290_526_731_491_7;
     let (count, share) = (n.max(1) as f64, lost as f64 / n.max(1) as f64);
+    // z = 3.29 is the 0.9995 quantile of the normal distribution.
     let squared = Z * Z / count;
     let centre = (share + squared / 2.0) / (1.0 + squared);
     let variance = share * (1.0 - share) / count + squared / count / 4.0;

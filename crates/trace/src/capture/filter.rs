@@ -75,6 +75,8 @@ pub(super) fn nothing() -> Vec<libc::sock_filter> {
 fn versions(link_type: LinkType) -> (Vec<Step>, u32) {
     if link_type == LinkType::ETHERNET {
         let steps = vec![
+            // The EtherType, behind two addresses of 6 bytes. The kernel removes VLAN tags
+            // before the filter runs.
             load(LOAD_HALF, 12),
             test(IS, 0x86DD, To::Ipv6, To::Next),
             test(IS, 0x0800, To::Next, To::Drop),
@@ -82,6 +84,7 @@ fn versions(link_type: LinkType) -> (Vec<Step>, u32) {
         (steps, 14)
     } else {
         let steps = vec![
+            // A raw IP packet: its version is in the upper four bits of the first byte.
             load(LOAD_BYTE, 0),
             load(AND, 0xF0),
             test(IS, 0x60, To::Ipv6, To::Next),

@@ -85,6 +85,7 @@ impl Capture {
         let program = filter::program(interface.link_type, options.port, options.snap_bytes);
         filter::attach(socket.as_fd(), &program).map_err(CaptureError::system("filter"))?;
         if interface.is_loopback {
+            // Available since Linux 4.20; an outgoing packet on loopback is seen again as incoming.
             let on: libc::c_int = 1;
             set_option(socket.as_fd(), libc::PACKET_IGNORE_OUTGOING, &on)
                 .map_err(CaptureError::system("PACKET_IGNORE_OUTGOING"))?;

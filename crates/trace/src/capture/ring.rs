@@ -31,6 +31,7 @@ pub(super) struct Ring {
 impl Ring {
     /// Has the kernel make a ring for a socket, and maps it.
     pub(super) fn map(socket: BorrowedFd<'_>, mib: u32) -> io::Result<Ring> {
+        // Version 3 hands over whole blocks, so that one wakeup serves many small frames.
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
         set_option(socket, libc::PACKET_VERSION, &version)?;
         let block_bytes = BLOCK_BYTES as u32;
@@ -73,6 +74,8 @@ impl Ring {
         mut take: impl FnMut(&Frame<'_>) -> Result<(), E>,
     ) -> Result<bool, E> {
         let status = self.status();
+        // Acquire and Release pair with the kernel's barriers (packet_mmap.rst, "Memory
+        // ordering"): the frames are visible before the status word is.
         if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return Ok(false);
         }
@@ -139,6 +142,7 @@ fn frame(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
     let seconds = word(bytes, offset_of!(Header, tp_sec))?;
     let nanoseconds = word(bytes, offset_of!(Header, tp_nsec))?;
     let captured = word(bytes, offset_of!(Header, tp_snaplen))? as usize;
+    // tp_mac is relative to the frame's own header, and so is tp_next_offset.
     let mac = bytes.get(offset_of!(Header, tp_mac)..)?.first_chunk()?;
     let mac = usize::from(u16::from_ne_bytes(*mac));
     let frame = Frame {

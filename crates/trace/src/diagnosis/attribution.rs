@@ -85,6 +85,8 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     if exchange.ordinal == 0 {
         stalls.extend(flow.handshake.retransmission());
     }
+    // A reply that only the connection's end completes is late until the FIN
+    // (RFC 9112 section 6.3), not until its last byte.
     let reply_way = exchange.caller.opposite();
     stalls.extend(reply::until_close(exchange, flow.ends[reply_way as usize]));
     let asked = request_complete_at(flow, exchange, &stalls);
@@ -96,6 +98,7 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
         &path,
     ));
     stalls.extend(split_writes(flow, exchange));
+    // Invariant of `attribute`: the more specific cause comes first and takes the time.
     stalls.sort_by_key(|stall| (stall.cause, stall.from));
     stalls
 }

@@ -24,6 +24,7 @@ impl Samples {
     /// How far above `shortest` nearly all of them lie, and as much again for each
     /// quarter of their number that is lacking: few show little of what may come.
     fn spread(&self, shortest: u64) -> u64 {
+        // Delayed acknowledgments would look like variation of the path.
         let latest = shortest.saturating_add((shortest / 8).max(IMMEDIATE_NS));
         let mut known = self.ns;
         let known = &mut known[..self.taken.min(SAMPLES)];

@@ -34,6 +34,7 @@ impl Advertisements {
             .back()
             .map_or((0, 0), |last| (last.acknowledged, last.limit));
         let is_new = self.ring.is_empty() || segment.acknowledged > acknowledged;
+        // The right edge of the window: RFC 9293 section 3.4, SND.UNA + SND.WND.
         let limit_now = segment.acknowledged.saturating_add(segment.window);
         if !is_new && limit_now <= limit {
             return false;

@@ -99,6 +99,7 @@ impl Sender {
             Some(offered) => offered.saturating_sub(TIMESTAMPS_OPTION_BYTES).max(1),
             None => DEFAULT_SEGMENT_BYTES,
         };
+        // Linux bounds segments to half the largest window (tcp_bound_to_half_wnd).
         let half_window = self.windows.largest() / 2;
         let full = u64::from(full);
         if half_window == 0 {

@@ -106,6 +106,7 @@ impl Connection {
             return false;
         }
         let peer = &self.directions[direction.opposite() as usize];
+        // SYN cookies: RFC 4987 section 3.6.
         let answers = packet.flags.has(Flags::ACK)
             && peer.saw_syn
             && peer.numbers.base() == Some(packet.acknowledgment.wrapping_sub(1));

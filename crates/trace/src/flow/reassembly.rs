@@ -119,6 +119,8 @@ impl Reassembly {
         if self.waiting.is_empty() && self.acknowledged - self.next == 1 {
             return;
         }
+        // Acknowledged bytes reached the receiver: if they do not appear soon, the capture
+        // lost them, not the network.
         self.packets_since_missing += 1;
         if self.packets_since_missing > REORDERING_PACKETS {
             self.packets_since_missing = 0;

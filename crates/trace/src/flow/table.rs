@@ -136,6 +136,7 @@ impl Flows {
         if self.index.len() >= self.limits.flows {
             self.make_room(observer);
         }
+        // Ids are never reused within 2^32 connections: observers key their state by them.
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1);
         let client = client_of(packet, side);

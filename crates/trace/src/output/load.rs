@@ -28,6 +28,7 @@ impl Moments {
         self.count += 1;
         let off = value - self.mean;
         self.mean += off / self.count as f64;
+        // Welford 1962: the second factor uses the updated mean, which keeps the sum stable.
         self.squares += off * (value - self.mean);
     }
 
@@ -229,6 +230,7 @@ impl LoadMeter {
         if self.levels.len() <= level {
             self.levels.resize(level + 1, 0);
         }
+        // Concurrency is weighted by time, so that Little's law gives the mean latency.
         self.levels[level] += self.now_ns - self.since_ns;
         self.since_ns = self.now_ns;
         self.in_flight = self.in_flight.saturating_add_signed(by);

@@ -156,6 +156,7 @@ impl FieldReader {
             self.payload.truncate(end);
         }
         if head.has(flag::PRIORITY) {
+            // Stream dependency of 4 bytes and a weight of 1 (RFC 9113 section 6.2).
             from += 5;
         }
         let from = from.min(self.payload.len());

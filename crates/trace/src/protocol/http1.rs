@@ -201,6 +201,7 @@ impl Http1 {
         };
         side.partial.clear();
         cursor.unit(Unit::HttpReply(head.status));
+        // Interim replies precede the final one (RFC 9110 section 15.2).
         if head.status < 200 && head.status != 101 {
             // An interim head is no part of the reply: a client that waits for the
             // reply waits on.

@@ -48,6 +48,7 @@ impl Congestion {
     /// The cause of a silence after a flight of that many bytes.
     fn cause(&mut self, flight: u64, full: u64) -> Option<Cause> {
         let grew = flight * 20 >= self.last * 23;
+        // Below 90 % of the earlier largest flight the pause still limits the window.
         let cause = if self.reduced && flight * 10 < self.largest * 9 {
             Some(Cause::IdleRestart)
         } else if grew && (!self.has_lost || self.last > 0)

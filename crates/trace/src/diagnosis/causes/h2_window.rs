@@ -179,6 +179,8 @@ impl FlowControl {
             }
             SETTINGS => {
                 if let Some(initial) = frame.window.map(i64::from) {
+                    // A new initial window changes all open streams by the difference, and may make
+                    // their windows negative (RFC 9113 section 6.9.2).
                     let change = initial - granted.initial;
                     granted.initial = initial;
                     for credit in granted.streams.values_mut() {
@@ -204,6 +206,7 @@ impl FlowControl {
             .find_map(|credit| stall_of(credit, frame.stream, carrier, path));
         own.sent += i64::from(frame.length);
         windows.connection.sent += i64::from(frame.length);
+        // Only DATA is flow-controlled; its padding counts (RFC 9113 section 6.9.1).
         windows.open = Some((frame.stream, carrier.packet));
         stall
     }

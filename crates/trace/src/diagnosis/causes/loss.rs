@@ -117,6 +117,7 @@ impl Losses {
         let Some(first) = sender.unacknowledged.get_mut(place) else {
             return false; // acknowledged before
         };
+        // Its acknowledgment no longer measures a round trip (Karn and Partridge 1987).
         first.is_retransmitted = true;
         let (from, packet) = (first.at, first.packet);
         let waited = segment.at_ns.saturating_sub(from);
@@ -125,6 +126,8 @@ impl Losses {
         if is_soon || is_full || place > 0 || sender.windows.is_closed() {
             return false;
         }
+        // A receiver without buffer space discards what is sent beyond it
+        // its window; that is no loss of the network.
         let into_full_window = sender.advertisements.limit() < next + sender.full_segment();
         let stall = Stall {
             cause: Cause::DataRetransmission,

@@ -28,6 +28,8 @@ pub(crate) fn stall(sender: &Sender, gap: &Gap, path: &Path) -> Option<Stall> {
     if !sender.windows.is_scaled || gap.ns() < (path.round_trip() * 2 / 5).max(SHORTEST_NS) {
         return None;
     }
+    // Avoidance of silly windows: a sender waits until a full segment fits
+    // (RFC 1122 section 4.2.3.4).
     let needed = gap.after.offset + gap.after.bytes().min(sender.full_segment());
     let opened = sender.advertisements.allowing(needed)?;
     let known = opened.at + sender_rtt;
