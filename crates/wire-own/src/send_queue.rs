@@ -51,6 +51,7 @@ impl<H: AsRef<[u8]>> SendQueue<H> {
     /// Messages of which no byte has come out.
     #[must_use]
     pub fn unstarted(&self) -> usize {
+        // Only the first message can have been started: they leave in order.
         let begun = self.queue.front().is_some_and(|outgoing| outgoing.head_out);
         self.queue.len() - usize::from(begun)
     }
@@ -94,6 +95,8 @@ impl<H: AsRef<[u8]>> SendQueue<H> {
         };
         let begun = self.queue[place].head_out;
         if begun {
+            // A started message must be sent to its end, or the peer loses the message
+            // boundaries.
             self.queue[place].call = None;
         } else {
             self.queue.remove(place);
@@ -108,6 +111,7 @@ impl<H: AsRef<[u8]>> SendQueue<H> {
             if !outgoing.head_out {
                 out.extend_from_slice(outgoing.head.as_ref());
                 outgoing.head_out = true;
+                // The head goes out alone; the body is the next send.
                 if self.split_writes && !outgoing.body.is_empty() {
                     return true;
                 }

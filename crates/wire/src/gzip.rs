@@ -29,7 +29,7 @@ const MAGIC: [u8; 2] = [0x1F, 0x8B];
 #[must_use]
 pub fn compress(bytes: &[u8]) -> Vec<u8> {
     let mut compressed = Vec::with_capacity(bytes.len() / 2 + 64);
-    // Level 6 is zlib's default and what nginx and Go servers compared here use.
+    // Level 6 is zlib's default.
     GzEncoder::new(bytes, Compression::new(6))
         .read_to_end(&mut compressed)
         .expect("reading from memory does not fail");

@@ -49,7 +49,7 @@ pub fn decompress(input: &[u8], limit: usize) -> Result<Vec<u8>, ZstdError> {
     }
     let mut decoder = Decoder::with_buffer(input).map_err(|error| error_of(&error))?;
     decoder
-        // Without this bound a frame header of a few bytes could demand a window of 2 GiB.
+        // The library's own bound is 128 MiB, which a frame header of a few bytes can demand.
         .window_log_max(WINDOW_LOG_MAX)
         .map_err(|error| error_of(&error))?;
     let mut content = Vec::new();

@@ -59,6 +59,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.reader.ulong()? {
+            // contracts/README.md maps optional to a sequence of at most one item.
             0 => visitor.visit_none(),
             1 => visitor.visit_some(self),
             count => Err(Error::Optional {

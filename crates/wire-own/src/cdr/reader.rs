@@ -97,6 +97,7 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn align(&mut self, size: usize) {
         self.pad(size);
+        // Several fragments may be empty and break at the same place.
         while let [first, later @ ..] = self.breaks
             && first.at <= self.at
         {
@@ -108,6 +109,7 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn pad(&mut self, size: usize) {
+        // Sizes are powers of two, so that the mask is the remainder.
         let padding = self.at.wrapping_add(self.shift).wrapping_neg() & (size - 1);
         let padded = (self.at + padding).min(self.input.len());
         // Padding does not reach over a break.
@@ -167,6 +169,7 @@ impl<'a> Reader<'a> {
     pub fn length(&mut self, least: usize) -> Result<usize, Error> {
         let length = self.ulong()?;
         let rest = self.rest();
+        // A count is refused before memory for its items is taken.
         if length as usize > rest / least.max(1) {
             return Err(Error::Length {
                 at: self.at - 4,
@@ -200,6 +203,7 @@ impl<'a> Reader<'a> {
         if *last != 0 {
             return Err(fault(StringFault::NoNul));
         }
+        // Section 9.3.2.7: NUL terminates a string and cannot be in it.
         if memchr::memchr(0, text).is_some() {
             return Err(fault(StringFault::InnerNul));
         }

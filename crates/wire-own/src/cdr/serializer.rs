@@ -71,6 +71,7 @@ impl<'w, 'a> ser::Serializer for Serializer<'w, 'a> {
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Error> {
+        // Optional fields are sequences: one item follows.
         self.writer.ulong(1);
         value.serialize(self)
     }
@@ -219,6 +220,7 @@ impl ser::SerializeStruct for Items<'_, '_> {
 
     /// Only an absent optional field is ever skipped.
     fn skip_field(&mut self, _: &'static str) -> Result<(), Error> {
+        // serde skips absent fields; CDR has no names, so that the place must be filled.
         self.0.ulong(0);
         Ok(())
     }

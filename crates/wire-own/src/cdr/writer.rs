@@ -46,6 +46,7 @@ impl<'a> Writer<'a> {
     #[inline]
     pub fn align(&mut self, size: usize) {
         let place = self.out.len().wrapping_add(self.shift);
+        // Padding octets are undefined (section 9.3.1); zeros make the bytes reproducible.
         let padding = place.wrapping_neg() & (size - 1);
         self.out.extend_from_slice(&[0; 8][..padding]);
     }

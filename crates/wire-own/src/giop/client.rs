@@ -118,6 +118,8 @@ impl Giop {
         let Stage::Prefix { bytes, filled } = &mut self.stage else {
             return Ok(0);
         };
+        // CloseConnection and MessageError are a header alone, so that it is parsed before the
+        // id.
         let due = if *filled < HEADER_BYTES {
             HEADER_BYTES
         } else {
@@ -181,6 +183,7 @@ impl Giop {
         self.stage = Stage::Content {
             id,
             last: !header.more,
+            // The request id, four bytes, has been read; `check_reply` proved that it is there.
             left: header.size as usize - 4,
         };
         let is_fragment = header.kind == Kind::Fragment;
@@ -195,6 +198,7 @@ impl Giop {
                 }
                 _ => Err(unexpected_reply(header.kind, id)),
             },
+            // The server may have replied before the CancelRequest arrived (section 9.4.4).
             None if self.cancelled.contains(&id) => Ok(()),
             None => Err(unexpected_reply(header.kind, id)),
         }
@@ -254,6 +258,7 @@ impl Giop {
         self.closing = true;
         for pending in self.pending.drain(..) {
             let failure = match (failure, pending.reply) {
+                // A reply that has begun proves that the request was processed.
                 (Failure::Closed | Failure::Unprocessed, Some(_)) => Failure::Truncated,
                 _ => failure.clone(),
             };
@@ -302,6 +307,7 @@ impl Session for Giop {
         debug_assert!(self.capacity() > 0, "send beyond capacity");
         self.used = true;
         let id = self.next_id;
+        // Ids must differ only among the requests in flight (CORBA 3.3-2, 9.4.2.1).
         self.next_id = self.next_id.wrapping_add(1);
         let head = self.heads.of(request, &self.options, id);
         let body = Arc::clone(&request.body);
@@ -353,6 +359,7 @@ impl Session for Giop {
             return true;
         };
         if self.send_queue.cancel(call) {
+            // The first request carried the code sets and was never sent.
             if id == 0 {
                 self.heads.resend_code_sets();
             }

@@ -61,6 +61,7 @@ pub(super) fn parse(text: &str) -> Result<Corbaloc, CorbalocError> {
     if object_key.is_empty() {
         return Err(CorbalocError::NoKey);
     }
+    // Checked before the key is copied for each address.
     let keys = names.split(',').count() * (object_key.len() + PROFILE_BYTES);
     if names.len() + keys > BYTES_MAX {
         return Err(CorbalocError::Long);
@@ -80,9 +81,11 @@ pub(super) fn parse(text: &str) -> Result<Corbaloc, CorbalocError> {
 }
 
 fn address(text: &str) -> Option<Address> {
+    // Section 7.6.10.3: `:` alone abbreviates `iiop:`.
     let rest = text.strip_prefix("iiop:").or(text.strip_prefix(':'))?;
     let (version, rest) = match rest.split_once('@') {
         Some((version, rest)) => (numbers(version)?, rest),
+        // The version defaults to 1.0 (section 7.6.10.3).
         None => ((1, 0), rest),
     };
     let (host, port) = host_and_port(rest)?;

@@ -76,9 +76,11 @@ impl Deframer {
         if self.filled < HEADER_BYTES {
             return Ok(false);
         }
+        // The prefix is free for the next header from here on.
         self.filled = 0;
         let header = MessageHeader::parse(&self.prefix)?;
         self.check(&header)?;
+        // The announced size is not trusted: memory follows the bytes that come.
         let content = Vec::with_capacity(RESERVED_BYTES_MAX.min(header.size as usize));
         self.current = Some((header, content));
         Ok(true)
@@ -91,6 +93,7 @@ impl Deframer {
                 found: format!("{:?}", header.kind),
             });
         }
+        // Fragments of all open messages share one bound.
         let open: usize = self.open.iter().map(|open| open.content.bytes.len()).sum();
         if open + header.size as usize > MESSAGE_BYTES_MAX {
             return Err(ProtocolError {
@@ -125,6 +128,7 @@ impl Deframer {
         }
         if header.kind == Kind::CancelRequest {
             let id = request_id(header.order, &bytes);
+            // The client gave up a request whose fragments have not all come.
             self.open.retain(|open| open.id.is_none() || open.id != id);
         }
         let content = Content {
@@ -138,6 +142,7 @@ impl Deframer {
             return Ok(Some(content));
         }
         let id = match header.version {
+            // Only 1.2 repeats the request id in every Fragment (section 9.4.9).
             Version::V12 => request_id(header.order, &content.bytes),
             Version::V10 | Version::V11 => None,
         };
@@ -191,6 +196,7 @@ impl Deframer {
 impl Open {
     fn append(&mut self, bytes: &[u8]) {
         self.fragments += 1;
+        // GIOP 1.1: content of a Fragment is aligned from that Fragment's own header.
         if self.id.is_none() {
             self.content.breaks.push(Break {
                 at: self.content.bytes.len(),

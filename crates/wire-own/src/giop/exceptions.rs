@@ -26,6 +26,7 @@ impl UserException {
     pub fn parse(order: ByteOrder, body: &[u8]) -> Result<UserException, Error> {
         let mut reader = Reader::new(order, body, 0);
         let id = reader.string()?.to_owned();
+        // Members of other exceptions are unknown here and stay unread.
         let message = if id.ends_with("/ApplicationError:1.0") {
             Some(cdr::from_reader(reader)?)
         } else {

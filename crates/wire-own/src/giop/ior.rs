@@ -130,6 +130,7 @@ impl IiopProfile {
             object_key: reader.octets()?.to_owned(),
             components: Vec::new(),
         };
+        // IIOP 1.0 profiles end behind the object key (section 9.7.2).
         if version >= (1, 1) {
             for _ in 0..reader.length(TAGGED_BYTES_MIN)? {
                 profile.components.push(Component {
@@ -190,6 +191,7 @@ impl Ior {
             .get(..4)
             .filter(|head| head.eq_ignore_ascii_case("IOR:"));
         let digits = digits.map(|_| &text[4..]).ok_or(IorError::Scheme)?;
+        // Section 7.6.9: every octet is two digits, the high nibble first.
         if digits.len() > DIGITS_MAX || !digits.len().is_multiple_of(2) {
             return Err(IorError::Digits);
         }

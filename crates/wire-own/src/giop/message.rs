@@ -120,11 +120,13 @@ impl MessageHeader {
             rule,
             found: excerpt(bytes),
         };
+        // Magic, version (2 octets), flags, message type, size: section 9.4.1.
         if [g, i, o, p] != *MAGIC {
             return Err(refuse("a message begins with GIOP (CORBA 3.3-2, 9.4.1)"));
         }
         let version =
             Version::of(major, minor).ok_or(refuse("GIOP 1.0, 1.1 or 1.2 (CORBA 3.3-2, 9.4.1)"))?;
+        // In 1.0 the octet is a boolean, the byte order.
         let meaningful = if version == Version::V10 { 1 } else { 1 | MORE };
         if flags & !meaningful != 0 {
             return Err(refuse("reserved flags are 0 (CORBA 3.3-2, 9.4.1)"));
@@ -162,6 +164,7 @@ impl MessageHeader {
             );
         }
         let length = HEADER_BYTES + self.size as usize;
+        // Keeps the alignment of 8-byte primitives across fragments.
         if self.more && self.version == Version::V12 && !length.is_multiple_of(8) {
             return refuse(
                 "fragments but the last are multiples of 8 bytes in GIOP 1.2 \
@@ -204,11 +207,13 @@ pub(super) fn write_message(
         size: 0,
     };
     out.extend_from_slice(&header.bytes());
+    // A failed message leaves the buffer as it was.
     if let Err(error) = content(out) {
         out.truncate(start);
         return Err(error);
     }
     let size = out.len() - start - HEADER_BYTES;
+    // The size is known only now, so that the header is written twice.
     header.size = u32::try_from(size).map_err(|_| crate::cdr::Error::TooLong(size))?;
     out[start..start + HEADER_BYTES].copy_from_slice(&header.bytes());
     Ok(())
@@ -240,6 +245,7 @@ pub fn fragment(message: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
     if message.len() <= bytes_max || !fragmentable || header.version != Version::V12 {
         return whole;
     }
+    // Request and Reply of GIOP 1.2 begin with the request id.
     let (id, _) = content.split_at(4);
     let (first, rest) = message.split_at(bytes_max);
     let mut messages = vec![first.to_vec()];

@@ -87,6 +87,7 @@ pub fn check_request(request: &Request) -> Result<(), RequestError> {
         return Err(RequestError::Operation(request.path.clone()));
     }
     let body = request.body.len();
+    // 256 bytes are for the fixed fields, the code sets and padding.
     if body > MESSAGE_BYTES_MAX - KEY_BYTES_MAX - OPERATION_BYTES_MAX - 256 {
         return Err(RequestError::TooLong(body));
     }

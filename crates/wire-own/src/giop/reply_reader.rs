@@ -60,6 +60,7 @@ impl ReplyReader {
                 "a Fragment of a message that is complete".to_owned(),
             );
         }
+        // A change of order within a message would leave its numbers ambiguous.
         if header.order != self.order {
             return refuse(
                 "all fragments have the byte order of the first (CORBA 3.3-2, 9.4.9)",
@@ -234,6 +235,7 @@ impl ReplyHead {
         let mut used = 0;
         loop {
             used += self.pass_over(&chunk[used..]);
+            // The header is complete; what follows is padding and the body.
             if self.skip == 0 && self.contexts_left == 0 && self.status.is_some() {
                 return Ok((used, self.status));
             }
@@ -273,6 +275,7 @@ impl ReplyHead {
         if self.status.is_some() {
             self.contexts_left -= 1;
             // The next context is aligned to 4; behind the last nothing is.
+            // A context's data is an octet sequence of any length.
             let padding = if self.contexts_left == 0 {
                 0
             } else {

@@ -148,6 +148,7 @@ impl ReplyTo {
         write_message(out, self.version, self.order, Kind::Reply, |out| {
             let mut writer = Writer::new(self.order, out, 12);
             match self.version {
+                // 1.2 moved the service contexts behind the status; 0 is their count.
                 Version::V12 => [self.id, status as u32, 0],
                 Version::V10 | Version::V11 => [0, self.id, status as u32],
             }

@@ -31,6 +31,7 @@ impl HeaderCache {
     /// The header of `request` as number `id`, up to where its body begins.
     /// The connection's first also carries the code sets.
     pub(super) fn of(&mut self, request: &Request, options: &Options, id: u32) -> Vec<u8> {
+        // Section 7.10.2.6: negotiated once per connection, in its first request.
         let first = !self.code_sets_sent;
         self.code_sets_sent = true;
         let mut known = self.known.iter();
@@ -80,11 +81,13 @@ fn write_fields(
     let mut writer = Writer::new(options.byte_order, out, HEADER_BYTES);
     writer.ulong(0);
     writer.octet(WITH_TARGET);
+    // Three reserved octets follow response_flags (section 9.4.2.1).
     writer.raw(&[0; 3]);
     writer.short(KEY_ADDR);
     writer.octets(&options.object_key)?;
     writer.string(&request.path)?;
     service_contexts::write(&mut writer, code_sets)?;
+    // Section 9.4.2.2: only a body is aligned to 8.
     if !request.body.is_empty() {
         writer.align(8);
     }

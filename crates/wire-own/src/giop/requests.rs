@@ -116,6 +116,7 @@ fn reader<'a>(order: ByteOrder, content: &'a [u8], breaks: &'a [Break]) -> Reade
 impl Content {
     /// The parsed message. Kinds that only servers send were refused before.
     pub(super) fn parse(self) -> ClientMessage {
+        // Kept outside of the result, so that an error can still be answered.
         let mut id = None;
         let parsed = match self.kind {
             Kind::CloseConnection => Ok(ClientMessage::CloseConnection),
@@ -207,6 +208,7 @@ impl Content {
         }
         let object_key = reader.octets()?.to_owned();
         let operation = reader.string()?.to_owned();
+        // `requesting_principal`, deprecated since GIOP 1.2.
         let _principal = reader.octets()?;
         Ok(Request {
             reply_to: self.reply_to(id),
@@ -232,6 +234,7 @@ impl Content {
 /// profile or a whole reference that contains it.
 fn target(reader: &mut Reader<'_>) -> Result<Vec<u8>, Error> {
     let profile = match reader.ushort()? {
+        // KeyAddr, ProfileAddr and ReferenceAddr are 0, 1 and 2.
         0 => return Ok(reader.octets()?.to_owned()),
         1 => Ior::read_profile(reader)?,
         2 => {

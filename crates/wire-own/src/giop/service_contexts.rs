@@ -67,6 +67,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Option<CodeSets>, Error> {
     for _ in 0..reader.length(CONTEXT_BYTES_MIN)? {
         let number = reader.ulong()?;
         let data = reader.octets()?;
+        // Unknown contexts are ignored, as section 9.7 allows.
         if number == CODE_SETS {
             code_sets = Some(CodeSets::parse(data)?);
         }

@@ -15,6 +15,7 @@ pub fn find_illegal(text: &str) -> Option<(usize, u32)> {
 
 /// Whether a byte occurs that only an illegal character may hold.
 fn may_hold_illegal(bytes: &[u8]) -> bool {
+    // 128 bytes fill four AVX2 or eight SSE2 registers, 16 one SSE2 register.
     let (blocks, rest) = bytes.as_chunks::<128>();
     let (chunks, rest) = rest.as_chunks::<16>();
     let suspect = |b: &u8| is_suspect(*b) & !matches!(b, b'\t' | b'\n' | b'\r');
@@ -36,6 +37,7 @@ fn has_suspect<const N: usize>(bytes: &[u8; N]) -> bool {
 
 #[inline]
 fn is_suspect(byte: u8) -> bool {
+    // U+FFFE and U+FFFF are EF BF BE and EF BF BF in UTF-8.
     (byte < b' ') | (byte == 0xEF)
 }
 
@@ -97,6 +99,7 @@ pub fn split_name(name: &str) -> Option<(&str, &str)> {
         match CLASSES[usize::from(byte)] {
             Class::Start => begins = false,
             Class::Inner if !begins => {}
+            // Namespaces in XML 1.0, production 7: one colon at most, with a name on each side.
             Class::Colon if !begins && colon.is_none() => {
                 colon = Some(at);
                 begins = true;

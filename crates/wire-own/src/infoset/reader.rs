@@ -108,6 +108,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     #[inline]
     fn check_namespace(&mut self, element: &Element<'de>) -> Result<(), Box<Error>> {
         match self.matched {
+            // The same declaration gives the same slice, so that comparing addresses is enough.
             Some(met) if std::ptr::eq(met, element.namespace) => Ok(()),
             _ => self.check_written_namespace(element),
         }
@@ -126,6 +127,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     /// Whether the open element has `xsi:nil`.
     #[inline]
     fn is_nil(&self, element: &Element<'de>) -> Result<bool, Box<Error>> {
+        // Attributes are searched only where one can matter.
         if !element.has_value_attribute {
             return Ok(false);
         }
@@ -160,6 +162,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
         if self.source.child()?.is_some() {
             return Err(Error::syntax(element.offset, "an href next to content").into());
         }
+        // References out of the document are refused: they would make the reader fetch.
         let Some(id) = href.strip_prefix('#') else {
             let fault = "leads out of the document";
             let id = href.into_owned();
@@ -230,6 +233,7 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
             let Some(element) = &self.field else {
                 return Ok(None);
             };
+            // XML Schema part 1, section 2.6.2: `xsi:nil` stands for an absent value.
             if !self.reader.is_nil(element)? {
                 let name = de::value::BorrowedStrDeserializer::new(element.local);
                 return seed.deserialize(name).map(Some);
@@ -352,6 +356,7 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Box<Error>> {
+        // The newtype's name marks bytes, which are text in XML.
         if name != wirelab_contract::BASE64_BINARY {
             return visitor.visit_newtype_struct(self);
         }

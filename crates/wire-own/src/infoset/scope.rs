@@ -60,6 +60,7 @@ impl<'de> Scope<'de> {
                 "the prefixes xml and xmlns are reserved",
             ));
         }
+        // Namespaces in XML 1.0, section 2.2: only the default namespace can be undeclared.
         if namespace.is_empty() && !prefix.is_empty() {
             return Err(Error::syntax(offset, "a prefix must stand for a namespace"));
         }
@@ -109,6 +110,7 @@ impl<'de> Scope<'de> {
 
     fn changed(&mut self) {
         self.changes += 1;
+        // Looked up once per change instead of once per element.
         self.default = self.find("").unwrap_or_default();
         self.has_xsi = self.find("xsi").is_some();
     }

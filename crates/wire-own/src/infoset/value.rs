@@ -33,6 +33,7 @@ pub fn integer<I: FromStr + TryFrom<i64>>(
         Text::Int(number) => I::try_from(*number).map_err(|_| wrong(expected, &number.to_string())),
         Text::Bool(value) => Err(wrong(expected, &value.to_string())),
         Text::Str(text) => {
+            // Signs, leading zeros beyond 19 digits and white space take the slow path.
             let plain = plain_digits(text.as_bytes()).and_then(|n| I::try_from(n).ok());
             if let Some(number) = plain {
                 return Ok(number);
@@ -85,6 +86,7 @@ fn of_eight_digits(digits: [u8; 8]) -> Option<u64> {
     if (ones | beyond_nine) & HIGH != 0 {
         return None;
     }
+    // Neighbours are combined pairwise: 8 digits in three multiplications.
     let pairs = (ones * 10 + (ones >> 8)) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
     Some((fours * 10_000 + (fours >> 32)) & 0xFFFF_FFFF)

@@ -173,6 +173,7 @@ impl<S: Sink> Writer<'_, S> {
         if self.shape != Shape::Encoded {
             return None;
         }
+        // SOAP-ENC:arrayType must name the type of the items, known from the first.
         if self.array.is_some() {
             self.describe_array(Kind::Simple(kind.name));
         }
@@ -209,6 +210,7 @@ impl<S: Sink> Writer<'_, S> {
 
     /// Declares `ns` on the element that has just begun, if a type needs it.
     fn declare(&mut self, kind: Kind) -> bool {
+        // Declared once on the outermost element that needs it.
         let declares = matches!(kind, Kind::Struct(_)) && !self.declared;
         if declares {
             self.sink.plain_attribute("xmlns:ns", self.namespace);
@@ -380,6 +382,7 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         }
         Ok(Items {
             writer,
+            // The mapping's name for items of a wrapped list.
             item: if wrapped { "item" } else { name },
             list: wrapped.then_some(name),
             declared_before,

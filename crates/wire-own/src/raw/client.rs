@@ -67,6 +67,7 @@ impl Raw {
         if self.input_ignored {
             return Ok(());
         }
+        // Calls whose message is still queued cannot have been processed.
         let sent = self.pending.len() - self.send_queue.len();
         let ended = count.checked_sub(self.processed);
         let Some(ended) = ended.filter(|ended| self.options.one_way && *ended <= sent as u64)
@@ -106,6 +107,7 @@ impl Raw {
 
     fn head(&self, call: CallId, length: usize, replies: &mut impl Replies) {
         let head = Head {
+            // The common head of all protocols needs a status; raw has none.
             status: 200,
             content_length: Some(length as u64),
             ..Head::default()
@@ -133,6 +135,7 @@ impl Raw {
         };
         self.first_byte_reported = false;
         // A reply that overtakes its own request: the rest is still sent.
+        // The body of a request that was answered early is still sent, for the boundaries.
         self.send_queue.cancel(call);
         replies.end(call, End::default());
         self.closing |= self.options.close;

@@ -56,6 +56,7 @@ impl Frames {
         let Some(left) = &mut self.left else {
             return self.length(input);
         };
+        // An empty content ends without a byte of its own.
         if *left == 0 {
             *self = Frames::default();
             return Ok(Some(Piece::End));
@@ -75,6 +76,7 @@ impl Frames {
                     self.left = Some(self.length);
                     return Ok(Some(Piece::Start(self.length)));
                 }
+                // One spelling per length: leading zeros are refused.
                 b'0'..=b'9' if self.digits < DIGITS_MAX && !self.leads_with_zero() => {
                     self.digits += 1;
                     self.length = self.length * 10 + usize::from(byte - b'0');
@@ -87,6 +89,7 @@ impl Frames {
                     });
                 }
             }
+            // Checked at every digit, so that the number cannot overflow.
             if self.length > CONTENT_BYTES_MAX {
                 return Err(ProtocolError {
                     rule: "a message stays within the largest size accepted",
@@ -173,6 +176,7 @@ impl Deframer {
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Vec<u8>>, ProtocolError> {
         while let Some(piece) = self.frames.next(input)? {
             match piece {
+                // The announced length is not trusted: memory follows the bytes that come.
                 Piece::Start(length) => self.content.reserve(length.min(RESERVED_BYTES_MAX)),
                 Piece::Content(bytes) => self.content.extend_from_slice(bytes),
                 Piece::End => return Ok(Some(std::mem::take(&mut self.content))),

@@ -26,6 +26,7 @@ impl Record {
 
     fn parse(bytes: [u8; RECORD_BYTES]) -> Result<Record, ProtocolError> {
         let [a, b, c, d, count @ ..] = bytes;
+        // Four bytes on the wire, of which a port fills two.
         let port = u32::from_be_bytes([a, b, c, d]);
         let port = u16::try_from(port).map_err(|_| ProtocolError {
             rule: "a record begins with a TCP port (contracts/README.md, Raw)",

@@ -128,6 +128,7 @@ fn open_root<'de>(source: &mut impl Source<'de>) -> Result<Version, EnvelopeErro
     let Some(root) = source.child()? else {
         unreachable!("no element is open before the root");
     };
+    // Another namespace of an Envelope is VersionMismatch, another root a client error.
     if root.local != "Envelope" {
         return Err(root.unexpected("Envelope").into());
     }
@@ -150,6 +151,7 @@ fn read_header<'de>(
             name: block.local,
             must_understand: must_understand(source, version)?,
         });
+        // Other blocks are recorded by name, so that mustUnderstand can be checked.
         if block.is(WSSE, "Security") {
             token = security::read_block(source)?;
         } else {

@@ -48,6 +48,7 @@ impl FaultCode {
     /// The code of a name; SOAP 1.1 allows refinements after a dot.
     fn of_name(name: &str, version: Version) -> Self {
         let general = match version {
+            // Section 4.4.1: `Client.Authentication` is a Client fault.
             Version::V11 => name.split('.').next().unwrap_or(name),
             Version::V12 => name,
         };
@@ -78,6 +79,7 @@ impl Fault {
     #[must_use]
     pub fn status(&self, version: Version) -> u16 {
         match (version, &self.code) {
+            // SOAP 1.1 section 6.2 demands 500 for every fault.
             (Version::V12, FaultCode::Client) => 400,
             _ => 500,
         }
@@ -176,6 +178,7 @@ fn read_code<'de>(source: &mut impl Source<'de>, version: Version) -> Result<Fau
             Step::Text(text) => {
                 written.push_str(&text.into_str());
                 let (prefix, _) = parts(&written);
+                // After the element has ended its declarations are out of scope.
                 namespace = source.namespace(prefix);
             }
             Step::Open(element) => return Err(element.unexpected("text")),

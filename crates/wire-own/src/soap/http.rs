@@ -67,6 +67,7 @@ impl ContentType {
                 return Some(ContentType { version, action });
             }
             let (name, value, behind) = parameter(after.trim_start())?;
+            // RFC 9110 section 8.3.2: charset names are case-insensitive.
             if name.eq_ignore_ascii_case("charset") && !value.eq_ignore_ascii_case("utf-8") {
                 return None;
             }
@@ -93,6 +94,7 @@ fn parameter(text: &str) -> Option<(&str, String, &str)> {
     while let Some((at, c)) = characters.next() {
         match c {
             '"' => return Some((name.trim(), value, &quoted[at + 1..])),
+            // quoted-pair of RFC 9110 section 5.6.4.
             '\\' => value.push(characters.next()?.1),
             other => value.push(other),
         }

@@ -103,6 +103,7 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
         child: [&str; 2],
     ) -> Result<(), Error> {
         let namespace = operation.contract().namespace();
+        // SOAP 1.1 section 7.1 leaves the namespace of the rpc element to the writer.
         let namespaces: &[&str] = match format.style() {
             Style::Literal | Style::Rpc => &[namespace],
             Style::Encoded => &["", namespace],
@@ -120,6 +121,7 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
     /// elements may follow that were referred to.
     fn end(mut self, style: Style) -> Result<(), Error> {
         while let Some(beside) = self.source.child()? {
+            // Independent elements of SOAP 1.1 section 5.2.1.
             let referred = style == Style::Encoded && self.source.attribute("", "id")?.is_some();
             if !referred {
                 return Err(beside.unexpected("the end of the body"));

@@ -65,6 +65,7 @@ fn read_token<'de>(source: &mut impl Source<'de>) -> Result<Option<UsernameToken
     while let Some(child) = source.child()? {
         if child.is(WSSE, "Username") {
             username = Some(source.text()?.into_str().into_owned());
+        // Digests need a nonce and a clock, which no contract here has.
         } else if child.is(WSSE, "Password") && is_text(source)? {
             password = Some(source.text()?.into_str().into_owned());
         } else {

@@ -115,6 +115,7 @@ fn body<M: Message, S: Sink>(
     match format.style() {
         Style::Literal => write_root(sink, name, namespace, content),
         Style::Rpc => {
+            // WS-I Basic Profile 1.1, R2735: part accessors of rpc/literal are in no namespace.
             let name = ["w:", name, rest].concat();
             sink.open(&name);
             sink.plain_attribute("xmlns:w", namespace);

@@ -67,6 +67,7 @@ fn integer(text: &str) -> Option<Atom> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = match digits.as_bytes() {
         [b'0'] => text.len() == 1,
+        // i64 has at most 19 digits; the parse below decides at the edge.
         [b'1'..=b'9', rest @ ..] => rest.len() < 19 && rest.iter().all(u8::is_ascii_digit),
         _ => false,
     };
@@ -119,6 +120,7 @@ fn month_days(year: i64, month: i64) -> i64 {
 /// Days from 0001-01-01 to the first day of a year.
 fn days_before_year(year: i64) -> i64 {
     let past = year - 1;
+    // Leap days of the proleptic Gregorian calendar.
     past * 365 + past / 4 - past / 100 + past / 400
 }
 

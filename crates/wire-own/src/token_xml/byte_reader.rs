@@ -45,6 +45,7 @@ impl<'i> ByteReader<'i> {
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let group = u64::from(byte & 0x7F);
+            // The tenth group holds bit 63 only; a last group of 0 would be a longer spelling.
             if shift == 63 && group > 1 || shift > 0 && byte == 0 {
                 break;
             }

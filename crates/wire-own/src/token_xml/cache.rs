@@ -163,6 +163,7 @@ impl<P: Copy> Cache<P> {
             let number = self.dictionary.fixed.len() + self.hand;
             self.hand = (self.hand + 1) % self.dictionary.entries;
             let entry = &mut self.entries[number];
+            // Second chance: an entry used since the hand's last visit stays.
             if !std::mem::take(&mut entry.used) {
                 return number;
             }
@@ -185,6 +186,7 @@ impl<P: Copy> Cache<P> {
             Some(old) => {
                 self.evicted_bytes += old.length as usize;
                 *old = entry;
+                // Compaction at half waste keeps the cost per insertion constant.
                 if self.evicted_bytes > (self.characters.len() - self.fixed) / 2 {
                     self.compact();
                 }
@@ -266,6 +268,7 @@ impl Index {
     /// as used from now on.
     #[inline(always)]
     pub(super) fn predicted(&mut self, text: &str) -> Option<usize> {
+        // A document repeats the order of its names, so that one comparison mostly suffices.
         let likely = usize::from(self.cache.entries[self.last].note.follower);
         if !self.cache.is(likely, text) {
             return None;

@@ -42,6 +42,7 @@ impl<'de> Cursor<'de> {
     /// attributes, as nearly all are.
     #[inline(always)]
     fn fast_path_child(&mut self) -> Option<Element<'de>> {
+        // Lookahead of one item tells whether attributes follow.
         let [Item::Open(name), next, ..] = self.document.items.get(self.at..)? else {
             return None;
         };

@@ -240,6 +240,7 @@ impl Reading<'_> {
             return Err(self.limit("elements within elements", DEPTH_MAX));
         }
         self.depth += 1;
+        // `<name></name>`: five characters of markup.
         self.expanded += 2 * name.bytes() + 5;
         self.attributes = 0;
         self.state = State::Tag;
@@ -259,6 +260,7 @@ impl Reading<'_> {
             return Err(self.misplaced("an attribute stands twice"));
         }
         self.attributes += 1;
+        // ` name=""`: four characters of markup.
         self.expanded += name.bytes() + 4;
         self.state = State::Value;
         self.document.items.push(Item::Attribute(name));
@@ -326,6 +328,7 @@ impl Reading<'_> {
         };
         let kept = self.document.keep_name(name, prefix);
         let place = self.place(kept);
+        // Both ends insert at the same token, which keeps their numbers equal.
         self.decoder.names.insert(name, place);
         Ok(kept)
     }

@@ -115,6 +115,7 @@ impl Document {
                     sink.attribute(self.name(*name), &value.unwrap_or_default());
                 }
                 Item::Text(text) => sink.text(self.text(*text)),
+                // Digits and dates hold no character to escape.
                 Item::Atom(atom) => sink.plain(&atom.text()),
                 Item::Close => {
                     let name = open.pop().expect("elements are closed once");

@@ -77,6 +77,7 @@ impl Encoder {
     #[inline]
     pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
         let cached = self.cache == TokenCache::NamesAndTexts;
+        // The decoder has the same limits: both caches must stay equal.
         if !cached || !token::CACHED_BYTES.contains(&text.len()) {
             return write_characters(token::PLAIN_TEXT, text, out);
         }

@@ -92,7 +92,7 @@ impl ReceiveWindow {
     /// True when half has been consumed, so that credit is to be granted.
     #[inline]
     pub(super) fn is_low(self) -> bool {
-        // Half a window keeps the sender busy for one round trip and halves the WINDOW_UPDATEs.
+        // Early enough that the sender does not run dry, and rare enough to cost little.
         self.left <= self.target / 2
     }
 
