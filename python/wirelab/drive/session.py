@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, Usa
 from wirelab.experiment import placement
 from wirelab.process import open_files
 from wirelab.process.children import ProcessOptions
+from wirelab.process.databases import Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
@@ -172,15 +173,20 @@ def drive_stack(
         collector=program.manifest.collector,
         faults=faults or {},
     )
-    with Scratch() as scratch:
+    with Scratch() as scratch, Stores(interruption) as stores:
         listen = ListenSpec.of(stack, scratch)
         try:
-            with Service(
-                program,
-                settings.configuration(stack, message.contract, listen),
-                ProcessOptions(log=scratch.folder / "service.log", cores=table.service),
-                interruption=interruption,
-            ) as service:
+            with (
+                stores.opened(stack, scratch.folder, cores=table.service) as store,
+                Service(
+                    program,
+                    replace(settings, store=store.configuration()).configuration(
+                        stack, message.contract, listen
+                    ),
+                    ProcessOptions(log=scratch.folder / "service.log", cores=table.service),
+                    interruption=interruption,
+                ) as service,
+            ):
                 plan = _stack_plan(stack, call, amount, table, service.contact(listen))
                 return _run_plan(plan, table.engine, interruption, on_progress)
         except TrialFailed as failure:

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -361,6 +361,26 @@ class Store:
         """What the database's own processes used; None: there are none, or they are not
         the lab's."""
         return self.database.usage() if self.database else None
+
+    def record(self, before: Usage | None) -> dict[str, Any]:
+        """For the trial's record: what it is, and what was used since ``before``."""
+        if self.kind == MEMORY:
+            return {}
+        record: dict[str, Any] = {"kind": self.kind, "pool": self.pool, "version": self.version}
+        now = self.usage()
+        if before is not None and now is not None:
+            record |= asdict(now)
+            record["cpu_user_s"] -= before.cpu_user_s
+            record["cpu_system_s"] -= before.cpu_system_s
+        return record
+
+    @staticmethod
+    def without_password(configuration: dict[str, Any]) -> dict[str, Any]:
+        """The object ``store`` of a service's configuration, to be written down."""
+        if "url" not in configuration:
+            return configuration
+        url = re.sub(r"(//[^:/@]*):[^@]*@", r"\1:…@", configuration["url"])
+        return {**configuration, "url": url}
 
 
 class Stores:

@@ -14,6 +14,7 @@ from wirelab.experiment.matrix import PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
 from wirelab.identity import Admission
 from wirelab.process import engine_binary, open_files
+from wirelab.process.databases import Stores
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs
@@ -41,10 +42,12 @@ def run(
     interruption: Interruption | None = None,
     unverified: bool = False,
     retry_failed: bool = False,
+    postgres: str = "",
 ) -> Run:
     """Runs what ``out`` does not hold yet. ``source`` is the text of the experiment file.
     With ``unverified`` services that have not proven their identity are measured too, with
-    ``retry_failed`` trials that ``out`` holds as failed are measured again.
+    ``retry_failed`` trials that ``out`` holds as failed are measured again. ``postgres`` is
+    the URL of a server that already runs, for ``store=postgres``; the lab starts its own else.
 
     Trials that fail are journalled and the run goes on. Raises :class:`ExperimentError`,
     :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`, and
@@ -61,10 +64,11 @@ def run(
         interruption or Interruption() as stop,
         RunDirectory(out, experiment, source) as directory,
         Scratch() as scratch,
+        Stores(stop, postgres) as stores,
     ):
         programs = Programs(catalogue)
         admission = Admission(programs, stop, unverified=unverified)
-        lab = Lab(experiment, programs, admission, scratch, stop, progress.inside)
+        lab = Lab(experiment, programs, admission, scratch, stop, stores, progress.inside)
         done = _done(directory.journal, retry_failed)
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))

@@ -78,7 +78,10 @@ def _current(engine: Json) -> Json:
     return {_RENAMED.get(name, name): value for name, value in engine.items()}
 
 
-_MAPPINGS = ("point", "result", "engine", "service", "placement", "link", "captures", "wire")
+_MAPPINGS = (
+    *("point", "result", "engine", "service", "placement", "link", "captures", "wire"),
+    "store",
+)
 """Parts of a trial that are objects in its line."""
 
 
@@ -116,6 +119,10 @@ class Trial:
     wire: Json = field(default_factory=dict)
     """What the packets said (:func:`wirelab.trial.dissection.brief`), of the client's end where
     both were captured; empty without a capture."""
+    store: Json = field(default_factory=dict)
+    """The database: ``kind``, ``pool``, ``version``, and where the lab started it, what its own
+    processes used while calls were made: ``cpu_user_s``, ``cpu_system_s``, ``memory_bytes``,
+    ``connections``. Empty where rows are kept in the service's memory."""
     checks: tuple[Check, ...] = ()
 
     def client_cpu_s(self) -> float:

@@ -28,11 +28,12 @@ from wirelab.identity import Admission
 from wirelab.loadtools import ToolRequest, Tools
 from wirelab.process import cgroups
 from wirelab.process.children import ProcessOptions
+from wirelab.process.databases import Store, Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
-from wirelab.process.services import Programs, Service, Settings
+from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import ENGINE
 from wirelab.trial import capture as captures
 from wirelab.trial import dissection, reconciliation
@@ -58,6 +59,7 @@ class Lab:
     admission: Admission
     scratch: Scratch
     interruption: Interruption
+    stores: Stores
     on_progress: Callable[[Progress], None] = lambda _: None
     tools: Tools = field(default_factory=Tools)
     nominal: dict[Profile, Nominal] = field(default_factory=dict)
@@ -73,6 +75,7 @@ class Measured:
     captures: Json
     link: Json = field(default_factory=dict)
     wire: Json = field(default_factory=dict)
+    store: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class TrialContext:
     service: Service
     captures: Captures
     endpoint: Endpoint
+    store: Store
     client_group: Path | None = None
     """The control group of the caller, where it has a CPU quota."""
 
@@ -205,7 +209,25 @@ class TrialRunner:
             lab.experiment, self._planned, self._table, program.manifest.collector
         )
         listen = ListenSpec.of(stack, lab.scratch, link.server.address)
-        configuration = configured.configuration(stack, contract, listen)
+        with lab.stores.opened(
+            stack, self._folder, namespace=link.server.namespace, cores=self._table.service
+        ) as store:
+            configured = replace(configured, store=store.configuration())
+            configuration = configured.configuration(stack, contract, listen)
+            measured = self._served(link, program, configuration, listen, store)
+        known = {"sha256": program.sha256, "identity": identity}
+        return replace(measured, service={**measured.service, **known})
+
+    def _served(
+        self,
+        link: AnyLink,
+        program: Program,
+        configuration: Json,
+        listen: ListenSpec,
+        store: Store,
+    ) -> Measured:
+        """The trial with its store."""
+        lab = self._lab
         with (
             cgroups.group(self._axes["server.cpu"], "server") as group,
             Service(
@@ -221,7 +243,8 @@ class TrialRunner:
             ) as service,
         ):
             ready = {key: value for key, value in service.ready_line.items() if value is not None}
-            self._write("service.json", {"configuration": configuration, "ready": ready})
+            shown = {**configuration, "store": store.without_password(configuration["store"])}
+            self._write("service.json", {"configuration": shown, "ready": ready})
             endpoint = service.contact(listen)
             with Captures(
                 self._cell.capture,
@@ -231,13 +254,14 @@ class TrialRunner:
                 cores=self._table.capture,
                 interruption=lab.interruption,
             ) as taken:
-                measured = self._observed(TrialContext(link, service, taken, endpoint))
-        known = {"sha256": program.sha256, "identity": identity}
-        return replace(measured, service={**ready, **known, **measured.service})
+                context = TrialContext(link, service, taken, endpoint, store)
+                measured = self._observed(context)
+        return replace(measured, service={**ready, **measured.service})
 
     def _observed(self, context: TrialContext) -> Measured:
         """Makes the calls, and watches all processes meanwhile."""
         observer = Observer(context.service)
+        before = context.store.usage()
         self._write_text("metrics-before.txt", observer.text_before)
         with cgroups.group(self._axes["client.cpu"], "client") as group:
             caller = replace(context, client_group=group)
@@ -253,7 +277,8 @@ class TrialRunner:
         if self._cell.capture != NO_CAPTURE:
             context.link.settle()
         findings = observer.findings(*window_ns(result))
-        return Measured(outcome, findings, captures=context.captures.finish())
+        store = context.store.record(before)
+        return Measured(outcome, findings, captures=context.captures.finish(), store=store)
 
     def _run_observer(self, context: TrialContext, observer: Observer) -> RunObserver:
         def on_tick() -> None:
@@ -367,6 +392,7 @@ def _finished(trial: Trial, measured: Measured) -> Trial:
         placement=_carried(trial.placement, measured.link),
         captures=measured.captures,
         wire=measured.wire,
+        store=measured.store,
     )
 
 
