@@ -245,7 +245,7 @@ def test_a_failure_is_told_once_and_the_remedy_with_it(
     assert main(["report", str(tmp_path / "run")]) == 1
     assert capsys.readouterr().out.count("failed: ") == 3
     assert main(["run", words[0], "--retry-failed"]) == 2
-    assert "name its directory: --out DIR" in " ".join(capsys.readouterr().err.split())
+    assert "name it: --out DIR" in " ".join(capsys.readouterr().err.split())
     stand_in()
     assert main(["run", *words, "--retry-failed"]) == 0
     assert "! 4 trials failed and were measured again" in capsys.readouterr().out
