@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from tests.python.synthetic_ladder import trial
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.study import catalogue as studies
-from wirelab.study import published_comparison as beside
+from wirelab.study import published_comparison
 from wirelab.study.model import PublishedMap
 from wirelab.study.published_comparison import Line
 from wirelab.study.sections import _beside
@@ -40,7 +40,7 @@ def packet_lines(trials: list[Trial]) -> dict[tuple[str, ...], Line]:
     lines = [
         line
         for entry in entries
-        for line in beside.lines(FOUND.published, trials, entry, FOUND.study.arms)
+        for line in published_comparison.lines(FOUND.published, trials, entry, FOUND.study.arms)
     ]
     return {(line.operation, *(pair.arm for pair in line.pairs)): line for line in lines}
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics import linear_contrasts
 from wirelab.statistics.comparison import ratio
 from wirelab.statistics.interval import NotPositive, TooFewValues
 
@@ -23,7 +23,7 @@ SAMPLES = st.lists(
 @given(SAMPLES, SAMPLES)
 def test_a_product_of_two_cells_is_the_ratio(a: list[float], b: list[float]) -> None:
     """Weights 1 and -1 give what `statistics.ratio` gives."""
-    ours, theirs = contrast.product([(1.0, a), (-1.0, b)]), ratio(a, b).ratio
+    ours, theirs = linear_contrasts.product([(1.0, a), (-1.0, b)]), ratio(a, b).ratio
     assert ours.estimate == pytest.approx(theirs.estimate)
     if theirs.bounds is not None and np.isfinite(theirs.bounds).all():
         assert ours.bounds == pytest.approx(theirs.bounds, rel=1e-6)
@@ -32,7 +32,7 @@ def test_a_product_of_two_cells_is_the_ratio(a: list[float], b: list[float]) -> 
 @given(SAMPLES, SAMPLES)
 def test_the_p_value_of_a_difference_is_that_of_welch(a: list[float], b: list[float]) -> None:
     terms = [(1.0, a), (-1.0, b)]
-    p, gone = contrast.p_value(terms), contrast.total(terms)
+    p, gone = linear_contrasts.p_value(terms), linear_contrasts.total(terms)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of samples without spread
         theirs = float(stats.ttest_ind(a, b, equal_var=False).pvalue)
@@ -46,16 +46,16 @@ def test_the_p_value_of_a_difference_is_that_of_welch(a: list[float], b: list[fl
 
 def test_equal_times_have_a_p_value_without_a_warning() -> None:
     """A calm link gives the same mean twice."""
-    assert contrast.p_value([(1.0, [260.97, 260.97]), (-1.0, [260.97, 260.97])]) == 1.0
-    assert contrast.p_value([(1.0, [260.97, 260.97]), (-1.0, [11.5, 11.5])]) == 0.0
-    assert (contrast.p_value([(1.0, [260.97, 260.97]), (-1.0, [11.5, 11.6])]) or 1.0) < 0.05
-    assert contrast.p_value([(1.0, [260.97]), (-1.0, [11.5, 11.6])]) is None
+    assert linear_contrasts.p_value([(1.0, [260.97, 260.97]), (-1.0, [260.97, 260.97])]) == 1.0
+    assert linear_contrasts.p_value([(1.0, [260.97, 260.97]), (-1.0, [11.5, 11.5])]) == 0.0
+    assert (linear_contrasts.p_value([(1.0, [260.97, 260.97]), (-1.0, [11.5, 11.6])]) or 1.0) < 0.05
+    assert linear_contrasts.p_value([(1.0, [260.97]), (-1.0, [11.5, 11.6])]) is None
 
 
 def test_the_slope_is_that_of_least_squares() -> None:
     """The weights of `slope` reproduce numpy's fit."""
     levels, cells = [1.0, 10.0, 50.0, 400.0], [[3.0, 5.0], [7.0, 7.2], [9.0, 8.0], [30.0, 31.0]]
-    found = contrast.total(contrast.slope(levels, cells)).estimate
+    found = linear_contrasts.total(linear_contrasts.slope(levels, cells)).estimate
     assert found == pytest.approx(np.polyfit(levels, [np.mean(cell) for cell in cells], 1)[0])
 
 
@@ -65,7 +65,7 @@ def test_the_slope_is_that_of_least_squares() -> None:
 def test_averages_of_ratios(power: float, expected: float) -> None:
     """Ratios 2 and 0.5 have the means 1.25, 0.8 and 1."""
     cells = [[2.0, 2.0], [1.0, 1.0]], [[1.0, 1.0], [2.0, 2.0]]
-    assert contrast.weighted_average(*cells, power).estimate == pytest.approx(expected)
+    assert linear_contrasts.weighted_average(*cells, power).estimate == pytest.approx(expected)
 
 
 def test_the_interval_of_an_average_covers_the_truth() -> None:
@@ -77,7 +77,7 @@ def test_the_interval_of_an_average_covers_the_truth() -> None:
         noise = np.exp(random.normal(0, 0.03, (6, 4)))
         tops = [(r * row).tolist() for r, row in zip((2.0, 0.5, 1.5), noise[:3], strict=True)]
         bottoms = noise[3:].tolist()
-        low, high = contrast.bounds(contrast.weighted_average(tops, bottoms, 1.0))
+        low, high = linear_contrasts.bounds(linear_contrasts.weighted_average(tops, bottoms, 1.0))
         hits += low <= truth <= high
     assert hits >= stats.binom.ppf(0.001, 1000, 0.94)
 
@@ -85,21 +85,23 @@ def test_the_interval_of_an_average_covers_the_truth() -> None:
 def test_terms_of_one_cell_are_gathered() -> None:
     """A path that returns to its start is exactly 1, with no error of its own."""
     cell = [1.0, 2.0, 4.0]
-    closed = contrast.product(contrast.gathered([(1.0, "x", cell), (-1.0, "x", cell)]))
+    closed = linear_contrasts.product(
+        linear_contrasts.gathered([(1.0, "x", cell), (-1.0, "x", cell)])
+    )
     assert (closed.estimate, closed.bounds) == (1.0, (1.0, 1.0))
 
 
 def test_one_trial_has_no_interval() -> None:
     """The estimate stays, the reason is told, and asking for bounds is an error."""
-    found = contrast.product([(1.0, [2.0]), (-1.0, [1.0, 1.0])])
+    found = linear_contrasts.product([(1.0, [2.0]), (-1.0, [1.0, 1.0])])
     assert found.estimate == pytest.approx(2.0)
     assert found.bounds is None
     assert "at least 2" in found.reason
     with pytest.raises(TooFewValues):
-        contrast.bounds(found)
+        linear_contrasts.bounds(found)
 
 
 def test_a_rate_of_zero_is_refused() -> None:
     """Zero has no logarithm, and leaving it out would flatter the rest."""
     with pytest.raises(NotPositive):
-        contrast.product([(1.0, [0.0, 1.0])])
+        linear_contrasts.product([(1.0, [0.0, 1.0])])

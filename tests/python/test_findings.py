@@ -12,8 +12,7 @@ from tests.python.synthetic_ladder import trial, trials
 from wirelab.explain.cell_selector import CellSelector, level_words, levels
 from wirelab.statistics.interval import Interval
 from wirelab.study import claims as findings
-from wirelab.study import crossover as crossings
-from wirelab.study import winners
+from wirelab.study import crossover, winners
 from wirelab.study.claims import Expectation, Finding, Judgement
 from wirelab.study.crossover import Crossing
 from wirelab.study.winners import Contest
@@ -198,7 +197,7 @@ def crossing(speed: Speed) -> Judgement:
     claim = finding(FASTER, levels=levels({"users": [10]}))
     cells = [c.changed({"users": 10, **step}) for c in (GRPC, HTTP) for step in steps]
     made = trials(cells, lambda cell: 1 / speed(cell), 2, spread=0.01)
-    return crossings.evaluate(made, Crossing(claim, steps))
+    return crossover.evaluate(made, Crossing(claim, steps))
 
 
 def test_where_the_order_changes() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import LabError
-from wirelab.process import cgroups as quotas
+from wirelab.process import cgroups
 from wirelab.process.cgroups import Controller, Quota
 from wirelab.process.children import Child, ProcessOptions
 
@@ -18,7 +18,7 @@ SPIN = "import time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end:
 
 def _controller() -> Controller:
     try:
-        return quotas.find()
+        return cgroups.find()
     except LabError as error:
         pytest.skip(str(error))
 
@@ -40,7 +40,7 @@ def test_a_busy_process_gets_its_share_and_no_more(tmp_path: Path) -> None:
 
 
 def test_a_side_without_a_quota_has_no_group() -> None:
-    with quotas.group("all", "client") as group:
+    with cgroups.group("all", "client") as group:
         assert group is None
 
 
@@ -54,7 +54,7 @@ def test_groups_of_dead_processes_are_removed_at_the_next_start() -> None:
 
 def test_without_a_controller_the_remedy_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="CPU controller") as refused:
-        quotas.find(tmp_path / "v1", tmp_path / "v2")
+        cgroups.find(tmp_path / "v1", tmp_path / "v2")
     assert "server.cpu=all" in refused.value.remedy
 
 

@@ -17,7 +17,7 @@ from wirelab.checks.backlog import arrivals, left_behind
 from wirelab.checks.wire import expected_connections, spare_connections, unfixed
 from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.units import format_seconds
-from wirelab.process import cgroups as quotas
+from wirelab.process import cgroups
 from wirelab.stack.axes import ENGINE
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.queueing import little_ratio, littles_law
@@ -212,7 +212,7 @@ def client_use(trial: Trial) -> float | None:
 def _spare_s(trial: Trial) -> float:
     """CPU seconds that the engine spun with nothing to do. Under a quota they are used up
     as any others are."""
-    rationed = quotas.share(trial.point.axes.get("client.cpu", quotas.ALL)) is not None
+    rationed = cgroups.share(trial.point.axes.get("client.cpu", cgroups.ALL)) is not None
     return 0.0 if rationed else float(trial.engine.get("spin_s", 0.0))
 
 
@@ -235,7 +235,7 @@ def service_use(trial: Trial) -> float | None:
 
 def _granted(trial: Trial, axis: str, processors: int | None) -> float | None:
     """The processors that a side may use: a share of one where it has a quota."""
-    return quotas.share(trial.point.axes.get(axis, quotas.ALL)) or processors
+    return cgroups.share(trial.point.axes.get(axis, cgroups.ALL)) or processors
 
 
 def _use(cpu_s: float | None, trial: Trial, processors: float | None) -> float | None:

@@ -10,7 +10,7 @@ from typing import Literal
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.ladders import Ladder, Rung, counted
-from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics import linear_contrasts
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import Comparison, family, ratio
 from wirelab.statistics.figure import Figure
@@ -169,4 +169,4 @@ def _negative(steps: list[Weighted]) -> list[Weighted]:
 
 def _product(cells: Cells, steps: list[Weighted], figure: Figure) -> Interval:
     terms = [(weight, str(wanted), cells[wanted].values(figure)) for weight, wanted in steps]
-    return contrast.product(contrast.gathered(terms))
+    return linear_contrasts.product(linear_contrasts.gathered(terms))

@@ -16,7 +16,7 @@ from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level, level_words
 from wirelab.format.numbers import quantity, ranged
 from wirelab.stack.axes import ENGINE
-from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics import linear_contrasts
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import Figure, Unit
 from wirelab.statistics.interval import Interval, StatisticsError
@@ -122,15 +122,15 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     if missing:
         return Part(level, None, "undecided", f"not measured: {'; '.join(missing)}")
     powered: list[Powered] = [(p, w, c) for p, w, c in cells if c is not None]
-    strict_level = 1 - (1 - contrast.CONFIDENCE) / len(finding.levels)
+    strict_level = 1 - (1 - linear_contrasts.CONFIDENCE) / len(finding.levels)
     try:
-        usual = _interval(powered, figure, contrast.CONFIDENCE)
+        usual = _interval(powered, figure, linear_contrasts.CONFIDENCE)
         strict = _interval(powered, figure, strict_level)
     except StatisticsError as error:
         return Part(level, None, "undecided", str(error))
     outcome = finding.expect.judge(usual)
     reason = _reason(finding, usual, powered, figure)
-    confidence = contrast.CONFIDENCE
+    confidence = linear_contrasts.CONFIDENCE
     if outcome == "does not hold" and finding.expect.judge(strict) != "does not hold":
         outcome, confidence = "undecided", strict_level
         reason += f": outside, but not with certainty among {len(finding.levels)} levels"
@@ -154,11 +154,13 @@ def _terms(finding: Finding, level: Level) -> list[tuple[float, CellSelector]]:
 
 
 def _interval(powered: Sequence[Powered], figure: Figure, confidence: float) -> Interval:
-    return opened(contrast.product(_gathered(powered, figure), confidence), powered, figure)
+    return opened(linear_contrasts.product(_gathered(powered, figure), confidence), powered, figure)
 
 
-def _gathered(powered: Sequence[Powered], figure: Figure) -> list[contrast.Term]:
-    return contrast.gathered([(p, str(wanted), cell.values(figure)) for p, wanted, cell in powered])
+def _gathered(powered: Sequence[Powered], figure: Figure) -> list[linear_contrasts.Term]:
+    return linear_contrasts.gathered(
+        [(p, str(wanted), cell.values(figure)) for p, wanted, cell in powered]
+    )
 
 
 def opened(interval: Interval, powered: Sequence[Powered], figure: Figure) -> Interval:
@@ -207,10 +209,10 @@ def _decided_by(
     if interval.bounds is None:
         return f"{interval.reason}: more repeats give an interval"
     terms = _gathered(powered, figure)
-    whole = contrast.product(terms, confidence)
+    whole = linear_contrasts.product(terms, confidence)
     if finding.expect.judge(whole) != "undecided":
         return "a client with more cores, or fewer users, may decide"
-    spread = contrast.log_spread(terms)
+    spread = linear_contrasts.log_spread(terms)
     if spread is None:
         return "more repeats may decide"
     further = further_repeats(spread, finding.expect.room(interval.estimate), confidence)

@@ -11,7 +11,7 @@ from typing import Any
 
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level
-from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics import linear_contrasts
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.study.catalogue import Figure as Printed
@@ -160,6 +160,6 @@ def _measured_ratio(
         return None
     samples = [cell.values(figure) for cell in found if cell is not None]
     try:
-        return contrast.product([(1.0, samples[0]), (-1.0, samples[1])])
+        return linear_contrasts.product([(1.0, samples[0]), (-1.0, samples[1])])
     except StatisticsError:
         return None

@@ -26,10 +26,8 @@ from wirelab.run.progress import Progress, Silent
 from wirelab.run.runner import Run
 from wirelab.study import catalogue as studies
 from wirelab.study import claims as findings
-from wirelab.study import crossover as crossings
+from wirelab.study import crossover, published_comparison, winners
 from wirelab.study import manifest as study_manifest
-from wirelab.study import published_comparison as beside
-from wirelab.study import winners
 from wirelab.study.catalogue import Found
 from wirelab.study.claims import Judgement
 from wirelab.study.model import Claim, PairEntry, WinnersEntry
@@ -57,7 +55,7 @@ class Reproduction:
     scale: float
     folder: Path
     runs: Mapping[str, Run]
-    lines: tuple[beside.Line, ...]
+    lines: tuple[published_comparison.Line, ...]
     tables: tuple[WinnerTable, ...]
     judgements: tuple[Judgement, ...]
     explanations: tuple[Explanation, ...]
@@ -141,7 +139,9 @@ def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> 
     lines = tuple(
         line
         for entry in study.published
-        for line in beside.lines(found.published, trials(*entry.parts), entry, study.arms)
+        for line in published_comparison.lines(
+            found.published, trials(*entry.parts), entry, study.arms
+        )
     )
     tables = _tables(study.winners, found, trials(study.winners.part)) if study.winners else ()
     judgements = tuple(
@@ -159,7 +159,7 @@ def judge(found: Found, scale: float, folder: Path, runs: Mapping[str, Run]) -> 
 def _judged(found: Found, claim: Claim, trials: Sequence[Trial]) -> Judgement:
     crossing = claim.crossing(found.study.arms, found.study.threshold)
     if crossing is not None:
-        return crossings.evaluate(trials, crossing)
+        return crossover.evaluate(trials, crossing)
     return findings.evaluate(trials, claim.finding(found.study.arms, found.study.threshold))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.format.counting import counted
-from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics import linear_contrasts
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.study.claims import Expectation, Outcome, opened
@@ -103,7 +103,7 @@ def _averages(
     powered += [(-1.0, contest.b, cell) for cell in bottoms]
 
     def average(power: float, confidence: float) -> Interval:
-        interval = contrast.weighted_average(
+        interval = linear_contrasts.weighted_average(
             [cell.values(figure) for cell in tops],
             [cell.values(figure) for cell in bottoms],
             power,
@@ -131,14 +131,18 @@ def _trend(
         return [Score(rule, None, "undecided", limit) for rule in rules]
     positive = Expectation(above=0.0) if published == "a" else Expectation(within=(-np.inf, 0.0))
     return [
-        _score(rules[0], lambda c: contrast.total(_slopes(contest, rows, "rate"), c), positive),
+        _score(
+            rules[0], lambda c: linear_contrasts.total(_slopes(contest, rows, "rate"), c), positive
+        ),
         _score(
             rules[1],
-            lambda c: contrast.total(_slopes(contest, times[::-1], "service_mean"), c),
+            lambda c: linear_contrasts.total(_slopes(contest, times[::-1], "service_mean"), c),
             positive,
         ),
         _score(
-            rules[2], lambda c: contrast.product(_growth(rows), c), _expectation(published, margin)
+            rules[2],
+            lambda c: linear_contrasts.product(_growth(rows), c),
+            _expectation(published, margin),
         ),
     ]
 
@@ -160,16 +164,16 @@ def _rows(trials: Sequence[Trial], contest: Contest, prop: str) -> Rows | str:
     return found
 
 
-def _slopes(contest: Contest, rows: Rows, prop: str) -> list[contrast.Term]:
+def _slopes(contest: Contest, rows: Rows, prop: str) -> list[linear_contrasts.Term]:
     figure = figures.named(prop)
     first, second = ([cell.values(figure) for cell in row] for row in rows)
     return [
-        *contrast.slope(contest.levels, first),
-        *contrast.slope(contest.levels, second, sign=-1.0),
+        *linear_contrasts.slope(contest.levels, first),
+        *linear_contrasts.slope(contest.levels, second, sign=-1.0),
     ]
 
 
-def _growth(rows: Rows) -> list[contrast.Term]:
+def _growth(rows: Rows) -> list[linear_contrasts.Term]:
     figure = figures.named("rate")
     (a_first, *_, a_last), (b_first, *_, b_last) = rows
     cells = ((1.0, a_last), (-1.0, a_first), (-1.0, b_last), (1.0, b_first))
@@ -178,7 +182,7 @@ def _growth(rows: Rows) -> list[contrast.Term]:
 
 def _score(rule: str, of: Callable[[float], Interval], expect: Expectation) -> Score:
     try:
-        interval = of(contrast.CONFIDENCE)
+        interval = of(linear_contrasts.CONFIDENCE)
     except StatisticsError as error:
         return Score(rule, None, "undecided", str(error))
     verdict = expect.judge(interval)

@@ -19,7 +19,7 @@ from wirelab.run.adaptive.record import (
     captured,
     occurrences_per_call,
 )
-from wirelab.statistics import linear_contrasts as contrast
+from wirelab.statistics import linear_contrasts
 from wirelab.statistics.cell import Cell, cells, point_key
 from wirelab.statistics.comparison import holm
 from wirelab.statistics.interval import Interval
@@ -161,9 +161,9 @@ class _Measured:
         if not before or not after:
             return cls()
         terms = [(1.0, before), (-1.0, after)]
-        gone, p = contrast.total(terms), contrast.p_value(terms)
+        gone, p = linear_contrasts.total(terms), linear_contrasts.p_value(terms)
         rates = _rate(found, test, test.before), _rate(found, test, test.after)
-        return cls(gone, p, rates, contrast.spread(terms))
+        return cls(gone, p, rates, linear_contrasts.spread(terms))
 
 
 def _trials(found: dict[str, Cell], spot: Spot) -> list[Trial]:
@@ -250,10 +250,10 @@ def _joint(found: dict[str, Cell], planned: Together, tests: Sequence[Planned]) 
     alone = [_times(found, test.after) for test in switches.values()]
     if not before or not after or not all(alone):
         return Joint(planned, None, None)
-    gone = contrast.total([(1.0, before), (-1.0, after)])
+    gone = linear_contrasts.total([(1.0, before), (-1.0, after)])
     # (before - after) - sum of (before - alone)
     terms = [(1.0 - len(alone), before), (-1.0, after), *((1.0, times) for times in alone)]
-    return Joint(planned, gone, contrast.total(terms))
+    return Joint(planned, gone, linear_contrasts.total(terms))
 
 
 def _anywhere(point: Point) -> str:
