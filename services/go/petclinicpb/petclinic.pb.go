@@ -118,7 +118,7 @@ func (x *PetType) GetName() string {
 type PetTypes struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In the order of their ids.
-	PetTypes      []*PetType `protobuf:"bytes,1,rep,name=petTypes,proto3" json:"petTypes,omitempty"`
+	PetTypes      []*PetType `protobuf:"bytes,1,rep,name=petTypes,proto3" json:"petTypes"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -260,8 +260,8 @@ func (x *Specialties) GetSpecialties() []*Specialty {
 type Vet struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        int32                  `protobuf:"varint,1,opt,name=id,proto3" json:"id"`
-	FirstName string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName,omitempty"`
-	LastName  string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName,omitempty"`
+	FirstName string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName"`
+	LastName  string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName"`
 	// In the order of their names.
 	Specialties   []*Specialty `protobuf:"bytes,4,rep,name=specialties,proto3" json:"specialties"`
 	unknownFields protoimpl.UnknownFields
@@ -377,7 +377,7 @@ type Visit struct {
 	// YYYY-MM-DD.
 	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date"`
 	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description"`
-	PetId         int32  `protobuf:"varint,4,opt,name=petId,proto3" json:"petId,omitempty"`
+	PetId         int32  `protobuf:"varint,4,opt,name=petId,proto3" json:"petId"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -490,9 +490,9 @@ type Pet struct {
 	Id    int32                  `protobuf:"varint,1,opt,name=id,proto3" json:"id"`
 	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name"`
 	// YYYY-MM-DD.
-	BirthDate string   `protobuf:"bytes,3,opt,name=birthDate,proto3" json:"birthDate,omitempty"`
+	BirthDate string   `protobuf:"bytes,3,opt,name=birthDate,proto3" json:"birthDate"`
 	Type      *PetType `protobuf:"bytes,4,opt,name=type,proto3" json:"type"`
-	OwnerId   int32    `protobuf:"varint,5,opt,name=ownerId,proto3" json:"ownerId,omitempty"`
+	OwnerId   int32    `protobuf:"varint,5,opt,name=ownerId,proto3" json:"ownerId"`
 	// In the order of their ids.
 	Visits        []*Visit `protobuf:"bytes,6,rep,name=visits,proto3" json:"visits"`
 	unknownFields protoimpl.UnknownFields
@@ -619,8 +619,8 @@ func (x *Pets) GetPets() []*Pet {
 type Owner struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        int32                  `protobuf:"varint,1,opt,name=id,proto3" json:"id"`
-	FirstName string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName,omitempty"`
-	LastName  string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName,omitempty"`
+	FirstName string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName"`
+	LastName  string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName"`
 	Address   string                 `protobuf:"bytes,4,opt,name=address,proto3" json:"address"`
 	City      string                 `protobuf:"bytes,5,opt,name=city,proto3" json:"city"`
 	// Digits.
@@ -1058,10 +1058,10 @@ func (x *GetPetRequest) GetId() int32 {
 type AddPetRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Name      string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name"`
-	BirthDate string                 `protobuf:"bytes,3,opt,name=birthDate,proto3" json:"birthDate,omitempty"`
+	BirthDate string                 `protobuf:"bytes,3,opt,name=birthDate,proto3" json:"birthDate"`
 	// Only its id counts.
 	Type          *PetType `protobuf:"bytes,4,opt,name=type,proto3" json:"type"`
-	OwnerId       int32    `protobuf:"varint,5,opt,name=ownerId,proto3" json:"ownerId,omitempty"`
+	OwnerId       int32    `protobuf:"varint,5,opt,name=ownerId,proto3" json:"ownerId"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1128,7 +1128,7 @@ type UpdatePetRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        int32                  `protobuf:"varint,1,opt,name=id,proto3" json:"id"`
 	Name      string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name"`
-	BirthDate string                 `protobuf:"bytes,3,opt,name=birthDate,proto3" json:"birthDate,omitempty"`
+	BirthDate string                 `protobuf:"bytes,3,opt,name=birthDate,proto3" json:"birthDate"`
 	// Only its id counts.
 	Type          *PetType `protobuf:"bytes,4,opt,name=type,proto3" json:"type"`
 	unknownFields protoimpl.UnknownFields
@@ -1240,7 +1240,7 @@ func (x *DeletePetRequest) GetId() int32 {
 type ListOwnersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A prefix; all owners where it is empty.
-	LastName      string `protobuf:"bytes,1,opt,name=lastName,proto3" json:"lastName,omitempty"`
+	LastName      string `protobuf:"bytes,1,opt,name=lastName,proto3" json:"lastName"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1328,8 +1328,8 @@ func (x *GetOwnerRequest) GetId() int32 {
 
 type AddOwnerRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	FirstName     string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName,omitempty"`
-	LastName      string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName,omitempty"`
+	FirstName     string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName"`
+	LastName      string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName"`
 	Address       string                 `protobuf:"bytes,4,opt,name=address,proto3" json:"address"`
 	City          string                 `protobuf:"bytes,5,opt,name=city,proto3" json:"city"`
 	Telephone     string                 `protobuf:"bytes,6,opt,name=telephone,proto3" json:"telephone"`
@@ -1405,8 +1405,8 @@ func (x *AddOwnerRequest) GetTelephone() string {
 type UpdateOwnerRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int32                  `protobuf:"varint,1,opt,name=id,proto3" json:"id"`
-	FirstName     string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName,omitempty"`
-	LastName      string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName,omitempty"`
+	FirstName     string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName"`
+	LastName      string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName"`
 	Address       string                 `protobuf:"bytes,4,opt,name=address,proto3" json:"address"`
 	City          string                 `protobuf:"bytes,5,opt,name=city,proto3" json:"city"`
 	Telephone     string                 `protobuf:"bytes,6,opt,name=telephone,proto3" json:"telephone"`
@@ -1533,10 +1533,10 @@ func (x *DeleteOwnerRequest) GetId() int32 {
 type AddPetToOwnerRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Name      string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name"`
-	BirthDate string                 `protobuf:"bytes,2,opt,name=birthDate,proto3" json:"birthDate,omitempty"`
+	BirthDate string                 `protobuf:"bytes,2,opt,name=birthDate,proto3" json:"birthDate"`
 	// Only its id counts.
 	Type          *PetType `protobuf:"bytes,3,opt,name=type,proto3" json:"type"`
-	OwnerId       int32    `protobuf:"varint,4,opt,name=ownerId,proto3" json:"ownerId,omitempty"`
+	OwnerId       int32    `protobuf:"varint,4,opt,name=ownerId,proto3" json:"ownerId"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1601,8 +1601,8 @@ func (x *AddPetToOwnerRequest) GetOwnerId() int32 {
 
 type AddVisitToOwnerRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       int32                  `protobuf:"varint,1,opt,name=ownerId,proto3" json:"ownerId,omitempty"`
-	PetId         int32                  `protobuf:"varint,2,opt,name=petId,proto3" json:"petId,omitempty"`
+	OwnerId       int32                  `protobuf:"varint,1,opt,name=ownerId,proto3" json:"ownerId"`
+	PetId         int32                  `protobuf:"varint,2,opt,name=petId,proto3" json:"petId"`
 	Date          string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date"`
 	Description   string                 `protobuf:"bytes,4,opt,name=description,proto3" json:"description"`
 	unknownFields protoimpl.UnknownFields
@@ -1669,8 +1669,8 @@ func (x *AddVisitToOwnerRequest) GetDescription() string {
 
 type GetOwnersPetRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	OwnerId       int32                  `protobuf:"varint,1,opt,name=ownerId,proto3" json:"ownerId,omitempty"`
-	PetId         int32                  `protobuf:"varint,2,opt,name=petId,proto3" json:"petId,omitempty"`
+	OwnerId       int32                  `protobuf:"varint,1,opt,name=ownerId,proto3" json:"ownerId"`
+	PetId         int32                  `protobuf:"varint,2,opt,name=petId,proto3" json:"petId"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2021,8 +2021,8 @@ func (x *GetVetRequest) GetId() int32 {
 
 type AddVetRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
-	FirstName string                 `protobuf:"bytes,1,opt,name=firstName,proto3" json:"firstName,omitempty"`
-	LastName  string                 `protobuf:"bytes,2,opt,name=lastName,proto3" json:"lastName,omitempty"`
+	FirstName string                 `protobuf:"bytes,1,opt,name=firstName,proto3" json:"firstName"`
+	LastName  string                 `protobuf:"bytes,2,opt,name=lastName,proto3" json:"lastName"`
 	// Only their ids count.
 	Specialties   []*Specialty `protobuf:"bytes,3,rep,name=specialties,proto3" json:"specialties"`
 	unknownFields protoimpl.UnknownFields
@@ -2083,8 +2083,8 @@ func (x *AddVetRequest) GetSpecialties() []*Specialty {
 type UpdateVetRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        int32                  `protobuf:"varint,1,opt,name=id,proto3" json:"id"`
-	FirstName string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName,omitempty"`
-	LastName  string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName,omitempty"`
+	FirstName string                 `protobuf:"bytes,2,opt,name=firstName,proto3" json:"firstName"`
+	LastName  string                 `protobuf:"bytes,3,opt,name=lastName,proto3" json:"lastName"`
 	// Only their ids count; they replace those that the vet had.
 	Specialties   []*Specialty `protobuf:"bytes,4,rep,name=specialties,proto3" json:"specialties"`
 	unknownFields protoimpl.UnknownFields
@@ -2277,7 +2277,7 @@ type AddVisitRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Date          string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date"`
 	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description"`
-	PetId         int32                  `protobuf:"varint,4,opt,name=petId,proto3" json:"petId,omitempty"`
+	PetId         int32                  `protobuf:"varint,4,opt,name=petId,proto3" json:"petId"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
