@@ -38,7 +38,7 @@ from wirelab.experiment import placement
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
 from wirelab.report import section as page_section
-from wirelab.report import tested as report_tested
+from wirelab.report.sections import tested_findings as report_tested
 from wirelab.report.source import Source
 from wirelab.run import adaptive as intervention
 from wirelab.run import journal

@@ -19,7 +19,7 @@ from tests.python.synthetic_stall import (
     point_of,
     trials_of,
 )
-from wirelab.report import tested as report_tested
+from wirelab.report.sections import tested_findings as report_tested
 from wirelab.run.adaptive.outcome import Tested as Judged
 from wirelab.run.adaptive.outcome import judge
 from wirelab.run.adaptive.record import Interventions, Spot, Together, call_ns

@@ -17,7 +17,7 @@ from wirelab.checks import load as verdicts
 from wirelab.cli import main
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.report import reconciled
+from wirelab.report.sections import time_split
 from wirelab.run import runner as running
 from wirelab.stack.manifests import load
 from wirelab.trial import reconciliation
@@ -120,7 +120,7 @@ def test_of_both_ends_the_difference_is_the_network() -> None:
     kept = reconciliation.kept(ends, CallLog(Path(LOG)))
     assert kept is not None
     assert kept["at_server_us"] == 30.0
-    assert reconciled.round_trip(_trial(kept)) == (50.0, "by the captures at both ends")
+    assert time_split.round_trip(_trial(kept)) == (50.0, "by the captures at both ends")
 
 
 def _end(write: float, wire: float, server: float, read: float, **other: float) -> Json:
@@ -155,10 +155,10 @@ def test_captures_at_both_ends_tell_the_ways_from_the_server() -> None:
     assert told == pytest.approx({"request-way": 300.0, "server": 120.0, "reply-way": 200.0})
     assert sum(means.values()) == pytest.approx(1_000.0)
     assert sum(part["share"] for part in whole["phases"]) == pytest.approx(1.0)
-    shown = "\n".join(reconciled.lines(kept))
+    shown = "\n".join(time_split.lines(kept))
     assert "request's way" in shown
     assert "reply's way" in shown
-    table = reconciled._table("it", _trial(kept, "wlan"))
+    table = time_split._table("it", _trial(kept, "wlan"))
     ways = [row for row in table.rows if row[0].endswith("way")]
     assert [row[1:3] for row in ways] == [["300 µs", "30.0 %"], ["200 µs", "20.0 %"]]
     assert not any("round trip" in row[0] for row in table.rows)
@@ -177,7 +177,7 @@ def test_ways_that_two_captures_do_not_tell_are_not_guessed(server: Json, words:
     """The round trip as a whole stands as before, and why."""
     kept = _both(_end(40.0, 100.0, 620.0, 30.0), server)
     assert reconciliation.split(kept) == kept["all"]
-    table = reconciled._table("it", _trial(kept, "wlan"))
+    table = time_split._table("it", _trial(kept, "wlan"))
     assert words in table.caption
     assert any("round trip" in row[0] for row in table.rows)
 
@@ -254,17 +254,17 @@ def test_a_log_that_broke_off_marks_the_trial() -> None:
 def test_on_a_link_the_round_trip_is_what_was_measured_before() -> None:
     """Or what the handshakes took; on loopback it is not told apart."""
     measured = {"rtt_ms": {"p50": 2.5}}
-    way = reconciled.round_trip(_trial(_found(), "wlan", measured))
+    way = time_split.round_trip(_trial(_found(), "wlan", measured))
     assert way == (2_500.0, "as measured before the trial")
     found = _found()
     found["handshake_us"] = {"to_server": {"p50": 2_600.0}, "to_client": {"p50": 10.0}}
-    assert reconciled.round_trip(_trial(found, "wlan")) == (2_610.0, "as the handshakes took")
-    assert reconciled.round_trip(_trial(_found())) is None
+    assert time_split.round_trip(_trial(found, "wlan")) == (2_610.0, "as the handshakes took")
+    assert time_split.round_trip(_trial(_found())) is None
 
 
 def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
     """And what was not laid side by side."""
-    shown = list(reconciled.lines(_found(unmatched=3, outside=2)))
+    shown = list(time_split.lines(_found(unmatched=3, outside=2)))
     text = "\n".join(shown)
     assert max(map(len, shown)) <= 80
     for words in ("queueing", "server", "residual", "1,995 of 2,000", "3 calls have no exchange"):
@@ -276,7 +276,7 @@ def test_a_terminal_says_how_much_of_the_server_is_the_way(handshake_us: float, 
     """Of 80 us: where the SYN's answer took a tenth of that or more, and no longer."""
     found = _found()
     found["handshake_us"] = {"to_server": {"p50": handshake_us}, "to_client": {"p50": 1.0}}
-    shown = [line for line in reconciled.lines(found) if "way there and back" in line]
+    shown = [line for line in time_split.lines(found) if "way there and back" in line]
     assert shown == (
         ["  of the server's part 70.0 µs is the way there and back (handshakes)"] * told
     )
@@ -287,7 +287,7 @@ def test_few_calls_have_no_percentiles() -> None:
     """Ten calls must lie above one that is shown."""
     found = _found()
     found["operations"][0]["calls"] = 44
-    rows = [line.split() for line in reconciled.lines(found) if line.startswith("  server")]
+    rows = [line.split() for line in time_split.lines(found) if line.startswith("  server")]
     assert rows == [["server", "80.0", "µs", "80.0", "%", "80.0", "µs", "—"]]
 
 
@@ -372,7 +372,7 @@ def _explained(one: Trial) -> None:
     assert whole["residual"]["p99_us"] <= 50.0
     assert found["clock_us"]["low"] <= 0.0 <= found["clock_us"]["high"]
     shares = {part["phase"]: part["share"] for part in whole["phases"]}
-    assert set(shares) == set(reconciled.NAMES) - {"report", "request-way", "reply-way"}
+    assert set(shares) == set(time_split.NAMES) - {"report", "request-way", "reply-way"}
     assert shares["server"] > 0.0
     assert json.dumps(one.to_json())
 

@@ -30,11 +30,11 @@ from tests.python.synthetic_run import (
 )
 from wirelab.cli import main
 from wirelab.format.numbers import digits, plain, quantity
-from wirelab.report.canvas import spread
+from wirelab.report.charts.canvas import spread
+from wirelab.report.charts.intervals import Row, interval_picture
+from wirelab.report.charts.stack_style import look
 from wirelab.report.export import to_csv, to_json
 from wirelab.report.page import write_page
-from wirelab.report.palette import look
-from wirelab.report.picture import Row, interval_picture
 from wirelab.report.section import Picture, Section, Table, UnsafePicture, longest_word
 from wirelab.statistics.figure import FIGURES, GOOD_CALLS
 from wirelab.statistics.interval import Interval
@@ -157,7 +157,7 @@ def test_page_is_whole(hostile_run: Path) -> None:
         "Comparisons",
         "Response time by percentile",
         "Checks",
-        "Disturbances",
+        "System noise",
         "Placement",
         "Machine and versions",
         "How to repeat it",

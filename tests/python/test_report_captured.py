@@ -11,10 +11,10 @@ from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissect
 from tests.python.synthetic_run import GRPC, REST, write_run
 from wirelab.checks import load as verdicts
 from wirelab.cli import app
-from wirelab.report import causes, traffic
-from wirelab.report import dissected as text
-from wirelab.report.causes import Standing
+from wirelab.report import dissection_text as text
 from wirelab.report.page import write_page
+from wirelab.report.sections import costs, packet_findings
+from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.source import Source
 from wirelab.run import adaptive as intervention
 from wirelab.run.adaptive import outcome
@@ -27,8 +27,8 @@ CAUSE = str(FINDING["cause"])
 
 def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
     told = list(text.lines(dissected()))
-    assert causes.UNTESTED in told
-    assert causes.TESTED not in told
+    assert packet_findings.UNTESTED in told
+    assert packet_findings.TESTED not in told
     assert "What cost time" not in told
     said = " ".join(line.strip() for line in told)
     assert "Packets alone prove no cause" in said
@@ -38,30 +38,30 @@ def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
 
 def test_tested_findings_stand_apart_with_their_verdict() -> None:
     standing = Standing({CAUSE: "holds"})
-    told = list(causes.lines([NO_SWITCH, FINDING], standing))
-    assert told[0] == causes.TESTED
+    told = list(packet_findings.lines([NO_SWITCH, FINDING], standing))
+    assert told[0] == packet_findings.TESTED
     assert told[1].startswith(f"• {CAUSE}, tested: holds.")
-    rest = told[told.index(causes.UNTESTED) :]
+    rest = told[told.index(packet_findings.UNTESTED) :]
     assert rest[1].startswith("• server-think-time. ")
     assert not any(CAUSE in line for line in rest)
 
 
 def test_where_all_are_tested_no_test_is_asked_for() -> None:
-    told = list(causes.lines([FINDING], Standing({CAUSE: "does not hold"})))
-    assert causes.UNTESTED not in told
+    told = list(packet_findings.lines([FINDING], Standing({CAUSE: "does not hold"})))
+    assert packet_findings.UNTESTED not in told
     assert not any("prove no cause" in line for line in told)
-    assert not causes.section([FINDING], 2000, Standing({CAUSE: "holds"})).paragraphs
+    assert not packet_findings.section([FINDING], 2000, Standing({CAUSE: "holds"})).paragraphs
 
 
 def test_nothing_found_needs_no_test() -> None:
-    assert list(causes.lines([], Standing())) == [causes.NOTHING]
-    assert causes.section([], 0, Standing()).paragraphs == (causes.NOTHING,)
+    assert list(packet_findings.lines([], Standing())) == [packet_findings.NOTHING]
+    assert packet_findings.section([], 0, Standing()).paragraphs == (packet_findings.NOTHING,)
 
 
 def test_a_pattern_that_cost_no_time_by_itself_is_given_none() -> None:
     pattern = {**FINDING, "cause": "split-writes", "ms_total": 0.0, "ms_median": 0.0}
-    assert causes.figures(pattern, 40)[1:] == ("—", "—")
-    assert "—" not in causes.figures(FINDING, 40)
+    assert packet_findings.figures(pattern, 40)[1:] == ("—", "—")
+    assert "—" not in packet_findings.figures(FINDING, 40)
 
 
 def test_every_line_of_a_dissection_fits_80_columns() -> None:
@@ -86,11 +86,11 @@ def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
     """The verdict belongs to the cell of the capture, and to no other."""
     own, other = captured(REST, 1), captured(GRPC, 2)
     run = write_run(tmp_path / "my run", [own, other])
-    assert causes.of_run(_capture(run, own), run).verdicts == {}
-    assert f"dissect '{run}' --test" in causes.of_run(_capture(run, own), run).remedy
+    assert packet_findings.of_run(_capture(run, own), run).verdicts == {}
+    assert f"dissect '{run}' --test" in packet_findings.of_run(_capture(run, own), run).remedy
     monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
-    assert causes.of_run(_capture(run, own), run).verdicts == {CAUSE: "holds"}
-    assert causes.of_run(_capture(run, other), run).verdicts == {}
+    assert packet_findings.of_run(_capture(run, own), run).verdicts == {CAUSE: "holds"}
+    assert packet_findings.of_run(_capture(run, other), run).verdicts == {}
 
 
 def test_dissect_of_a_run_tells_tested_from_untested(
@@ -102,12 +102,12 @@ def test_dissect_of_a_run_tells_tested_from_untested(
     file.write_bytes(b"")
     monkeypatch.setattr(dissection, "dissect", lambda *_, **__: dissected(file=str(file)))
     told = CliRunner().invoke(app, ["dissect", str(run)]).output
-    assert causes.TESTED not in told
+    assert packet_findings.TESTED not in told
     assert f"dissect {run} --test" in " ".join(told.split())
     monkeypatch.setattr(intervention, "read", lambda folder: _outcome(own))
     told = CliRunner().invoke(app, ["dissect", str(run)]).output
-    assert told.index(causes.TESTED) < told.index(f"{CAUSE}, tested: holds")
-    assert told.index(causes.UNTESTED) < told.index("server-think-time")
+    assert told.index(packet_findings.TESTED) < told.index(f"{CAUSE}, tested: holds")
+    assert told.index(packet_findings.UNTESTED) < told.index("server-think-time")
 
 
 def _capture(run: Path, trial: Trial) -> Path:
@@ -163,7 +163,7 @@ def test_without_losses_nothing_is_said(tmp_path: Path) -> None:
 
 def test_bytes_and_their_limits_are_in_one_unit() -> None:
     source = Source(Path("run"), {}, tuple(captured(order=order) for order in (1, 2)))
-    (table,) = traffic.section(source).tables
+    (table,) = costs.traffic_section(source).tables
     shown = dict(zip(table.columns, table.rows[0], strict=True))["received per call"]
     estimate, _, limits = shown.partition("\n")
     low, high = (int(limit.replace(",", "")) for limit in limits.split("–"))

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import REST, World, failed, trials, users, write_run
-from wirelab.report import costs, tables
-from wirelab.report import system_noise as disturbance
 from wirelab.report.page import write_page
+from wirelab.report.sections import costs, machine, tables
 from wirelab.report.source import Source
 from wirelab.trial.record import Check, Json, Trial
 
@@ -44,7 +43,7 @@ def spent(given: Trial, **values: object) -> Trial:
 def test_costs_are_those_of_a_million_calls(tmp_path: Path) -> None:
     """CPU and bytes over the calls of the window, connections over those of the whole run."""
     source = read(tmp_path, map(spent, trials(replace(ONE, repeats=1))))
-    (table,) = costs.section(source).tables
+    (table,) = costs.costs_section(source).tables
     (row,) = table.rows
     assert row[1:] == ["32 users", "120", "80.0", "2.00", "6.00", "0.0320"]
 
@@ -53,7 +52,7 @@ def test_costs_have_their_intervals_below_them_where_these_say_something(tmp_pat
     """Bytes that differ by 5 % have one; CPU that is the same in all trials has none."""
     every = trials(replace(ONE, repeats=3))
     every = [spent(one, bytes_sent=10**9 + 25 * 10**6 * one.order) for one in every]
-    (table,) = costs.section(read(tmp_path, every)).tables
+    (table,) = costs.costs_section(read(tmp_path, every)).tables
     assert table.rows[0][2] == "120"
     assert table.rows[0][4].startswith("2.05\n1.9")
 
@@ -62,9 +61,9 @@ def test_what_a_tool_does_not_count_is_left_open(tmp_path: Path) -> None:
     """A dash for each figure; nothing at all where no figure is there."""
     (one,) = trials(replace(ONE, repeats=1))
     silent = spent(one, bytes_sent=None, bytes_received=None)
-    (table,) = costs.section(read(tmp_path / "a", [silent])).tables
+    (table,) = costs.costs_section(read(tmp_path / "a", [silent])).tables
     assert table.rows[0][4:6] == ["—", "—"]
-    assert not costs.section(read(tmp_path / "b", [failed(one, "it broke")])).paragraphs
+    assert not costs.costs_section(read(tmp_path / "b", [failed(one, "it broke")])).paragraphs
 
 
 def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
@@ -92,20 +91,20 @@ def disturbed(given: Trial, caller: int | None, service: float | None, steal: fl
         ),
     ],
 )
-def test_disturbances_are_those_of_the_records(
+def test_system_noise_is_that_of_the_records(
     tmp_path: Path, service: float | None, heads: list[str], figures: list[str]
 ) -> None:
     """The least and the most over the trials; of a service whose record has none no column."""
     first, second = trials(replace(ONE, repeats=2))
     every = [disturbed(first, 10, service, 0.0), disturbed(second, 40, service, 0.02)]
-    (table,) = disturbance.section(read(tmp_path, every)).tables
+    (table,) = machine.noise_section(read(tmp_path, every)).tables
     assert list(table.columns[2:]) == heads
     assert table.rows[0][2:] == figures
 
 
-def test_records_without_disturbances_have_no_table(tmp_path: Path) -> None:
+def test_records_without_system_noise_have_no_table(tmp_path: Path) -> None:
     (one,) = trials(replace(ONE, repeats=1))
-    assert not disturbance.section(read(tmp_path, [replace(one, engine={})])).tables
+    assert not machine.noise_section(read(tmp_path, [replace(one, engine={})])).tables
 
 
 def test_checks_that_say_the_same_share_a_row(tmp_path: Path) -> None:

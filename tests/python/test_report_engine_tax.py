@@ -8,9 +8,9 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trials, users, write_run
 from wirelab.format.numbers import quantity
-from wirelab.report import engine_tax
 from wirelab.report.page import write_page
 from wirelab.report.section import Table
+from wirelab.report.sections import costs
 from wirelab.stack.reference import Stack
 from wirelab.trial.labels import Names
 from wirelab.trial.record import Point
@@ -20,7 +20,7 @@ HEAD = "engine&#39;s own CPU per call"
 
 def figures(reference: str) -> dict[str, float]:
     """What was published of a stack."""
-    (row,) = (row for row in engine_tax.published()["stacks"] if row["stack"] == reference)
+    (row,) = (row for row in costs.published_tax()["stacks"] if row["stack"] == reference)
     return dict(row)
 
 
@@ -29,7 +29,7 @@ def table_of(*references: str) -> Table:
     points = [
         Point(ref, dict(Stack.parse(ref).axes), "Submit", 200, users(50)) for ref in references
     ]
-    return engine_tax.table(points, Names.of(points))
+    return costs.engine_tax_table(points, Names.of(points))
 
 
 def test_every_comparison_has_it(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_every_comparison_has_it(tmp_path: Path) -> None:
     assert HEAD in text
     for reference in (Stack.parse(REST).reference, GRPC):
         assert quantity(figures(reference)["decode_us"] * 1e3, "ns") in text
-    assert engine_tax.published()["taken"][:10] in text
+    assert costs.published_tax()["taken"][:10] in text
 
 
 def test_one_stack_alone_has_it_too(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_other_callers_have_no_engine() -> None:
     """ghz is not the engine, so the engine's tax says nothing of it."""
     at = point(GRPC)
     called = Point(at.stack, {**at.axes, "caller": "ghz"}, at.operation, at.bytes, at.load)
-    assert engine_tax.table([called], Names.of([called])).rows[0][1] == "called by ghz"
+    assert costs.engine_tax_table([called], Names.of([called])).rows[0][1] == "called by ghz"
 
 
 def test_a_missed_aim_shows() -> None:

@@ -13,9 +13,9 @@ import pytest
 from tests.python.synthetic_run import REST, World, failing, trials, users, write_run
 from tests.python.test_report_terminal import printed
 from wirelab.cli import main
-from wirelab.report import tables, tail
 from wirelab.report.export import to_csv, to_json
 from wirelab.report.page import write_page
+from wirelab.report.sections import tables
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import GOOD_P99, RESPONSE_P50, RESPONSE_P99
@@ -117,8 +117,8 @@ def _with_p99s(p99s_ms: list[float | None], p50_ms: float = 2.0) -> list[Trial]:
 
 def test_a_p99_whose_interval_reaches_below_the_p50_is_of_too_few_trials(tmp_path: Path) -> None:
     every = _with_p99s([3.0, 30.0])
-    lacks = tail.doubt(rest(every), RESPONSE_P99)
-    assert lacks == tail.Doubt("too few trials", "the interval of the p99 reaches below the p50")
+    lacks = tables.doubt(rest(every), RESPONSE_P99)
+    assert lacks == tables.Doubt("too few trials", "the interval of the p99 reaches below the p50")
     (table,) = tables.cell_tables(Source.read(write_run(tmp_path / "run", every)))
     assert table.rows[0][table.columns.index("p99")].endswith("\ntoo few trials")
     shown = printed(every)
@@ -130,7 +130,7 @@ def test_a_p99_whose_interval_reaches_below_the_p50_is_of_too_few_trials(tmp_pat
 
 def test_a_p99_that_some_trials_lack_is_of_too_few_calls() -> None:
     every = _with_p99s([3.0, None, 3.1, 3.05])
-    lacks = tail.doubt(rest(every), RESPONSE_P99)
+    lacks = tables.doubt(rest(every), RESPONSE_P99)
     assert lacks is not None
     assert lacks.words == "too few calls"
     assert lacks.reason == "a p99 needs 1,000 calls of a trial; known of 3 of 4 trials"
@@ -140,7 +140,7 @@ def test_a_p99_that_some_trials_lack_is_of_too_few_calls() -> None:
 
 def test_a_certain_p99_has_no_doubt() -> None:
     every = _with_p99s([3.0, 3.1, 3.05, 2.95])
-    assert tail.doubt(rest(every), RESPONSE_P99) is None
-    assert tail.doubt(rest(every), RESPONSE_P50) is None
-    assert tail.doubt(rest(struck()), GOOD_P99) is None
+    assert tables.doubt(rest(every), RESPONSE_P99) is None
+    assert tables.doubt(rest(every), RESPONSE_P50) is None
+    assert tables.doubt(rest(struck()), GOOD_P99) is None
     assert "?" not in printed(every)

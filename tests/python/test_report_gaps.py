@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.python.synthetic_packets import dissected
-from wirelab.report import gaps
+from wirelab.report.sections import packet_gaps
 
 Json = dict[str, Any]
 
@@ -35,25 +35,25 @@ def row(position: int, histogram: dict[float, int], mean: float) -> Json:
     ],
 )
 def test_every_exchange_is_in_one_bar(histogram: dict[float, int]) -> None:
-    edges, counts = gaps.bars(row(1, histogram, 1.0)["gap_histogram"])
+    edges, counts = packet_gaps.bars(row(1, histogram, 1.0)["gap_histogram"])
     assert counts.sum() == sum(histogram.values())
-    assert 1 <= counts.size <= gaps.BARS_MAX
+    assert 1 <= counts.size <= packet_gaps.BARS_MAX
     assert edges.size == counts.size + 1
     assert (np.diff(edges) > 0).all()
 
 
 def test_bars_are_no_finer_than_what_was_counted() -> None:
     """Else a smooth distribution would look like a comb."""
-    steps = [40_000.0 * (1 + gaps.BIN) ** n for n in range(6)]
-    edges, counts = gaps.bars(row(1, dict.fromkeys(steps, 10), 1.0)["gap_histogram"])
+    steps = [40_000.0 * (1 + packet_gaps.BIN) ** n for n in range(6)]
+    edges, counts = packet_gaps.bars(row(1, dict.fromkeys(steps, 10), 1.0)["gap_histogram"])
     assert counts.min() > 0
-    assert np.diff(edges).min() >= steps[0] * gaps.BIN
+    assert np.diff(edges).min() >= steps[0] * packet_gaps.BIN
 
 
 def test_the_longest_waits_are_drawn_in_the_order_of_their_packets() -> None:
     long = {40_000.0: 20, 44_000.0: 20}
     rows = [row(n, long, mean) for n, mean in enumerate((5.0, 300.0, 40.0, 90.0, 80.0, 1.0), 1)]
-    drawn = gaps.pictures(dissected(interarrival=rows), "SOAP")
+    drawn = packet_gaps.pictures(dissected(interarrival=rows), "SOAP")
     assert [picture.caption for picture in drawn] == [f"packet {n} of SOAP" for n in (2, 4, 5)]
     assert "40.0 ms to 44.3 ms" in drawn[0].alt
 
@@ -62,5 +62,5 @@ def test_few_exchanges_and_older_documents_have_no_picture() -> None:
     few, older = row(1, {40.0: 19}, 40.0), row(1, {40.0: 40}, 40.0)
     del older["gap_histogram"]
     for rows in ([few], [older], []):
-        assert gaps.pictures(dissected(interarrival=rows), "SOAP") == []
-    assert len(gaps.pictures(dissected(), "SOAP")) == 1
+        assert packet_gaps.pictures(dissected(interarrival=rows), "SOAP") == []
+    assert len(packet_gaps.pictures(dissected(), "SOAP")) == 1

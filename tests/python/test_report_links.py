@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.python.synthetic_run import REST, World, point, trial
-from wirelab.report import links
+from wirelab.report.sections import links
 from wirelab.report.source import Source
 from wirelab.report.terminal import terminal_table
 from wirelab.trial.labels import Names

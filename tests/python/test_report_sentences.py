@@ -20,9 +20,9 @@ from tests.python.synthetic_run import (
     users,
     write_run,
 )
-from wirelab.report import panels
+from wirelab.report.charts import load_panels
 from wirelab.report.export import to_json
-from wirelab.report.sentence import sentences
+from wirelab.report.findings.sentences import sentences
 from wirelab.report.source import Source
 from wirelab.trial.labels import Names, load
 
@@ -345,7 +345,11 @@ def test_calls_without_a_reply_have_pictures_of_their_own(tmp_path: Path) -> Non
     """Under a heading that says so."""
     world = replace(SMALL, stacks=("raw@rust", REST, "raw@rust?reply=one-way"))
     source = Source.read(write_run(tmp_path / "run", trials(world)))
-    drawn = [picture for part in panels.panels(source, panels.SHOWN) for picture in part.figures]
-    assert len(drawn) == 2 * len(panels.SHOWN)
+    drawn = [
+        picture
+        for part in load_panels.panels(source, load_panels.SHOWN)
+        for picture in part.figures
+    ]
+    assert len(drawn) == 2 * len(load_panels.SHOWN)
     told = [f"{picture.caption} {picture.alt} {picture.svg}" for picture in drawn]
-    assert sum("reply one-way" in words for words in told) == len(panels.SHOWN)
+    assert sum("reply one-way" in words for words in told) == len(load_panels.SHOWN)

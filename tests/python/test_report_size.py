@@ -19,9 +19,10 @@ from tests.python.synthetic_run import (
     without_histograms,
     write_run,
 )
-from wirelab.report import page, section, tables
+from wirelab.report import page, section
 from wirelab.report.export import to_json
 from wirelab.report.section import Table
+from wirelab.report.sections import tables
 from wirelab.report.source import Source
 from wirelab.statistics import comparison
 from wirelab.trial.record import Check, Trial

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from wirelab.report import costs, engine_tax, links, packets, panels, tables, tested, traffic
-from wirelab.report import system_noise as disturbance
+from wirelab.report.charts import load_panels
+from wirelab.report.findings.sentences import sentences
 from wirelab.report.section import Section, Table
-from wirelab.report.sentence import sentences
+from wirelab.report.sections import costs, links, machine, packets, tables, tested_findings
 from wirelab.report.source import Source
 from wirelab.run import finished
 
@@ -53,7 +53,7 @@ def before(source: Source) -> list[Section]:
         "Points are estimates over the trials, bars their 95 % intervals; "
         f"hollow points are lower bounds (client-bound).{_of_all_calls(source)}"
     )
-    drawn = panels.panels(source, panels.SHOWN)
+    drawn = load_panels.panels(source, load_panels.SHOWN)
     picture = Section("Rate and response over the load", (told,), sections=drawn, legend=True)
     found = Section("Findings", points=sentences(source.trials, source.threshold))
     told_first = [Section("Completeness", source.incomplete)] if source.incomplete else []
@@ -72,17 +72,17 @@ def after(source: Source) -> list[Section]:
     every = [
         _cells(source),
         _costs(source),
-        costs.section(source),
-        traffic.section(source),
+        costs.costs_section(source),
+        costs.traffic_section(source),
         packets.section(source),
-        tested.section(source),
+        tested_findings.section(source),
         _comparisons(source),
         _distributions(source),
         _checks(source),
         links.section(source),
-        disturbance.section(source),
-        _placement(source),
-        _machine(source),
+        machine.noise_section(source),
+        machine.placement_section(source),
+        machine.machine_section(source),
         _repeat(source),
         Section("What the words mean", points=_meanings()),
         _raw(source),
@@ -120,7 +120,9 @@ def _cells(source: Source) -> Section:
 
 
 def _costs(source: Source) -> Section:
-    return Section("CPU per call", sections=panels.panels(source, panels.COST), legend=True)
+    return Section(
+        "CPU per call", sections=load_panels.panels(source, load_panels.COST), legend=True
+    )
 
 
 def _comparisons(source: Source) -> Section:
@@ -138,14 +140,14 @@ def _comparisons(source: Source) -> Section:
             "the best estimate, in each setting and figure, with the others. All are judged "
             f"together by Holm's method. `wirelab report {folder} --json` prints all of them."
         )
-    tax = engine_tax.table((cell.point for cell in source.cells), source.names)
+    tax = costs.engine_tax_table((cell.point for cell in source.cells), source.names)
     if not table.rows:
         return Section("The engine's tax", tables=(tax,))
     return Section("Comparisons", paragraphs, (table, tax))
 
 
 def _distributions(source: Source) -> Section:
-    figures, lost = panels.distributions(source)
+    figures, lost = load_panels.distributions(source)
     told = []
     if figures:
         about = "One curve per trial, so that the spread between trials shows."
@@ -168,28 +170,6 @@ def _checks(source: Source) -> Section:
     if not shown[2].rows:
         told.append("Every check of every measured trial is ok.")
     return Section("Checks", told, [table for table in shown if table.rows])
-
-
-def _placement(source: Source) -> Section:
-    return Section("Placement", tables=(tables.placement_table(source),))
-
-
-def _machine(source: Source) -> Section:
-    manifest = source.manifest
-    shown = [
-        tables.flat_table(manifest.get("machine") or {}, "Machine"),
-        tables.flat_table(manifest.get("versions") or {}, "Versions"),
-        tables.service_table(source),
-        tables.flat_table(_identity(source), "Identity"),
-    ]
-    return Section("Machine and versions", tables=[table for table in shown if table.rows])
-
-
-def _identity(source: Source) -> dict[str, object]:
-    shown = ("seed", "experiment_sha256", "git_revision", "engine", "sessions")
-    known = {key: source.manifest[key] for key in shown if key in source.manifest}
-    profiles = sorted({str(p) for t in source.trials if (p := t.engine.get("profile"))})
-    return {**known, "engine profile": profiles}
 
 
 def _repeat(source: Source) -> Section:

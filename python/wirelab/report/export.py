@@ -10,9 +10,9 @@ from dataclasses import asdict
 from math import isfinite
 
 from wirelab.checks.load import client_bound, marked
-from wirelab.report.contest import NO_VALUE, Contest, compared
-from wirelab.report.sentence import sentences
-from wirelab.report.tail import doubt
+from wirelab.report.findings.ranking import NO_VALUE, Ranking, all_rankings
+from wirelab.report.findings.sentences import sentences
+from wirelab.report.sections.tables import doubt
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import Figure
@@ -48,7 +48,7 @@ def to_json(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Json:
         "sentences": sentences(trials, threshold),
         "cells": [_cell(cell) for cell in cells(trials)],
         "comparisons": [
-            row for contest in compared(trials, threshold) for row in _comparisons(contest)
+            row for ranking in all_rankings(trials, threshold) for row in _comparisons(ranking)
         ],
     }
     return {key: _legal(value) for key, value in shown.items()}
@@ -112,17 +112,17 @@ def _interval(cell: Cell, figure: Figure) -> Json:
     return why if interval is None else {**asdict(interval), **why}
 
 
-def _comparisons(contest: Contest) -> list[Json]:
+def _comparisons(ranking: Ranking) -> list[Json]:
     rows = []
-    for pair in contest.pairs:
+    for pair in ranking.pairs:
         shared = _point(pair.first)
         shared.pop("stack")
         row = {
             **shared,
-            "figure": contest.figure.name,
+            "figure": ranking.figure.name,
             "first": pair.first.point.stack,
             "second": pair.second.point.stack,
-            "ranked": not contest.barred,
+            "ranked": not ranking.barred,
         }
         unknown = {"verdict": "undecided", "reason": NO_VALUE, "further_repeats": None}
         rows.append({**row, **(pair.comparison.to_json() if pair.comparison else unknown)})

@@ -11,8 +11,8 @@ from wirelab.format.counting import plural
 from wirelab.format.numbers import plain
 from wirelab.format.units import format_seconds
 from wirelab.report import contents
+from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Section
-from wirelab.report.sheet import Sheet
 from wirelab.report.source import Source
 from wirelab.run import finished
 from wirelab.run.directory import write_whole
@@ -52,7 +52,7 @@ def render(
 ) -> str:
     """The page as text; the same run gives the same bytes. ``first`` stands before all else."""
     sections = [*first, *contents.before(source), *extra_sections, *contents.after(source)]
-    return Sheet(
+    return HtmlPage(
         _title(source),
         sections,
         about=str(source.experiment.get("about") or ""),

@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirelab.report.legend import Entry
-from wirelab.report.palette import look
+from wirelab.report.charts.stack_style import Entry, look
 from wirelab.run import adaptive as intervention
 from wirelab.run import finished, journal
 from wirelab.run.directory import read_manifest

@@ -11,8 +11,8 @@ from wirelab.checks.load import client_bound, marked
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, estimate, resolution, step
-from wirelab.report import links, tail
-from wirelab.report.tail import CALLS_MIN, P50_OF, doubt
+from wirelab.report.sections import links, tables
+from wirelab.report.sections.tables import CALLS_MIN, P50_OF, doubt
 from wirelab.statistics.cell import Cell, cells, setting_key
 from wirelab.statistics.figure import (
     CLIENT_CPU,
@@ -186,10 +186,10 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
             "left out of those of good calls."
         )
     lacking = {one.words for cell in every for figure in P50_OF if (one := doubt(cell, figure))}
-    if tail.TRIALS in lacking:
-        notes.append(f"?: {tail.TRIALS}, {tail.BELOW}.")
-    if tail.CALLS in lacking:
-        also = "" if tail.TRIALS in lacking else " or ?"
+    if tables.TRIALS in lacking:
+        notes.append(f"?: {tables.TRIALS}, {tables.BELOW}.")
+    if tables.CALLS in lacking:
+        also = "" if tables.TRIALS in lacking else " or ?"
         notes.append(f"p99 {NONE}{also}: some trial had fewer than {CALLS_MIN:,} calls.")
     return notes
 

@@ -13,9 +13,9 @@ from wirelab.explain.explanation import Explanation
 from wirelab.explain.rung_effects import Climbed
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, ranged
+from wirelab.report.charts.intervals import Row, interval_picture
+from wirelab.report.charts.stack_style import look
 from wirelab.report.page import render, save, write_page
-from wirelab.report.palette import look
-from wirelab.report.picture import Row, interval_picture
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.comparison import Comparison

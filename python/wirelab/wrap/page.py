@@ -8,11 +8,13 @@ from typing import Any
 
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity
-from wirelab.report import causes, dissected, gaps, packets, timeline
-from wirelab.report.distribution import Curves, distribution_picture
-from wirelab.report.palette import look
+from wirelab.report import dissection_text
+from wirelab.report.charts import packet_timeline
+from wirelab.report.charts.distribution import Curves, distribution_picture
+from wirelab.report.charts.stack_style import look
+from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.sheet import Sheet
+from wirelab.report.sections import packet_findings, packet_gaps, packets
 from wirelab.wrap import target
 from wirelab.wrap.comparison import NAMES, times_of
 from wirelab.wrap.session import Measured
@@ -58,7 +60,7 @@ def html(measured: Measured, result: Json) -> str:
     ]
     command = target.as_typed(result["command"])
     facts = [("Command", command), *((name.capitalize(), words) for name, words in around(result))]
-    return Sheet(
+    return HtmlPage(
         command if len(command) <= TITLE_MAX else f"{command[: TITLE_MAX - 1]}…",
         [section for section in sections if section is not None],
         kind="wrap",
@@ -126,7 +128,10 @@ def _requests(result: Json) -> Section:
             named["protocol"],
             f"{named['count']:,}",
             ", ".join(f"{status}: {n:,}" for status, n in named["status"].items()) or "none",
-            *(dissected.percentile(named["latency_us"] or {}, name) for name in ("p50", "p99")),
+            *(
+                dissection_text.percentile(named["latency_us"] or {}, name)
+                for name in ("p50", "p99")
+            ),
             f"{digits(named['request_message_bytes'] + named['request_overhead_bytes'])} B",
             f"{digits(named['reply_message_bytes'] + named['reply_overhead_bytes'])} B",
         ]
@@ -236,7 +241,7 @@ def _curves(wire: Mapping[str, float], told: Mapping[str, float], tool: str) -> 
 def _findings(document: Json) -> Section | None:
     """None where no request was seen: that acquits nothing."""
     count = document["exchanges"]["count"]
-    return causes.section(document["findings"], count, NOT_TESTED) if count else None
+    return packet_findings.section(document["findings"], count, NOT_TESTED) if count else None
 
 
 def _bytes(document: Json) -> Section | None:
@@ -245,7 +250,7 @@ def _bytes(document: Json) -> Section | None:
         return None
     rows = [
         [name, NONE if count is None else digits(count), f"{size:,.1f}"]
-        for name, count, size in dissected.means(mean)
+        for name, count, size in dissection_text.means(mean)
     ]
     table = Table(("per exchange", "packets", "bytes"), rows, "", (1, 2))
     return Section("Bytes and packets", (_BYTES,), (table,))
@@ -253,9 +258,9 @@ def _bytes(document: Json) -> Section | None:
 
 def _exchange(document: Json) -> Iterator[Section]:
     name = (document["timeline_of"] or {}).get("name") or "exchange"
-    drawn = timeline.picture(document, str(name))
+    drawn = packet_timeline.picture(document, str(name))
     if drawn is not None:
-        between = gaps.section([(document, str(name))])
+        between = packet_gaps.section([(document, str(name))])
         yield Section("One exchange", (packets.SHOWN,), figures=(drawn,), sections=(between,))
 
 

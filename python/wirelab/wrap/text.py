@@ -9,8 +9,8 @@ from typing import Any
 from wirelab.checks.link import driver_text
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, plain, quantity
-from wirelab.report import causes
-from wirelab.report.causes import Standing
+from wirelab.report.sections import packet_findings
+from wirelab.report.sections.packet_findings import Standing
 from wirelab.wrap import target
 from wirelab.wrap.comparison import NAMES, times_of
 
@@ -45,7 +45,7 @@ def lines(result: Json) -> Iterator[str]:
     yield from _times(result)
     if result["wire"]["exchanges"]:
         yield ""
-        yield from causes.lines(result["wire"]["findings"], NOT_TESTED)
+        yield from packet_findings.lines(result["wire"]["findings"], NOT_TESTED)
     yield ""
     for name, words in around(result):
         yield from _wrapped(f"{name}: {words}", "  ")

@@ -74,8 +74,8 @@ def _test(source: Path, test: TestOptions, *, as_json: bool) -> int:
             f"--test: {source} is a capture, which cannot be run again",
             "name the folder of a run; `wirelab run FILE` makes one, with `capture: client`",
         )
-    from wirelab.report import tested
     from wirelab.report.page import write_page
+    from wirelab.report.sections import tested_findings
     from wirelab.run import adaptive as intervention
     from wirelab.run.progress import OnConsole
 
@@ -91,7 +91,7 @@ def _test(source: Path, test: TestOptions, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps(made.to_json(), indent=1))
     else:
-        for line in tested.lines(made.outcome):
+        for line in tested_findings.lines(made.outcome):
             out.print(line)
         for page in pages:
             out.print(f"Report: {page}")
@@ -124,20 +124,21 @@ def _accept_timeline(number: int, documents: Sequence[Json]) -> None:
 
 
 def _show(document: Json, run: Path | None, *, many: bool) -> None:
-    from wirelab.report import causes, dissected
+    from wirelab.report import dissection_text
+    from wirelab.report.sections import packet_findings
 
-    standing = None if run is None else causes.of_run(Path(document["file"]), run)
+    standing = None if run is None else packet_findings.of_run(Path(document["file"]), run)
     if many:
         out.print(f"\n{document['file']}", style="bold")
-    for line in dissected.lines(document, standing):
+    for line in dissection_text.lines(document, standing):
         out.print(line)
 
 
 def _draw(document: Json, file: Path) -> None:
-    from wirelab.report import timeline
+    from wirelab.report.charts import packet_timeline
 
     name = (document["timeline_of"] or {}).get("name") or document["file"]
-    drawn = timeline.picture(document, str(name))
+    drawn = packet_timeline.picture(document, str(name))
     if drawn is None:
         raise UsageError(f"--svg: {document['file']} holds no whole exchange")
     try:

@@ -46,7 +46,7 @@ def point(text: str, mark: str = "•", style: str = "") -> None:
 def draw(folder: Path, file: Path) -> None:
     """Writes a run's main picture. Raises :class:`UsageError` where nothing can be drawn or
     the file cannot be written."""
-    from wirelab.report.overview import overview_picture
+    from wirelab.report.charts.overview import overview_picture
     from wirelab.report.source import Source
 
     drawn = overview_picture(Source.read(folder))
@@ -69,8 +69,8 @@ def accept_picture(file: Path) -> None:
 
 
 def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:
-    from wirelab.report import tested
-    from wirelab.report.sentence import sentences
+    from wirelab.report.findings.sentences import sentences
+    from wirelab.report.sections import tested_findings
     from wirelab.report.terminal import terminal_table
     from wirelab.run import adaptive as intervention
 
@@ -81,7 +81,7 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
     for sentence in sentences(run.trials, threshold):
         point(sentence)
     outcome = intervention.read(run.folder)
-    for line in tested.lines(outcome) if outcome else ():
+    for line in tested_findings.lines(outcome) if outcome else ():
         out.print(line)
     for trial in failed[:FAILED_MAX]:
         point(f"{trial.id}: {trial.reason}", "failed:")

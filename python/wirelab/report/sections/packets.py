@@ -9,8 +9,9 @@ from typing import Any
 from wirelab.checks.load import marked
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits
-from wirelab.report import causes, gaps, reconciled, tested, timeline
+from wirelab.report.charts import packet_timeline
 from wirelab.report.section import Picture, Section, Table
+from wirelab.report.sections import packet_findings, packet_gaps, tested_findings, time_split
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
 from wirelab.trial.record import Trial
@@ -49,7 +50,7 @@ def section(source: Source) -> Section:
     parts = [
         Section("Bytes and packets", (_BYTES,), [_bytes(source, cells)]),
         Section("Findings in the packets", (_FOUND,), [_findings(source, cells)]),
-        reconciled.section(source),
+        time_split.section(source),
         _exchanges(source, cells),
     ]
     shown = [part for part in parts if part.tables or part.figures]
@@ -106,9 +107,9 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
         trial = _captured(cell)[0]
         for finding in trial.wire["findings"]:
             cause = str(finding["cause"])
-            shown = causes.figures(finding, trial.wire["exchanges"])
-            change = causes.change(finding) or NONE
-            verdict = tested.verdict(source, cell.point, cause)
+            shown = packet_findings.figures(finding, trial.wire["exchanges"])
+            change = packet_findings.change(finding) or NONE
+            verdict = tested_findings.verdict(source, cell.point, cause)
             rows.append([_name(source, cell), cause, *shown, change, verdict])
     return Table(columns, rows, "Findings, first trial of each cell", (3, 4))
 
@@ -118,13 +119,13 @@ def _exchanges(source: Source, cells: list[Cell]) -> Section:
     shown: list[tuple[Json, str]] = []
     for cell, document in _documents(source, cells):
         name = _name(source, cell)
-        drawn = timeline.picture(document, name)
+        drawn = packet_timeline.picture(document, name)
         if drawn and len(pictures) < PICTURES_MAX:
             pictures.append(drawn)
             shown.append((document, name))
     left = len(cells) - len(pictures)
     more = (f"{left:,} more in trials/*/dissection-*.json.",) if left else ()
-    between = [gaps.section(shown)]
+    between = [packet_gaps.section(shown)]
     return Section("One exchange", (SHOWN, *more), figures=pictures, sections=between)
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from wirelab.format.numbers import plain
-from wirelab.report.canvas import (
+from wirelab.report.charts.canvas import (
     POINTS,
     WIDTH,
     canvas,
@@ -19,7 +19,7 @@ from wirelab.report.canvas import (
     tick,
     to_svg,
 )
-from wirelab.report.palette import Look
+from wirelab.report.charts.stack_style import Look
 from wirelab.report.section import Picture
 from wirelab.statistics.interval import Interval
 

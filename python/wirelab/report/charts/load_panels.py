@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from wirelab.checks.load import client_bound
 from wirelab.format.numbers import step
-from wirelab.report.distribution import (
+from wirelab.report.charts.distribution import (
     Curve,
     Curves,
     UnreadableHistogram,
     distribution_picture,
     read_curve,
 )
-from wirelab.report.picture import Line, Row, interval_picture, line_picture
+from wirelab.report.charts.intervals import Line, Row, interval_picture, line_picture
 from wirelab.report.section import Picture, Section
 from wirelab.report.source import Source
 from wirelab.stack.axes import ENGINE

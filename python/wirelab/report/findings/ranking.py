@@ -51,7 +51,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Contest:
+class Ranking:
     """All stacks under one setting, compared in one figure."""
 
     point: Point
@@ -116,43 +116,43 @@ class Contest:
         return pair.second if leader is pair.first else pair.first
 
 
-def contests(trials: Iterable[Trial], figure: Figure, threshold: float) -> list[Contest]:
-    """One contest per setting that at least two stacks share, in reading order.
+def rankings(trials: Iterable[Trial], figure: Figure, threshold: float) -> list[Ranking]:
+    """One ranking per setting that at least two stacks share, in reading order.
 
-    All comparisons of the figure are one family; those of a barred contest are not in it.
+    All comparisons of the figure are one family; those of a barred ranking are not in it.
     """
     settings: dict[str, list[Cell]] = {}
     for cell in cells(trials):
         settings.setdefault(setting_key(cell.point), []).append(cell)
     shared = [tuple(group) for group in settings.values() if len(group) > 1]
-    return _judged([_contest(group, figure, threshold) for group in shared])
+    return _judged([_ranking(group, figure, threshold) for group in shared])
 
 
-def compared(trials: Sequence[Trial], threshold: float) -> Iterator[Contest]:
-    """Every contest of every figure that is compared."""
+def all_rankings(trials: Sequence[Trial], threshold: float) -> Iterator[Ranking]:
+    """Every ranking of every figure that is compared."""
     for figure in COMPARED:
-        yield from contests(trials, figure, threshold)
+        yield from rankings(trials, figure, threshold)
     failing = {setting_key(trial.point) for trial in trials if trial.result.get("errors")}
     struck = [trial for trial in trials if setting_key(trial.point) in failing]
     for figure in COMPARED_GOOD:
-        yield from contests(struck, figure, threshold)
+        yield from rankings(struck, figure, threshold)
 
 
-def _contest(group: tuple[Cell, ...], figure: Figure, threshold: float) -> Contest:
+def _ranking(group: tuple[Cell, ...], figure: Figure, threshold: float) -> Ranking:
     pairs = tuple(
         Pair(first, second, _compare(first, second, figure, threshold))
         for first, second in combinations(group, 2)
     )
-    return Contest(group[0].point, figure, group, pairs)
+    return Ranking(group[0].point, figure, group, pairs)
 
 
-def _judged(every: list[Contest]) -> list[Contest]:
-    """The contests with the verdicts of their family."""
+def _judged(every: list[Ranking]) -> list[Ranking]:
+    """The rankings with the verdicts of their family."""
     members = [
         pair.comparison
-        for contest in every
-        if not contest.barred
-        for pair in contest.pairs
+        for ranking in every
+        if not ranking.barred
+        for pair in ranking.pairs
         if pair.comparison is not None
     ]
     verdicts = iter(family(members))
@@ -166,13 +166,13 @@ def _judged(every: list[Contest]) -> list[Contest]:
 
     return [
         replace(
-            contest,
+            ranking,
             pairs=tuple(
-                replace(pair, comparison=judged(pair.comparison, barred=bool(contest.barred)))
-                for pair in contest.pairs
+                replace(pair, comparison=judged(pair.comparison, barred=bool(ranking.barred)))
+                for pair in ranking.pairs
             ),
         )
-        for contest in every
+        for ranking in every
     ]
 
 

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import log
+from typing import Literal
 
 from wirelab.checks.load import client_bound
 from wirelab.format.counting import counted, of_all
 from wirelab.format.numbers import quantity
-from wirelab.report.contest import Contest
-from wirelab.report.effect import effect, side, than, wording
-from wirelab.report.outcome import Kind, Outcome, outcome
+from wirelab.report.findings.effect import effect, side, than, wording
+from wirelab.report.findings.ranking import Pair, Ranking
 from wirelab.statistics.cell import Cell
+from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import RATE, RESPONSE_P99, Figure
 from wirelab.statistics.interval import Interval
 from wirelab.statistics.repeats import REPEATS_MAX, decided_by
@@ -45,8 +46,8 @@ class Statements:
     compared; on the others the part of a sentence that all figures share. ``main``: the
     figure's settings are named, and the sizes of what is undecided."""
 
-    def __init__(self, every: Sequence[Contest], names: Names, *, main: bool) -> None:
-        self.outcomes = [outcome(contest) for contest in every]
+    def __init__(self, every: Sequence[Ranking], names: Names, *, main: bool) -> None:
+        self.outcomes = [outcome(ranking) for ranking in every]
         self.figure: Figure = every[0].figure
         self.noun = NOUN[self.figure.name]
         if self.figure is not RATE and any(cell.errors for one in every for cell in one.cells):
@@ -83,7 +84,7 @@ class Statements:
         """Sentences."""
         if self.main:
             return [*map(self._barred, self._grouped("barred")), *self._empty()]
-        lacking = [found for found in self.outcomes if any(map(_has_rate, found.contest.empty))]
+        lacking = [found for found in self.outcomes if any(map(_has_rate, found.ranking.empty))]
         if not lacking:
             return []
         where = "" if len(self.outcomes) == 1 else f" {self._where(lacking)}"
@@ -105,7 +106,7 @@ class Statements:
         made = "made" if self.figure is RATE else "had"
         against = loser[0] if loser else "every other stack"
         if len(found) == 1 and loser:
-            where = f"at {self.names.settings([found[0][0].contest.point])}"
+            where = f"at {self.names.settings([found[0][0].ranking.point])}"
             text = f"{winner} {made} {self._size(found[0][1])} {against} {where}"
         else:
             more = "more" if self.figure is RATE else "a shorter"
@@ -131,17 +132,17 @@ class Statements:
         if len(found.who) == 1 and found.next is not None:
             stack = self.names.stacks[found.next.point.stack]
             next_best = f" {than(ratio)} the next, {stack},"
-        where = self.names.settings([found.contest.point])
+        where = self.names.settings([found.ranking.point])
         return f"{effect(ratio, self.words)}{next_best} at {where}"
 
     def _largest(self) -> Decided | None:
         """The largest difference where no stack is ahead of all others."""
         found = [
-            (ahead, pair, pair.comparison, one.contest.point)
+            (ahead, pair, pair.comparison, one.ranking.point)
             for one in self.outcomes
             if one.kind in ("open", "tied")
-            for pair in one.contest.pairs
-            if pair.comparison is not None and (ahead := one.contest.ahead(pair)) is not None
+            for pair in one.ranking.pairs
+            if pair.comparison is not None and (ahead := one.ranking.ahead(pair)) is not None
         ]
         if not found:
             return None
@@ -163,14 +164,14 @@ class Statements:
 
     def _ahead_of_some(self, found: Outcome) -> str:
         """The best estimate, and what it is equivalent to or undecided against."""
-        contest = found.contest
-        ranked = contest.best_first
+        ranking = found.ranking
+        ranked = ranking.best_first
         if not ranked:
             return "none has a value"
         best, *others = ranked
-        at = f" at {self.names.settings([contest.point])}" if len(self.outcomes) > 1 else ""
+        at = f" at {self.names.settings([ranking.point])}" if len(self.outcomes) > 1 else ""
         parts = [f"{self._stacks([best])} had the best estimate{at}"]
-        verdicts = [(c, contest.between(best, c).comparison) for c in others]
+        verdicts = [(c, ranking.between(best, c).comparison) for c in others]
         for word, verdict in (("equivalent to", "equivalent"), ("undecided against", "undecided")):
             same = [c for c, one in verdicts if one is not None and one.verdict == verdict]
             parts += [f"{word} {self._stacks(same)}"] if same else []
@@ -193,7 +194,7 @@ class Statements:
         return why + _repeats([found.further_repeats for found in group])
 
     def _barred(self, group: list[Outcome]) -> str:
-        limited = [cell for found in group for cell in found.contest.barred]
+        limited = [cell for found in group for cell in found.ranking.barred]
         if len(limited) > EACH_MAX:
             counts = Counter(self.names.stacks[cell.point.stack] for cell in limited)
             bounds = [f"{name} in {count} of them" for name, count in counts.items()]
@@ -215,8 +216,8 @@ class Statements:
         """Stacks without a value, whatever else was found."""
         groups: dict[str, list[Outcome]] = {}
         for found in self.outcomes:
-            if found.contest.empty:
-                groups.setdefault(self._stacks(found.contest.empty), []).append(found)
+            if found.ranking.empty:
+                groups.setdefault(self._stacks(found.ranking.empty), []).append(found)
         return [
             f"No trial measured {self.noun} of {who} {self._where(group)}."
             for who, group in groups.items()
@@ -237,7 +238,7 @@ class Statements:
 
     def _where(self, group: Sequence[Outcome]) -> str:
         """``in 2 of 6 settings (...)``; empty for the only setting, once it has been named."""
-        points: list[Point] = [found.contest.point for found in group]
+        points: list[Point] = [found.ranking.point for found in group]
         if len(self.outcomes) == 1:
             return f"at {self.names.settings(points)}" if self.main else ""
         if len(group) == len(self.outcomes):
@@ -247,7 +248,7 @@ class Statements:
 
     def _reach(self, group: Sequence[Outcome]) -> str:
         """The first over the second with its interval, or how far several intervals reach."""
-        pairs = [pair for found in group for pair in found.contest.pairs]
+        pairs = [pair for found in group for pair in found.ranking.pairs]
         ratios = [pair.comparison.ratio for pair in pairs if pair.comparison]
         if not self.main or not all(ratio.bounds for ratio in ratios):
             return ""
@@ -274,3 +275,88 @@ def _repeats(numbers: Sequence[int | None]) -> str:
     if not rest:
         return shown
     return f"{shown} ({counted(rest, 'setting')} would need more than {REPEATS_MAX})"
+
+
+Kind = Literal["won", "equivalent", "tied", "undecided", "open", "empty", "barred"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A ranking, and what it came to.
+
+    ``won``: one stack is ahead of each other one. ``equivalent``: every pair is. ``tied``: the
+    best of more than two is equivalent to some and ahead of all the others. ``undecided``: two
+    stacks of which none is ahead, and which are not equivalent. ``open``: more than two, the
+    best undecided against another. ``empty``: at most one has a value. ``barred``: client-bound.
+    """
+
+    kind: Kind
+    ranking: Ranking
+    who: tuple[str, ...] = ()
+    """References of the stacks it is about: winner and loser, the winner alone where there
+    are more than two, those that are equivalent or tied, or the undecided pair."""
+    comparison: Comparison | None = None
+    """First over second; winner over the next best."""
+    next: Cell | None = None
+    """The best of the others, by its estimate."""
+
+    @property
+    def further_repeats(self) -> int | None:
+        """After how many the best may be decided against each other one; None where no
+        sensible number does."""
+        numbers = [comparison.further_repeats for comparison in self.rivals]
+        known = [number for number in numbers if number is not None]
+        return max(known) if known and len(known) == len(numbers) else None
+
+    @property
+    def rivals(self) -> list[Comparison]:
+        """The undecided comparisons of the best, by its estimate, with the others."""
+        ranked = self.ranking.best_first
+        found = [self.ranking.between(ranked[0], cell).comparison for cell in ranked[1:]]
+        return [one for one in found if one is not None and one.verdict == "undecided"]
+
+
+def outcome(ranking: Ranking) -> Outcome:
+    """Classifies a ranking."""
+    if ranking.barred:
+        return Outcome("barred", ranking)
+    if ranking.winner is not None:
+        return _outcome_won(ranking, ranking.winner)
+    who = tuple(cell.point.stack for cell in ranking.cells)
+    found = [pair.comparison for pair in ranking.pairs]
+    if all(comparison and comparison.verdict == "equivalent" for comparison in found):
+        return Outcome("equivalent", ranking, who, found[0])
+    if not any(found):
+        return Outcome("empty", ranking, who)
+    return (
+        _outcome_of_many(ranking)
+        if len(ranking.cells) > 2
+        else Outcome("undecided", ranking, who, found[0])
+    )
+
+
+def _outcome_of_many(ranking: Ranking) -> Outcome:
+    """Of more than two stacks, none ahead of all others and not all equivalent."""
+    ranked = ranking.best_first
+    if len(ranked) < len(ranking.cells):
+        return Outcome("open", ranking)
+    pairs = {id(cell): ranking.between(ranked[0], cell).comparison for cell in ranked[1:]}
+    if any(one is None or one.verdict == "undecided" for one in pairs.values()):
+        return Outcome("open", ranking)
+    level = [c for c in ranked[1:] if (one := pairs[id(c)]) and one.verdict == "equivalent"]
+    who = sorted(cell.point.stack for cell in (ranked[0], *level))
+    return Outcome("tied", ranking, tuple(who))
+
+
+def _outcome_won(ranking: Ranking, winner: Cell) -> Outcome:
+    others = [cell for cell in ranking.cells if cell is not winner]
+    best = next(cell for cell in ranking.best_first if cell is not winner)
+    who = (winner, *(others if len(others) == 1 else ()))
+    ahead = _outcome_over(ranking.between(winner, best), winner)
+    return Outcome("won", ranking, tuple(cell.point.stack for cell in who), ahead, best)
+
+
+def _outcome_over(pair: Pair, first: Cell) -> Comparison | None:
+    if pair.comparison is None or pair.first is first:
+        return pair.comparison
+    return pair.comparison.inverted()

@@ -8,8 +8,9 @@ from typing import Any
 
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, plain, quantity
-from wirelab.report import causes, reconciled, timeline
-from wirelab.report.causes import Standing
+from wirelab.report.charts import packet_timeline
+from wirelab.report.sections import packet_findings, time_split
+from wirelab.report.sections.packet_findings import Standing
 
 Json = dict[str, Any]
 
@@ -29,7 +30,7 @@ def lines(document: Json, standing: Standing | None = None) -> Iterator[str]:
         yield from _wrapped(nothing)
         return
     if document["findings"] or not document["capture"].get("one_sided"):
-        yield from causes.lines(document["findings"], standing or Standing())
+        yield from packet_findings.lines(document["findings"], standing or Standing())
     else:
         yield "Nothing was found, but one direction alone shows little of what costs time."
     yield ""
@@ -38,7 +39,7 @@ def lines(document: Json, standing: Standing | None = None) -> Iterator[str]:
     yield from _accounting(document["accounting"])
     if document.get("reconciliation"):
         yield ""
-        yield from reconciled.lines(document["reconciliation"])
+        yield from time_split.lines(document["reconciliation"])
     if document["timeline"]:
         yield ""
         yield from _timeline(document)
@@ -151,10 +152,10 @@ def means(mean: Json) -> list[tuple[str, float | None, float]]:
 def _timeline(document: Json) -> Iterator[str]:
     of = document["timeline_of"] or {}
     title = plain(of.get("name") or "exchange")
-    yield from _wrapped(timeline.caption(document, f"Packets of {title}"))
+    yield from _wrapped(packet_timeline.caption(document, f"Packets of {title}"))
     yield f"{'packet':>8} {'at':>9} {'gap':>10}     {'flags':<9}{'bytes':>7}  carries"
     for rung in document["timeline"]:
-        carries = ", ".join(filter(None, (timeline.layers(rung), plain(rung["note"]))))
+        carries = ", ".join(filter(None, (packet_timeline.layers(rung), plain(rung["note"]))))
         head = (
             f"{rung['packet']:>8} {_time(rung['at_us']):>9} {'+' + _time(rung['gap_us']):>10} "
             f"{_ARROWS[rung['direction']]} {plain(rung['flags']):<9}{rung['bytes']:>7,}  "

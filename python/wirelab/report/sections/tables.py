@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from wirelab.checks.load import client_bound, marked
-from wirelab.format.numbers import NONE, digits, over_limits, plain, span
-from wirelab.process import libraries
-from wirelab.report.contest import NO_VALUE, Contest, Pair, compared
+from wirelab.format.counting import of_all
+from wirelab.format.numbers import NONE, digits, over_limits, span
+from wirelab.report.findings.ranking import NO_VALUE, Pair, Ranking, all_rankings
 from wirelab.report.section import Table
 from wirelab.report.source import Source
-from wirelab.report.tail import doubt
 from wirelab.statistics.cell import Cell, point_key
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import (
@@ -113,26 +110,26 @@ def _marks(cell: Cell) -> str:
 def comparison_table(source: Source) -> tuple[Table, int]:
     """Every pair of stacks in every setting and figure; beyond :data:`COMPARISONS_MAX`, those
     of the best stack of each with the others. Also returns the number of all pairs."""
-    found = list(compared(source.trials, source.threshold))
-    count = sum(len(contest.pairs) for contest in found)
+    found = list(all_rankings(source.trials, source.threshold))
+    count = sum(len(ranking.pairs) for ranking in found)
     rows = [
-        _pair(source, contest, pair)
-        for contest in found
-        for pair in (contest.pairs if count <= COMPARISONS_MAX else contest.pairs_of_best)
+        _pair(source, ranking, pair)
+        for ranking in found
+        for pair in (ranking.pairs if count <= COMPARISONS_MAX else ranking.pairs_of_best)
     ]
     columns = ["figure", "setting", "ratio of", "ratio", "95 % interval", "verdict", "reason"]
     return Table(columns, rows, "", (3, 4)), count
 
 
-def _pair(source: Source, contest: Contest, pair: Pair) -> list[str]:
+def _pair(source: Source, ranking: Ranking, pair: Pair) -> list[str]:
     found = pair.comparison
     first, second = (source.names.stacks[c.point.stack] for c in (pair.first, pair.second))
     of = ""
-    if contest.figure in _GOOD and any(cell.errors for cell in contest.cells):
+    if ranking.figure in _GOOD and any(cell.errors for cell in ranking.cells):
         of = " of all calls"
     return [
-        f"{contest.figure.title}{of}",
-        source.names.setting(contest.point),
+        f"{ranking.figure.title}{of}",
+        source.names.setting(ranking.point),
         f"{first} / {second}",
         NONE if found is None else digits(found.ratio.estimate),
         NONE if found is None else span(found.ratio),
@@ -201,55 +198,33 @@ def failed_table(source: Source) -> Table:
     return Table(["trial", "stack", "setting", "repeat", "reason"], rows, "Failed trials")
 
 
-def placement_table(source: Source) -> Table:
-    """Which process ran on which cores; one row per distinct placement."""
-    counts = Counter(json.dumps(trial.placement, sort_keys=True) for trial in source.trials)
-    found = [(json.loads(text), count) for text, count in counts.items()]
-    keys = list(dict.fromkeys(key for placement, _ in found for key in placement))
-    rows = [
-        [*(_value(placement.get(key)) for key in keys), str(count)] for placement, count in found
-    ]
-    return Table([*keys, "trials"], rows)
+P50_OF = {RESPONSE_P99: RESPONSE_P50, GOOD_P99: GOOD_P50}
+"""The median next to each p99."""
+CALLS_MIN = 1_000
+"""Calls of a trial from which on ten lie above its p99."""
+BELOW = "the interval of the p99 reaches below the p50"
+TRIALS = "too few trials"
+CALLS = "too few calls"
 
 
-def flat_table(entries: Mapping[str, Any], caption: str) -> Table:
-    """Names and values, nested ones with dots between their names."""
-    return Table(["", "value"], [[k, v] for k, v in _flat("", entries)], caption)
+@dataclass(frozen=True)
+class Doubt:
+    """What a cell lacks for its p99."""
+
+    words: str
+    """:data:`TRIALS` or :data:`CALLS`."""
+    reason: str
 
 
-def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        return [pair for key, inner in value.items() for pair in _flat(f"{prefix}{key}.", inner)]
-    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-        return [p for i, inner in enumerate(value) for p in _flat(f"{prefix}{i}.", inner)]
-    return [(prefix.removesuffix("."), _value(value))]
-
-
-def _value(value: Any) -> str:
-    if value is None:
-        return NONE
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or NONE
-    return plain(value)
-
-
-def service_table(source: Source) -> Table:
-    """What served: language, runtime, libraries by role and the hash of the binary, one row
-    per kind."""
-    rows: dict[str, list[str]] = {}
-    for trial in source.trials:
-        service = trial.service
-        if not service:
-            continue
-        settings = ", ".join(f"{k}={v}" for k, v in sorted((service.get("set") or {}).items()))
-        row = [
-            source.names.stacks[trial.point.stack],
-            _value(service.get("language")),
-            _value(service.get("runtime")),
-            "\n".join(libraries.lines(service.get("libraries"))) or NONE,
-            settings or NONE,
-            str(service.get("sha256", NONE))[:12],
-        ]
-        rows.setdefault(json.dumps(row), row)
-    columns = ["stack", "language", "runtime", "libraries", "set", "SHA-256"]
-    return Table(columns, [rows[key] for key in sorted(rows)], "Services")
+def doubt(cell: Cell, figure: Figure) -> Doubt | None:
+    """None where there is none, and for other figures."""
+    if figure not in P50_OF:
+        return None
+    p99s, medians = cell.values(figure), cell.values(P50_OF[figure])
+    if len(p99s) < len(medians):
+        have = f"known of {of_all(len(p99s), len(medians), 'trial')}"
+        return Doubt(CALLS, f"a p99 needs {CALLS_MIN:,} calls of a trial; {have}")
+    p99, median = cell.interval(figure), cell.interval(P50_OF[figure])
+    if p99 is None or median is None or p99.low is None or p99.low >= median.estimate:
+        return None
+    return Doubt(TRIALS, BELOW)

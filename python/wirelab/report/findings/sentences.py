@@ -13,8 +13,8 @@ from wirelab.checks.load import client_bound
 from wirelab.format import failures
 from wirelab.format.counting import counted, of_all, plural
 from wirelab.format.numbers import digits, plain, span
-from wirelab.report.contest import Contest, contests
-from wirelab.report.statement import EACH_MAX, NOUN, Statements
+from wirelab.report.findings.ranking import Ranking, rankings
+from wirelab.report.findings.statements import EACH_MAX, NOUN, Statements
 from wirelab.statistics.cell import cells
 from wirelab.statistics.comparison import THRESHOLD
 from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
@@ -53,12 +53,12 @@ def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str
 
 def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) -> list[str]:
     """Sentences on the loads of one kind; ``primary`` is the figure that is reported in full."""
-    main = contests(trials, primary, threshold)
+    main = rankings(trials, primary, threshold)
     if not main:
         return []
     others = [figure for figure in (RESPONSE_P50, RESPONSE_P99) if figure is not primary]
     every = [Statements(main, names, main=True)]
-    every += [Statements(contests(trials, f, threshold), names, main=False) for f in others]
+    every += [Statements(rankings(trials, f, threshold), names, main=False) for f in others]
     decided = [
         (one.size * (MAIN_WEIGHT if each.main else 1.0), one.text)
         for each in every
@@ -81,10 +81,10 @@ def _joined(head: str, parts: Sequence[str]) -> list[str]:
     return [f"{head}: {'; '.join(parts)}."] if parts else []
 
 
-def _together(main: list[Contest], threshold: float) -> str:
+def _together(main: list[Ranking], threshold: float) -> str:
     """What the intervals are, and what does not count."""
     pairs = [
-        pair.comparison for contest in main for pair in contest.pairs if pair.comparison is not None
+        pair.comparison for ranking in main for pair in ranking.pairs if pair.comparison is not None
     ]
     small = (
         f"In brackets are 95 % intervals; differences of up to {100.0 * threshold:g} % do not count"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import plain, quantity, step
-from wirelab.report.canvas import canvas, scale_values, to_svg
+from wirelab.report.charts.canvas import canvas, scale_values, to_svg
 from wirelab.report.section import Picture, Section, Table
 
 Json = dict[str, Any]

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 
 from wirelab.format.counting import plural
 from wirelab.format.numbers import plain
-from wirelab.report import panels
-from wirelab.report.canvas import POINTS, WIDTH, canvas, text_width, to_svg
-from wirelab.report.legend import Entry
+from wirelab.report.charts import load_panels
+from wirelab.report.charts.canvas import POINTS, WIDTH, canvas, text_width, to_svg
+from wirelab.report.charts.stack_style import Entry
 from wirelab.report.section import Picture
 from wirelab.report.source import Source
 from wirelab.statistics.figure import RATE
@@ -29,7 +29,7 @@ _INDENT = 48.0
 def overview_picture(source: Source) -> str | None:
     """The rate over the load, one panel per message, under the run's question and with a
     legend; an SVG document. None where no trial has a rate."""
-    drawn = panels.panels(source, (RATE,))
+    drawn = load_panels.panels(source, (RATE,))
     if not drawn:
         return None
     tiles = [*drawn[0].figures, _legend(source)]

@@ -1,6 +1,6 @@
-"""A sheet: one HTML file that opens offline, runs nothing and loads nothing.
+"""One HTML file that opens offline, runs nothing and loads nothing.
 
-The reports of runs, studies and wrapped tools are sheets, of one template and one style. All
+The reports of runs, studies and wrapped tools share one template and one style. All
 text on it is escaped; pictures are what :class:`Picture` has proven harmless.
 """
 
@@ -14,20 +14,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from wirelab.format.numbers import plain
-from wirelab.report.legend import Entry
+from wirelab.report.charts.stack_style import Entry
 from wirelab.report.section import WORD_MAX, Picture, Section, jointed, longest_word
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A section with an anchor of its own on the sheet."""
+    """A section with an anchor of its own on the page."""
 
     section: Section
     anchor: str
 
 
 @dataclass(frozen=True)
-class Sheet:
+class HtmlPage:
     """Everything that stands on it."""
 
     title: str
@@ -41,7 +41,7 @@ class Sheet:
     """Of the stacks; shown where a section asks for it."""
 
     def html(self) -> str:
-        """The file's text; the same sheet gives the same bytes."""
+        """The file's text; the same page gives the same bytes."""
         environment = Environment(
             loader=PackageLoader("wirelab.report", "."),
             autoescape=True,

@@ -13,9 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from wirelab.format.numbers import plain, step
-from wirelab.report.canvas import POINTS, WIDTH, canvas, scale_values, spread, text_width, to_svg
-from wirelab.report.palette import Look
-from wirelab.report.picture import LABEL_WIDTH_MAX
+from wirelab.report.charts.canvas import (
+    POINTS,
+    WIDTH,
+    canvas,
+    scale_values,
+    spread,
+    text_width,
+    to_svg,
+)
+from wirelab.report.charts.intervals import LABEL_WIDTH_MAX
+from wirelab.report.charts.stack_style import Look
 from wirelab.report.section import Picture
 from wirelab.statistics.sample import percentile_printable
 

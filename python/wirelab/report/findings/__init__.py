@@ -1,0 +1,1 @@
+"""What a run found: rankings of stacks and the sentences on them."""

@@ -1,0 +1,180 @@
+"""What calls cost: processor time, bytes and connections by stack, and the engine's own share.
+
+The engine's tax is what a call over a stack costs the engine itself. It is part of client CPU in
+every figure. Its figures come with the package, from one run of the bench
+(docs/reference/engine-tax.md), and name their machine: they are there to compare stacks with each
+other, not to be subtracted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from wirelab.format.numbers import DASH, NONE, estimate, over_limits, quantity
+from wirelab.report.section import Section, Table
+from wirelab.report.source import Source
+from wirelab.stack.axes import ENGINE
+from wirelab.stack.reference import Stack
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU, Figure
+from wirelab.statistics.interval import Interval
+from wirelab.trial import labels as label
+from wirelab.trial.labels import Names
+from wirelab.trial.record import Point, Trial
+
+_ABOUT_COSTS = (
+    "Core-seconds of the processes of caller (without what it spent spinning) and service, and "
+    "gigabytes that the caller's sockets sent and received, within the window and over the "
+    "calls that ended in it; connections opened over the calls of the whole run, warm-up "
+    "included. Each figure has its 95 % interval, unless the first four "
+    "digits do not show it. On loopback the kernel's work for the "
+    "receiver may be charged to the sender."
+)
+_MILLION = 1e6
+_GB = 1e9
+
+
+def _connections(trial: Trial) -> float | None:
+    """Connections opened over the calls of the whole run."""
+    opened, calls = trial.result.get("connections_opened"), trial.result.get("calls_whole_run")
+    return float(opened) / calls if opened and calls else None
+
+
+CONNECTIONS = Figure("connections", "connections opened per call", "", "lower", of=_connections)
+_HEADS = {
+    CLIENT_CPU: ("caller, core-s", _MILLION),
+    SERVICE_CPU: ("service, core-s", _MILLION),
+    BYTES_SENT: ("sent, GB", _MILLION / _GB),
+    BYTES_RECEIVED: ("received, GB", _MILLION / _GB),
+    CONNECTIONS: ("thousands of connections", _MILLION / 1e3),
+}
+"""Head of each figure's column, and the factor from one call to it."""
+
+
+def costs_section(source: Source) -> Section:
+    """One table per message; none where no trial measured any of it."""
+    groups: dict[str, list[list[str]]] = {}
+    for cell in source.cells:
+        shown = [_over_limits(cell.interval(of), factor) for of, (_, factor) in _HEADS.items()]
+        if any(text != NONE for text in shown):
+            name = source.names.stacks[cell.point.stack]
+            row = [name, source.names.load(cell.point), *shown]
+            groups.setdefault(label.message(cell.point), []).append(row)
+    columns = ["stack", "load", *(head for head, _ in _HEADS.values())]
+    numeric = range(2, len(columns))
+    tables = [Table(columns, rows, message, numeric) for message, rows in groups.items()]
+    return Section("Cost per million calls", (_ABOUT_COSTS,) if tables else (), tables)
+
+
+def _over_limits(interval: Interval | None, factor: float) -> str:
+    """The estimate above its limits, where it has any."""
+    if interval is None:
+        return NONE
+    scaled = interval.scaled(factor)
+    return estimate(scaled, "") if scaled.bounds is None else over_limits(scaled, "")
+
+
+_ABOUT_TRAFFIC = (
+    "What the engine's sockets sent and received within the window, over the calls of the "
+    "window: heads, bodies and framing, with TLS its records, without the headers of TCP and IP. "
+    "Replies that straddle the window's edges count with the part that lies in it. Each figure "
+    "stands above its 95 % interval, unless that is narrower than a byte."
+)
+
+
+def traffic_section(source: Source) -> Section:
+    """One table per message; none where no trial counted bytes."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in source.cells:
+        groups.setdefault(label.message(cell.point), []).append(cell)
+    columns = ["stack", "load", "sent per call", "received per call"]
+    tables = []
+    for message, cells in groups.items():
+        rows = [row for cell in cells if (row := _traffic_row(source, cell))]
+        if rows:
+            tables.append(Table(columns, rows, message, (2, 3)))
+    return Section("Bytes per call", (_ABOUT_TRAFFIC,) if tables else (), tables)
+
+
+def _traffic_row(source: Source, cell: Cell) -> list[str]:
+    """Empty where nothing was counted: foreign tools do not say."""
+    sent, received = cell.interval(BYTES_SENT), cell.interval(BYTES_RECEIVED)
+    if sent is None and received is None:
+        return []
+    name, load = source.names.stacks[cell.point.stack], source.names.load(cell.point)
+    return [name, load, _bytes(sent), _bytes(received)]
+
+
+def _bytes(interval: Interval | None) -> str:
+    """Whole bytes, limits too: the figures differ by few, and three digits would hide it."""
+    if interval is None:
+        return NONE
+    whole = f"{interval.estimate:,.0f} B"
+    if interval.bounds is None:
+        return whole
+    low, high = (f"{bound:,.0f}" for bound in interval.bounds)
+    return whole if low == high else f"{whole}\n{low}{DASH}{high}"
+
+
+_NO_TAX = ("language", "work", "start", "close_delay", "end_of_message")
+"""Axes that change nothing of what the engine does in a call, and the one that chooses
+between the two figures."""
+_TAX_COLUMNS = ("stack", "engine's own CPU per call", "over REST json at equal bytes")
+
+
+def engine_tax_table(points: Iterable[Point], names: Names) -> Table:
+    """One row per stack of a run."""
+    by_stack = {point.stack: point for point in points}
+    rows = [[names.stacks[stack], *_tax_cells(point)] for stack, point in by_stack.items()]
+    return Table(_TAX_COLUMNS, rows, _tax_caption(), (1, 2))
+
+
+def _tax_cells(point: Point) -> tuple[str, str]:
+    tool = point.axes.get("caller", ENGINE)
+    if tool != ENGINE:
+        return f"called by {tool}", NONE
+    found = _tax_of(point.axes)
+    if found is None:
+        return "not measured", NONE
+    work = point.axes.get("work", "decode")
+    beside = found["beside_rest"]
+    ratio = NONE
+    if beside is not None:
+        ratio = f"{beside['ratio']:.2f} ({beside['low']:.2f} to {beside['high']:.2f})"
+    return quantity(found[f"{work}_us"] * 1e3, "ns"), ratio
+
+
+def _tax_of(axes: Mapping[str, str]) -> Mapping[str, Any] | None:
+    """The figures of the stack that asks the same of the engine; None where none does."""
+    for row in published_tax()["stacks"]:
+        wanted = Stack.parse(row["stack"]).axes
+        if all(
+            axes.get(name, wanted[name]) == wanted[name] for name in wanted if _changes_tax(name)
+        ):
+            return dict(row)
+    return None
+
+
+def _changes_tax(axis: str) -> bool:
+    return axis not in _NO_TAX and not axis.startswith("server.")
+
+
+def _tax_caption() -> str:
+    data = published_tax()
+    return (
+        "The engine's own CPU per call against a null service, always spinning; client CPU above "
+        f"has the sleeps too. Submit {data['submit_bytes']} B, {data['users']} users, "
+        f"{data['machine']['processor']}, {data['taken'][:10]}. Ratios are of status and frame "
+        "alone (work=frame)."
+    )
+
+
+@cache
+def published_tax() -> Mapping[str, Any]:
+    """The figures that come with the package."""
+    data = resources.files("wirelab").joinpath("data/engine_tax.json")
+    return dict(json.loads(data.read_text(encoding="utf-8")))

@@ -1,0 +1,143 @@
+"""The machine: its noise while it measured, placement of processes, versions, services."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from wirelab.format.numbers import DASH, NONE, digits, plain
+from wirelab.process import libraries
+from wirelab.report.section import Section, Table
+from wirelab.report.source import Source
+from wirelab.statistics.cell import Cell
+from wirelab.trial.record import Trial
+
+_ABOUT_NOISE = (
+    "Involuntary context switches: how often the kernel took a core from a process that would "
+    "have gone on, per second of the window (a foreign tool's are those of its whole run). Stolen "
+    "is what the hypervisor took from all cores together, per cent of one core's window. Least and "
+    "most over the trials."
+)
+_NOISE_COLUMNS = (
+    *("stack", "setting", "caller's switches, /s", "service's switches, /s", "stolen, %"),
+)
+
+
+def noise_section(source: Source) -> Section:
+    """One row per cell; none where no record tells any of it. A column of which no trial knows
+    anything is left out."""
+    rows = [_noise_row(source, cell) for cell in source.cells if cell.measured]
+    known = [at for at in range(len(_NOISE_COLUMNS)) if any(row[at] != NONE for row in rows)]
+    if not [at for at in known if at > 1]:
+        return Section("System noise")
+    columns = [_NOISE_COLUMNS[at] for at in known]
+    shown = [[row[at] for at in known] for row in rows]
+    table = Table(columns, shown, "", range(2, len(columns)))
+    return Section("System noise", (_ABOUT_NOISE,), (table,))
+
+
+def _noise_row(source: Source, cell: Cell) -> list[str]:
+    trials = cell.measured
+    return [
+        source.names.stacks[cell.point.stack],
+        source.names.setting(cell.point),
+        _range(_per_s(trial, trial.engine.get("switches_involuntary")) for trial in trials),
+        _range(trial.service.get("switches_involuntary_per_s") for trial in trials),
+        _range(_stolen(trial) for trial in trials),
+    ]
+
+
+def _per_s(trial: Trial, amount: float | None) -> float | None:
+    window = trial.result.get("window_s")
+    return None if amount is None or not window else float(amount) / float(window)
+
+
+def _stolen(trial: Trial) -> float | None:
+    """Per cent of the window."""
+    share = _per_s(trial, trial.engine.get("steal_s"))
+    return None if share is None else 100.0 * share
+
+
+def _range(values: Iterable[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return NONE
+    return DASH.join(dict.fromkeys((digits(min(known)), digits(max(known)))))
+
+
+def placement_section(source: Source) -> Section:
+    return Section("Placement", tables=(_placement_table(source),))
+
+
+def machine_section(source: Source) -> Section:
+    manifest = source.manifest
+    shown = [
+        _flat_table(manifest.get("machine") or {}, "Machine"),
+        _flat_table(manifest.get("versions") or {}, "Versions"),
+        _service_table(source),
+        _flat_table(_identity(source), "Identity"),
+    ]
+    return Section("Machine and versions", tables=[table for table in shown if table.rows])
+
+
+def _identity(source: Source) -> dict[str, object]:
+    shown = ("seed", "experiment_sha256", "git_revision", "engine", "sessions")
+    known = {key: source.manifest[key] for key in shown if key in source.manifest}
+    profiles = sorted({str(p) for t in source.trials if (p := t.engine.get("profile"))})
+    return {**known, "engine profile": profiles}
+
+
+def _placement_table(source: Source) -> Table:
+    """Which process ran on which cores; one row per distinct placement."""
+    counts = Counter(json.dumps(trial.placement, sort_keys=True) for trial in source.trials)
+    found = [(json.loads(text), count) for text, count in counts.items()]
+    keys = list(dict.fromkeys(key for placement, _ in found for key in placement))
+    rows = [
+        [*(_value(placement.get(key)) for key in keys), str(count)] for placement, count in found
+    ]
+    return Table([*keys, "trials"], rows)
+
+
+def _flat_table(entries: Mapping[str, Any], caption: str) -> Table:
+    """Names and values, nested ones with dots between their names."""
+    return Table(["", "value"], [[k, v] for k, v in _flat("", entries)], caption)
+
+
+def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        return [pair for key, inner in value.items() for pair in _flat(f"{prefix}{key}.", inner)]
+    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        return [p for i, inner in enumerate(value) for p in _flat(f"{prefix}{i}.", inner)]
+    return [(prefix.removesuffix("."), _value(value))]
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return NONE
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or NONE
+    return plain(value)
+
+
+def _service_table(source: Source) -> Table:
+    """What served: language, runtime, libraries by role and the hash of the binary, one row
+    per kind."""
+    rows: dict[str, list[str]] = {}
+    for trial in source.trials:
+        service = trial.service
+        if not service:
+            continue
+        settings = ", ".join(f"{k}={v}" for k, v in sorted((service.get("set") or {}).items()))
+        row = [
+            source.names.stacks[trial.point.stack],
+            _value(service.get("language")),
+            _value(service.get("runtime")),
+            "\n".join(libraries.lines(service.get("libraries"))) or NONE,
+            settings or NONE,
+            str(service.get("sha256", NONE))[:12],
+        ]
+        rows.setdefault(json.dumps(row), row)
+    columns = ["stack", "language", "runtime", "libraries", "set", "SHA-256"]
+    return Table(columns, [rows[key] for key in sorted(rows)], "Services")
