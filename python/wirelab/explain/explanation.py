@@ -2,7 +2,7 @@
 
 :func:`explain` is a pure function of trials and a ladder. Fed worlds in which
 different things are the cause, it must name different causes, and none where
-nothing is; :mod:`wirelab.selftest.worlds` and the tests hold it to that.
+nothing is; :mod:`wirelab.selftest.scenarios` and the tests hold it to that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tests of truth on the real engine and the embedded services.
+"""Self-tests on the real engine and the embedded services.
 
 ``wirelab doctor --self-test`` runs them on the user's machine, and the test suite runs
-the same functions. Each returns a :class:`Truth`: what was found, and whether it holds.
+the same functions. Each returns a :class:`SelfTestResult`: what was found, and whether it holds.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from wirelab.selftest.bed import Bed, Truth, bed
-from wirelab.selftest.freeze import freeze
-from wirelab.selftest.known_answer import known_answer
+from wirelab.selftest.known_answers import KINDS, freeze, known_answer, same_services, wrong_replies
 from wirelab.selftest.rates import (
     achieved_rate,
     concurrency,
@@ -19,21 +17,19 @@ from wirelab.selftest.rates import (
     poisson_gaps,
     schedule_lag,
 )
-from wirelab.selftest.same_services import same_services
-from wirelab.selftest.seeded_worlds import seeded_worlds
-from wirelab.selftest.wrong_replies import KINDS, wrong_replies
+from wirelab.selftest.scenarios import seeded_scenarios
+from wirelab.selftest.testbed import SelfTestResult, Testbed, testbed
 
 STACKS = ("rest@rust", "grpc@rust")
-Test = Callable[[], Truth]
+Test = Callable[[], SelfTestResult]
 
 __all__ = [
     "KINDS",
     "STACKS",
-    "Bed",
+    "SelfTestResult",
     "Test",
-    "Truth",
+    "Testbed",
     "achieved_rate",
-    "bed",
     "concurrency",
     "freeze",
     "known_answer",
@@ -42,24 +38,25 @@ __all__ = [
     "poisson_gaps",
     "same_services",
     "schedule_lag",
-    "seeded_worlds",
-    "truths",
+    "seeded_scenarios",
+    "self_tests",
+    "testbed",
     "wrong_replies",
 ]
 
 
-def truths(where: Bed) -> Iterator[Test]:
+def self_tests(bench: Testbed) -> Iterator[Test]:
     """All tests, ready to be called one after the other."""
     for test in (known_answer, freeze, concurrency, achieved_rate, schedule_lag, poisson_calls):
         for stack in STACKS:
-            yield partial(test, where, stack)
+            yield partial(test, bench, stack)
     yield poisson_gaps
     for stack, kinds in KINDS.items():
         for kind in kinds:
-            yield partial(wrong_replies, where, stack, kind)
+            yield partial(wrong_replies, bench, stack, kind)
     for stack in STACKS:
-        yield partial(same_services, where, stack)
-    yield partial(seeded_worlds, where)
+        yield partial(same_services, bench, stack)
+    yield partial(seeded_scenarios, bench)
 
 
 def name(test: Test) -> str:

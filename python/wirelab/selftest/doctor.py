@@ -22,7 +22,7 @@ from wirelab.format.units import format_seconds
 from wirelab.process import engine_binary, machine, open_files
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
-from wirelab.selftest import clock_resolution as clockprobe
+from wirelab.selftest import clock_resolution
 from wirelab.stack.link_names import Driver
 from wirelab.stack.reference import Stack
 from wirelab.trial import capture as captures
@@ -123,14 +123,14 @@ def _governor() -> Finding:
 
 def _clock() -> Finding:
     source = machine.kernel_setting("clocksource") or "unknown"
-    found = f"{source}, {clockprobe.read_cost_ns():.0f} ns a reading from Python"
+    found = f"{source}, {clock_resolution.read_cost_ns():.0f} ns a reading from Python"
     if source in ("tsc", "arch_sys_counter"):
         return Finding("clock", "yes", found)
     return Finding("clock", "limited", found, "each stamp costs a system call")
 
 
 def _wakeups() -> Finding:
-    plain, tight = clockprobe.overshoot(), clockprobe.overshoot(slack_ns=1)
+    plain, tight = clock_resolution.overshoot(), clock_resolution.overshoot(slack_ns=1)
     found = (
         f"100 µs sleeps end {tight.p50_us:.0f} µs late, p99 {tight.p99_us:.0f} µs, with timer "
         f"slack 1 ns (default slack {plain.p50_us:.0f} and {plain.p99_us:.0f} µs)"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirelab.process import engine_binary, metrics
-from wirelab.selftest.bed import Bed, Truth
+from wirelab.selftest.testbed import SelfTestResult, Testbed
 from wirelab.statistics.exponential import anderson_darling_exponential
 
 USERS = 8
@@ -23,7 +23,7 @@ RATE_S, RATE_WARMUP_S = 2.0, 0.2
 POISSON_S, POISSON_MIN = 4.0, 1_500
 
 
-def concurrency(bed: Bed, reference: str) -> Truth:
+def concurrency(testbed: Testbed, reference: str) -> SelfTestResult:
     """The service must see as many calls at a time as the plan has users.
 
     Little's law from outside: the growth of ``wirelab_call_seconds_total`` over a part of
@@ -31,7 +31,7 @@ def concurrency(bed: Bed, reference: str) -> Truth:
     errors stay below 1 %: outside of it a call spends some 150 µs of 50 ms, 0.3 %; and the
     counter grows when calls return, up to one delay late at either end, 50 ms of about 8 s.
     """
-    observed = bed.observe(
+    observed = testbed.observe(
         reference,
         {"kind": "closed", "users": USERS, "think_s": 0.0},
         {"duration_s": CONCURRENCY_S},
@@ -40,7 +40,7 @@ def concurrency(bed: Bed, reference: str) -> Truth:
     )
     seen = observed.service["concurrency_seen"]
     off = abs(seen / USERS - 1.0) if seen is not None else 1.0
-    return Truth(
+    return SelfTestResult(
         f"concurrency, {reference}",
         off <= TOLERANCE,
         f"the service saw {seen:.2f} calls at a time, planned {USERS} (off by {off:.2%})"
@@ -50,10 +50,10 @@ def concurrency(bed: Bed, reference: str) -> Truth:
     )
 
 
-def achieved_rate(bed: Bed, reference: str, rate: float = 2000.0) -> Truth:
-    """A constant rate that the service can carry is achieved within 1 %: so many calls are
-    sent within so many seconds of the clock, whatever second they were meant for."""
-    observed = bed.observe(
+def achieved_rate(testbed: Testbed, reference: str, rate: float = 2000.0) -> SelfTestResult:
+    """A constant rate that the service can carry is achieved within 1 %: the
+    calls are counted by when they were sent, whatever second they were intended for."""
+    observed = testbed.observe(
         reference,
         {"kind": "constant", "rate": rate, "in_flight_max": 64},
         {"duration_s": RATE_S},
@@ -63,7 +63,7 @@ def achieved_rate(bed: Bed, reference: str, rate: float = 2000.0) -> Truth:
     since = observed.sent_ns - observed.intended_ns[:1] - RATE_WARMUP_S * 1e9
     achieved = float(((since >= 0) & (since < RATE_S * 1e9)).sum()) / RATE_S
     off = abs(achieved / rate - 1.0)
-    return Truth(
+    return SelfTestResult(
         f"achieved rate, {reference}",
         off <= TOLERANCE,
         f"{achieved:,.1f} calls/s sent for {rate:,.0f} (off by {off:.2%})",
@@ -71,7 +71,7 @@ def achieved_rate(bed: Bed, reference: str, rate: float = 2000.0) -> Truth:
     )
 
 
-def poisson_gaps(seed: int = 1, rate: float = 1000.0) -> Truth:
+def poisson_gaps(seed: int = 1, rate: float = 1000.0) -> SelfTestResult:
     """The engine's Poisson arrivals pass an Anderson-Darling test against exponential gaps
     of exactly the mean that was asked for, at the 0.1 % level."""
     command = [str(engine_binary.find()), "arrivals", "--rate", str(rate)]
@@ -81,10 +81,10 @@ def poisson_gaps(seed: int = 1, rate: float = 1000.0) -> Truth:
     return _exponential("Poisson gaps", intended, rate, ARRIVALS)
 
 
-def poisson_calls(bed: Bed, reference: str, rate: float = 500.0) -> Truth:
+def poisson_calls(testbed: Testbed, reference: str, rate: float = 500.0) -> SelfTestResult:
     """So do the times for which the calls of a real load were meant, of those that were
     sent. How late they were sent is the schedule's lag, which has its own test."""
-    observed = bed.observe(
+    observed = testbed.observe(
         reference,
         {"kind": "poisson", "rate": rate, "in_flight_max": 64, "seed": 1},
         {"duration_s": POISSON_S},
@@ -94,9 +94,9 @@ def poisson_calls(bed: Bed, reference: str, rate: float = 500.0) -> Truth:
     return _exponential(f"Poisson calls, {reference}", intended, rate, POISSON_MIN)
 
 
-def _exponential(name: str, at_ns: NDArray[np.float64], rate: float, least: int) -> Truth:
+def _exponential(name: str, at_ns: NDArray[np.float64], rate: float, least: int) -> SelfTestResult:
     fit = anderson_darling_exponential(np.diff(at_ns), scale=1e9 / rate, resolution=1.0)
-    return Truth(
+    return SelfTestResult(
         name,
         bool(fit.passed) and at_ns.size >= least,
         f"Anderson-Darling A^2 {fit.statistic:.2f}, p {fit.p_value:.3f} on {fit.n:,} gaps",
@@ -104,23 +104,23 @@ def _exponential(name: str, at_ns: NDArray[np.float64], rate: float, least: int)
     )
 
 
-def schedule_lag(bed: Bed, reference: str, rate: float = 5000.0) -> Truth:
+def schedule_lag(testbed: Testbed, reference: str, rate: float = 5000.0) -> SelfTestResult:
     """At 5,000 calls/s the engine starts calls at most 50 µs late, p99, on an idle machine.
 
     One hundredth of a window is soon taken by whatever else runs on a machine, which only
     ever makes calls later: of several windows the quietest one counts. Where all miss the
     bound, that is the engine's fault only on a machine that was idle: nothing was stolen,
     and in twice as many windows, among the engine's, a bare sleeper was always punctual
-    (:mod:`wirelab.selftest.witness`). That all of five and none of ten windows are late
-    happens once in 3,003 times by chance, to two that are equally punctual. On a machine
-    that is not idle nobody can tell.
+    (:func:`~wirelab.selftest.clock_resolution.sleep_jitter_us`). That all of five and none of
+    ten windows are late happens once in 3,003 times by chance, to two that are equally
+    punctual. On a machine that is not idle nobody can tell.
     """
     limit_us, stolen = LAG_NS_MAX / 1e3, metrics.steal_seconds()
     windows, looks = [], []
     for _ in range(LAG_ROUNDS):
-        looks.append(bed.unevenness_us(rate, LAG_S))
-        windows.append(_lag_us(bed, reference, rate))
-        looks.append(bed.unevenness_us(rate, LAG_S))
+        looks.append(testbed.sleep_jitter_us(rate, LAG_S))
+        windows.append(_lag_us(testbed, reference, rate))
+        looks.append(testbed.sleep_jitter_us(rate, LAG_S))
     idle = max(looks) <= limit_us and metrics.steal_seconds() == stolen
     p99, p50 = min(windows)
     measurable = p99 <= limit_us or idle
@@ -131,12 +131,14 @@ def schedule_lag(bed: Bed, reference: str, rate: float = 5000.0) -> Truth:
     if not measurable:
         reason += "; not measurable here, because the machine is not idle"
     figures = {"p99_us": p99, "p50_us": p50, "rounds_us": windows, "bare_sleeper_us": looks}
-    return Truth(f"schedule lag, {reference}", p99 <= limit_us, reason, figures, measurable)
+    return SelfTestResult(
+        f"schedule lag, {reference}", p99 <= limit_us, reason, figures, measurable
+    )
 
 
-def _lag_us(bed: Bed, reference: str, rate: float) -> tuple[float, float]:
+def _lag_us(testbed: Testbed, reference: str, rate: float) -> tuple[float, float]:
     """p99 and p50 of one window."""
-    observed = bed.observe(
+    observed = testbed.observe(
         reference,
         {"kind": "constant", "rate": rate, "in_flight_max": 64},
         {"duration_s": LAG_S},

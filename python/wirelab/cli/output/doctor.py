@@ -14,7 +14,7 @@ from wirelab.selftest import doctor
 from wirelab.selftest.doctor import Finding
 
 if TYPE_CHECKING:
-    from wirelab.selftest import Test, Truth
+    from wirelab.selftest import SelfTestResult, Test
 
 STYLES = {"yes": "green", "limited": "yellow", "no": "red"}
 ABILITY = max(map(len, STYLES))
@@ -28,23 +28,23 @@ def run(*, self_test: bool, as_json: bool) -> int:
         found.append(finding)
         if not as_json:
             _show(finding)
-    truths = list(_truths(as_json)) if self_test else []
+    results = list(_results(as_json)) if self_test else []
     if as_json:
-        _print_json(found, truths)
+        _print_json(found, results)
     broken = any(finding.name == "engine" and finding.ability == "no" for finding in found)
-    if broken or any(map(_fails, truths)):
+    if broken or any(map(_fails, results)):
         return EXIT_FAILED
-    return EXIT_OK if all(truth.passed for truth in truths) else EXIT_UNDECIDED
+    return EXIT_OK if all(result.passed for result in results) else EXIT_UNDECIDED
 
 
-def _print_json(found: list[Finding], truths: list[Truth]) -> None:
+def _print_json(found: list[Finding], results: list[SelfTestResult]) -> None:
     from wirelab.process import machine
 
     document = {
         "machine": machine.describe(),
         "versions": machine.versions(),
         "findings": [finding.to_json() for finding in found],
-        "truths": [truth.to_json() for truth in truths],
+        "self_tests": [result.to_json() for result in results],
     }
     print(json.dumps(document, indent=1))
 
@@ -66,29 +66,29 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
 
 
-def _truths(as_json: bool) -> Iterator[Truth]:
+def _results(as_json: bool) -> Iterator[SelfTestResult]:
     from wirelab import selftest
 
-    with Interruption() as interruption, selftest.bed(interruption) as bed:
-        for test in selftest.truths(bed):
+    with Interruption() as interruption, selftest.testbed(interruption) as testbed:
+        for test in selftest.self_tests(testbed):
             interruption.check()
-            truth = _one(test)
+            result = _one(test)
             console = err if as_json else out
-            word, style = ("FAILS", "red") if _fails(truth) else ("undecided", "yellow")
-            if truth.passed:
+            word, style = ("FAILS", "red") if _fails(result) else ("undecided", "yellow")
+            if result.passed:
                 word, style = "holds", "green"
-            console.print(f"{console.styled(word, style)} {truth.name}: {truth.reason}")
-            yield truth
+            console.print(f"{console.styled(word, style)} {result.name}: {result.reason}")
+            yield result
 
 
-def _fails(truth: Truth) -> bool:
-    return truth.measurable and not truth.passed
+def _fails(result: SelfTestResult) -> bool:
+    return result.measurable and not result.passed
 
 
-def _one(test: Test) -> Truth:
+def _one(test: Test) -> SelfTestResult:
     from wirelab import selftest
 
     try:
         return test()
     except TrialFailed as failure:
-        return selftest.Truth(selftest.name(test), False, failure.reason, {})
+        return selftest.SelfTestResult(selftest.name(test), False, failure.reason, {})

@@ -1,4 +1,4 @@
-"""Where the tests of truth run: one service with known faults, one plan, both real."""
+"""Where the self-tests run: one service with known faults, one plan, both real."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
-from wirelab.selftest import witness
+from wirelab.selftest import clock_resolution
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 from wirelab.trial.observer import Observer, window_ns
@@ -32,8 +32,8 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Truth:
-    """One test of truth and what it found."""
+class SelfTestResult:
+    """One self-test and what it found."""
 
     name: str
     passed: bool
@@ -83,7 +83,7 @@ class Observed:
         )
 
 
-class Bed:
+class Testbed:
     """Starts services and drives them, one at a time, as trials do."""
 
     def __init__(self, folder: Path, interruption: Interruption) -> None:
@@ -92,9 +92,10 @@ class Bed:
         self._programs = Programs(manifests.load())
         self._table = placement.choose("pinned")
 
-    def unevenness_us(self, rate: float, seconds: float) -> float:
-        """How unpunctual a bare sleeper is where the engine runs: see :mod:`witness`."""
-        return witness.unevenness_us(self._table.engine, rate, seconds)
+    def sleep_jitter_us(self, rate: float, seconds: float) -> float:
+        """Jitter of a plain sleep on the engine's cores: see
+        :func:`clock_resolution.sleep_jitter_us`."""
+        return clock_resolution.sleep_jitter_us(self._table.engine, rate, seconds)
 
     def observe(
         self,
@@ -106,12 +107,12 @@ class Bed:
         warmup_s: float = 0.0,
         size: int = 14,
         spin: bool = False,
-        beside: float = 0.0,
+        background_per_s: float = 0.0,
         logged: bool = False,
     ) -> Observed:
         """One fresh service under one load of Hello. With ``spin`` the engine's threads never
-        sleep, so that no time is lost to waking a core. With ``beside`` so many calls of
-        HelloBytes a second are made too, of which nothing is told. With ``logged`` the engine
+        sleep, so that no time is lost to waking a core. With ``background_per_s`` that number of
+        calls of HelloBytes a second is made too and not reported. With ``logged`` the engine
         writes down every call. Raises as a trial does."""
         stack = Stack.parse(reference)
         program = self._programs.program(stack, self._interruption)
@@ -141,8 +142,8 @@ class Bed:
             interruption=self._interruption,
         ) as service:
             groups = [{**group, "target": service.ready.address}]
-            if beside:
-                groups.append(_beside(groups[0], beside))
+            if background_per_s:
+                groups.append(_background(groups[0], background_per_s))
             return self._driven(service, groups, spin, logged)
 
     def _driven(self, service: Service, groups: list[Json], spin: bool, logged: bool) -> Observed:
@@ -182,17 +183,17 @@ def _stamps(log: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return intended, sent
 
 
-def _beside(group: Json, rate: float) -> Json:
+def _background(group: Json, rate: float) -> Json:
     return {
         **group,
-        "name": "beside",
+        "name": "background",
         "workload": {**group["workload"], "operation": "HelloBytes"},
         "load": {"kind": "constant", "rate": rate, "in_flight_max": 64},
     }
 
 
 @contextmanager
-def bed(interruption: Interruption) -> Iterator[Bed]:
-    """A bed with a temporary folder for logs."""
+def testbed(interruption: Interruption) -> Iterator[Testbed]:
+    """A testbed with a temporary folder for logs."""
     with Scratch() as scratch:
-        yield Bed(scratch.folder, interruption)
+        yield Testbed(scratch.folder, interruption)

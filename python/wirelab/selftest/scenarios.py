@@ -1,4 +1,4 @@
-"""Seeded worlds: the proof that an explanation follows from what was measured.
+"""Seeded scenarios: the proof that an explanation follows from what was measured.
 
 Three experiments on the embedded gRPC service with a known truth. In one the
 client's HTTP/2 window runs dry, in one a check of the text is slow, in one
@@ -19,9 +19,11 @@ from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
 from wirelab.run import runner as running
 from wirelab.run.progress import Progress
 from wirelab.run.runner import Run
+from wirelab.selftest.testbed import SelfTestResult, Testbed
 
 BYTES = 150_000
 USERS = 1
@@ -39,8 +41,8 @@ REPEATS = 4
 
 
 @dataclass(frozen=True)
-class World:
-    """One truth."""
+class Scenario:
+    """One known truth."""
 
     name: str
     causes: tuple[str, ...]
@@ -58,7 +60,7 @@ class World:
 
     @property
     def ladder(self) -> Ladder:
-        """The same three rungs in every world; only the start differs."""
+        """The same three rungs in every scenario; only the start differs."""
         start = self.start
         rungs = tuple(
             Rung(name, words, hypothesis, start, start.changed(change))
@@ -79,7 +81,7 @@ class World:
         start = self.start
         stacks = [start.changed(change).stack for *_, change in RUNGS if "operation" not in change]
         experiment = {
-            "name": f"world-{self.name}",
+            "name": f"scenario-{self.name}",
             "seed": 7,
             "repeats": REPEATS,
             "services": [start.stack, *stacks],
@@ -119,53 +121,66 @@ RUNGS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 )
 """Id, words, hypothesis and change of every rung."""
 
-WORLDS = (
-    World("windows", ("windows",), NARROW),
-    World("text-check", ("text-check",), WIDE, SLOW_CHECK_NS_PER_KB),
-    World("nothing", (), WIDE),
+SCENARIOS = (
+    Scenario("windows", ("windows",), NARROW),
+    Scenario("text-check", ("text-check",), WIDE, SLOW_CHECK_NS_PER_KB),
+    Scenario("nothing", (), WIDE),
 )
 
 
 @dataclass(frozen=True)
 class Concluded:
-    """What the lab concluded in one world."""
+    """What the lab concluded in one scenario."""
 
-    world: World
+    scenario: Scenario
     explanation: Explanation
 
     @property
     def right(self) -> bool:
         """True when exactly the seeded causes were named."""
-        return self.explanation.causes == self.world.causes
+        return self.explanation.causes == self.scenario.causes
 
     @property
     def reason(self) -> str:
-        """The truth beside the conclusion."""
+        """The seeded causes and the named ones."""
         named = ", ".join(self.explanation.causes) or "nothing"
-        seeded = ", ".join(self.world.causes) or "nothing"
+        seeded = ", ".join(self.scenario.causes) or "nothing"
         return f"seeded {seeded}, named {named}"
 
 
 def run(
     out: Path, *, progress: Progress | None = None, interruption: Interruption | None = None
 ) -> tuple[Concluded, ...]:
-    """Runs the three worlds below ``out`` and concludes in each. Takes about a minute.
+    """Runs the three scenarios below ``out`` and concludes in each. Takes about a minute.
 
     Raises what :func:`wirelab.run.runner.run` raises.
     """
     return tuple(
-        conclude(world, _run(world, out / world.name, progress, interruption)) for world in WORLDS
+        conclude(scenario, _run(scenario, out / scenario.name, progress, interruption))
+        for scenario in SCENARIOS
     )
 
 
-def conclude(world: World, run: Run) -> Concluded:
-    """The same code for every world."""
-    return Concluded(world, explain(run.trials, world.ladder))
+def conclude(scenario: Scenario, run: Run) -> Concluded:
+    """The same code for every scenario."""
+    return Concluded(scenario, explain(run.trials, scenario.ladder))
 
 
 def _run(
-    world: World, out: Path, progress: Progress | None, interruption: Interruption | None
+    scenario: Scenario, out: Path, progress: Progress | None, interruption: Interruption | None
 ) -> Run:
-    source = world.source()
-    experiment = experiment_file.parse(source, f"world {world.name}")
+    source = scenario.source()
+    experiment = experiment_file.parse(source, f"scenario {scenario.name}")
     return running.run(experiment, out, source=source, progress=progress, interruption=interruption)
+
+
+def seeded_scenarios(_: Testbed) -> SelfTestResult:
+    """Runs every scenario, each a run of its own."""
+    with Scratch() as scratch:
+        concluded = run(scratch.folder)
+    return SelfTestResult(
+        "seeded scenarios",
+        all(one.right for one in concluded),
+        "; ".join(one.reason for one in concluded),
+        {one.scenario.name: one.explanation.to_json() for one in concluded},
+    )
