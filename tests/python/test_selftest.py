@@ -11,72 +11,74 @@ import pytest
 from wirelab import selftest
 from wirelab.process import metrics
 from wirelab.process.interruption import Interruption
-from wirelab.selftest import Testbed, rates
+from wirelab.selftest import rates
 
 REST, GRPC = selftest.STACKS
 
 
 @pytest.fixture
-def testbed(real_engine: Path, no_orphans: None) -> Iterator[Testbed]:
+def harness(real_engine: Path, no_orphans: None) -> Iterator[selftest.Testbed]:
     with Interruption() as interruption, selftest.testbed(interruption) as made:
         yield made
 
 
 @pytest.mark.parametrize("stack", selftest.STACKS)
-def test_delays_that_were_given_are_found_again(testbed: Testbed, stack: str) -> None:
-    result = selftest.known_answer(testbed, stack)
+def test_delays_that_were_given_are_found_again(harness: selftest.Testbed, stack: str) -> None:
+    result = selftest.known_answer(harness, stack)
     assert result.passed, result.reason
 
 
 @pytest.mark.parametrize("stack", selftest.STACKS)
 def test_a_freeze_shows_in_response_times_as_the_schedule_says(
-    testbed: Testbed, stack: str
+    harness: selftest.Testbed, stack: str
 ) -> None:
-    result = selftest.freeze(testbed, stack)
+    result = selftest.freeze(harness, stack)
     assert result.passed, result.reason
 
 
 @pytest.mark.parametrize("stack", selftest.STACKS)
-def test_the_service_sees_the_concurrency_that_was_planned(testbed: Testbed, stack: str) -> None:
-    result = selftest.concurrency(testbed, stack)
+def test_the_service_sees_the_concurrency_that_was_planned(
+    harness: selftest.Testbed, stack: str
+) -> None:
+    result = selftest.concurrency(harness, stack)
     assert result.passed, result.reason
 
 
 @pytest.mark.parametrize("stack", selftest.STACKS)
-def test_the_rate_that_was_planned_is_achieved(testbed: Testbed, stack: str) -> None:
-    result = selftest.achieved_rate(testbed, stack)
+def test_the_rate_that_was_planned_is_achieved(harness: selftest.Testbed, stack: str) -> None:
+    result = selftest.achieved_rate(harness, stack)
     assert result.passed, result.reason
 
 
 @pytest.mark.parametrize("stack", selftest.STACKS)
-def test_the_schedule_is_kept(testbed: Testbed, stack: str) -> None:
-    result = selftest.schedule_lag(testbed, stack)
+def test_the_schedule_is_kept(harness: selftest.Testbed, stack: str) -> None:
+    result = selftest.schedule_lag(harness, stack)
     if not result.measurable:
         pytest.skip(result.reason)
     assert result.passed, result.reason
 
 
 def test_a_machine_that_is_not_idle_is_told_from_a_late_engine(
-    testbed: Testbed, monkeypatch: pytest.MonkeyPatch
+    harness: selftest.Testbed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have no punctual window; it is the bare sleeper that differs, or what was stolen."""
     monkeypatch.setattr(rates, "_lag_us", lambda *_: (80.0, 5.0))
-    monkeypatch.setattr(Testbed, "sleep_jitter_us", lambda *_: 20.0)
+    monkeypatch.setattr(selftest.Testbed, "sleep_jitter_us", lambda *_: 20.0)
     monkeypatch.setattr(metrics, "steal_seconds", lambda: 1.0)
-    late = selftest.schedule_lag(testbed, REST)
+    late = selftest.schedule_lag(harness, REST)
     assert (late.passed, late.measurable) == (False, True)
     stolen = itertools.count()
     monkeypatch.setattr(metrics, "steal_seconds", lambda: float(next(stolen)))
-    robbed = selftest.schedule_lag(testbed, REST)
+    robbed = selftest.schedule_lag(harness, REST)
     assert (robbed.passed, robbed.measurable) == (False, False)
     monkeypatch.setattr(metrics, "steal_seconds", lambda: 1.0)
     looks = itertools.chain([300.0], itertools.repeat(20.0))
-    monkeypatch.setattr(Testbed, "sleep_jitter_us", lambda *_: next(looks))
-    busy = selftest.schedule_lag(testbed, REST)
+    monkeypatch.setattr(selftest.Testbed, "sleep_jitter_us", lambda *_: next(looks))
+    busy = selftest.schedule_lag(harness, REST)
     assert (busy.passed, busy.measurable) == (False, False)
     assert "the machine is not idle" in busy.reason
     monkeypatch.setattr(rates, "_lag_us", lambda *_: (40.0, 5.0))
-    assert selftest.schedule_lag(testbed, REST).passed
+    assert selftest.schedule_lag(harness, REST).passed
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -86,8 +88,8 @@ def test_poisson_arrivals_are_exponential(real_engine: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("stack", selftest.STACKS)
-def test_the_calls_of_a_poisson_load_are_exponential(testbed: Testbed, stack: str) -> None:
-    result = selftest.poisson_calls(testbed, stack)
+def test_the_calls_of_a_poisson_load_are_exponential(harness: selftest.Testbed, stack: str) -> None:
+    result = selftest.poisson_calls(harness, stack)
     assert result.passed, result.reason
 
 
@@ -95,11 +97,11 @@ def test_the_calls_of_a_poisson_load_are_exponential(testbed: Testbed, stack: st
     ("stack", "what"),
     [(stack, kind) for stack, kinds in selftest.KINDS.items() for kind in kinds],
 )
-def test_every_wrong_reply_is_found(testbed: Testbed, stack: str, what: str) -> None:
-    result = selftest.wrong_replies(testbed, stack, what)
+def test_every_wrong_reply_is_found(harness: selftest.Testbed, stack: str, what: str) -> None:
+    result = selftest.wrong_replies(harness, stack, what)
     assert result.passed, result.reason
 
 
-def test_equal_services_do_not_differ(testbed: Testbed) -> None:
-    result = selftest.same_services(testbed, REST)
+def test_equal_services_do_not_differ(harness: selftest.Testbed) -> None:
+    result = selftest.same_services(harness, REST)
     assert result.passed, result.reason
