@@ -100,6 +100,25 @@ pub enum ApplicationError {
 pub const DATABASE_UNAVAILABLE: &str = "database unavailable";
 
 impl ApplicationError {
+    /// The status that it has in REST (contracts/README.md).
+    #[must_use]
+    pub fn rest_status(self) -> u16 {
+        match self {
+            ApplicationError::NotFound => 404,
+            _ => 400,
+        }
+    }
+
+    /// The status that it has in gRPC: `INVALID_ARGUMENT`, or `NOT_FOUND` for a row that is
+    /// not there.
+    #[must_use]
+    pub fn grpc_status(self) -> u32 {
+        match self {
+            ApplicationError::NotFound => 5,
+            _ => 3,
+        }
+    }
+
     /// Every application error.
     pub const ALL: [ApplicationError; 29] = [
         ApplicationError::EmptyBatch,

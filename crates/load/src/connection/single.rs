@@ -94,6 +94,10 @@ struct Open {
     tokens: Tokens,
 }
 
+fn in_words(fault: &Fault) -> String {
+    format!("{}; {}", fault.message, fault.remedy)
+}
+
 impl Single {
     /// Checks the group's target and stack; its workload, load and window do
     /// not count. Nothing is connected yet.
@@ -143,7 +147,8 @@ impl Single {
     pub fn call(&mut self, call: &Call) -> Result<RawResponse, String> {
         let messages = self.format.encode(call);
         let messages = messages.map_err(|error: Unsupported| error.to_string())?;
-        self.exchange(call.operation(), &messages)
+        let head = head::of_call(&self.group.stack, call).map_err(|fault| in_words(&fault))?;
+        self.exchange(head, &messages)
     }
 
     /// Sends a message of the codec as it is, uncompressed, as the request of
@@ -152,14 +157,11 @@ impl Single {
     /// # Errors
     /// As [`Single::call`].
     pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<RawResponse, String> {
-        self.exchange(operation, &[message.to_vec()])
+        let head = head::of_operation(&self.group.stack, operation);
+        self.exchange(head.map_err(|fault| in_words(&fault))?, &[message.to_vec()])
     }
 
-    fn exchange(
-        &mut self,
-        operation: Operation,
-        messages: &[Vec<u8>],
-    ) -> Result<RawResponse, String> {
+    fn exchange(&mut self, head: Request, messages: &[Vec<u8>]) -> Result<RawResponse, String> {
         let deadline = Instant::now() + self.timeout;
         let mut open = match self.open.take() {
             Some(open) if open.session.capacity() > 0 && !open.session.finished() => open,
@@ -167,7 +169,7 @@ impl Single {
                 .connect()
                 .map_err(|error| format!("connect: {error}"))?,
         };
-        let request = self.request(operation, messages, &mut open.tokens)?;
+        let request = self.request(head, messages, &mut open.tokens)?;
         let mut heard = open.exchange(&Arc::new(request), deadline)?;
         if heard.end.is_some() {
             self.unwrap(&mut heard, &mut open.tokens)?;
@@ -178,17 +180,15 @@ impl Single {
 
     fn request(
         &mut self,
-        operation: Operation,
+        mut request: Request,
         messages: &[Vec<u8>],
         tokens: &mut Tokens,
     ) -> Result<Request, String> {
-        let mut request = head::of_operation(&self.group.stack, operation)
-            .map_err(|fault| format!("{}; {}", fault.message, fault.remedy))?;
         // Sessions remember heads by their id, and bodies differ in length.
         self.sent += 1;
         request.id = self.sent;
         request.authority.clone_from(&self.authority);
-        if request.method == "GET" {
+        if matches!(request.method.as_str(), "GET" | "DELETE") {
             return Ok(request);
         }
         let mut body = Vec::new();

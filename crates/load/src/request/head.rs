@@ -1,6 +1,7 @@
 //! What of a request is no body: method, path, fields.
 
-use wirelab_contract::Operation;
+use wirelab_contract::clinic::routes::Route;
+use wirelab_contract::{Call, Message, MessageVisitor, Operation};
 use wirelab_stack::{Binding, Stack};
 use wirelab_wire::Request;
 
@@ -36,30 +37,64 @@ pub(crate) fn of_operation(stack: &Stack, operation: Operation) -> Result<Reques
     }
 }
 
+/// The request for a call: in REST its path may hold fields of the request.
+///
+/// # Errors
+/// When the binding has no such operation.
+pub(crate) fn of_call(stack: &Stack, call: &Call) -> Result<Request, Fault> {
+    let operation = call.operation();
+    let mut request = match (stack.binding, operation.route()) {
+        (Binding::Rest, Some(route)) => rest_request(stack, &route),
+        _ => return of_operation(stack, operation),
+    };
+    if let (Some(route), Some(path)) = (operation.route(), call.visit(PathOf(operation))) {
+        request.path = path;
+        request.method = route.method.into();
+    }
+    Ok(request)
+}
+
+/// The path of a request message.
+struct PathOf(Operation);
+
+impl MessageVisitor for PathOf {
+    type Output = String;
+
+    fn visit<M: Message>(self, message: &M) -> String {
+        let route = self.0.route().expect("an operation with a route");
+        route.path(message)
+    }
+}
+
 fn field(name: &str, value: impl Into<String>) -> (String, String) {
     (name.to_owned(), value.into())
 }
 
 fn rest(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
-    let Some((method, path)) = operation.rest() else {
+    let Some(route) = operation.route() else {
         return Err(fault::plan(
             format!("operation {operation}: streams of messages exist in grpc only"),
             "use binding grpc, or another operation",
         ));
     };
+    Ok(rest_request(stack, &route))
+}
+
+/// The request of a route; a template stands for its path.
+fn rest_request(stack: &Stack, route: &Route) -> Request {
     let (media, _) = media_type(stack);
     let mut fields = vec![field("accept", media)];
     fields.extend(accepts(stack));
-    if method != "GET" {
+    if route.has_body() {
         fields.push(field("content-type", media));
         fields.extend(content_encoding(stack));
     }
-    Ok(Request {
-        method: method.into(),
-        path: path.into(),
+    Request {
+        method: route.method.into(),
+        path: format!("{}{}", route.prefix, route.template),
         fields,
         ..Request::default()
-    })
+    }
 }
 
 fn content_encoding(stack: &Stack) -> Option<(String, String)> {

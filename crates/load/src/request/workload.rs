@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base64::Engine as _;
+use wirelab_contract::clinic::routes::ReplyBody;
 use wirelab_contract::workload::{self, Function, WorkloadError};
 use wirelab_contract::{Call, Contract, Operation};
 use wirelab_stack::{Binding, Codec, Reply, Stack, Work};
@@ -105,9 +106,9 @@ fn of_contract(group: &Group) -> Result<Prepared, Fault> {
 fn fixed(group: &Group, call: &Call) -> Result<Prepared, Fault> {
     let (stack, operation) = (&group.stack, call.operation());
     let format = message_format(stack);
-    let mut request = head::of_operation(stack, operation)?;
+    let mut request = head::of_call(stack, call)?;
     let writer = BodyWriter::new(stack, format).called_by(group);
-    if request.method != "GET" {
+    if !matches!(request.method.as_str(), "GET" | "DELETE") {
         request.body = writer.body(call).map_err(unsupported)?.into();
     }
     let expected = Expected::of(format, call).map_err(unsupported)?;
@@ -244,12 +245,18 @@ fn validator(stack: &Stack, operation: Operation, wanted: Wanted) -> Validator {
     let decode = stack.work == Work::Decode || stack.codec == Codec::TokenXml;
     let mut validator = Validator::new(framing, wanted, decode);
     validator.takes_repeats = stack.work == Work::Frame;
-    validator.status = Some(200);
+    let route = match stack.binding {
+        Binding::Rest => operation.route(),
+        _ => None,
+    };
+    validator.status = Some(route.map_or(200, |route| route.status));
     validator.encoding = Some(encoding(stack.compression).0);
     validator.errors = Some((message_format(stack), operation));
     match stack.binding {
         Binding::Raw => validator.imposed = validator.encoding,
         Binding::Iiop => {}
+        // A reply without a body has no content type.
+        _ if route.is_some_and(|route| route.reply == ReplyBody::Empty) => {}
         _ => validator.content_type = Some(media_type(stack).1),
     }
     validator

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserializer};
+use wirelab_contract::clinic::routes::ReplyBody;
 use wirelab_contract::transfer::UploadChunk;
 use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary, lists};
 
@@ -24,6 +25,26 @@ pub struct MessageFormat {
     pub soap: Version,
     /// What token-xml caches.
     pub cache: TokenCache,
+}
+
+/// What a reply of REST carries. A list is in JSON the array alone; in Protocol Buffers,
+/// which gRPC has too, the message, and nothing is an empty message.
+fn reply_body<O: Unary>() -> ReplyBody {
+    O::OPERATION
+        .route()
+        .map_or(ReplyBody::Message, |route| route.reply)
+}
+
+/// The reply without a body.
+fn read_empty<M: Message>(bytes: &[u8]) -> Result<M, Mismatch> {
+    match bytes.is_empty() {
+        true => Ok(M::default()),
+        false => Err(Mismatch::malformed(
+            Codec::Json,
+            0,
+            "a body where none belongs",
+        )),
+    }
 }
 
 impl From<Codec> for MessageFormat {
@@ -148,7 +169,11 @@ impl MessageFormat {
             return token_xml::first(self.cache, &Document::of_reply(O::OPERATION, reply));
         }
         let Some(format) = self.envelope() else {
-            return self.write(reply);
+            return match (self.codec, reply_body::<O>()) {
+                (Codec::Json, ReplyBody::List) => self_describing::json_list(reply),
+                (_, ReplyBody::Empty) => Vec::new(),
+                _ => self.write(reply),
+            };
         };
         let mut out = Vec::new();
         soap::write_reply(format, O::OPERATION, reply, &mut out);
@@ -180,6 +205,11 @@ impl MessageFormat {
         match self.codec {
             Codec::TokenXml => token_xml::reply(&mut Decoder::new(self.cache), bytes, O::OPERATION),
             _ if self.envelope().is_some() => self.view(O::OPERATION, O::Reply::NAME, bytes),
+            Codec::Json => match reply_body::<O>() {
+                ReplyBody::List => self_describing::parse_json_list(bytes),
+                ReplyBody::Empty => read_empty(bytes),
+                ReplyBody::Message => self.read(bytes),
+            },
             _ => self.read(bytes),
         }
     }

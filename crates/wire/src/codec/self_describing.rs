@@ -6,7 +6,8 @@ use std::io::Cursor;
 
 use ciborium::Value;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess};
 use wirelab_contract::Message;
 use wirelab_contract::json::Object;
 
@@ -30,6 +31,72 @@ pub(super) fn parse_json<'a, M: Deserialize<'a>>(body: &'a [u8]) -> Result<M, Mi
         let offset = offset_of(body, error.line(), error.column());
         Mismatch::malformed(Codec::Json, offset, &error.to_string())
     })
+}
+
+/// Parses a JSON array into the message whose only field is that list.
+pub(super) fn parse_json_list<M: Message>(body: &[u8]) -> Result<M, Mismatch> {
+    let text = std::str::from_utf8(body)
+        .map_err(|error| Mismatch::malformed(Codec::Json, error.valid_up_to(), "not UTF-8"))?;
+    let malformed = |error: serde_json::Error| {
+        let offset = offset_of(body, error.line(), error.column());
+        Mismatch::malformed(Codec::Json, offset, &error.to_string())
+    };
+    let mut input = serde_json::Deserializer::from_str(text);
+    let list = OnlyField {
+        name: list_field::<M>(),
+        value: Some(&mut input),
+    };
+    let message = M::deserialize(MapAccessDeserializer::new(list)).map_err(malformed)?;
+    input.end().map_err(malformed)?;
+    Ok(message)
+}
+
+/// The JSON array of a message's only list.
+///
+/// # Panics
+/// When the message has no list.
+pub(super) fn json_list<M: Message>(message: &M) -> Vec<u8> {
+    let mut fields = serde_json::to_value(message).expect("messages are maps with string keys");
+    serde_json::to_vec(&fields[list_field::<M>()].take()).expect("a list of messages")
+}
+
+/// The name of a message's only field.
+fn list_field<M: Message>() -> String {
+    let empty = serde_json::to_value(M::default()).expect("messages are maps with string keys");
+    let first = empty
+        .as_object()
+        .and_then(|fields| fields.keys().next().cloned());
+    first.expect("a message with a list")
+}
+
+/// A map with one entry, whose value is a whole document.
+struct OnlyField<'a, R> {
+    name: String,
+    value: Option<&'a mut serde_json::Deserializer<R>>,
+}
+
+impl<'de, R: serde_json::de::Read<'de>> MapAccess<'de> for OnlyField<'_, R> {
+    type Error = serde_json::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Self::Error> {
+        match self.value {
+            Some(_) => seed
+                .deserialize(self.name.as_str().into_deserializer())
+                .map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, Self::Error> {
+        let value = self.value.take().expect("a value follows its key once");
+        seed.deserialize(value)
+    }
 }
 
 /// The offset of a position given by line and column, both counted from 1.

@@ -1,4 +1,5 @@
 //! Codecs: every operation in every codec, and the validation of replies.
 
 mod contracts;
+mod petclinic;
 mod replies;
