@@ -14,12 +14,16 @@ const CHARACTERS_PER_OUTPUT: usize = 10;
 const BYTES_PER_OUTPUT: usize = 8;
 
 /// SplitMix64.
-#[derive(Debug, Clone)]
+///
+/// The one implementation of the lab: seeds of arrivals, samples and faults go through it,
+/// so a recorded seed repeats the same numbers in every crate.
+#[derive(Debug, Clone, Default)]
 pub struct SplitMix64 {
     state: u64,
 }
 
 impl SplitMix64 {
+    // 2^64 / golden ratio, made odd: the state passes through all 2^64 values.
     const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
     /// A generator that starts from `seed`.
@@ -29,12 +33,20 @@ impl SplitMix64 {
     }
 
     /// The next 64 bits.
+    #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(Self::GAMMA);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
+    }
+
+    /// Uniform in [0, 1), in steps of 2^-53.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        // The upper 53 bits: the largest integers that a double holds exactly.
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Skips `count` outputs at once.
@@ -100,6 +112,21 @@ mod tests {
         assert_eq!(generator.next_u64(), 0xE220_A839_7B1D_CDAF);
         assert_eq!(generator.next_u64(), 0x6E78_9E6A_A1B9_65F4);
         assert_eq!(generator.next_u64(), 0x06C4_5D18_8009_454F);
+    }
+
+    #[test]
+    fn splitmix64_gives_its_authors_first_numbers() {
+        let mut generator = SplitMix64::new(1_234_567);
+        assert_eq!(generator.next_u64(), 6_457_827_717_110_365_317);
+        assert_eq!(generator.next_u64(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn units_are_the_upper_53_bits_and_stay_below_one() {
+        let mut generator = SplitMix64::new(0);
+        let expected = (0xE220_A839_7B1D_CDAF_u64 >> 11) as f64 / 9_007_199_254_740_992.0;
+        assert_eq!(generator.unit(), expected);
+        assert!((0..10_000).all(|_| (0.0..1.0).contains(&generator.unit())));
     }
 
     #[test]

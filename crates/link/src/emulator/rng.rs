@@ -5,6 +5,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use wirelab_contract::texts::SplitMix64;
+
 #[derive(Debug, Clone)]
 pub(crate) struct Rng {
     state: [u64; 4],
@@ -14,9 +16,9 @@ impl Rng {
     /// The stream `number` of a seed. Every purpose takes a stream of its own,
     /// so that one fault never shifts the numbers of another.
     pub(crate) fn new(seed: u64, number: u64) -> Self {
-        let mut mix = seed ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03);
+        let mut fill = SplitMix64::new(seed ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03));
         Rng {
-            state: std::array::from_fn(|_| split_mix(&mut mix)),
+            state: std::array::from_fn(|_| fill.next_u64()),
         }
     }
 
@@ -53,14 +55,6 @@ impl Rng {
     }
 }
 
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
-}
-
 /// A seed from the kernel's generator. It has 53 bits, so that every reader of
 /// JSON keeps it whole.
 pub(crate) fn random_seed() -> io::Result<u64> {
@@ -74,13 +68,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn split_mix_gives_its_authors_first_numbers() {
-        let mut state = 1_234_567;
-        assert_eq!(split_mix(&mut state), 6_457_827_717_110_365_317);
-        assert_eq!(split_mix(&mut state), 3_203_168_211_198_807_973);
-    }
-
-    #[test]
     fn xoshiro_gives_its_authors_first_numbers() {
         let mut rng = Rng {
             state: [1, 2, 3, 4],
@@ -88,6 +75,19 @@ mod tests {
         assert_eq!(rng.next(), 41_943_041);
         assert_eq!(rng.next(), 58_720_359);
         assert_eq!(rng.next(), 3_588_806_011_781_223);
+    }
+
+    #[test]
+    fn the_state_is_filled_by_splitmix64() {
+        assert_eq!(
+            Rng::new(42, 0).state,
+            [
+                0xBDD7_3226_2FEB_6E95,
+                0x28EF_E333_B266_F103,
+                0x4752_6757_130F_9F52,
+                0x581C_E1FF_0E4A_E394,
+            ]
+        );
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Arrival processes of open loads: when calls are intended, whatever became
 //! of the calls before them.
 
+use wirelab_contract::texts::SplitMix64;
+
 use crate::plan::Load;
 
 /// The share of one thread in an open load's schedule.
@@ -44,7 +46,7 @@ impl Arrivals {
             Load::Poisson { rate, seed, .. } => Some(Arrivals::Poisson {
                 gap_ns: 1e9 / rate * step as f64,
                 at_ns: 0.0,
-                random: SplitMix64(seed ^ thread.wrapping_mul(0xA076_1D64_78BD_642F)),
+                random: SplitMix64::new(seed ^ thread.wrapping_mul(0xA076_1D64_78BD_642F)),
             }),
         }
     }
@@ -70,26 +72,6 @@ impl Iterator for Arrivals {
                 Some(*at_ns as u64)
             }
         }
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-#[derive(Debug, Clone)]
-pub struct SplitMix64(pub u64);
-
-impl SplitMix64 {
-    /// The next 64 bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in [0, 1), 53 bits.
-    pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
@@ -162,6 +144,19 @@ mod tests {
         };
         assert_eq!(take(0), take(0));
         assert_ne!(take(0), take(1));
+    }
+
+    #[test]
+    fn a_recorded_seed_repeats_the_arrivals_of_earlier_versions() {
+        let load = Load::Poisson {
+            rate: 5000.0,
+            in_flight_max: 1,
+            seed: 7,
+        };
+        let first =
+            |thread| -> Vec<u64> { Arrivals::of(&load, thread, 2).unwrap().take(4).collect() };
+        assert_eq!(first(0), [197_606, 204_379, 1_128_467, 1_478_268]);
+        assert_eq!(first(1), [175_484, 607_651, 1_221_476, 1_528_862]);
     }
 
     #[test]

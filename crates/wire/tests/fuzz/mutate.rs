@@ -1,5 +1,7 @@
 //! Random changes to inputs.
 
+use wirelab_contract::texts::SplitMix64;
+
 /// Longer inputs are cut.
 pub const BYTES_MAX: usize = 16 << 10;
 
@@ -23,15 +25,16 @@ const INTERESTING: [u64; 16] = [
     u64::MAX,
 ];
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub struct Random(pub u64);
+/// Random numbers of one fuzz run.
+pub struct Random(SplitMix64);
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Random(SplitMix64::new(seed))
+    }
+
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.next_u64()
     }
 
     /// 0 to `end` - 1; 0 when `end` is 0.

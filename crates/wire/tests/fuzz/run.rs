@@ -58,7 +58,7 @@ pub fn search(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], limits: Limits) 
     seeds
         .iter()
         .for_each(|seed| attempt(name, target, seed, limits));
-    let mut random = Random(seeds.len() as u64);
+    let mut random = Random::new(seeds.len() as u64);
     let mut tried = seeds.len() as u64;
     while begun.elapsed() < limits.time && tried < limits.inputs {
         let mut input = seeds[random.below(seeds.len())].clone();

@@ -1,5 +1,7 @@
 //! Ladders that are kept: a uniform sample of all.
 
+use wirelab_contract::texts::SplitMix64;
+
 use super::steps::Ladder;
 use crate::flow::event::FlowId;
 
@@ -12,7 +14,8 @@ const SAMPLE: usize = 127;
 pub(super) struct Sample {
     kept: Vec<(u64, Ladder)>,
     seen: u64,
-    state: u64,
+    // Seed 0 by its default: a capture that is read again gives the same report.
+    generator: SplitMix64,
 }
 
 impl Sample {
@@ -23,7 +26,7 @@ impl Sample {
             return Some(usize::MAX);
         }
         // The modulo bias is below 2^-32 for any number of exchanges in a capture.
-        let place = self.random() % self.seen;
+        let place = self.generator.next_u64() % self.seen;
         usize::try_from(place).ok().filter(|place| *place < SAMPLE)
     }
 
@@ -46,12 +49,17 @@ impl Sample {
         });
         nearest.map(|(_, ladder)| ladder)
     }
+}
 
-    /// SplitMix64 (Steele, Lea, Flood 2014).
-    fn random(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_sample_replaces_the_same_places_as_in_earlier_versions() {
+        let mut sample = Sample::default();
+        assert!((0..SAMPLE).all(|_| sample.place() == Some(usize::MAX)));
+        let replaced: Vec<usize> = (0..4).filter_map(|_| sample.place()).collect();
+        assert_eq!(replaced, [47, 54, 79, 116]);
     }
 }
