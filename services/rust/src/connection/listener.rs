@@ -2,12 +2,13 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::net::sockopt::socket_recv_buffer_size;
 use tokio::net::{TcpListener, TcpSocket, UnixListener, UnixStream};
 
 use wirelab_contract::complain;
@@ -223,7 +224,10 @@ impl Listener {
     /// what was asked for (socket(7)). None when it was not asked for.
     pub(crate) fn receive_buffer(&self) -> io::Result<Option<u32>> {
         match (&self.socket, self.options.tcp_window) {
-            (ListeningSocket::Tcp(listener), Some(_)) => receive_buffer(listener).map(Some),
+            (ListeningSocket::Tcp(listener), Some(_)) => {
+                let bytes = socket_recv_buffer_size(listener)?;
+                Ok(Some(u32::try_from(bytes).unwrap_or(u32::MAX)))
+            }
             _ => Ok(None),
         }
     }
@@ -292,30 +296,8 @@ impl Listener {
     }
 }
 
-fn receive_buffer(listener: &TcpListener) -> io::Result<u32> {
-    let mut bytes: libc::c_int = 0;
-    let mut size = size_of_val(&bytes) as libc::socklen_t;
-    // SAFETY: the descriptor is open; value and size live and belong together.
-    let result = unsafe {
-        libc::getsockopt(
-            listener.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_RCVBUF,
-            (&raw mut bytes).cast(),
-            &raw mut size,
-        )
-    };
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(bytes.unsigned_abs())
-    }
-}
-
 /// True when accepting again at once would fail again (accept(2)).
 fn exhausted(error: &io::Error) -> bool {
-    let code = error.raw_os_error();
-    [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM]
-        .map(Some)
-        .contains(&code)
+    let exhausted = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
+    Errno::from_io_error(error).is_some_and(|code| exhausted.contains(&code))
 }

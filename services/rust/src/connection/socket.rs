@@ -1,10 +1,10 @@
 //! An accepted connection, whatever its address family.
 
 use std::io;
-use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use rustix::net::sockopt::set_tcp_quickack;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -43,22 +43,7 @@ impl Socket {
         let Some(stream) = self.tcp() else {
             return Ok(());
         };
-        let value = libc::c_int::from(on);
-        // SAFETY: the descriptor is open, and value lives and has the size told.
-        let result = unsafe {
-            libc::setsockopt(
-                stream.as_raw_fd(),
-                libc::IPPROTO_TCP,
-                libc::TCP_QUICKACK,
-                (&raw const value).cast(),
-                size_of_val(&value) as libc::socklen_t,
-            )
-        };
-        if result < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
+        Ok(set_tcp_quickack(stream, on)?)
     }
 }
 

@@ -1,11 +1,14 @@
 //! Delays that last as long as they were asked to.
 
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use wirelab_contract::complain;
@@ -113,26 +116,14 @@ async fn sleep(given: Duration) -> io::Result<()> {
 }
 
 fn timer(given: Duration) -> io::Result<OwnedFd> {
-    let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
-    // SAFETY: timerfd_create takes no pointers.
-    let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: fd was just opened and belongs to nobody else.
-    let timer = unsafe { OwnedFd::from_raw_fd(fd) };
-    // SAFETY: itimerspec is plain data, for which all zeros is a value.
-    let mut setting: libc::itimerspec = unsafe { MaybeUninit::zeroed().assume_init() };
-    setting.it_value.tv_sec = given.as_secs() as libc::time_t;
-    setting.it_value.tv_nsec = libc::c_long::from(given.subsec_nanos());
-    // SAFETY: the descriptor is open, the setting lives, the old one is not asked for.
-    let set =
-        unsafe { libc::timerfd_settime(timer.as_raw_fd(), 0, &setting, std::ptr::null_mut()) };
-    if set < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(timer)
-    }
+    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+    let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+    let once = Itimerspec {
+        it_interval: Timespec::default(),
+        it_value: Timespec::try_from(given).map_err(io::Error::other)?,
+    };
+    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
+    Ok(timer)
 }
 
 /// Spins in proportion to a text's length.

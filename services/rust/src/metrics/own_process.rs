@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io;
-use std::mem::MaybeUninit;
 use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// CPU, memory and threads of this process.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub(crate) struct ProcessUsage {
 pub(crate) fn read() -> io::Result<ProcessUsage> {
     let status = fs::read_to_string("/proc/self/status")?;
     Ok(ProcessUsage {
-        cpu: cpu()?,
+        cpu: cpu(),
         resident_bytes: field(&status, "VmRSS")? * 1024,
         resident_max_bytes: field(&status, "VmHWM")? * 1024,
         threads: field(&status, "Threads")?,
@@ -41,19 +42,12 @@ fn field(status: &str, name: &str) -> io::Result<u64> {
         .ok_or_else(|| io::Error::other(format!("/proc/self/status has no {name}")))
 }
 
-fn cpu() -> io::Result<Duration> {
-    let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the pointer is to a timespec that lives.
-    let result = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr()) };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: clock_gettime succeeded and so filled it in.
-    let time = unsafe { time.assume_init() };
-    Ok(Duration::new(
+fn cpu() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(
         time.tv_sec.unsigned_abs(),
         time.tv_nsec.unsigned_abs() as u32,
-    ))
+    )
 }
 
 #[cfg(test)]
