@@ -7,7 +7,7 @@ from math import comb
 from statistics import median
 from typing import Literal
 
-from bench.reading import Reading
+from bench.process import Reading
 
 Figure = Literal["cpu", "rate"]
 MISSED = "missed"

@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from bench.process import BenchError, Finished
-from bench.reading import Count
+from bench.process import BenchError, Count, Finished
 from bench.servers import ENGINE, Service
 
 COMMAND = (str(ENGINE), "drive")

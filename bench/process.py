@@ -1,15 +1,16 @@
-"""Runs a program on one core and says what it cost."""
+"""Programs of a measurement: run on a core, what they cost, and what else the cores did."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wirelab.process import namespaces
@@ -156,3 +157,115 @@ def _reap(process: subprocess.Popen[bytes], memory: bool, limit_s: float) -> tup
         killer.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage.ru_utime + usage.ru_stime, peak[0]
+
+
+IDLE_FIELDS = (3, 4)
+"""idle and iowait, counted from `user` (proc(5), /proc/stat)."""
+GUEST_FIELDS = (8, 9)
+"""guest and guest_nice, which `user` and `nice` hold already."""
+
+
+def busy_s(cores: Iterable[int], stat: str | None = None) -> float:
+    """Seconds since boot in which these cores were not idle, stolen time included.
+
+    `stat` is the text of /proc/stat; it is read when left out.
+    """
+    names = {f"cpu{core}" for core in cores}
+    lines = (stat or Path("/proc/stat").read_text()).splitlines()
+    rows = [line.split()[1:] for line in lines if line.split(maxsplit=1)[0] in names]
+    left_out = IDLE_FIELDS + GUEST_FIELDS
+    return sum(
+        int(ticks) * TICK_S
+        for row in rows
+        for field, ticks in enumerate(row)
+        if field not in left_out
+    )
+
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def build_example(package: str, example: str) -> str:
+    """Path of the program, built as the product is.
+
+    Raises:
+        BenchError: cargo is not there, or it cannot be built.
+    """
+    command = [
+        *("cargo", "build", "--release", "--locked", "--message-format=json"),
+        *("-p", package, "--example", example),
+    ]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise BenchError("cargo is not there: install Rust by rustup.rs") from error
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    built = [one["executable"] for one in told if one.get("executable")]
+    if done.returncode != 0 or not built:
+        raise BenchError(f"{' '.join(command)}: {done.stderr.strip().splitlines()[-1:]}")
+    return str(built[-1])
+
+
+BUSY = 0.85
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a tool says of its own run."""
+
+    calls: int
+    """Calls that ended well: the divisor of CPU per call."""
+    errors: int
+    rate_per_s: float
+    bytes_per_call: float | None = None
+    """Sent and received on the sockets; None from a tool that does not say."""
+    p50_us: float | None = None
+    """Median response time; None from a tool that was not asked."""
+    spin_s: float = 0.0
+    """CPU seconds that the tool says it spun with nothing to do."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A tool's own count, and what the kernel says of both processes."""
+
+    tool: str
+    command: tuple[str, ...]
+    calls: int
+    errors: int
+    rate_per_s: float
+    client_cpu_s: float
+    server_cpu_s: float
+    wall_s: float
+    others_cpu_s: float = 0.0
+    """What else ran on the two cores while this was taken, interrupts and stolen time included."""
+    bytes_per_call: float | None = None
+    """As the tool counted them."""
+    p50_us: float | None = None
+    """As the tool found it."""
+    spin_s: float = 0.0
+    """As the tool says: of its CPU, what no call needed. CPU per call counts it all the same."""
+
+    def working(self) -> Reading:
+        """Without what the tool spun with nothing to do, which no call needed."""
+        return replace(self, client_cpu_s=self.client_cpu_s - self.spin_s, spin_s=0.0)
+
+    @property
+    def others_share(self) -> float:
+        """Of the two cores' time, the part that neither client nor server had."""
+        return max(0.0, self.others_cpu_s) / (2 * self.wall_s)
+
+    @property
+    def client_us_per_call(self) -> float:
+        """Client CPU per call in microseconds, start and end of the process included."""
+        return self.client_cpu_s / self.calls * 1e6
+
+    @property
+    def bound(self) -> str:
+        """Which process was the limit: the busier one, if it was busy 85 % of the time. A
+        client that spins with nothing to do is not busy."""
+        busy_s = self.client_cpu_s - self.spin_s
+        client, server = busy_s / self.wall_s, self.server_cpu_s / self.wall_s
+        if max(client, server) < BUSY:
+            return "latency-bound"
+        return "server-bound" if server >= client else "client-bound"

@@ -8,11 +8,9 @@ from statistics import median
 
 from bench import engine
 from bench.bounds import Bound, Ratio, Round
-from bench.cores import busy_s
 from bench.engine import Load
 from bench.peers import Peer
-from bench.process import BenchError, Finished, run_on_core
-from bench.reading import Count, Reading
+from bench.process import BenchError, Count, Finished, Reading, busy_s, run_on_core
 from bench.servers import Running, Service, running
 
 SERVER_CORE, CLIENT_CORE = 0, 1

@@ -7,16 +7,16 @@ from typing import Any
 
 from bench import table
 from bench.bounds import Ratio, Round
-from bench.captures import Ablation
-from bench.codecs import Timed
-from bench.links import Exactness
-from bench.memory import Weighed
-from bench.packets import Read
+from bench.process import Reading
 from bench.races import Raced
-from bench.reading import Reading
-from bench.startup import Started
-from bench.tax import Taxed
-from bench.xml_services import Decoded, Written
+from bench.rows.captures import Ablation
+from bench.rows.codecs import Timed
+from bench.rows.links import Exactness
+from bench.rows.memory import Weighed
+from bench.rows.packets import Read
+from bench.rows.startup import Started
+from bench.rows.tax import Taxed
+from bench.rows.xml_services import Decoded, Written
 
 
 @dataclass(frozen=True)

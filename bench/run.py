@@ -14,23 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import (
-    captures,
-    codecs,
-    links,
-    machine,
-    memory,
-    packets,
-    pages,
-    rows,
-    startup,
-    table,
-    tax,
-    xml_page,
-    xml_services,
-)
+from bench import machine, table
 from bench.bounds import MISSED, UNDECIDED
-from bench.install import find
+from bench.pages import engine_tax, publish
+from bench.peers import find_peer
 from bench.process import BenchError, NotHere
 from bench.races import CLIENT_CORE, SERVER_CORE, Race, run_race
 from bench.record import (
@@ -45,6 +32,17 @@ from bench.record import (
     startup_row,
     tax_row,
     xml_writers_row,
+)
+from bench.rows import (
+    captures,
+    codecs,
+    links,
+    memory,
+    packets,
+    peer_races,
+    startup,
+    tax,
+    xml_services,
 )
 from bench.servers import ENGINE
 
@@ -103,7 +101,7 @@ def main() -> int:
         print(f"bench: {missing}", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as scratch:
-        races = rows.races(Path(scratch))
+        races = peer_races.races(Path(scratch))
         options = _options([race.key for race in races])
         scale = QUICK if options.quick else FULL
         wanted = [race for race in races if race.key in options.rows]
@@ -112,7 +110,7 @@ def main() -> int:
         done, failed, skipped = _take(_jobs(wanted, options.rows, programs, scale))
     path = _save(options.out, done, failed, skipped, facts)
     if options.publish:
-        for undone in pages.publish(json.loads(path.read_text()), options.rows):
+        for undone in publish.publish(json.loads(path.read_text()), options.rows):
             print(f"bench: {undone}", file=sys.stderr)
     return _verdict(done, failed, path, quick=options.quick)
 
@@ -127,7 +125,7 @@ def _missing() -> str | None:
 
 
 def _options(races: list[str]) -> argparse.Namespace:
-    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *xml_page.ROWS, *NETWORK_KEYS]
+    keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *engine_tax.XML_ROWS, *NETWORK_KEYS]
     keys.append(STARTUP_KEY)
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
@@ -145,7 +143,7 @@ def _options(races: list[str]) -> argparse.Namespace:
     options.rows = [key for part in options.rows.split(",") for key in _row_keys(part)]
     if unknown := [key for key in options.rows if key not in keys]:
         parser.error(f"--rows: no row {', '.join(unknown)}; there are {', '.join(keys)}")
-    if options.publish and (lacking := pages.lacking(options.rows, quick=options.quick)):
+    if options.publish and (lacking := publish.lacking(options.rows, quick=options.quick)):
         parser.error(f"--publish: {lacking}")
     return options
 
@@ -160,7 +158,7 @@ def _programs(races: list[Race], keys: list[str]) -> dict[str, str]:
     names = sorted({peer.program for race in races for peer in race.peers})
     names += [TSHARK] if "packets" in keys else []
     names += startup.PEERS if STARTUP_KEY in keys else []
-    found = {name: find(name) for name in names}
+    found = {name: find_peer(name) for name in names}
     return {name: path for name, path in found.items() if path is not None}
 
 

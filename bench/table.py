@@ -6,16 +6,16 @@ from collections import Counter
 from statistics import median
 
 from bench.bounds import Ratio
-from bench.captures import Ablation
-from bench.codecs import Timed
-from bench.links import Exactness
-from bench.memory import Weighed
-from bench.packets import Pass, Read
+from bench.process import Reading
 from bench.races import Raced
-from bench.reading import Reading
-from bench.startup import Started
-from bench.tax import Taxed
-from bench.xml_services import Decoded, Written
+from bench.rows.captures import Ablation
+from bench.rows.codecs import Timed
+from bench.rows.links import Exactness
+from bench.rows.memory import Weighed
+from bench.rows.packets import Pass, Read
+from bench.rows.startup import Started
+from bench.rows.tax import Taxed
+from bench.rows.xml_services import Decoded, Written
 
 DISTURBED = 0.1
 """Share of the two cores that went to neither side, above which the table says so."""

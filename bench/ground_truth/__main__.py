@@ -15,12 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import machine
-from bench.ground_truth import corpus, page, scoring, table, tracing
-from bench.ground_truth.capturing import Maker
-from bench.ground_truth.dissection import findings
-from bench.ground_truth.making import Making, is_impossible
-from bench.ground_truth.places import LOOPBACK, PROFILES
-from bench.ground_truth.recipes import MAKERS
+from bench.ground_truth import page, scoring
+from bench.ground_truth.captures import capturing, corpus
+from bench.ground_truth.captures.capturing import Maker
+from bench.ground_truth.captures.making import Making, is_impossible
+from bench.ground_truth.captures.places import LOOPBACK, PROFILES
+from bench.ground_truth.captures.recipes import MAKERS
+from bench.ground_truth.scoring import findings
 from wirelab.errors import Interrupted, LabError
 from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs
@@ -79,7 +80,7 @@ def _options() -> argparse.Namespace:
         parser.error("--captures: at least 1")
     if options.publish and (lacking := page.lacking(options)):
         parser.error(f"--publish: {lacking}")
-    if options.score is None and (missing := tracing.lacking()):
+    if options.score is None and (missing := capturing.missing_tool()):
         parser.error(missing)
     return options
 
@@ -114,8 +115,8 @@ def _judge(options: argparse.Namespace, out: Path, interruption: Interruption) -
     print(*shown, sep="\n")
     if len(shown) < len(lines):
         print(f"… {len(lines)} disagreements in all: {out / 'disagreements.txt'}")
-    print(f"\n{table.text(total)}")
-    short = table.short_of_aim(total)
+    print(f"\n{page.terminal_table(total)}")
+    short = page.short_of_aim(total)
     if short:
         print("\nbelow the aim:", *short, sep="\n  ")
     if options.publish:

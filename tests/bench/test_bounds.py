@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bench.bounds import Bound, Ratio
-from bench.reading import Reading
+from bench.process import Reading
 
 
 def reading(calls: int, cpu_s: float, rate: float, server_cpu_s: float = 0.5) -> Reading:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from bench import capture_page, captures
+from bench.pages import measurements
 from bench.process import NotHere
+from bench.rows import captures
 from bench.servers import ENGINE
 
 
@@ -58,17 +59,17 @@ def ablation(ratio: float, others_share: float) -> dict[str, Any]:
 def document(ratio: float, others_share: float = 0.02) -> dict[str, Any]:
     """The file of a run."""
     machine = {"processor": "a processor", "cores": [0, 1], "kernel": "6", "revision": "abc"}
-    rows = {capture_page.ROW: {"ablations": [ablation(ratio, others_share)]}}
+    rows = {measurements.CAPTURE_ROW: {"ablations": [ablation(ratio, others_share)]}}
     return {"taken": "2026-01-02T03:04:05+00:00", "machine": machine, "rows": rows}
 
 
 def test_the_page_tells_ratios_drops_and_disturbance() -> None:
     """What was there before is gone; the same document gives the same page."""
-    page = capture_page.PAGE.read_text(encoding="utf-8")
-    made = capture_page.with_parts(page, document(0.93))
+    page = measurements.CAPTURE_PAGE.read_text(encoding="utf-8")
+    made = measurements.capture_parts(page, document(0.93))
     for words in ("2026-01-02", "0.93 [0.93 … 0.93]", "81,234", "0.71 µs", "| 3 |", "20,000"):
         assert words in made
     assert "not quiet" not in made
-    again = capture_page.with_parts(made, document(0.93, others_share=0.4))
+    again = measurements.capture_parts(made, document(0.93, others_share=0.4))
     assert "other work had 40% of the two cores" in again
-    assert capture_page.with_parts(again, document(0.93)) == made
+    assert measurements.capture_parts(again, document(0.93)) == made

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bench import codecs
 from bench.bounds import MISSED, Ratio
+from bench.rows import codecs
 
 LOCK = """
 [[package]]

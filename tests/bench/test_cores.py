@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.cores import busy_s
-from bench.process import TICK_S
+from bench.process import TICK_S, busy_s
 
 STAT = """cpu  1000 0 0 0 0 0 0 0 0 0
 cpu0 100 1 20 5000 300 2 3 4 50 6

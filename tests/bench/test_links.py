@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from bench import link_page, links
+from bench.pages import measurements
 from bench.process import BenchError, NotHere
+from bench.rows import links
 
 
 def said(tries: list[float], bound: str = "at most", promised: float = 0.8) -> dict[str, Any]:
@@ -56,9 +57,9 @@ def test_the_page_shows_the_best_the_median_and_the_verdict() -> None:
     machine = {"processor": "a processor", "cores": [0, 1], "kernel": "6", "revision": "abc"}
     row = {"others_share": 0.6, "ratios": figures}
     document = {"taken": "2026-01-02T03:04:05", "machine": machine, "rows": {"links": row}}
-    page = link_page.with_parts(link_page.PAGE.read_text(encoding="utf-8"), document)
+    page = measurements.links_parts(measurements.LINKS_PAGE.read_text(encoding="utf-8"), document)
     assert "| RTT | 0.200 | 0.300 | at most 0.8 | holds |" in page
     assert "| lost | echoes lost | echoes lost | at most 0.8 | BROKEN |" in page
     assert "| packets/s | 200,000 | 145,000 | at least 150,000 | undecided |" in page
     assert "other work had 60%" in page
-    assert link_page.with_parts(page, document) == page
+    assert measurements.links_parts(page, document) == page

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import packets
-from bench.packets import DISSECT, READING, TSHARK, Pass
 from bench.process import Finished
+from bench.rows import packets
+from bench.rows.packets import DISSECT, READING, TSHARK, Pass
 from bench.servers import ENGINE
 
 CAPTURE_HEAD = bytes.fromhex("d4c3b2a10200040000000000000000000000040001000000")

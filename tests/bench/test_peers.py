@@ -7,8 +7,7 @@ import json
 import pytest
 
 from bench import peers
-from bench.process import BenchError, Finished
-from bench.reading import Count
+from bench.process import BenchError, Count, Finished
 
 WRK = """Running 1s test @ http://127.0.0.1:18999/
   1 threads and 10 connections

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench import pages, peers_page
+from bench.pages import measurements, publish
 
 
 def ratio(figure: str, peer: str, *values: float, **bound: float) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def document() -> dict[str, Any]:
     """A run of all rows of the page, on a quiet machine."""
     machine = {"processor": "a processor", "cores": [0, 1], "kernel": "6", "revision": "abc"}
     rows: dict[str, Any] = {
-        key: {"title": key, "others_share": 0.01, "ratios": []} for key in peers_page.ROWS
+        key: {"title": key, "others_share": 0.01, "ratios": []} for key in measurements.PEERS_ROWS
     }
     rows["http"]["ratios"] = [
         ratio("CPU per call", "wrk", 0.9, 1.0, 1.2, 0.9, 1.0, 1.0, at_most=1.1),
@@ -33,20 +33,20 @@ def document() -> dict[str, Any]:
 
 
 def test_every_ratio_stands_with_its_promise_and_what_came_of_it() -> None:
-    page = peers_page.with_parts(peers_page.PAGE.read_text(encoding="utf-8"), document())
+    page = measurements.peers_parts(measurements.PEERS_PAGE.read_text(encoding="utf-8"), document())
     assert "| http | CPU per call / wrk | 1.00 [0.90 … 1.20] | at most 1.1 | holds |" in page
     assert "| http | CPU per call, decode / wrk | 2.00 [2.00 … 2.00] |  |  |" in page
     assert "| grpc | requests/s / ghz | 2.00 [2.00 … 2.00] | at least 3 | BROKEN |" in page
     assert "| a capture of 4,000,000 packets | M packets/s of a core | 2.00" in page
     assert "of their version: wrk: wrk 4.1.0; h2load: h2load 1.52." in page
-    assert peers_page.with_parts(page, document()) == page
+    assert measurements.peers_parts(page, document()) == page
 
 
 def test_a_part_of_the_rows_is_not_published() -> None:
-    assert pages.lacking(["http", "grpc"], quick=False) is not None
-    assert pages.lacking(list(peers_page.ROWS), quick=False) is None
+    assert publish.lacking(["http", "grpc"], quick=False) is not None
+    assert publish.lacking(list(measurements.PEERS_ROWS), quick=False) is None
 
 
 def test_a_page_without_its_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="where"):
-        peers_page.with_parts("# nothing", document())
+        measurements.peers_parts("# nothing", document())

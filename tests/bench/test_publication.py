@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from bench import pages, publication, tax
 from bench.bounds import MISSED
+from bench.pages import engine_tax, publish
+from bench.rows import tax
 from bench.run import FULL
 
 
@@ -50,10 +51,10 @@ PAGE = "".join(
 
 def test_a_missed_aim_is_published_as_missed() -> None:
     """1.3 in six rounds is beyond 0.8 to 1.2, in the data and on the page."""
-    data = publication.published(document(1.3))
+    data = engine_tax.published(document(1.3))
     assert data["stacks"][0]["beside_rest"] is None
     assert {row["beside_rest"]["verdict"] for row in data["stacks"][1:]} == {MISSED}
-    page = publication.with_tables(PAGE, data)
+    page = engine_tax.with_tables(PAGE, data)
     assert page.count(f"0.8 to 1.2: {MISSED}") == len(tax.STACKS) - 1
     assert page.count(f"at most 2 µs: {MISSED}") == 2, "both codecs took 3 µs"
     assert "holds" not in page
@@ -61,7 +62,7 @@ def test_a_missed_aim_is_published_as_missed() -> None:
 
 def test_the_page_says_where_and_when_and_against_whom() -> None:
     """Machine, date, revision, peers; old figures are gone, the words around them stay."""
-    page = publication.with_tables(PAGE, publication.published(document()))
+    page = engine_tax.with_tables(PAGE, engine_tax.published(document()))
     for words in (
         "2026-01-02",
         "abc",
@@ -72,46 +73,44 @@ def test_the_page_says_where_and_when_and_against_whom() -> None:
     ):
         assert words in page
     assert "old" not in page
-    assert publication.with_tables(page, publication.published(document())) == page
+    assert engine_tax.with_tables(page, engine_tax.published(document())) == page
 
 
 def test_a_disturbed_run_says_so() -> None:
     """Where other work had a fifth of the cores, figures are dearer than they should be."""
-    data = publication.published(document())
-    assert "not quiet" not in publication.with_tables(PAGE, data)
-    assert "had 20% of the two" in publication.with_tables(PAGE, {**data, "others_share": 0.2})
+    data = engine_tax.published(document())
+    assert "not quiet" not in engine_tax.with_tables(PAGE, data)
+    assert "had 20% of the two" in engine_tax.with_tables(PAGE, {**data, "others_share": 0.2})
 
 
 def test_a_page_without_its_markers_is_refused() -> None:
     """Nothing is appended somewhere."""
     with pytest.raises(ValueError, match="codecs"):
-        publication.with_tables(
-            PAGE.replace("end of codecs", ""), publication.published(document())
-        )
+        engine_tax.with_tables(PAGE.replace("end of codecs", ""), engine_tax.published(document()))
 
 
 def test_a_quick_or_partial_run_is_not_published() -> None:
     """The remedy is named."""
     every = [*tax.STACKS, "codecs"]
-    assert pages.lacking(every, quick=False) is None
-    assert "--quick" in (pages.lacking(every, quick=True) or "")
-    assert "tax-iiop" in (pages.lacking(["codecs"], quick=False) or "")
+    assert publish.lacking(every, quick=False) is None
+    assert "--quick" in (publish.lacking(every, quick=True) or "")
+    assert "tax-iiop" in (publish.lacking(["codecs"], quick=False) or "")
     assert FULL.pairs >= 6, "fewer rounds have no 95 % interval"
 
 
 def test_the_committed_page_is_that_of_the_committed_data() -> None:
     """Nobody edits a figure by hand."""
-    data = json.loads(publication.DATA.read_text(encoding="utf-8"))
-    page = publication.PAGE.read_text(encoding="utf-8")
-    assert publication.with_tables(page, data) == page
+    data = json.loads(engine_tax.DATA.read_text(encoding="utf-8"))
+    page = engine_tax.PAGE.read_text(encoding="utf-8")
+    assert engine_tax.with_tables(page, data) == page
     assert [row["stack"] for row in data["stacks"]] == list(tax.STACKS.values())
 
 
 def test_a_page_is_published_by_its_own_rows_alone() -> None:
     """Rows of no page have nothing to publish; a row that was not taken is told."""
-    assert pages.lacking(["capture"], quick=False) is None
-    assert pages.lacking(["links", "capture"], quick=False) is None
-    assert "capture" in (pages.lacking(["of no page"], quick=False) or "")
-    assert pages.publish({"rows": {}}, ["links"]) == [
+    assert publish.lacking(["capture"], quick=False) is None
+    assert publish.lacking(["links", "capture"], quick=False) is None
+    assert "capture" in (publish.lacking(["of no page"], quick=False) or "")
+    assert publish.publish({"rows": {}}, ["links"]) == [
         "links.md is not written: links was not taken"
     ]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bench import pages, startup_page
-from bench.commands import timed
+from bench.pages import measurements, publish
 from bench.process import BenchError
+from bench.rows.startup import timed
 
 SPIN = "import time\nwhile time.process_time() < {seconds}: pass\n"
 
@@ -43,17 +43,19 @@ def _document() -> dict[str, Any]:
     bounded = {"figure": "--version, s of CPU", "values": [0.05, 0.06, 0.07], "at_most": 0.15}
     free = {"figure": "wrk of 3 s, s", "values": [3.01] * 6, "at_most": None}
     ratios = [{**one, "peer": "", "at_least": None, "aim": False} for one in (bounded, free)]
-    rows = {startup_page.ROW: {"others_share": 0.01, "ratios": ratios}}
+    rows = {measurements.STARTUP_ROW: {"others_share": 0.01, "ratios": ratios}}
     return {"taken": "2026-01-02T03:04:05", "machine": machine, "rows": rows}
 
 
 def test_every_figure_stands_with_its_promise_and_what_came_of_it() -> None:
-    page = startup_page.with_parts(startup_page.PAGE.read_text(encoding="utf-8"), _document())
+    page = measurements.startup_parts(
+        measurements.STARTUP_PAGE.read_text(encoding="utf-8"), _document()
+    )
     assert "| --version, s of CPU | 0.060 [0.050 … 0.070] | at most 0.15 | holds |" in page
     assert "| wrk of 3 s, s | 3.010 [3.010 … 3.010] |  |  |" in page
     assert "Taken on 2026-01-02 at revision abc" in page
-    assert startup_page.with_parts(page, _document()) == page
+    assert measurements.startup_parts(page, _document()) == page
 
 
 def test_the_row_alone_is_enough_to_publish() -> None:
-    assert pages.lacking([startup_page.ROW], quick=False) is None
+    assert publish.lacking([measurements.STARTUP_ROW], quick=False) is None

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from bench import tax
-from bench.exchange import Exchange, moved, of_as_many_bytes
 from bench.process import BenchError
 from bench.races import CLIENT_CORE, SERVER_CORE
+from bench.rows import tax
+from bench.rows.tax import Exchange, moved, of_as_many_bytes
 from bench.servers import ENGINE, running
 from wirelab.stack.reference import Stack
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from bench import xml_page
+from bench.pages import engine_tax
 from bench.record import service_xml_row, xml_writers_row
-from bench.xml_services import REFUSALS, STACKS, Decoded, Written, request
+from bench.rows.xml_services import REFUSALS, STACKS, Decoded, Written, request
 
 
 def decoded(service_us: float) -> Decoded:
@@ -52,7 +52,7 @@ def test_the_page_has_a_line_for_every_document() -> None:
     }
     machine = {"revision": "abc", "processor": "x", "cores": [0, 1], "kernel": "6"}
     document = {"taken": "2026-11-24T00:00:00", "machine": machine, "rows": rows}
-    page = xml_page.with_parts(xml_page.PAGE.read_text(), document)
+    page = engine_tax.with_xml_tables(engine_tax.PAGE.read_text(), document)
     assert "| `rest@go?codec=xml` | encoding/xml go1.26 | 1 | 250 | 2.00 µs | 8.00 µs |" in page
     assert "| `soap@java` | cxf 4.1.5 | 100 | 9,000 | 21.00 µs | 2.33 µs |" in page
     assert "| 1.100 [1.100 … 1.100] | 0.8 to 1.5: holds |" in page

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bench.ground_truth.circumstances import Circumstances
-from bench.ground_truth.conversations import Conversation, put_together
-from bench.ground_truth.endpoints import Endpoint, Process, Spans, Transfer
-from bench.ground_truth.syscalls import Call
+from bench.ground_truth.labels.occurrence import Circumstances
+from bench.ground_truth.syscalls.conversations import Conversation, put_together
+from bench.ground_truth.syscalls.endpoints import Endpoint, Process, Spans, Transfer
+from bench.ground_truth.syscalls.strace import Call
 
 MS = 1_000_000
 CLIENT, SERVER = "198.18.0.1:40000", "198.18.0.2:80"

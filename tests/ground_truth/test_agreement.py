@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from bench.ground_truth import corpus, places, scoring, tracing
-from bench.ground_truth import occurrence as causes
-from bench.ground_truth.capturing import Maker
-from bench.ground_truth.dissection import findings
-from bench.ground_truth.making import Making
-from bench.ground_truth.recipes import CLEAN
-from bench.ground_truth.scoring import Score
+from bench.ground_truth import scoring
+from bench.ground_truth.captures import capturing, corpus, places
+from bench.ground_truth.captures.capturing import Maker
+from bench.ground_truth.captures.making import Making
+from bench.ground_truth.captures.recipes import CLEAN
+from bench.ground_truth.labels import occurrence as causes
+from bench.ground_truth.scoring import Score, findings
 from wirelab.errors import EngineMissing
 from wirelab.process import engine_binary, namespaces
 from wirelab.process.interruption import Interruption
@@ -47,7 +47,7 @@ one wrong for each capture."""
 
 def _lacking() -> str | None:
     """Why this machine cannot make captures; None when it can."""
-    if missing := tracing.lacking():
+    if missing := capturing.missing_tool():
         return missing
     if os.geteuid() != 0 or shutil.which("ip") is None:
         return "links and captures need root and iproute2"

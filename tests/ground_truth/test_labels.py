@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bench.ground_truth import labels
-from bench.ground_truth import occurrence as causes
-from bench.ground_truth.circumstances import Circumstances, Drop
-from bench.ground_truth.conversations import Conversation
-from bench.ground_truth.endpoints import Endpoint, Process
-from bench.ground_truth.occurrence import Bound
+from bench.ground_truth.labels import occurrence as causes
+from bench.ground_truth.labels import rules
+from bench.ground_truth.labels.occurrence import Bound, Circumstances, Drop
+from bench.ground_truth.syscalls.conversations import Conversation
+from bench.ground_truth.syscalls.endpoints import Endpoint, Process
 from tests.ground_truth.talks import MS, client, link, server, talk
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n"
@@ -20,7 +19,7 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n"
 def found(conversation: Conversation, around: Circumstances | None = None) -> dict[str, bool]:
     """The causes told, each with whether it is certain."""
     told: dict[str, bool] = {}
-    for one in labels.occurrences(conversation, around or link()):
+    for one in rules.occurrences(conversation, around or link()):
         told[one.cause] = told.get(one.cause, False) or one.is_certain
     return told
 
@@ -40,7 +39,7 @@ def test_a_second_send_that_a_waiting_receiver_got_late_is_nagle_times_delayed_a
 
 
 def test_the_first_exchange_is_not_blamed_for_the_second() -> None:
-    ordinals = [one.ordinal for one in labels.occurrences(stalled(), link())]
+    ordinals = [one.ordinal for one in rules.occurrences(stalled(), link())]
     assert set(ordinals) == {1}
 
 
@@ -134,7 +133,7 @@ def test_without_the_pause_the_congestion_window_may_be_either() -> None:
 
 
 def test_the_kernels_own_receive_window_may_be_the_limit_of_a_large_message() -> None:
-    told = labels.occurrences(in_rounds(receive_buffer=None), link(rtt_ms=20.0))
+    told = rules.occurrences(in_rounds(receive_buffer=None), link(rtt_ms=20.0))
     sure = {one.cause for one in told if one.is_certain}
     assert sure == {causes.SLOW_START}
     assert {one.cause for one in told if not one.is_certain} >= {causes.TCP_WINDOW}
@@ -142,7 +141,7 @@ def test_the_kernels_own_receive_window_may_be_the_limit_of_a_large_message() ->
 
 def test_after_a_loss_no_window_is_blamed_for_certain() -> None:
     around = replace(link(rtt_ms=20.0), drops=(Drop(35 * MS, 40_000, False, False, 1_448),))
-    told = labels.occurrences(in_rounds(), around)
+    told = rules.occurrences(in_rounds(), around)
     assert [one.cause for one in told if one.is_certain] == [causes.DATA]
 
 
@@ -217,7 +216,7 @@ def two_connections(replies: tuple[bytes, bytes]) -> Conversation:
 
 
 def test_a_connection_for_each_exchange_is_told_of_all_of_them() -> None:
-    told = labels.occurrences(two_connections((HEAD, HEAD)), link())
+    told = rules.occurrences(two_connections((HEAD, HEAD)), link())
     assert [(one.cause, one.port) for one in told] == [
         (causes.PER_CALL, 40_000),
         (causes.PER_CALL, 40_001),
@@ -226,7 +225,7 @@ def test_a_connection_for_each_exchange_is_told_of_all_of_them() -> None:
 
 def test_a_reply_without_a_length_is_read_until_close() -> None:
     unframed = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nHello"
-    told = labels.occurrences(two_connections((HEAD, unframed)), link())
+    told = rules.occurrences(two_connections((HEAD, unframed)), link())
     (one,) = (each for each in told if each.cause == causes.UNTIL_CLOSE)
     assert one.port == 40_001
     assert one.ms == pytest.approx(6.99)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.ground_truth.places import LOOPBACK, PROFILES
-from bench.ground_truth.recipes import CLEAN, MAKERS, Recipe, recipe
+from bench.ground_truth.captures.places import LOOPBACK, PROFILES
+from bench.ground_truth.captures.recipes import CLEAN, MAKERS, Recipe, recipe
 from wirelab.stack import manifests
 from wirelab.stack.operations import OPERATIONS
 from wirelab.stack.reference import Stack

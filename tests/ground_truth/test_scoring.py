@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.ground_truth import dissection, page, scoring, table
-from bench.ground_truth import occurrence as causes
-from bench.ground_truth.corpus import Case
-from bench.ground_truth.dissection import Finding
-from bench.ground_truth.occurrence import Occurrence
+from bench.ground_truth import page, scoring
+from bench.ground_truth.captures.corpus import Case
+from bench.ground_truth.labels import occurrence as causes
+from bench.ground_truth.labels.occurrence import Occurrence
+from bench.ground_truth.scoring import Finding
 from wirelab.errors import TrialFailed
 
 STACK = "rest@rust"
@@ -62,7 +62,7 @@ def test_false_alarms_on_clean_captures_are_counted_by_exchange() -> None:
     total = scoring.score([(case("clean"), found), (case("clean"), [])])
     assert (total.clean_captures, total.clean_exchanges) == (2, 40)
     assert (total.clean_alarms, total.clean_captures_alarmed) == (2, 1)
-    assert "false alarms on clean captures: 0.050" in table.short_of_aim(total)
+    assert "false alarms on clean captures: 0.050" in page.short_of_aim(total)
 
 
 def test_a_dissection_that_leaves_occurrences_out_is_refused() -> None:
@@ -77,9 +77,9 @@ def test_a_dissection_that_leaves_occurrences_out_is_refused() -> None:
         ],
     }
     with pytest.raises(TrialFailed, match="2 occurrences, 1 listed"):
-        dissection.read(document)
+        scoring.read(document)
     document["findings"][0]["occurrences"] = 1  # type: ignore[index]
-    assert dissection.read(json.loads(json.dumps(document))) == [
+    assert scoring.read(json.loads(json.dumps(document))) == [
         Finding(causes.NAGLE, (40_000, 3), 40.0, (4,))
     ]
 

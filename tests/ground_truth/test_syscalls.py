@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.ground_truth.endpoints import Process
-from bench.ground_truth.syscalls import Call, Stop, events
+from bench.ground_truth.syscalls.endpoints import Process
+from bench.ground_truth.syscalls.strace import Call, Stop, events
 
 US = 1_000
 AT = 1_795_316_494

@@ -1,0 +1,1 @@
+"""How captures of known truth are made."""

@@ -1,0 +1,1 @@
+"""What delayed which exchange, one module per kind of cause."""

@@ -1,0 +1,1 @@
+"""Traces of strace(1) read as connections and exchanges."""

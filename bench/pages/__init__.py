@@ -1,0 +1,1 @@
+"""Pages of the reference whose tables the bench writes."""

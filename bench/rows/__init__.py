@@ -1,0 +1,1 @@
+"""The rows of the bench, each with what it measures."""

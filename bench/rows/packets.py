@@ -1,0 +1,182 @@
+"""How fast a capture is read, and dissected whole, beside tshark; and in what memory."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bench.bounds import Ratio
+from bench.process import BenchError, Finished, build_example, busy_s, run_on_core
+from bench.races import CLIENT_CORE, SERVER_CORE
+from bench.rows.memory import SAME_MEMORY
+from bench.servers import ENGINE
+
+EXAMPLE = "read_speed"
+READING, DISSECT, TSHARK = "reading", "dissect", "tshark"
+M_PACKETS_S_MIN = 1.5
+TSHARK_PACKETS = 100_000
+"""tshark gets no more: it is slow, and its memory grows with what it reads."""
+SHORTER = 4
+"""The shorter capture, of which the peak memory is taken too, holds so many times less."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A program that reads a capture, and where it says how many packets that held."""
+
+    name: str
+    command: tuple[str, ...]
+    packets: Callable[[Finished], int]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One run of one program over one capture."""
+
+    reader: str
+    packets: int
+    cpu_s: float
+    wall_s: float
+    rss_peak_bytes: int
+    others_share: float
+    """Of the two cores' time, what went to anything else."""
+
+    @property
+    def millions_per_s(self) -> float:
+        """Packets per CPU second: what a core does that the program has to itself."""
+        return self.packets / self.cpu_s / 1e6
+
+
+@dataclass(frozen=True)
+class Read:
+    """Every pass of the row, and the figures that follow from them."""
+
+    packets: int
+    rounds: list[dict[str, Pass]]
+    held: list[Pass]
+    """Passes of which the peak memory was taken: shorter, longer, shorter, longer …"""
+    figures: list[Ratio]
+
+    @property
+    def others_share(self) -> float:
+        """Median over the rounds."""
+        return median(one.others_share for rnd in self.rounds for one in rnd.values())
+
+
+def run(pairs: int, packets: int, tshark: str | None) -> Read:
+    """Writes the captures, has every program read them in turn, `pairs` times.
+
+    `tshark` is its path; None leaves it out.
+
+    Raises:
+        BenchError: a program could not be built, failed, or saw another number of packets.
+    """
+    example = build_example("wirelab-trace", EXAMPLE)
+    with tempfile.TemporaryDirectory() as scratch:
+        long = _written(example, Path(scratch) / "long.pcapng", packets)
+        short = _written(example, Path(scratch) / "short.pcapng", packets // SHORTER)
+        field = readers(example, long, tshark)
+        for reader in field:
+            _pass(reader, _share(reader, packets))
+        rounds = [_round(field, number, packets) for number in range(pairs)]
+        held = [
+            _pass(reader, count, memory=True)
+            for _ in range(min(pairs, 3))
+            for path, count in ((short, packets // SHORTER), (long, packets))
+            for reader in readers(example, path, None)
+        ]
+    return Read(packets, rounds, held, [*speeds(rounds), *growth(held, packets)])
+
+
+def _written(example: str, path: Path, packets: int) -> Path:
+    command = [example, "--write", str(path), "--packets", str(packets)]
+    finished = run_on_core(CLIENT_CORE, command)
+    if finished.exit_code != 0:
+        raise BenchError(f"{EXAMPLE} --write: {finished.errors.strip()}")
+    return path
+
+
+def readers(example: str, capture: Path, tshark: str | None) -> list[Reader]:
+    """Ours; and tshark as it reads fastest: no names, no list of packets, one count at the
+    end. It follows connections and dissects what they carry then, as ours does."""
+    path = str(capture)
+    field = [
+        Reader(READING, (example, "--read", path), _packets_read),
+        Reader(DISSECT, (str(ENGINE), "dissect", "--json", path), _packets_dissected),
+    ]
+    if tshark is not None:
+        count = ("-c", str(TSHARK_PACKETS))
+        words = (tshark, "-n", "-q", "-z", "io,stat,0", *count, "-r", path)
+        field.append(Reader(TSHARK, words, _packets_of_tshark))
+    return field
+
+
+def _packets_read(finished: Finished) -> int:
+    return int(json.loads(finished.output)["packets"])
+
+
+def _packets_dissected(finished: Finished) -> int:
+    return int(json.loads(finished.output)["capture"]["tcp_packets"])
+
+
+def _packets_of_tshark(finished: Finished) -> int:
+    """Of its table's one row: `| 0.0 <> 0.1 | 100000 | 14325000 |`."""
+    found = re.search(r"<>[^|]*\|\s*(\d+)\s*\|", finished.output)
+    return int(found[1]) if found else 0
+
+
+def _share(reader: Reader, packets: int) -> int:
+    """Of a capture of so many packets, what that program reads."""
+    return min(packets, TSHARK_PACKETS) if reader.name == TSHARK else packets
+
+
+def _round(field: list[Reader], number: int, packets: int) -> dict[str, Pass]:
+    order = field if number % 2 == 0 else field[::-1]
+    return {reader.name: _pass(reader, _share(reader, packets)) for reader in order}
+
+
+def _pass(reader: Reader, packets: int, memory: bool = False) -> Pass:
+    before = busy_s((SERVER_CORE, CLIENT_CORE))
+    finished = run_on_core(CLIENT_CORE, reader.command, memory=memory)
+    others_s = busy_s((SERVER_CORE, CLIENT_CORE)) - before - finished.cpu_s
+    if finished.exit_code != 0:
+        raise BenchError(f"{reader.name} ended with {finished.exit_code}: {finished.errors[-200:]}")
+    if (seen := reader.packets(finished)) != packets:
+        raise BenchError(f"{reader.name} saw {seen} packets of {packets}")
+    if memory and not finished.rss_peak_bytes:
+        raise BenchError(f"{reader.name} ended before its memory could be read: too few packets")
+    share = max(0.0, others_s) / (2 * finished.wall_s)
+    return Pass(
+        reader.name, packets, finished.cpu_s, finished.wall_s, finished.rss_peak_bytes, share
+    )
+
+
+def speeds(rounds: list[dict[str, Pass]]) -> list[Ratio]:
+    """Ours in millions of packets per second, and over tshark's of the same round. What is
+    promised is reading with connections; of the whole dissection it is an aim."""
+    figures = []
+    for name, aim in ((READING, False), (DISSECT, True)):
+        ours = tuple(rnd[name].millions_per_s for rnd in rounds)
+        figures.append(
+            Ratio("M packets/s of a core", name, ours, at_least=M_PACKETS_S_MIN, aim=aim)
+        )
+    for name in (READING, DISSECT) if TSHARK in rounds[0] else ():
+        over = tuple(rnd[name].millions_per_s / rnd[TSHARK].millions_per_s for rnd in rounds)
+        figures.append(Ratio(f"packets/s, {name}", TSHARK, over))
+    return figures
+
+
+def growth(held: list[Pass], packets: int) -> list[Ratio]:
+    """Peak memory of the longer capture over the shorter one's."""
+    figures = []
+    label = f"{packets:,} packets over {packets // SHORTER:,}"
+    for name in (READING, DISSECT):
+        peaks = [one.rss_peak_bytes for one in held if one.reader == name]
+        grown = tuple(long / short for short, long in zip(peaks[::2], peaks[1::2], strict=True))
+        figures.append(Ratio(f"memory, {name}", label, grown, at_most=SAME_MEMORY))
+    return figures
