@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         frame,
         load_run,
         records,
+        series,
     )
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "frame",
     "load_run",
     "records",
+    "series",
 ]
 
 

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wirelab.errors import UsageError
+from wirelab.errors import RunDirectoryError, UsageError
 from wirelab.run import finished
 from wirelab.run.finished import Run
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics import cell as _cell
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import THRESHOLD, Comparison, ratio
-from wirelab.statistics.figure import FIGURES, Figure
+from wirelab.statistics.figure import FIGURES, RUNTIME, Figure
+from wirelab.trial import series as _series
 from wirelab.trial.record import Trial
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ __all__ = [
     "frame",
     "load_run",
     "records",
+    "series",
 ]
+
+_KNOWN = (*FIGURES, *RUNTIME)
 
 
 def load_run(folder: str | Path) -> Run:
@@ -45,7 +49,8 @@ def cells(run: Run) -> list[Cell]:
 
 def records(trials: Iterable[Trial]) -> list[dict[str, Any]]:
     """One flat row per trial: its point, repeat and status, then every figure in its unit
-    (:data:`wirelab.statistics.figure.FIGURES`: 1/s, ns, s, B); None where the trial lacks it."""
+    (:data:`wirelab.statistics.figure.FIGURES` and ``RUNTIME``: 1/s, ns, s, B); None where the
+    trial lacks it."""
     return [
         {
             "trial": trial.id,
@@ -58,7 +63,7 @@ def records(trials: Iterable[Trial]) -> list[dict[str, Any]]:
             "link": trial.point.link,
             "repeat": trial.repeat,
             "status": trial.status,
-            **{figure.name: figure.of(trial) for figure in FIGURES if trial.status == "measured"},
+            **{figure.name: figure.of(trial) for figure in _KNOWN if trial.status == "measured"},
         }
         for trial in trials
     ]
@@ -76,6 +81,19 @@ def frame(run: Run) -> pandas.DataFrame:
     return pandas.DataFrame.from_records(records(run.trials))
 
 
+def series(run: Run, trial: Trial) -> dict[str, list[tuple[float, float]]]:
+    """What changed during a trial, by name (:data:`wirelab.trial.series.NAMES`): seconds since
+    the window opened, and the value. Empty for a run of a lab that did not record it. Raises
+    :class:`wirelab.errors.RunDirectoryError` for a damaged file."""
+    try:
+        return _series.read(run.folder / "trials" / trial.id / _series.NAME)
+    except _series.UnreadableSeries as error:
+        raise RunDirectoryError(
+            f"the series of {trial.id} cannot be read: {error}",
+            "restore the file, or run the experiment again",
+        ) from error
+
+
 def compare(
     first: Cell, second: Cell, figure: str = "response_p50", threshold: float = THRESHOLD
 ) -> Comparison:
@@ -88,7 +106,7 @@ def compare(
 
 
 def _figure(name: str) -> Figure:
-    known = {figure.name: figure for figure in FIGURES}
+    known = {figure.name: figure for figure in _KNOWN}
     if name not in known:
         raise UsageError(f"there is no figure {name!r}", did_you_mean(name, known))
     return known[name]

@@ -91,15 +91,33 @@ def drive() -> int:
     return 0
 
 
+METRICS = b"""\
+wirelab_calls_total{operation="Hello"} 100
+wirelab_errors_total{operation="Hello"} 0
+wirelab_call_seconds_total 1.5
+wirelab_calls_in_flight 2
+wirelab_store_connections{state="in_use"} 3
+process_cpu_seconds_total 1.25
+process_resident_memory_bytes 90000000
+jvm_memory_committed_bytes{area="heap",id="Eden"} 40000000
+jvm_memory_committed_bytes{area="heap",id="Old"} 20000000
+jvm_memory_committed_bytes{area="nonheap",id="Metaspace"} 7000000
+jvm_memory_used_bytes{area="heap",id="Eden"} 30000000
+jvm_gc_pause_seconds_sum{action="end of minor GC"} 0.5
+jvm_gc_pause_seconds_count{action="end of minor GC"} 4
+jvm_threads_live_threads 17
+"""
+"""Of a service with a JVM; nothing changes."""
+
+
 class Metrics(http.server.BaseHTTPRequestHandler):
     """``GET /metrics``."""
 
     def do_GET(self) -> None:
-        body = b'wirelab_calls_total{operation="Hello"} 100\nwirelab_call_seconds_total 1.5\n'
         self.send_response(200)
-        self.send_header("content-length", str(len(body)))
+        self.send_header("content-length", str(len(METRICS)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(METRICS)
 
     def log_message(self, *_: Any) -> None:
         """Says nothing."""

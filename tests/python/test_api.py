@@ -26,7 +26,7 @@ def test_exported_names() -> None:
     assert wirelab.__all__ == sorted(wirelab.__all__)
     assert set(wirelab.__all__) == {
         "Cell", "Comparison", "Run", "Trial", "__version__", "cells", "compare", "frame",
-        "load_run", "records",
+        "load_run", "records", "series",
     }  # fmt: skip
     assert all(hasattr(wirelab, name) for name in wirelab.__all__)
     with pytest.raises(AttributeError):

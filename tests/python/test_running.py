@@ -89,6 +89,7 @@ def test_a_run_directory_holds_everything(tmp_path: Path) -> None:
         "histograms.hlog",
         "metrics-before.txt",
         "metrics-after.txt",
+        "series.parquet",
         "service.log",
         "engine.log",
     }

@@ -13,7 +13,7 @@ from wirelab.checks.load import client_bound
 from wirelab.errors import UsageError
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.figure import FIGURES, Figure
+from wirelab.statistics.figure import FIGURES, RUNTIME, Figure
 from wirelab.trial.record import Trial
 
 TIMES = ("response", "service")
@@ -92,7 +92,7 @@ _MORE = (
     Figure("little", "users ÷ (mean service time × rate)", "", "lower", _little),
 )
 
-NAMED = MappingProxyType({figure.name: figure for figure in (*FIGURES, *_MORE)})
+NAMED = MappingProxyType({figure.name: figure for figure in (*FIGURES, *RUNTIME, *_MORE)})
 """Every figure by its name."""
 
 

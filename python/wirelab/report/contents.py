@@ -189,6 +189,7 @@ def _raw(source: Source) -> Section:
         ["trials/<id>/plan.json", "what the engine was told"],
         ["trials/<id>/result.json", "what it answered, histograms included"],
         ["trials/<id>/histograms.hlog", "HdrHistogram log, nanoseconds"],
+        ["trials/<id>/series.parquet", "runtime metrics and rates over time"],
         ["trials/<id>/service.log, metrics-*.txt", "what the service said"],
     ]
     told = f"In the run directory {source.folder.resolve().name}:"

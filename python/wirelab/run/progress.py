@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from wirelab.format.console import Console, Line
@@ -35,6 +35,10 @@ class Progress(Protocol):
 
     def inside(self, progress: EngineProgress) -> None:
         """A progress line of the engine."""
+
+    def runtime(self, values: Mapping[str, float]) -> None:
+        """A sample of the service's runtime metrics, by the names of
+        :mod:`wirelab.process.runtime_metrics`."""
 
     def finished(self, trial: Trial) -> None:
         """A trial has ended."""
@@ -79,6 +83,8 @@ class Silent:
 
     def inside(self, progress: EngineProgress) -> None: ...
 
+    def runtime(self, values: Mapping[str, float]) -> None: ...
+
     def finished(self, trial: Trial) -> None: ...
 
     def end(self) -> None: ...
@@ -119,6 +125,8 @@ class OnConsole:
         failed = f", {progress.errors:,} failed" if progress.errors else ""
         self._phase = f"{progress.phase}, {counted(progress.calls, 'call')}{failed}"
         self._show()
+
+    def runtime(self, values: Mapping[str, float]) -> None: ...
 
     def finished(self, trial: Trial) -> None:
         self._left.took(trial.seconds)

@@ -68,7 +68,16 @@ def run(
     ):
         programs = Programs(catalogue)
         admission = Admission(programs, stop, unverified=unverified)
-        lab = Lab(experiment, programs, admission, scratch, stop, stores, progress.inside)
+        lab = Lab(
+            experiment,
+            programs,
+            admission,
+            scratch,
+            stop,
+            stores,
+            on_progress=progress.inside,
+            on_runtime=progress.runtime,
+        )
         done = _done(directory.journal, retry_failed)
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))

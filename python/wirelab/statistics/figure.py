@@ -73,6 +73,22 @@ def _share(amount: float | None, trial: Trial) -> float | None:
     return float(amount) / calls if amount and calls else None
 
 
+def _runtime(name: str, summary: str) -> Callable[[Trial], float | None]:
+    """Of the samples of a runtime metric within the window."""
+
+    def of(trial: Trial) -> float | None:
+        value = trial.service.get("runtime_metrics", {}).get(name, {}).get(summary)
+        return float(value) if value else None
+
+    return of
+
+
+def _gc_pause_share(trial: Trial) -> float | None:
+    paused_s = _runtime("gc_pause_seconds_total", "growth")(trial)
+    window_s = trial.result.get("window_s")
+    return paused_s / window_s if paused_s and window_s else None
+
+
 RATE = Figure("rate", "successful calls", "1/s", "higher", _rate)
 RESPONSE_P50 = Figure("response_p50", "response p50", "ns", "lower", _time("response", "p50"))
 RESPONSE_P99 = Figure("response_p99", "response p99", "ns", "lower", _time("response", "p99"))
@@ -108,5 +124,25 @@ FIGURES = (
 )
 """Every figure, in the order in which tables show them. Response times are those of all calls,
 failed ones with the time until they failed, unless named otherwise."""
+RUNTIME = (
+    Figure(
+        "heap_committed", "heap committed", "B", "lower", _runtime("heap_committed_bytes", "mean")
+    ),
+    Figure("heap_used", "heap used", "B", "lower", _runtime("heap_used_bytes", "mean")),
+    Figure("heap_used_max", "most heap used", "B", "lower", _runtime("heap_used_bytes", "max")),
+    Figure("heap_idle", "heap idle", "B", "lower", _runtime("heap_idle_bytes", "mean")),
+    Figure("rss", "resident memory", "B", "lower", _runtime("rss_bytes", "mean")),
+    Figure("gc_pause_share", "share of time in GC pauses", "", "lower", _gc_pause_share),
+    Figure("threads_max", "most threads", "", "lower", _runtime("threads", "max")),
+    Figure(
+        "store_connections",
+        "database connections in use",
+        "",
+        "lower",
+        _runtime("store_connections_in_use", "mean"),
+    ),
+)
+"""Figures of the service's runtime: means over the window, unless named otherwise. Stacks in
+different languages are not compared by them, for a heap is not the same thing in each."""
 GOOD_CALLS = (GOOD_P50, GOOD_P99, GOOD_MEAN)
 """Figures of which each is another one where no call failed."""

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from wirelab.documents.event import Progress
-from wirelab.process import metrics
+from wirelab.process import metrics, runtime_metrics
 from wirelab.process.metrics import Metrics, Sample
 from wirelab.process.services import Service
+from wirelab.trial.series import Series
 
-FIRST_GAP_S, LAST_GAP_S = 0.1, 0.5
-"""Between scrapes inside a window; the gap doubles up to the last. Short windows so hold
-two, long ones are covered to their end, and scraping takes less than 0.1 % of the service."""
+FIRST_GAP_S, LAST_GAP_S = 0.1, 0.4
+"""From the begin of a scrape to that of the next. The first follows the opening of a window and
+doubles up to the last, which holds throughout the trial. Short windows so hold two samples; every
+half second holds one, for ticks come about every 50 ms; and scraping takes less than 0.1 % of the
+service."""
 
 GLANCE_S_MAX = 0.25
-"""A service too busy to answer a scrape in that time is not asked again in this window."""
+"""Seconds that a service gets to answer a scrape."""
+BUSY_GAP_S, BUSY_GAP_S_MAX = 2.0, 16.0
+"""To the next scrape of a service that was too busy to answer one; the gap doubles while it is."""
+
+OnRuntime = Callable[[Mapping[str, float]], None]
 
 Json = dict[str, Any]
 
@@ -29,17 +37,23 @@ def window_ns(group: Json) -> tuple[int, int]:
 class Observer:
     """Collects samples between ``before`` and ``after`` one drive."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, on_runtime: OnRuntime = lambda _: None) -> None:
+        """``on_runtime`` hears the service's runtime metrics whenever they are sampled, by the
+        names of :mod:`wirelab.process.runtime_metrics`."""
+        self.series = Series()
         self._service = service
+        self._on_runtime = on_runtime
         self._pid = service.ready.pid
         self._cpu: list[Sample] = []
         self._busy: list[Sample] = []
         self._switches: list[tuple[int, dict[int, int]]] = []
         self._measuring = False
-        self._too_busy = False
-        self._gap_s = FIRST_GAP_S
-        self._due_ns = 0
+        self._gap_s = LAST_GAP_S
+        self._busy_gap_s = BUSY_GAP_S
+        began_ns = time.monotonic_ns()
+        self._due_ns = _later(began_ns, LAST_GAP_S)
         self.text_before = service.scrape()
+        self._sampled(began_ns, self.text_before)
         self.text_after = ""
         self.tick()
 
@@ -49,14 +63,17 @@ class Observer:
         now = time.monotonic_ns()
         if cpu is not None:
             self._cpu.append(Sample(now, cpu))
-        if self._measuring and not self._too_busy and now >= self._due_ns:
+        if now >= self._due_ns:
             self._scrape()
 
     def progress(self, progress: Progress) -> None:
         """Hears the engine's progress lines."""
+        self.series.progress(time.monotonic_ns(), progress)
         if progress.phase == "measure" and not self._measuring:
             self._measuring = True
             self._count_switches()
+            if self._busy_gap_s == BUSY_GAP_S:
+                self._gap_s, self._due_ns = FIRST_GAP_S, 0
             self.tick()
         elif progress.phase == "drain":
             self._window_over()
@@ -76,11 +93,14 @@ class Observer:
         # Where nothing was left to drain, nobody said that the window was over.
         self._window_over()
         self.tick()
+        began_ns = time.monotonic_ns()
         self.text_after = self._service.scrape()
+        self._sampled(began_ns, self.text_after)
 
     def findings(self, start_ns: int, end_ns: int) -> Json:
         """What a trial's ``service`` holds, given the ends of the window."""
         before, after = metrics.parse(self.text_before), metrics.parse(self.text_after)
+        self.series.opened(start_ns)
         return {
             "cpu_s": self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
             "cpu_window_s": metrics.growth(self._cpu, start_ns, end_ns),
@@ -90,6 +110,7 @@ class Observer:
             "errors_seen": round(_grown(before, after, "wirelab_errors_total")),
             "connections_seen": round(_grown(before, after, "wirelab_connections_total")),
             "concurrency_seen": self._concurrency(start_ns, end_ns),
+            "runtime_metrics": self.series.summary(start_ns, end_ns),
             "metrics": after,
         }
 
@@ -103,17 +124,28 @@ class Observer:
         return switched * 1e9 / (end - begin)
 
     def _scrape(self) -> None:
-        began = time.monotonic_ns()
+        began_ns = time.monotonic_ns()
         text = self._service.glance(GLANCE_S_MAX)
-        ended = time.monotonic_ns()
         if text is None:
-            self._too_busy = True
+            self._due_ns = _later(time.monotonic_ns(), self._busy_gap_s)
+            self._busy_gap_s = min(2 * self._busy_gap_s, BUSY_GAP_S_MAX)
             return
-        counters = metrics.parse(text)
-        busy = metrics.total(counters, "wirelab_call_seconds_total")
-        self._busy.append(Sample((began + ended) // 2, busy))
-        self._due_ns = ended + round(self._gap_s * 1e9)
+        counters, at_ns = self._sampled(began_ns, text)
+        if self._measuring:
+            busy = metrics.total(counters, "wirelab_call_seconds_total")
+            self._busy.append(Sample(at_ns, busy))
+        self._busy_gap_s = BUSY_GAP_S
+        self._due_ns = _later(began_ns, self._gap_s)
         self._gap_s = min(2 * self._gap_s, LAST_GAP_S)
+
+    def _sampled(self, began_ns: int, text: str) -> tuple[Metrics, int]:
+        """A scrape that has just ended: its samples, and their moment."""
+        at_ns = (began_ns + time.monotonic_ns()) // 2
+        counters = metrics.parse(text)
+        runtime = runtime_metrics.normalise(counters)
+        self.series.add(at_ns, runtime)
+        self._on_runtime(runtime)
+        return counters, at_ns
 
     def _concurrency(self, start_ns: int, end_ns: int) -> float | None:
         """Calls inside the service's own code, averaged between the first and the last scrape
@@ -127,3 +159,7 @@ class Observer:
 
 def _grown(before: Metrics, after: Metrics, name: str) -> float:
     return metrics.total(after, name) - metrics.total(before, name)
+
+
+def _later(at_ns: int, seconds: float) -> int:
+    return at_ns + round(seconds * 1e9)

@@ -108,7 +108,8 @@ class Trial:
     """The engine's process figures (``cpu_user_s``, ``rss_max_bytes``, ...)."""
     service: Json = field(default_factory=dict)
     """The ready line, ``sha256`` of the binary, ``cpu_s``, ``rss_max_bytes``, ``calls_seen``,
-    ``concurrency_seen``, runtime metrics."""
+    ``concurrency_seen``, ``runtime_metrics`` (:meth:`wirelab.trial.series.Series.summary`), and
+    the last scrape as ``metrics``."""
     placement: Json = field(default_factory=dict)
     """Which process on which cores."""
     link: Json = field(default_factory=dict)

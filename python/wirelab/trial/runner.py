@@ -36,12 +36,12 @@ from wirelab.process.scratch import Scratch
 from wirelab.process.services import Program, Programs, Service, Settings
 from wirelab.stack.axes import ENGINE
 from wirelab.trial import capture as captures
-from wirelab.trial import dissection, reconciliation
+from wirelab.trial import dissection, reconciliation, series
 from wirelab.trial import link as links
 from wirelab.trial.capture import Captures
 from wirelab.trial.dissection import Look
 from wirelab.trial.link import AnyLink, LinkSpec, open_link
-from wirelab.trial.observer import Observer, window_ns
+from wirelab.trial.observer import Observer, OnRuntime, window_ns
 from wirelab.trial.reconciliation import CallLog
 from wirelab.trial.record import Trial, histogram_log, now, without_histograms
 
@@ -61,6 +61,7 @@ class Lab:
     interruption: Interruption
     stores: Stores
     on_progress: Callable[[Progress], None] = lambda _: None
+    on_runtime: OnRuntime = lambda _: None
     tools: Tools = field(default_factory=Tools)
     nominal: dict[Profile, Nominal] = field(default_factory=dict)
     """What links nominally are, once they have been tried out."""
@@ -260,7 +261,14 @@ class TrialRunner:
 
     def _observed(self, context: TrialContext) -> Measured:
         """Makes the calls, and watches all processes meanwhile."""
-        observer = Observer(context.service)
+        observer = Observer(context.service, self._lab.on_runtime)
+        try:
+            return self._watched(context, observer)
+        finally:
+            # A trial that failed has it too: it shows how the service got there.
+            observer.series.write(self._folder / series.NAME)
+
+    def _watched(self, context: TrialContext, observer: Observer) -> Measured:
         before = context.store.usage()
         self._write_text("metrics-before.txt", observer.text_before)
         with cgroups.group(self._axes["client.cpu"], "client") as group:

@@ -1,0 +1,158 @@
+"""What changed during a trial: the service's runtime, and rates of calls, over time.
+
+A trial keeps them in ``series.parquet``: one row per value, with the columns ``time_s``, ``name``
+and ``value``. ``time_s`` is in seconds since the window opened, so that warm-up lies below zero and
+the repeats of a cell line up. The names are those of :data:`NAMES`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from wirelab.documents.event import Progress
+from wirelab.process import runtime_metrics
+from wirelab.process.metrics import Metrics, Sample, growth
+
+NAME = "series.parquet"
+RATES = ("rate_per_s", "errors_per_s")
+"""Calls that ended, well or not, and calls that failed, per second, between two progress lines of
+the caller."""
+NAMES = (*runtime_metrics.NAMES, *RATES)
+ZERO = b"wirelab.time_zero"
+"""Key of the file's metadata: ``window``, or ``first sample`` where no window opened."""
+_STEP_S_MIN = 0.02
+"""Two progress lines that are nearer than this give no rate."""
+
+Json = dict[str, Any]
+Points = list[tuple[float, float]]
+"""Seconds since the window opened, and the value."""
+
+
+class UnreadableSeries(ValueError):
+    """The file is no table of a trial's series."""
+
+
+class Series:
+    """Collects samples while a trial runs; moments are nanoseconds of CLOCK_MONOTONIC."""
+
+    def __init__(self) -> None:
+        self._samples: dict[str, list[Sample]] = {}
+        self._progress: tuple[Progress, int] | None = None
+        self._start_ns: int | None = None
+
+    def add(self, at_ns: int, values: Metrics) -> None:
+        """The values of a moment, by name."""
+        for name, value in values.items():
+            self._samples.setdefault(name, []).append(Sample(at_ns, value))
+
+    def progress(self, at_ns: int, progress: Progress) -> None:
+        """A progress line of the caller. A foreign tool counts no calls until it ends."""
+        if progress.phase == "measure" and self._start_ns is None:
+            self._start_ns = at_ns - round(progress.elapsed_s * 1e9)
+        calls, errors, elapsed_s = progress.calls, progress.errors, progress.elapsed_s
+        if self._progress is not None and self._progress[0].phase == progress.phase:
+            before = self._progress[0]
+            calls, errors = calls - before.calls, errors - before.errors
+            elapsed_s -= before.elapsed_s
+        if elapsed_s < _STEP_S_MIN:
+            return
+        self._progress = progress, at_ns
+        if progress.calls:
+            self.add(at_ns, {"rate_per_s": calls / elapsed_s, "errors_per_s": errors / elapsed_s})
+
+    def opened(self, start_ns: int) -> None:
+        """The window began at ``start_ns``, by the caller's own clock."""
+        self._start_ns = start_ns
+
+    def summary(self, start_ns: int, end_ns: int) -> Json:
+        """Per name ``mean`` (over time) and ``max`` within the window; of a counter ``growth``.
+        Names without a sample in the window are left out."""
+        shown: Json = {}
+        for name, samples in self._samples.items():
+            if name in runtime_metrics.COUNTERS:
+                grown = growth(samples, start_ns, end_ns)
+                if grown is not None:
+                    shown[name] = {"growth": grown}
+            elif inside := _inside(samples, start_ns, end_ns):
+                highest = max(sample.value for sample in inside)
+                shown[name] = {"mean": _mean(inside), "max": highest}
+        return shown
+
+    def write(self, path: Path) -> None:
+        """Writes the Parquet file. Raises :class:`OSError`."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        moments = [sample.at_ns for samples in self._samples.values() for sample in samples]
+        zero_ns = min(moments, default=0) if self._start_ns is None else self._start_ns
+        names = [name for name, samples in self._samples.items() for _ in samples]
+        values = [sample.value for samples in self._samples.values() for sample in samples]
+        table = pa.table(
+            {
+                "time_s": pa.array([(at_ns - zero_ns) / 1e9 for at_ns in moments], pa.float64()),
+                "name": pa.array(names, pa.string()),
+                "value": pa.array(values, pa.float64()),
+            }
+        ).replace_schema_metadata({ZERO: b"first sample" if self._start_ns is None else b"window"})
+        # Into memory first: a full disk is then an error of the file system and not of Arrow.
+        whole = io.BytesIO()
+        parquet.write_table(table, whole)
+        path.write_bytes(whole.getvalue())
+
+
+def read(path: Path) -> dict[str, Points]:
+    """The series in a trial's file by name, each in the order of time; empty where there is no
+    file, as in runs of older labs. Raises :class:`UnreadableSeries`."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if not path.exists():
+        return {}
+    try:
+        columns = parquet.read_table(io.BytesIO(path.read_bytes())).to_pydict()
+        rows = zip(columns["time_s"], columns["name"], columns["value"], strict=True)
+        found: dict[str, Points] = {}
+        for time_s, name, value in rows:
+            found.setdefault(str(name), []).append((float(time_s), float(value)))
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise UnreadableSeries(f"{path}: {error}") from error
+    return {name: sorted(points) for name, points in found.items()}
+
+
+def per_second(points: Sequence[tuple[float, float]]) -> Points:
+    """The growth of a counter per second, at the middle between two samples."""
+    return [
+        ((before[0] + after[0]) / 2, (after[1] - before[1]) / (after[0] - before[0]))
+        for before, after in pairwise(points)
+        if after[0] > before[0]
+    ]
+
+
+def call_mean(series: Mapping[str, Points]) -> Points:
+    """Mean seconds that a call spent in the service's own code, between two samples."""
+    spent, calls = series.get("call_seconds_total", []), series.get("calls_total", [])
+    return [
+        ((before[0] + after[0]) / 2, (after[1] - before[1]) / (last[1] - first[1]))
+        for (before, after), (first, last) in zip(pairwise(spent), pairwise(calls), strict=False)
+        if last[1] > first[1]
+    ]
+
+
+def _inside(samples: Sequence[Sample], start_ns: int, end_ns: int) -> list[Sample]:
+    return [sample for sample in samples if start_ns <= sample.at_ns <= end_ns]
+
+
+def _mean(samples: Sequence[Sample]) -> float:
+    """Over time, linear between samples: they lie closer together where a window begins."""
+    span_ns = samples[-1].at_ns - samples[0].at_ns
+    if span_ns == 0:
+        return samples[-1].value
+    area = sum(
+        (before.value + after.value) / 2 * (after.at_ns - before.at_ns)
+        for before, after in pairwise(samples)
+    )
+    return area / span_ns
