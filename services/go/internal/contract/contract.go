@@ -47,6 +47,20 @@ type Operation struct {
 	Answer func(proto.Message) (proto.Message, error)
 	// Stream is nil for a call of one request and one reply.
 	Stream *Stream
+	// Route is how the call travels in REST; nil: POST /CONTRACT/OPERATION.
+	Route *Route
+}
+
+// Routed is the operation with that route.
+func (o Operation) Routed(route Route) Operation {
+	o.Route = &route
+	return o
+}
+
+// Route is the method, path and reply of an operation in REST. What it leaves empty
+// is as in `POST /CONTRACT/OPERATION`.
+type Route struct {
+	Method string
 }
 
 // Stream is an operation with many messages in one direction.

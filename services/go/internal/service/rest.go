@@ -42,11 +42,11 @@ func restCodec(config *Config, of *contract.Contract) codec.Codec {
 	return row
 }
 
-// restPlace is an operation's method and path: what has no request is got.
+// restPlace is an operation's method and path.
 func restPlace(of *contract.Contract, operation *contract.Operation) (method, path string) {
 	method = http.MethodPost
-	if operation.NewRequest().ProtoReflect().Descriptor().Fields().Len() == 0 {
-		method = http.MethodGet
+	if operation.Route != nil {
+		method = operation.Route.Method
 	}
 	return method, "/" + of.Name + "/" + hyphenated(operation.Name)
 }

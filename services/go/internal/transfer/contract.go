@@ -4,6 +4,8 @@
 package transfer
 
 import (
+	"net/http"
+
 	"wirelab/services/go/internal/contract"
 	pb "wirelab/services/go/transferpb"
 )
@@ -13,12 +15,13 @@ import (
 func New(helloBytes int) *contract.Contract {
 	text := Text(helloBytes)
 	hello, raw := &pb.HelloReply{Text: text}, &pb.HelloBytesReply{Text: []byte(text)}
+	get := contract.Route{Method: http.MethodGet}
 	return &contract.Contract{
 		Name:    "transfer",
 		Service: "Transfer",
 		Operations: []contract.Operation{
-			contract.Unary("Hello", func(*pb.HelloRequest) (*pb.HelloReply, error) { return hello, nil }),
-			contract.Unary("HelloBytes", func(*pb.HelloRequest) (*pb.HelloBytesReply, error) { return raw, nil }),
+			contract.Unary("Hello", func(*pb.HelloRequest) (*pb.HelloReply, error) { return hello, nil }).Routed(get),
+			contract.Unary("HelloBytes", func(*pb.HelloRequest) (*pb.HelloBytesReply, error) { return raw, nil }).Routed(get),
 			contract.Unary("Submit", submit),
 			contract.Unary("Upload", upload),
 			{Name: "UploadStream", Stream: &contract.Stream{FromClient: true, Serve: uploadStream}},

@@ -151,13 +151,24 @@ fn routed_media(name: &str, is_list: bool, contract: &Contract) -> Vec<(String, 
         .into()
 }
 
+/// Whether the operation is called with GET. The contract crate decides; of a contract that
+/// it does not have, operations without fields in their requests are.
+fn is_read(contract: &Contract, operation: &Operation) -> bool {
+    let known = contract
+        .known()
+        .and_then(|known| wirelab_contract::Operation::of(known, &operation.name).ok())
+        .and_then(wirelab_contract::Operation::route);
+    match known {
+        Some(route) => route.method == "GET",
+        None => contract.message(&operation.request).fields.is_empty(),
+    }
+}
+
 fn plain_paths(contract: &Contract) -> Json {
     let path = |operation: &Operation| {
-        let request = contract.message(&operation.request);
-        let method = if request.fields.is_empty() {
-            "get"
-        } else {
-            "post"
+        let method = match is_read(contract, operation) {
+            true => "get",
+            false => "post",
         };
         let call = Json::object([(method, call(contract, operation))]);
         (format!("/{}/{}", contract.name, operation.hyphened()), call)
@@ -168,7 +179,7 @@ fn plain_paths(contract: &Contract) -> Json {
 fn call(contract: &Contract, operation: &Operation) -> Json {
     let mut members = described(&operation.doc);
     members.push(("operationId".into(), Json::text(&operation.lower())));
-    let is_read = contract.message(&operation.request).fields.is_empty();
+    let is_read = is_read(contract, operation);
     if !is_read {
         let content = Json::Object(media(&operation.request));
         let body = Json::object([("required", Json::Bool(true)), ("content", content)]);
