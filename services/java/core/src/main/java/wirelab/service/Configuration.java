@@ -30,7 +30,19 @@ public record Configuration(
             String endOfMessage) {}
 
     /** What the service holds. */
-    public record Store(int helloBytes, int accounts, int balance, String username, String password) {}
+    public record Store(
+            int helloBytes, int accounts, int balance, String username, String password, Database database) {}
+
+    /**
+     * Where rows are kept: {@code kind} is {@code memory} without a database. {@code pool} is the number
+     * of connections at most, null for the pool library's own.
+     */
+    public record Database(String kind, String url, Integer pool, int timeoutMs) {
+        /** Whether rows are kept in the service itself. */
+        public boolean isMemory() {
+            return kind.equals("memory");
+        }
+    }
 
     /** Options of accepted sockets. */
     public record Socket(boolean nagle, Integer tcpWindow, Integer h2Window) {}
@@ -42,6 +54,9 @@ public record Configuration(
     public record Tls(String certificate, String key, String clientCa) {}
 
     private static final int STORE_BYTES_MAX = 64 << 20;
+    private static final int POOL_MAX = 10_000;
+    private static final int STORE_TIMEOUT_MS = 2000;
+    private static final int STORE_TIMEOUT_MS_MAX = 600_000;
     private static final int PROCESSORS_MAX = 1024;
     private static final long DELAY_US_MAX = 60_000_000;
     /** RFC 9113 section 6.9.2: every connection starts with this window. */
@@ -98,13 +113,19 @@ public record Configuration(
     }
 
     private static Store store(Section top) throws Refusal {
-        Section store = top.section("store", "hello_bytes", "accounts", "balance", "username", "password");
+        Section store = top.section("store", "hello_bytes", "accounts", "balance", "username", "password",
+                "kind", "url", "pool", "timeout_ms");
         return new Store(
                 (int) store.integer("hello_bytes", 0, STORE_BYTES_MAX, 14),
                 (int) store.integer("accounts", 0, 10_000_000, 1000),
                 (int) store.integer("balance", 0, Integer.MAX_VALUE, 1_000_000_000),
                 store.text("username", null),
-                store.text("password", null));
+                store.text("password", null),
+                new Database(
+                        store.text("kind", "memory"),
+                        store.text("url", null),
+                        boxed(store.integer("pool", 1, POOL_MAX)),
+                        (int) store.integer("timeout_ms", 1, STORE_TIMEOUT_MS_MAX, STORE_TIMEOUT_MS)));
     }
 
     private static Socket socket(Section top) throws Refusal {

@@ -60,6 +60,12 @@ final class Libraries {
             "gzip", "java.util.zip.GZIPOutputStream",
             "zstd", "com.github.luben.zstd.Zstd");
 
+    private static final Map<String, String> DRIVERS = Map.of(
+            "sqlite", "org.sqlite.JDBC",
+            "h2", "org.h2.Driver",
+            "hsqldb", "org.hsqldb.jdbc.JDBCDriver",
+            "postgres", "org.postgresql.Driver");
+
     /** Netty's binding to BoringSSL, which grpc-java prefers to JSSE where the machine can load it. */
     private static final String TCNATIVE = "io.grpc.netty.shaded.io.netty.internal.tcnative.SSL";
 
@@ -88,7 +94,21 @@ final class Libraries {
         if (!stack.security().equals("none")) {
             rows.add(tls(stack.binding()));
         }
+        store(configuration.store().database()).forEach(worker -> rows.add(row("store", worker)));
         return rows;
+    }
+
+    /** Driver, what connects it where that is a library of its own, and pool. */
+    private static List<String> store(Configuration.Database database) {
+        if (database.isMemory()) {
+            return List.of();
+        }
+        List<String> workers = new ArrayList<>(List.of(DRIVERS.get(database.kind())));
+        if (database.kind().equals("postgres") && database.url().contains("host=")) {
+            workers.add("org.newsclub.net.unix.AFUNIXSocket");
+        }
+        workers.add("com.zaxxer.hikari.HikariDataSource");
+        return workers;
     }
 
     private static Map<String, String> tls(String binding) {

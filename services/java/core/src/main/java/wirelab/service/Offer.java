@@ -24,9 +24,15 @@ record Offer(
         List<String> soapVersions,
         List<String> ends,
         List<String> sockets,
-        List<String> contracts) {
+        List<String> contracts,
+        List<String> stores) {
 
     private static final List<String> COLLECTORS = List.of("serial", "parallel", "g1", "zgc");
+
+    private static final List<String> STORED_CONTRACTS = List.of("records");
+
+    /** HikariConfig.SOFT_TIMEOUT_FLOOR. */
+    private static final int POOL_TIMEOUT_MS_MIN = 250;
 
     private static final List<Offer> ENTRIES = entries();
 
@@ -53,7 +59,8 @@ record Offer(
                 words(fields, "soap", "1.1"),
                 words(fields, "end_of_message", "content-length"),
                 words(fields, "sockets", "tcp"),
-                words(fields, "contracts"));
+                words(fields, "contracts"),
+                words(fields, "stores", "memory"));
     }
 
     private static List<String> words(Map<?, ?> fields, String key, String... absent) {
@@ -79,7 +86,8 @@ record Offer(
                 union(own, Offer::soapVersions),
                 union(own, Offer::ends),
                 union(own, Offer::sockets),
-                union(own, Offer::contracts));
+                union(own, Offer::contracts),
+                union(own, Offer::stores));
     }
 
     /** The entries of a binding that have a codec. */
@@ -150,6 +158,29 @@ record Offer(
         }
         checkWindow(wanted.socket().tcpWindow());
         checkLogin(wanted);
+        checkDatabase(wanted);
+    }
+
+    private static void checkDatabase(Configuration wanted) throws Refusal {
+        Configuration.Database database = wanted.store().database();
+        Configuration.Stack stack = wanted.stack();
+        boolean stored = STORED_CONTRACTS.contains(wanted.contract());
+        word("store.kind", database.kind(),
+                stored ? union(with(stack.binding(), stack.codec()), Offer::stores) : List.of("memory"),
+                stack.binding() + "@java with contract " + wanted.contract());
+        if (database.isMemory()) {
+            return;
+        }
+        boolean needsUrl = List.of("sqlite", "postgres").contains(database.kind());
+        if (needsUrl && (database.url() == null || database.url().isEmpty())) {
+            throw new Refusal("store.url", "store.kind " + database.kind() + " needs it, and it is missing",
+                    "give the path of SQLite's file, or the URL of PostgreSQL");
+        }
+        if (database.timeoutMs() < POOL_TIMEOUT_MS_MIN) {
+            throw new Refusal("store.timeout_ms", "HikariCP waits at least " + POOL_TIMEOUT_MS_MIN
+                    + " ms for a connection, not " + database.timeoutMs(),
+                    "use timeout_ms=" + POOL_TIMEOUT_MS_MIN + " or more");
+        }
     }
 
     /** The kernel keeps receive buffers within bounds of its own (socket(7)); another size than wanted is refused. */

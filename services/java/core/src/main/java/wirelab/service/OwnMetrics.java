@@ -13,9 +13,11 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 import wirelab.service.contract.Charging;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.StorePool;
 
 /** The metrics that docs/reference/process.md names, read when asked. */
 final class OwnMetrics implements MultiCollector {
@@ -43,7 +45,17 @@ final class OwnMetrics implements MultiCollector {
         if (model instanceof Charging charging) {
             all.metricSnapshot(counter("wirelab_money", charging.money()));
         }
+        if (model.pool() != null) {
+            all.metricSnapshot(connections(model.pool()));
+        }
         return all.build();
+    }
+
+    private static GaugeSnapshot connections(StorePool pool) {
+        GaugeSnapshot.Builder snapshot = GaugeSnapshot.builder().name("wirelab_store_connections");
+        Map.of("in_use", pool.inUse(), "idle", pool.idle()).forEach((state, count) -> snapshot.dataPoint(
+                GaugeSnapshot.GaugeDataPointSnapshot.builder().labels(Labels.of("state", state)).value(count).build()));
+        return snapshot.build();
     }
 
     private CounterSnapshot byOperation(String name, ToLongFunction<Calls.Tally> count) {

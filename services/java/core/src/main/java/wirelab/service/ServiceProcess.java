@@ -11,7 +11,10 @@ import java.util.concurrent.CountDownLatch;
 import sun.misc.Signal;
 import wirelab.service.contract.Calendar;
 import wirelab.service.contract.Charging;
+import wirelab.service.contract.MemoryRecordStore;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.RecordStore;
+import wirelab.service.contract.Records;
 import wirelab.service.contract.Transfer;
 
 /** From the configuration to the exit code. */
@@ -54,14 +57,19 @@ public final class ServiceProcess {
     }
 
     private void serve(Configuration configuration) throws Refusal, IOException, InterruptedException {
-        Model model = model(configuration);
+        try (Model model = model(configuration)) {
+            serve(configuration, model);
+        }
+    }
+
+    private void serve(Configuration configuration, Model model) throws Refusal, IOException, InterruptedException {
         Calls calls = new Calls(model.operations(), configuration.delayUs());
         try (Metrics metrics = Metrics.serve(configuration.metricsListen(), calls, model)) {
             Binding.Running running = Binding.installed().start(configuration, model, calls);
             try {
                 running.callSelf();
                 calls.reset();
-                output.println(Json.write(ready(configuration, running, metrics)));
+                output.println(Json.write(ready(configuration, model, running, metrics)));
                 stop.await();
             } finally {
                 running.stop(GRACE_MS);
@@ -69,21 +77,29 @@ public final class ServiceProcess {
         }
     }
 
-    /** What a configuration's service holds. */
-    public static Model model(Configuration configuration) {
+    /** What a configuration's service holds; refuses a database that cannot be used. */
+    public static Model model(Configuration configuration) throws Refusal {
         Configuration.Store store = configuration.store();
         return switch (configuration.contract()) {
             case "transfer" -> new Transfer(store.helloBytes());
             case "charging" -> new Charging(store.accounts(), store.balance());
+            case "records" -> new Records(records(store.database()));
             default -> new Calendar();
         };
     }
 
+    private static RecordStore records(Configuration.Database database) throws Refusal {
+        return database.isMemory() ? new MemoryRecordStore() : Databases.installed().openRecords(database);
+    }
+
     private static Map<String, Object> ready(
-            Configuration configuration, Binding.Running running, Metrics metrics) {
+            Configuration configuration, Model model, Binding.Running running, Metrics metrics) {
         Map<String, Object> set = new LinkedHashMap<>(JvmState.now());
         set.putAll(running.set());
         set.put("writes", "joined");
+        if (model.pool() != null) {
+            set.put("store_pool", model.pool().max());
+        }
         if (configuration.delayUs() > 0) {
             set.put("delay_us", configuration.delayUs());
         }

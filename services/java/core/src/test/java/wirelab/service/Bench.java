@@ -56,7 +56,12 @@ public final class Bench implements AutoCloseable {
 
     /** The ready line's libraries of a stack, each as {@code "codec jackson-core 2.21.4"}. */
     public static List<String> libraries(String stack, String more) throws Refusal {
-        return Libraries.of(configuration("transfer", stack, more)).stream()
+        return libraries("transfer", stack, more);
+    }
+
+    /** As above, of a contract. */
+    public static List<String> libraries(String contract, String stack, String more) throws Refusal {
+        return Libraries.of(configuration(contract, stack, more)).stream()
                 .map(row -> String.join(" ", row.values()))
                 .toList();
     }

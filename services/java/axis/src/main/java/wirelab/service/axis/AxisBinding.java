@@ -1,7 +1,6 @@
 package wirelab.service.axis;
 
 import java.io.IOException;
-import java.lang.reflect.Field;
 import java.util.List;
 import javax.xml.namespace.QName;
 import org.apache.axis.AxisEngine;
@@ -75,17 +74,16 @@ public final class AxisBinding implements Binding {
                 new StrictDeserializer.Factory(boolean.class, Constants.XSD_BOOLEAN));
         for (Exchange<?, ?> exchange : provider.exchanges()) {
             for (Class<?> message : List.of(exchange.request(), exchange.reply())) {
-                Fields.of(message).stream().filter(field -> field.getType() == List.class)
-                        .forEach(field -> register(mapping, field, model.namespace()));
+                Fields.of(message).stream().map(Fields::struct).filter(struct -> struct != null)
+                        .forEach(struct -> register(mapping, struct, model.namespace()));
             }
             description.addOperationDesc(provider.described(exchange));
         }
         description.setTypeMapping(mapping);
     }
 
-    private static void register(TypeMapping mapping, Field repeated, String namespace) {
-        Class<?> item = Fields.item(repeated);
-        QName name = new QName(namespace, item.getSimpleName());
-        mapping.register(item, name, new BeanSerializerFactory(item, name), new BeanDeserializerFactory(item, name));
+    private static void register(TypeMapping mapping, Class<?> struct, String namespace) {
+        QName name = new QName(namespace, struct.getSimpleName());
+        mapping.register(struct, name, new BeanSerializerFactory(struct, name), new BeanDeserializerFactory(struct, name));
     }
 }

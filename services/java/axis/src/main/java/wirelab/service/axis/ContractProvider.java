@@ -25,6 +25,7 @@ import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Exchanges;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.StoreUnavailable;
 
 /** What Axis calls in the middle of its chain: one way for every operation. */
 final class ContractProvider extends BasicProvider {
@@ -71,6 +72,8 @@ final class ContractProvider extends BasicProvider {
                 Object reply = exchange.answer(call, request(exchange, body));
                 context.setResponseMessage(new Message(written(context, exchange, reply)));
             }
+        } catch (StoreUnavailable error) {
+            throw Faults.of("Server", error.getMessage());
         } catch (ApplicationError error) {
             throw Faults.client(error.getMessage());
         } catch (IllegalArgumentException | SAXException | SOAPException error) {

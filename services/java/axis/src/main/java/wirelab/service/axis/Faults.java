@@ -3,6 +3,7 @@ package wirelab.service.axis;
 import javax.xml.namespace.QName;
 import org.apache.axis.AxisFault;
 import org.apache.axis.Constants;
+import wirelab.service.contract.StoreUnavailable;
 
 /** Faults of SOAP 1.1 as contracts/README.md has them. */
 final class Faults {
@@ -20,7 +21,8 @@ final class Faults {
      * refusals to read something {@code Server.generalException}. */
     static AxisFault shaped(AxisFault fault) {
         String code = fault.getFaultCode() == null ? "" : fault.getFaultCode().getLocalPart();
-        boolean kept = code.equals("MustUnderstand") || code.equals("VersionMismatch");
+        boolean kept = code.equals("MustUnderstand") || code.equals("VersionMismatch")
+                || code.equals("Server") && StoreUnavailable.TEXT.equals(fault.getFaultString());
         AxisFault shaped = of(kept ? code : "Client", fault.getFaultString());
         shaped.clearFaultDetails();
         return shaped;

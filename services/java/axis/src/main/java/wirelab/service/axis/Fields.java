@@ -30,6 +30,14 @@ final class Fields {
         return described;
     }
 
+    /** The class of a field's message, or of its items; null where it is a simple value. */
+    static Class<?> struct(Field field) {
+        if (field.getType() == List.class) {
+            return item(field);
+        }
+        return field.getType().getEnclosingClass() == null ? null : field.getType();
+    }
+
     /** The class of a repeated field's items. */
     static Class<?> item(Field repeated) {
         return (Class<?>) ((ParameterizedType) repeated.getGenericType()).getActualTypeArguments()[0];

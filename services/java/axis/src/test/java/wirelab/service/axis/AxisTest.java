@@ -3,6 +3,8 @@ package wirelab.service.axis;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.sql.Connection;
+import java.sql.DriverManager;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,10 +23,26 @@ class AxisTest {
     private static final String TAIL = "</SOAP-ENV:Body></SOAP-ENV:Envelope>";
 
     @ParameterizedTest
-    @CsvSource({"transfer,4", "calendar,3", "charging,7"})
+    @CsvSource({"transfer,4", "calendar,3", "charging,7", "records,3"})
     void everyGoldenEnvelopeIsUnderstood(String contract, int operations) throws Exception {
         try (Bench bench = Bench.start(contract, STACK)) {
             assertTrue(Envelopes.put(bench, contract, "soap-encoded", "1.1") >= operations);
+        }
+    }
+
+    @Test
+    void aDatabaseThatIsGoneIsTheServersFault() throws Exception {
+        try (Bench bench = Bench.start("records", STACK, "\"store\":{\"kind\":\"h2\"}")) {
+            String envelope = HEAD + "<countAllocations/>" + TAIL;
+            String action = "urn:wirelab:records:v1#CountAllocations";
+            Bench.Reply reply = Envelopes.post(bench, "records", "1.1", action, envelope);
+            assertTrue(reply.text().contains("<count xsi:type=\"xsd:long\">10001</count>"), reply.text());
+            try (Connection other = DriverManager.getConnection("jdbc:h2:mem:wirelab")) {
+                other.createStatement().execute("DROP TABLE allocations");
+            }
+            reply = Envelopes.post(bench, "records", "1.1", action, envelope);
+            assertEquals("500 database unavailable", reply.status() + " " + Envelopes.fault(reply));
+            assertTrue(reply.text().contains(":Server</faultcode>"), reply.text());
         }
     }
 

@@ -23,6 +23,12 @@ import wirelab.service.contract.message.ChargingMessages.ReleaseResReply;
 import wirelab.service.contract.message.ChargingMessages.ReleaseResRequest;
 import wirelab.service.contract.message.ChargingMessages.ReserveReply;
 import wirelab.service.contract.message.ChargingMessages.ReserveRequest;
+import wirelab.service.contract.message.RecordsMessages.AllocateReply;
+import wirelab.service.contract.message.RecordsMessages.AllocateRequest;
+import wirelab.service.contract.message.RecordsMessages.CountAllocationsReply;
+import wirelab.service.contract.message.RecordsMessages.CountAllocationsRequest;
+import wirelab.service.contract.message.RecordsMessages.FindAllocationReply;
+import wirelab.service.contract.message.RecordsMessages.FindAllocationRequest;
 import wirelab.service.contract.message.TransferMessages.HelloBytesReply;
 import wirelab.service.contract.message.TransferMessages.HelloReply;
 import wirelab.service.contract.message.TransferMessages.HelloRequest;
@@ -41,6 +47,9 @@ public final class Exchanges {
     public static List<Exchange<?, ?>> of(Model model) {
         if (model instanceof Transfer transfer) {
             return transfer(transfer);
+        }
+        if (model instanceof Records records) {
+            return records(records);
         }
         return model instanceof Charging charging ? charging(charging) : calendar((Calendar) model);
     }
@@ -108,5 +117,15 @@ public final class Exchanges {
                 }),
                 new Exchange<>("Entries", EntriesRequest.class, EntriesReply.class,
                         ask -> new EntriesReply(model.entries(ask.owner, ask.day))));
+    }
+
+    private static List<Exchange<?, ?>> records(Records model) {
+        return List.of(
+                new Exchange<>("Allocate", AllocateRequest.class, AllocateReply.class,
+                        ask -> new AllocateReply(Records.MESSAGE, model.allocate(ask.name, ask.id, ask.courseCode))),
+                new Exchange<>("FindAllocation", FindAllocationRequest.class, FindAllocationReply.class,
+                        ask -> new FindAllocationReply(model.find(ask.groupId))),
+                new Exchange<>("CountAllocations", CountAllocationsRequest.class, CountAllocationsReply.class,
+                        ask -> new CountAllocationsReply(model.count())));
     }
 }

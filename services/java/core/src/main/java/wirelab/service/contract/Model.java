@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** A contract without a wire. */
-public sealed interface Model permits Transfer, Charging, Calendar {
+public sealed interface Model extends AutoCloseable permits Transfer, Charging, Calendar, Records {
     /** The contract's name, {@code transfer} for example. */
     default String contract() {
         return service().toLowerCase(Locale.ROOT);
@@ -22,4 +22,12 @@ public sealed interface Model permits Transfer, Charging, Calendar {
     default String namespace() {
         return "urn:wirelab:" + contract() + ":v1";
     }
+
+    /** The pool of its database; null without a database. */
+    default StorePool pool() {
+        return null;
+    }
+
+    @Override
+    default void close() {}
 }

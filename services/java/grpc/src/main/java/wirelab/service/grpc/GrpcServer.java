@@ -19,6 +19,8 @@ import wirelab.calendar.v1.CalendarGrpc;
 import wirelab.calendar.v1.EntriesRequest;
 import wirelab.charging.v1.ChargingGrpc;
 import wirelab.charging.v1.CreditControlRequest;
+import wirelab.records.v1.CountAllocationsRequest;
+import wirelab.records.v1.RecordsGrpc;
 import wirelab.service.Binding;
 import wirelab.service.Configuration;
 import wirelab.service.contract.Model;
@@ -81,6 +83,8 @@ final class GrpcServer implements Binding.Running {
             case "transfer" -> call(channel, TransferGrpc.getHelloMethod(), HelloRequest.getDefaultInstance());
             case "charging" -> call(channel, ChargingGrpc.getCreditControlMethod(),
                     CreditControlRequest.newBuilder().setId(1).build());
+            case "records" -> call(channel, RecordsGrpc.getCountAllocationsMethod(),
+                    CountAllocationsRequest.getDefaultInstance());
             default -> call(channel, CalendarGrpc.getEntriesMethod(),
                     EntriesRequest.newBuilder().setOwner("self").setDay(1).build());
         }

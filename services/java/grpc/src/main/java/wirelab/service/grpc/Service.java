@@ -14,10 +14,12 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import wirelab.calendar.v1.CalendarGrpc;
 import wirelab.charging.v1.ChargingGrpc;
+import wirelab.records.v1.RecordsGrpc;
 import wirelab.service.Calls;
 import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.StoreUnavailable;
 import wirelab.service.protobuf.ProtobufExchanges;
 import wirelab.transfer.v1.TransferGrpc;
 
@@ -48,6 +50,7 @@ final class Service {
         return switch (model.contract()) {
             case "transfer" -> TransferGrpc.getServiceDescriptor();
             case "charging" -> ChargingGrpc.getServiceDescriptor();
+            case "records" -> RecordsGrpc.getServiceDescriptor();
             default -> CalendarGrpc.getServiceDescriptor();
         };
     }
@@ -67,6 +70,9 @@ final class Service {
             R reply;
             try (Calls.Call call = tally.begin()) {
                 reply = exchange.answer(call, ask);
+            } catch (StoreUnavailable error) {
+                answers.onError(Status.UNAVAILABLE.withDescription(error.getMessage()).asException());
+                return;
             } catch (ApplicationError error) {
                 answers.onError(status(error));
                 return;

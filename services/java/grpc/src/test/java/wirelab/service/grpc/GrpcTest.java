@@ -9,6 +9,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +23,10 @@ import wirelab.charging.v1.CreditControlRequest;
 import wirelab.charging.v1.DebitReservationRequest;
 import wirelab.charging.v1.ReserveReply;
 import wirelab.charging.v1.ReserveRequest;
+import wirelab.records.v1.AllocateRequest;
+import wirelab.records.v1.FindAllocationRequest;
+import wirelab.records.v1.RecordsGrpc;
+import wirelab.records.v1.Team;
 import wirelab.service.Address;
 import wirelab.service.Bench;
 import wirelab.service.contract.Lists;
@@ -136,6 +142,31 @@ class GrpcTest {
             stub.debitReservation(DebitReservationRequest.newBuilder().setId(1).setAm(10).setRes(made.getRes()).build());
             assertEquals(90, stub.creditControl(CreditControlRequest.newBuilder().setId(1).build()).getBalance());
             refused("no such account", () -> stub.creditControl(CreditControlRequest.getDefaultInstance()));
+            channel.shutdownNow();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"memory", "h2", "hsqldb"})
+    void recordsAreStoredUntilTheDatabaseIsGone(String kind) throws Exception {
+        String store = "\"store\":{\"kind\":\"" + kind + "\",\"pool\":2}";
+        try (Bench bench = Bench.start("records", "{\"binding\":\"grpc\"}", store)) {
+            ManagedChannel channel = channel(bench);
+            RecordsGrpc.RecordsBlockingStub stub = RecordsGrpc.newBlockingStub(channel);
+            Team team = stub.allocate(AllocateRequest.newBuilder()
+                    .setName("Alice").setId(113_517).setCourseCode("CS31245").build()).getTeamDetails();
+            assertEquals(879_253, team.getGroupId());
+            FindAllocationRequest find = FindAllocationRequest.newBuilder().setGroupId(team.getGroupId()).build();
+            assertEquals(team, stub.findAllocation(find).getTeamDetails());
+            refused("no such group", () -> stub.findAllocation(FindAllocationRequest.getDefaultInstance()));
+            if (kind.equals("h2")) {
+                try (Connection other = DriverManager.getConnection("jdbc:h2:mem:wirelab")) {
+                    other.createStatement().execute("DROP TABLE allocations");
+                }
+                Status status = assertThrows(StatusRuntimeException.class, () -> stub.findAllocation(find)).getStatus();
+                assertEquals(Status.Code.UNAVAILABLE, status.getCode());
+                assertEquals("database unavailable", status.getDescription());
+            }
             channel.shutdownNow();
         }
     }

@@ -23,13 +23,22 @@ import wirelab.charging.v1.ReleaseResReply;
 import wirelab.charging.v1.ReleaseResRequest;
 import wirelab.charging.v1.ReserveReply;
 import wirelab.charging.v1.ReserveRequest;
+import wirelab.records.v1.AllocateReply;
+import wirelab.records.v1.AllocateRequest;
+import wirelab.records.v1.CountAllocationsReply;
+import wirelab.records.v1.CountAllocationsRequest;
+import wirelab.records.v1.FindAllocationReply;
+import wirelab.records.v1.FindAllocationRequest;
+import wirelab.records.v1.Team;
 import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Calendar;
 import wirelab.service.contract.Charging;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.Records;
 import wirelab.service.contract.Transfer;
 import wirelab.service.contract.message.CalendarMessages.Entry;
+import wirelab.service.contract.message.RecordsMessages;
 import wirelab.transfer.v1.HelloBytesReply;
 import wirelab.transfer.v1.HelloReply;
 import wirelab.transfer.v1.HelloRequest;
@@ -48,6 +57,9 @@ public final class ProtobufExchanges {
     public static List<Exchange<? extends Message, ? extends Message>> of(Model model) {
         if (model instanceof Transfer transfer) {
             return transfer(transfer);
+        }
+        if (model instanceof Records records) {
+            return records(records);
         }
         return model instanceof Charging charging ? charging(charging) : calendar((Calendar) model);
     }
@@ -133,5 +145,24 @@ public final class ProtobufExchanges {
                     .setSlot(entry.slot).setTitle(entry.title).setOpen(entry.open).setWeight(entry.weight);
         }
         return reply.build();
+    }
+
+    private static List<Exchange<? extends Message, ? extends Message>> records(Records model) {
+        return List.of(
+                new Exchange<>("Allocate", AllocateRequest.class, AllocateReply.class,
+                        ask -> AllocateReply.newBuilder().setMessage(Records.MESSAGE)
+                                .setTeamDetails(team(model.allocate(ask.getName(), ask.getId(), ask.getCourseCode())))
+                                .build()),
+                new Exchange<>("FindAllocation", FindAllocationRequest.class, FindAllocationReply.class,
+                        ask -> FindAllocationReply.newBuilder()
+                                .setTeamDetails(team(model.find(ask.getGroupId()))).build()),
+                new Exchange<>("CountAllocations", CountAllocationsRequest.class, CountAllocationsReply.class,
+                        ask -> CountAllocationsReply.newBuilder().setCount(model.count()).build()));
+    }
+
+    private static Team.Builder team(RecordsMessages.Team stored) {
+        return Team.newBuilder().setMember1(stored.member1).setMember2(stored.member2)
+                .setMember1Id(stored.member1id).setMember2Id(stored.member2id)
+                .setCourseCode(stored.courseCode).setGroupId(stored.groupId);
     }
 }

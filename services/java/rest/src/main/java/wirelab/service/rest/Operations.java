@@ -19,6 +19,7 @@ import wirelab.service.Calls;
 import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.StoreUnavailable;
 import wirelab.service.web.Weights;
 
 /** The operations of a contract at their paths: one handler for all of them. */
@@ -75,6 +76,8 @@ final class Operations {
             return ServerResponse.ok()
                     .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
                     .body(exchange.answer(call, message));
+        } catch (StoreUnavailable error) {
+            return fail(HttpStatus.SERVICE_UNAVAILABLE, error.getMessage());
         } catch (ApplicationError error) {
             return fail(HttpStatus.BAD_REQUEST, error.getMessage());
         } catch (HttpMessageNotReadableException error) {

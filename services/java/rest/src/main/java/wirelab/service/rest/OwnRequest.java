@@ -3,9 +3,11 @@ package wirelab.service.rest;
 import java.util.Map;
 import wirelab.calendar.v1.EntriesRequest;
 import wirelab.charging.v1.CreditControlRequest;
+import wirelab.records.v1.CountAllocationsRequest;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.message.CalendarMessages;
 import wirelab.service.contract.message.ChargingMessages;
+import wirelab.service.contract.message.RecordsMessages;
 import wirelab.service.web.SelfCall;
 
 /** A request that changes nothing, for the service's call to itself. */
@@ -13,17 +15,23 @@ final class OwnRequest {
     private OwnRequest() {}
 
     static SelfCall.Request of(Model model, Codec codec) {
-        if (model.contract().equals("transfer")) {
-            return new SelfCall.Request("/transfer/hello", Map.of("Accept", codec.mediaTypes().get(0)), null);
-        }
-        boolean charging = model.contract().equals("charging");
         boolean protobuf = codec instanceof ProtobufCodec;
-        byte[] body = codec.write(charging
-                ? protobuf ? CreditControlRequest.newBuilder().setId(1).build() : creditControl()
-                : protobuf ? EntriesRequest.newBuilder().setOwner("self").setDay(1).build() : entries());
-        return new SelfCall.Request(
-                Operations.path(model, charging ? "CreditControl" : "Entries"),
-                Map.of("Content-Type", codec.mediaTypes().get(0)), body);
+        return switch (model.contract()) {
+            case "transfer" ->
+                    new SelfCall.Request("/transfer/hello", Map.of("Accept", codec.mediaTypes().get(0)), null);
+            case "charging" -> post(model, codec, "CreditControl",
+                    protobuf ? CreditControlRequest.newBuilder().setId(1).build() : creditControl());
+            case "records" -> post(model, codec, "CountAllocations", protobuf
+                    ? CountAllocationsRequest.getDefaultInstance()
+                    : new RecordsMessages.CountAllocationsRequest());
+            default -> post(model, codec, "Entries",
+                    protobuf ? EntriesRequest.newBuilder().setOwner("self").setDay(1).build() : entries());
+        };
+    }
+
+    private static SelfCall.Request post(Model model, Codec codec, String operation, Object message) {
+        return new SelfCall.Request(Operations.path(model, operation),
+                Map.of("Content-Type", codec.mediaTypes().get(0)), codec.write(message));
     }
 
     private static Object creditControl() {

@@ -77,6 +77,18 @@ class LibrariesTest {
         assertEquals("tls sun.security.ssl " + Runtime.version(), last(libraries("json", "", security)));
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', value = {
+        "{'kind':'sqlite','url':'x'}; sqlite-jdbc", "{'kind':'h2'}; h2", "{'kind':'hsqldb'}; hsqldb",
+        "{'kind':'postgres','url':'postgres://u:p@127.0.0.1:1/d'}; postgresql",
+        "{'kind':'postgres','url':'postgres://u@/d?host=/s'}; postgresql,junixsocket-common"
+    }, quoteCharacter = '`')
+    void storesAreTheirDriverAndTheirPool(String store, String drivers) throws Exception {
+        List<String> names = Bench.libraries("records", "{\"binding\":\"rest\"}", "\"store\":" + store.replace('\'', '"'))
+                .stream().filter(row -> row.startsWith("store ")).map(row -> row.split(" ")[1]).toList();
+        assertEquals(drivers + ",HikariCP", String.join(",", names));
+    }
+
     private static List<String> codecs(String codec) throws Exception {
         List<String> rows = libraries(codec, "", "");
         return rows.subList(2, rows.size());

@@ -8,6 +8,8 @@ import com.github.luben.zstd.Zstd;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.util.Base64;
 import java.util.Collections;
 import java.util.HashMap;
@@ -16,6 +18,8 @@ import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import wirelab.service.Bench;
 import wirelab.service.contract.Lists;
 import wirelab.service.contract.Text;
@@ -61,6 +65,30 @@ class RestTest {
                 }
             }
             assertTrue(bench.counts("Submit")[1] > 0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"memory", "h2"})
+    void recordsHaveTheStudysBytes(String kind) throws Exception {
+        try (Bench bench = Bench.start("records", JSON + "}", "\"store\":{\"kind\":\"" + kind + "\"}")) {
+            byte[] alice = "{\"name\":\"Alice\",\"id\":113517,\"courseCode\":\"CS31245\"}".getBytes();
+            String team = "\"teamDetails\":{\"member1\":\"Alice\",\"member2\":\"Derek\",\"member1id\":113517,"
+                    + "\"member2id\":113520,\"courseCode\":\"CS31245\",\"groupId\":879253}}";
+            String reply = bench.http("POST /records/allocate" + POST, alice).text();
+            assertEquals("{\"message\":\"Your team has been allocated for the course\"," + team, reply);
+            // Jagannathan (2022), figure 2.1.
+            assertEquals(List.of(51, 187), List.of(alice.length, reply.length()));
+            byte[] find = "{\"groupId\":879253}".getBytes();
+            assertEquals("{" + team, bench.http("POST /records/find-allocation" + POST, find).text());
+            assertEquals(400, bench.http("POST /records/find-allocation" + POST, "{}".getBytes()).status());
+            if (kind.equals("h2")) {
+                try (Connection other = DriverManager.getConnection("jdbc:h2:mem:wirelab")) {
+                    other.createStatement().execute("DROP TABLE allocations");
+                }
+                Bench.Reply gone = bench.http("POST /records/count-allocations" + POST, "{}".getBytes());
+                assertEquals("503 {\"error\":\"database unavailable\"}", gone.status() + " " + gone.text());
+            }
         }
     }
 

@@ -19,13 +19,16 @@ import wirelab.service.contract.Calendar;
 import wirelab.service.contract.Charging;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Exchanges;
+import wirelab.service.contract.MemoryRecordStore;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.Records;
 import wirelab.service.contract.Transfer;
 import wirelab.service.protobuf.ProtobufExchanges;
 
 /** Every codec reads what the golden vectors say must be read alike, and refuses what they say must be refused. */
 class VectorsTest {
-    private static final List<Model> MODELS = List.of(new Transfer(14), new Charging(1, 1), new Calendar());
+    private static final List<Model> MODELS = List.of(
+            new Transfer(14), new Charging(1, 1), new Calendar(), new Records(new MemoryRecordStore()));
 
     @Test
     void jsonIsReadAndWrittenByTheVectors() throws Exception {

@@ -15,6 +15,7 @@ import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Exchanges;
 import wirelab.service.contract.Model;
+import wirelab.service.contract.StoreUnavailable;
 
 /** What CXF calls when it has read a message: one way for every operation. */
 final class ContractInvoker implements Invoker {
@@ -43,6 +44,8 @@ final class ContractInvoker implements Invoker {
                     : ((List<?>) values).get(0);
             Object reply = exchange.answer(call, request);
             return rpc ? Parts.reply(reply, operation.getOutput(), came) : new MessageContentsList(reply);
+        } catch (StoreUnavailable error) {
+            throw new SoapFault(error.getMessage(), error, message.getVersion().getReceiver());
         } catch (ApplicationError error) {
             throw new SoapFault(error.getMessage(), message.getVersion().getSender());
         } catch (IllegalArgumentException error) {

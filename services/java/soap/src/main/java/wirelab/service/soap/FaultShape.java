@@ -8,6 +8,7 @@ import org.apache.cxf.binding.soap.SoapVersion;
 import org.apache.cxf.binding.soap.interceptor.AbstractSoapInterceptor;
 import org.apache.cxf.interceptor.Fault;
 import org.apache.cxf.phase.Phase;
+import wirelab.service.contract.StoreUnavailable;
 
 /**
  * Faults as contracts/README.md has them: what could not be read is the caller's fault, and the
@@ -25,7 +26,8 @@ final class FaultShape extends AbstractSoapInterceptor {
         Fault fault = (Fault) message.getContent(Exception.class);
         SoapVersion version = message.getVersion();
         QName code = fault.getFaultCode();
-        if (code == null || !KEPT.contains(code.getLocalPart())) {
+        boolean unavailable = fault.getCause() instanceof StoreUnavailable;
+        if (!unavailable && (code == null || !KEPT.contains(code.getLocalPart()))) {
             fault.setFaultCode(version.getSender());
         }
         boolean sender = version.getSender().equals(fault.getFaultCode());

@@ -3,6 +3,8 @@ package wirelab.service.soap;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.sql.Connection;
+import java.sql.DriverManager;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,7 +19,8 @@ class SoapTest {
 
     @ParameterizedTest
     @CsvSource({"transfer,soap-literal,1.1,4", "calendar,soap-literal,1.2,3", "charging,soap-literal,1.1,7",
-        "transfer,soap-rpc,1.2,4", "calendar,soap-rpc,1.1,3", "charging,soap-rpc,1.1,7"})
+        "transfer,soap-rpc,1.2,4", "calendar,soap-rpc,1.1,3", "charging,soap-rpc,1.1,7",
+        "records,soap-literal,1.1,3", "records,soap-literal,1.2,3", "records,soap-rpc,1.1,3"})
     void everyGoldenEnvelopeIsUnderstood(String contract, String codec, String soap, int operations) throws Exception {
         try (Bench bench = start(contract, codec, soap, "")) {
             assertTrue(Envelopes.put(bench, contract, codec, soap) >= operations);
@@ -62,6 +65,21 @@ class SoapTest {
             Bench.Reply other = Envelopes.post(bench, "charging", "1.1", "urn:wirelab:charging:v1#CreditControl",
                     envelope(V11, "<CreditControlRequest xmlns='urn:wirelab:charging:v1'><id>1</id></CreditControlRequest>"));
             code("VersionMismatch", other);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.1,Server", "1.2,Receiver"})
+    void aDatabaseThatIsGoneIsTheServersFault(String soap, String code) throws Exception {
+        try (Bench bench = start("records", "soap-literal", soap, "\"store\":{\"kind\":\"h2\"}")) {
+            try (Connection other = DriverManager.getConnection("jdbc:h2:mem:wirelab")) {
+                other.createStatement().execute("DROP TABLE allocations");
+            }
+            Bench.Reply reply = Envelopes.post(bench, "records", soap, "urn:wirelab:records:v1#CountAllocations",
+                    envelope(soap.equals("1.1") ? V11 : V12, "<CountAllocationsRequest xmlns='urn:wirelab:records:v1'/>"));
+            fault(500, "database unavailable", reply);
+            assertTrue(reply.text().contains("soap:" + code + "<"), reply.text());
+            assertEquals(0, bench.counts("CountAllocations")[1]);
         }
     }
 

@@ -15,6 +15,7 @@ public final class SoapRequests {
         String operation = switch (model.contract()) {
             case "transfer" -> "Hello";
             case "charging" -> "CreditControl";
+            case "records" -> "CountAllocations";
             default -> "Entries";
         };
         String action = model.namespace() + "#" + operation;
@@ -55,7 +56,7 @@ public final class SoapRequests {
         String text = typed ? " xsi:type=\"xsd:string\"" : "";
         String number = typed ? " xsi:type=\"xsd:int\"" : "";
         return switch (model.contract()) {
-            case "transfer" -> "";
+            case "transfer", "records" -> "";
             case "charging" -> "<id" + number + ">1</id>";
             default -> "<owner" + text + ">self</owner><day" + number + ">1</day>";
         };
