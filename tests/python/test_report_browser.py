@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.python import test_report_runtime as runtime
 from tests.python import test_wrap_page as wrapped
 from tests.python.synthetic_packets import captured, dissected
 from tests.python.synthetic_run import (
@@ -135,6 +136,12 @@ def captured_page(folder: Path) -> Path:
     return write_page(run)
 
 
+def runtime_page(folder: Path) -> Path:
+    """The page of a run with heap, GC pauses and threads over time."""
+    every = [runtime.sampled(stack, repeat, 0.05) for repeat in range(3) for stack in (REST, GRPC)]
+    return write_page(runtime.write_sampled_run(folder, every))
+
+
 def wrap_page_of(folder: Path) -> Path:
     """The page of a wrapped tool."""
     folder.mkdir()
@@ -143,7 +150,9 @@ def wrap_page_of(folder: Path) -> Path:
     return file
 
 
-@pytest.fixture(scope="module", params=[run_page, study_page_of, captured_page, wrap_page_of])
+@pytest.fixture(
+    scope="module", params=[run_page, study_page_of, captured_page, runtime_page, wrap_page_of]
+)
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every kind of page."""
     made: Path = request.param(tmp_path_factory.mktemp("browser") / "run")

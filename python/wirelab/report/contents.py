@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from wirelab.report.charts import load_panels
 from wirelab.report.findings.sentences import sentences
 from wirelab.report.section import Section, Table
-from wirelab.report.sections import costs, links, machine, packets, tables, tested_findings
+from wirelab.report.sections import (
+    costs,
+    links,
+    machine,
+    packets,
+    runtime,
+    tables,
+    tested_findings,
+)
 from wirelab.report.source import Source
 from wirelab.run import finished
 
@@ -74,6 +82,7 @@ def after(source: Source) -> list[Section]:
         _costs(source),
         costs.costs_section(source),
         costs.traffic_section(source),
+        runtime.section(source),
         packets.section(source),
         tested_findings.section(source),
         _comparisons(source),
