@@ -1,10 +1,10 @@
 //! One direction of a flow: finds the stalls of its sender.
 
 use crate::diagnosis::causes::congestion::Congestion;
-use crate::diagnosis::causes::ip_identification::Identifications;
+use crate::diagnosis::causes::loss::Identifications;
 use crate::diagnosis::causes::loss::Losses;
 use crate::diagnosis::causes::small_segments::{self, WriteBoundaries};
-use crate::diagnosis::causes::tcp_window;
+use crate::diagnosis::causes::windows;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Gap, Sender, Sent};
 use crate::diagnosis::stall::Stalls;
@@ -61,7 +61,7 @@ impl DirectionState {
                 path.add_round_trip(self.sender.direction, ns);
             }
         }
-        let not_reading_ns = tcp_window::not_reading_ns(self.sender.direction, path);
+        let not_reading_ns = windows::not_reading_ns(self.sender.direction, path);
         self.losses.acknowledged(
             segment,
             path.receiver_rtt(self.sender.direction),
@@ -134,7 +134,7 @@ impl DirectionState {
         if self.losses.is_recovering() {
             return;
         }
-        let stall = tcp_window::stall(&self.sender, gap, path)
+        let stall = windows::tcp_stall(&self.sender, gap, path)
             .or_else(|| small_segments::nagle_stall(&self.sender, gap))
             .or_else(|| self.congestion.stall(&self.sender, gap, path));
         if let Some(stall) = stall {

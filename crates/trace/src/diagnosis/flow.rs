@@ -1,9 +1,9 @@
 //! One connection, as the diagnosis sees it.
 
 use crate::diagnosis::causes::connection_setup::{At, Handshake};
-use crate::diagnosis::causes::h2_window::{FlowControl, Frame};
-use crate::diagnosis::causes::ip_identification::Identifications;
+use crate::diagnosis::causes::loss::Identifications;
 use crate::diagnosis::causes::reply::ReplyDelays;
+use crate::diagnosis::causes::windows::{FlowControl, Frame};
 use crate::diagnosis::direction::DirectionState;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::{Stall, Stalls};

@@ -34,8 +34,8 @@ use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment}
 use crate::flow::map::FlowMap;
 use crate::protocol::exchange::{Exchange, ExchangeObserver, Unit};
 use causes::connection_setup::{Reuse, SingleUse};
-use causes::h2_window::Frame;
-use causes::ip_identification::Identifications;
+use causes::loss::Identifications;
+use causes::windows::Frame;
 use finding::Tally;
 use flow::Flow;
 use path::Path;

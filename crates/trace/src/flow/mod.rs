@@ -10,7 +10,6 @@ pub mod event;
 mod key;
 pub(crate) mod map;
 mod reassembly;
-mod sequence;
 mod table;
 
 pub use analysis::{Counts, Verdict};

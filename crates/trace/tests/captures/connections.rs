@@ -8,8 +8,7 @@ use crate::events::{Events, read, read_with};
 use crate::frames::{
     ACK, Captured, FIN, RST, SYN, Segment, client, pcap, reply, request, server, spaced,
 };
-use crate::oracle::agree;
-use crate::tshark::{Folder, has};
+use crate::tshark::{Folder, agree, has};
 
 const ETHERNET: u16 = 1;
 

@@ -8,8 +8,7 @@ use wirelab_trace::packet::link_layer::LinkType;
 
 use crate::events::read;
 use crate::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, spaced};
-use crate::oracle::agree;
-use crate::tshark::{Folder, capinfos, has};
+use crate::tshark::{Folder, agree, capinfos, has};
 
 fn frames() -> Vec<Captured> {
     let segments: Vec<Segment> = (0..6)

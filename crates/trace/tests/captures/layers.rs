@@ -5,8 +5,7 @@ use wirelab_trace::flow::event::{Direction, SegmentKind};
 
 use crate::events::read;
 use crate::frames::{ACK, Captured, PSH, SYN, Segment, ethernet, ipv4, ipv6, pcap, reply, request};
-use crate::oracle::agree;
-use crate::tshark::{Folder, has};
+use crate::tshark::{Folder, agree, has};
 
 const NULL: u16 = 0;
 const ETHERNET: u16 = 1;

@@ -9,11 +9,10 @@ use wirelab_trace::capture::{Capture, CaptureError, Options};
 use wirelab_trace::flow::event::{Closing, Direction};
 
 use crate::events::Events;
-use crate::oracle::agree;
 use crate::traffic::{
     Call, EndedBy, Namespace, Tap, call, ip, mix, pattern, serve, switch_offloads_off,
 };
-use crate::tshark::{Folder, capinfos, has, is_root};
+use crate::tshark::{Folder, agree, capinfos, has, is_root};
 
 /// What the client got is what is in the packets. Calls were made one after the other.
 fn assert_replies(events: &Events, calls: &[Call]) {

@@ -8,7 +8,6 @@ mod frames;
 mod hostile;
 mod layers;
 mod live;
-mod oracle;
 mod reassembly;
 mod traffic;
 mod transformed;

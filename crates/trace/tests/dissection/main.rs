@@ -2,7 +2,6 @@
 //! exchanges, sums, ladders.
 
 mod giop;
-mod hostile;
 mod http1;
 mod http2;
 mod ladders;

@@ -2,9 +2,7 @@
 
 pub(super) mod congestion;
 pub(super) mod connection_setup;
-pub(super) mod h2_window;
-pub(super) mod ip_identification;
 pub(super) mod loss;
 pub(super) mod reply;
 pub(super) mod small_segments;
-pub(super) mod tcp_window;
+pub(super) mod windows;

@@ -1,10 +1,10 @@
 //! Conversations written by hand, and what is found in them.
 
-mod anything;
 mod openings;
-mod repetitions;
+mod properties;
+mod retransmissions;
+mod think_time;
 pub(super) mod timeline;
-mod waits;
 mod windows;
 mod writes;
 

@@ -4,19 +4,21 @@
 //! the first packet of its list. Bytes are bytes on the wire; link headers are
 //! those of the capture's link type.
 
-mod accounting;
 pub(super) mod timeline;
 pub(super) mod traffic;
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use accounting::*;
 pub use timeline::*;
 pub use traffic::*;
 
 use crate::diagnosis::Finding;
+use crate::output::account::{Account, Classes, Packets};
 use crate::output::reconciliation::document::Reconciliation;
+use crate::protocol::layer::Kind;
 
 /// Its version.
 pub const VERSION: u32 = 1;
@@ -79,4 +81,176 @@ pub struct Capture {
     /// What cannot be told, and how to capture both directions, where most
     /// connections were captured in one direction only; null where they were not.
     pub one_sided: Option<String>,
+}
+
+/// Packets and bytes.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Accounting {
+    /// From clients to servers.
+    pub request: Direction,
+    /// From servers to clients.
+    pub reply: Direction,
+    /// Both.
+    pub total: Direction,
+    /// The total divided by the number of exchanges; null where there are none.
+    pub per_exchange: Option<PerExchange>,
+}
+
+/// What was sent one way.
+///
+/// `pure_tcp` and `data` together are `all`. In the manner of Kangasharju,
+/// Tarkoma and Raatikainen (2003) take `ip_bytes` of each; in the manner of
+/// Jagannathan (2022) take `all.ip_bytes` and `all.payload_bytes`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Direction {
+    /// All packets.
+    pub all: Class,
+    /// Packets without payload.
+    pub pure_tcp: Class,
+    /// Of those, SYN and SYN with ACK.
+    pub syn: Class,
+    /// Of those, FIN.
+    pub fin: Class,
+    /// Of those, RST.
+    pub rst: Class,
+    /// Of those, acknowledgments and window updates.
+    pub ack: Class,
+    /// Packets with payload.
+    pub data: Class,
+    /// Of all packets, those sent again, and probes of windows and live connections.
+    pub retransmitted: Class,
+    /// Where the payload went. The sums of all that it holds is `all.payload_bytes`.
+    pub payload: Payload,
+    /// Units of protocols by kind: `http-request`, `h2-headers`, `giop-reply`,
+    /// `raw-message`, `tls-record`, …; kinds without any are left out.
+    pub units: BTreeMap<String, u64>,
+}
+
+/// Packets of one class.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Class {
+    /// How many, and their bytes by header.
+    #[serde(flatten)]
+    pub packets: Packets,
+    /// IP and TCP headers and payload.
+    pub ip_bytes: u64,
+    /// All headers and payload.
+    pub bytes: u64,
+}
+
+/// Payload bytes: each belongs to exactly one of these.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Payload {
+    /// Protocol overhead by kind; kinds without bytes are left out.
+    pub overhead: BTreeMap<Kind, u64>,
+    /// Their sum.
+    pub overhead_bytes: u64,
+    /// Message bytes: bodies without any framing.
+    pub message_bytes: u64,
+    /// Encrypted content of TLS records.
+    pub encrypted_bytes: u64,
+    /// Bytes of unknown protocols, or after their thread was lost.
+    pub unknown_bytes: u64,
+    /// Bytes that had been sent before.
+    pub retransmitted_bytes: u64,
+    /// Bytes that the capture does not hold (its snap length), or that overlap others.
+    pub unread_bytes: u64,
+}
+
+/// Means per exchange, both directions, set-up and tear-down of connections included.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PerExchange {
+    /// Packets.
+    pub packets: f64,
+    /// Packets without payload.
+    pub pure_tcp_packets: f64,
+    /// Their bytes from IP on.
+    pub pure_tcp_ip_bytes: f64,
+    /// Packets with payload.
+    pub data_packets: f64,
+    /// Their bytes from IP on.
+    pub data_ip_bytes: f64,
+    /// Bytes of all packets from IP on.
+    pub ip_bytes: f64,
+    /// Bytes of all packets, link headers included.
+    pub bytes: f64,
+    /// TCP payload.
+    pub payload_bytes: f64,
+    /// Protocol overhead in it.
+    pub overhead_bytes: f64,
+    /// Message bytes in it.
+    pub message_bytes: f64,
+}
+
+impl From<Packets> for Class {
+    fn from(packets: Packets) -> Class {
+        Class {
+            ip_bytes: packets.ip_bytes(),
+            bytes: packets.ip_bytes() + packets.link_header_bytes,
+            packets,
+        }
+    }
+}
+
+impl From<&Account> for Direction {
+    fn from(account: &Account) -> Direction {
+        let Classes {
+            syn,
+            fin,
+            rst,
+            ack,
+            data,
+            retransmitted,
+        } = account.classes;
+        Direction {
+            all: account.classes.total().into(),
+            pure_tcp: account.classes.pure_tcp().into(),
+            syn: syn.into(),
+            fin: fin.into(),
+            rst: rst.into(),
+            ack: ack.into(),
+            data: data.into(),
+            retransmitted: retransmitted.into(),
+            payload: account.into(),
+            units: account.units(),
+        }
+    }
+}
+
+impl From<&Account> for Payload {
+    fn from(account: &Account) -> Payload {
+        let of = |kind: Kind| account.layers[kind as usize];
+        let overhead = Kind::ALL
+            .into_iter()
+            .filter(|kind| kind.is_overhead() && of(*kind) > 0);
+        let overhead: BTreeMap<Kind, u64> = overhead.map(|kind| (kind, of(kind))).collect();
+        Payload {
+            overhead_bytes: overhead.values().sum(),
+            overhead,
+            message_bytes: of(Kind::Message),
+            encrypted_bytes: of(Kind::TlsData),
+            unknown_bytes: of(Kind::Unknown),
+            retransmitted_bytes: account.repeated_bytes(),
+            unread_bytes: account.unread_bytes(),
+        }
+    }
+}
+
+impl PerExchange {
+    /// Divides a total by the number of exchanges.
+    pub fn new(total: &Direction, exchanges: u64) -> Option<PerExchange> {
+        let mean = |sum: u64| sum as f64 / exchanges as f64;
+        (exchanges > 0).then(|| PerExchange {
+            packets: mean(total.all.packets.packets),
+            pure_tcp_packets: mean(total.pure_tcp.packets.packets),
+            pure_tcp_ip_bytes: mean(total.pure_tcp.ip_bytes),
+            data_packets: mean(total.data.packets.packets),
+            data_ip_bytes: mean(total.data.ip_bytes),
+            ip_bytes: mean(total.all.ip_bytes),
+            bytes: mean(total.all.bytes),
+            payload_bytes: mean(total.all.packets.payload_bytes),
+            overhead_bytes: mean(total.payload.overhead_bytes),
+            message_bytes: mean(total.payload.message_bytes),
+        })
+    }
 }

@@ -1,6 +1,6 @@
 //! Ladders as text.
 
-use super::steps::{Ladder, Step};
+use super::log::{Ladder, Step};
 use crate::flow::event::{Direction, SegmentKind};
 use crate::output::document::timeline::{LayerBytes, Phase, Rung, Way};
 use crate::packet::Flags;

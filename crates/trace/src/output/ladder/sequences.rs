@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::log::Step;
 use super::rungs::{flag_names, way};
-use super::steps::Step;
 use crate::flow::event::Direction;
 use crate::output::document::timeline::{Bin, InterarrivalOf, Position, Spread};
 use crate::packet::Flags;

@@ -17,7 +17,6 @@ mod phases;
 mod sums;
 #[cfg(test)]
 mod tests;
-mod waiting;
 
 use std::io::Read;
 

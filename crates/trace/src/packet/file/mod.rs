@@ -6,7 +6,6 @@
 //!
 //! Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 
-mod error;
 mod pcap;
 mod pcapng;
 mod reader;
@@ -14,7 +13,6 @@ mod record;
 mod source;
 mod writer;
 
-pub use error::{Damage, Error};
 pub use reader::Reader;
-pub use record::Record;
+pub use record::{Damage, Error, Record};
 pub use writer::{InterfaceTotals, Writer};

@@ -3,8 +3,7 @@
 
 use std::io::Read;
 
-use super::error::{Damage, Error};
-use super::record::{CAPTURED_MAX, Frame, Step};
+use super::record::{CAPTURED_MAX, Damage, Error, Frame, Step};
 use super::source::Source;
 use crate::packet::byte_order::ByteOrder;
 use crate::packet::link_layer::LinkType;

@@ -2,10 +2,9 @@
 
 use std::io::Read;
 
-use super::error::{Damage, Error};
 use super::pcap::{self, Pcap};
 use super::pcapng::Pcapng;
-use super::record::{Record, Step};
+use super::record::{Damage, Error, Record, Step};
 use super::source::Source;
 
 enum Format {

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use super::error::Error;
+use super::record::Error;
 
 /// One read asks for so much.
 const BUFFER_BYTES: usize = 1 << 20;

@@ -1,12 +1,14 @@
-//! h2-window-exhausted: DATA waited for a WINDOW_UPDATE (RFC 9113 section 5.2).
+//! Flow control. h2-window-exhausted: DATA waited for a WINDOW_UPDATE (RFC 9113 section
+//! 5.2). tcp-window-exhausted and client-not-reading: the sender had used up what the
+//! receiver allowed (RFC 9293 section 3.8.6).
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::path::Path;
-use crate::diagnosis::sender::{Sender, Sent};
+use crate::diagnosis::sender::{Gap, Sender, Sent};
 use crate::diagnosis::stall::Stall;
-use crate::flow::event::Segment;
+use crate::flow::event::{Direction, Segment};
 
 /// The initial window of streams and connections (RFC 9113 section 6.9.2), bytes.
 const INITIAL_BYTES: i64 = 65_535;
@@ -203,7 +205,7 @@ impl FlowControl {
         let own = windows.streams.get_mut(&frame.stream)?;
         let stall = [&*own, &windows.connection]
             .into_iter()
-            .find_map(|credit| stall_of(credit, frame.stream, carrier, path));
+            .find_map(|credit| h2_stall(credit, frame.stream, carrier, path));
         own.sent += i64::from(frame.length);
         windows.connection.sent += i64::from(frame.length);
         // Only DATA is flow-controlled; its padding counts (RFC 9113 section 6.9.1).
@@ -214,7 +216,7 @@ impl FlowControl {
 
 /// The wait of DATA in `carrier`, if its sender could not have known before that it
 /// may send it: from the last DATA under the same window.
-fn stall_of(credit: &Credit, stream: u32, carrier: &Segment, path: &Path) -> Option<Stall> {
+fn h2_stall(credit: &Credit, stream: u32, carrier: &Segment, path: &Path) -> Option<Stall> {
     let (from, before) = credit.last?;
     let grant = credit.needed()?;
     let sender_rtt = path.sender_rtt(carrier.direction);
@@ -236,5 +238,57 @@ fn stall_of(credit: &Credit, stream: u32, carrier: &Segment, path: &Path) -> Opt
         late: (carrier.offset, carrier.end()),
         stream: Some(stream),
         packets: [before, grant.packet, carrier.packet],
+    })
+}
+
+/// A receiver whose application reads opens an exhausted window as soon as that runs:
+/// on a busy machine within a few ticks of its scheduler, ns.
+const READS_WITHIN_NS: u64 = 5_000_000;
+
+/// A receiver that announces nothing for longer than this after its window has been
+/// filled is one whose application does not read, ns. (An application that read would
+/// have opened the window by more than half, which kernels announce at once: RFC 9293
+/// section 3.8.6.2.2.)
+pub(crate) fn not_reading_ns(direction: Direction, path: &Path) -> u64 {
+    READS_WITHIN_NS + path.receiver_rtt(direction) / 2
+}
+
+/// The gap, if the segment behind it did not fit into the window that the sender
+/// knew before it, and came once it did.
+pub(crate) fn tcp_stall(sender: &Sender, gap: &Gap, path: &Path) -> Option<Stall> {
+    let sender_rtt = path.sender_rtt(sender.direction);
+    if !sender.windows.is_scaled || gap.ns() < (path.round_trip() * 2 / 5).max(SHORTEST_NS) {
+        return None;
+    }
+    // Avoidance of silly windows: a sender waits until a full segment fits
+    // (RFC 1122 section 4.2.3.4).
+    let needed = gap.after.offset + gap.after.bytes().min(sender.full_segment());
+    let opened = sender.advertisements.allowing(needed)?;
+    let known = opened.at + sender_rtt;
+    // What was allowed long before the silence cannot have caused it.
+    if known <= gap.before.at
+        || gap.after.at > known + path.slack(sender.direction).max(gap.ns() / 2)
+    {
+        return None;
+    }
+    let since = gap.before.at.saturating_sub(sender_rtt);
+    let silent = opened
+        .at
+        .saturating_sub(gap.before.at + path.receiver_rtt(sender.direction));
+    let silent = sender.windows.closed_ns(since).max(silent);
+    let is_not_reading = silent >= not_reading_ns(sender.direction, path) && silent >= gap.ns() / 2;
+    Some(Stall {
+        cause: match sender.direction {
+            Direction::Reply if is_not_reading => Cause::ClientNotReading,
+            _ => Cause::TcpWindowExhausted,
+        },
+        direction: sender.direction,
+        from: gap.before.at,
+        released: opened.at,
+        to: gap.after.at,
+        ns: gap.ns(),
+        late: (gap.after.offset, gap.after.end),
+        stream: None,
+        packets: [gap.before.packet, opened.packet, gap.after.packet],
     })
 }
