@@ -117,7 +117,56 @@ impl Binding {
     }
 }
 
+/// Codecs that lay messages out alike, so that one module of `crates/wire` reads and writes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodecFamily {
+    /// The text of one field, without its name.
+    Text,
+    /// Maps whose keys are the names of the fields, in a format that marks its types itself.
+    SelfDescribing,
+    /// Protocol Buffers: numbers of fields, types by the schema.
+    Protobuf,
+    /// XML elements by the names of the fields, without an envelope.
+    Xml,
+    /// XML within an envelope of SOAP that names the operation.
+    Soap,
+    /// CDR: fields by their position.
+    Cdr,
+    /// Envelopes of SOAP as tokens.
+    TokenXml,
+}
+
 impl Codec {
+    /// Whom it is read and written like.
+    #[must_use]
+    pub const fn family(self) -> CodecFamily {
+        match self {
+            Codec::Text => CodecFamily::Text,
+            Codec::Json | Codec::Cbor | Codec::Msgpack => CodecFamily::SelfDescribing,
+            Codec::Protobuf => CodecFamily::Protobuf,
+            Codec::Xml => CodecFamily::Xml,
+            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => CodecFamily::Soap,
+            Codec::Cdr => CodecFamily::Cdr,
+            Codec::TokenXml => CodecFamily::TokenXml,
+        }
+    }
+
+    /// True of JSON and the formats with its data model: a message is a map by field names.
+    #[must_use]
+    pub const fn is_self_describing(self) -> bool {
+        matches!(self.family(), CodecFamily::SelfDescribing)
+    }
+
+    /// The codec of a REST body with that media type, which must come without parameters.
+    #[must_use]
+    pub fn of_media_type(name: &[u8]) -> Option<Codec> {
+        let codecs = Binding::Rest.row().codecs.iter().copied();
+        // Media types are compared without case (RFC 9110 section 8.3.1).
+        codecs
+            .into_iter()
+            .find(|codec| name.eq_ignore_ascii_case(codec.media_type().as_bytes()))
+    }
+
     /// The media type of bodies in REST (contracts/README.md), without parameters; of codecs that
     /// REST does not carry, that of bytes.
     #[must_use]
@@ -135,5 +184,20 @@ impl Codec {
             | Codec::Cdr
             | Codec::TokenXml => "application/octet-stream",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_media_type_names_the_rest_codec_it_belongs_to_and_no_other() {
+        for codec in Codec::ALL {
+            let rest = Binding::Rest.row().codecs.contains(codec);
+            let found = Codec::of_media_type(codec.media_type().to_uppercase().as_bytes());
+            assert_eq!(found, rest.then_some(*codec), "{codec}");
+        }
+        assert_eq!(Codec::of_media_type(b"application/js"), None);
     }
 }

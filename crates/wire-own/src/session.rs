@@ -4,7 +4,10 @@
 //! calls go in, bytes for the socket come out; bytes from the socket go in,
 //! [`Replies`] come out. It never blocks, reads no clock and owns no thread.
 
+use std::fmt;
 use std::sync::Arc;
+
+use wirelab_stack::Codec;
 
 use crate::cdr::ByteOrder;
 
@@ -45,26 +48,16 @@ pub enum Encoding {
     Other,
 }
 
-/// `content-type`, as far as validation must distinguish types.
+/// `content-type`, as far as validation must distinguish types; parameters do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ContentType {
     /// No such field.
     #[default]
     Absent,
-    /// `text/plain` with or without parameters.
-    Text,
-    /// `application/json` with or without parameters.
-    Json,
-    /// `application/cbor` with or without parameters.
-    Cbor,
-    /// `application/vnd.msgpack` with or without parameters.
-    Msgpack,
-    /// `application/x-protobuf` with or without parameters.
-    Protobuf,
-    /// `application/xml` or `text/xml`, with or without parameters: the one is
-    /// REST's, the other SOAP 1.1's, and many services mix them up.
-    Xml,
-    /// `application/soap+xml` with or without parameters: SOAP 1.2.
+    /// The media type of a REST codec ([`Codec::media_type`]). `text/xml` is that of XML too:
+    /// the one is REST's, the other SOAP 1.1's, and many services mix them up.
+    Body(Codec),
+    /// `application/soap+xml`: SOAP 1.2.
     SoapXml,
     /// `application/grpc`, also with `+proto`.
     Grpc,
@@ -74,21 +67,33 @@ pub enum ContentType {
 
 impl ContentType {
     /// The type of that name, which must come without parameters.
+    #[must_use]
     pub fn named(name: &[u8]) -> ContentType {
-        const NAMES: [(&[u8], ContentType); 10] = [
-            (b"application/json", ContentType::Json),
+        const OTHERS: [(&[u8], ContentType); 4] = [
             (b"application/grpc", ContentType::Grpc),
             (b"application/grpc+proto", ContentType::Grpc),
-            (b"text/xml", ContentType::Xml),
-            (b"application/xml", ContentType::Xml),
+            (b"text/xml", ContentType::Body(Codec::Xml)),
             (b"application/soap+xml", ContentType::SoapXml),
-            (b"application/cbor", ContentType::Cbor),
-            (b"application/vnd.msgpack", ContentType::Msgpack),
-            (b"application/x-protobuf", ContentType::Protobuf),
-            (b"text/plain", ContentType::Text),
         ];
-        let found = NAMES.iter().find(|(own, _)| name.eq_ignore_ascii_case(own));
+        if let Some(codec) = Codec::of_media_type(name) {
+            return ContentType::Body(codec);
+        }
+        let found = OTHERS
+            .iter()
+            .find(|(own, _)| name.eq_ignore_ascii_case(own));
         found.map_or(ContentType::Other, |(_, of)| *of)
+    }
+}
+
+impl fmt::Display for ContentType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ContentType::Absent => "absent",
+            ContentType::Body(codec) => codec.media_type(),
+            ContentType::SoapXml => "application/soap+xml",
+            ContentType::Grpc => "application/grpc",
+            ContentType::Other => "unknown",
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use wirelab_stack::CodecFamily;
 use wirelab_wire::codec::{Codec, MessageFormat, Object, object};
 
 /// Compares a reply with what our writer writes for the same message.
@@ -10,11 +11,13 @@ use wirelab_wire::codec::{Codec, MessageFormat, Object, object};
 /// # Errors
 /// Naming the first field that is missing.
 pub(crate) fn check(format: MessageFormat, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
-    match format.codec {
-        Codec::Json | Codec::Cbor | Codec::Msgpack => objects(format.codec, ours, theirs),
-        Codec::Xml | Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => xml(ours, theirs),
+    match format.codec.family() {
+        CodecFamily::SelfDescribing => objects(format.codec, ours, theirs),
+        CodecFamily::Xml | CodecFamily::Soap => xml(ours, theirs),
         // These have no names, or leave zeros out by definition.
-        Codec::Text | Codec::Protobuf | Codec::Cdr | Codec::TokenXml => Ok(()),
+        CodecFamily::Text | CodecFamily::Protobuf | CodecFamily::Cdr | CodecFamily::TokenXml => {
+            Ok(())
+        }
     }
 }
 

@@ -1,6 +1,10 @@
 //! The golden vectors: one value in many spellings, and what is no message.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use wirelab_contract::{
     ApplicationError, Call, Contract, Operation, Reply, State, Store, Unary, UnaryVisitor,
 };
@@ -16,21 +20,10 @@ const ENCODINGS: &str = include_str!("../../../../contracts/vectors/encodings.js
 /// Characters of a message that a finding shows.
 const EXCERPT: usize = 120;
 
-/// The part of `contracts/vectors/messages.json` that is sent.
+/// The requests of `contracts/vectors/messages.json`.
 #[derive(Deserialize)]
 struct Vectors {
     accepted: Vec<Accepted>,
-    refused_json: Vec<Refused>,
-    refused_protobuf: Vec<Refused>,
-    #[serde(default)]
-    refused_xml: Vec<Refused>,
-}
-
-/// The part of `contracts/vectors/encodings.json` that is sent.
-#[derive(Deserialize)]
-struct Encodings {
-    refused_cbor: Vec<Refused>,
-    refused_msgpack: Vec<Refused>,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +48,7 @@ struct Refused {
 
 /// Sends every vector that is a request of the contract in the stack's codec.
 pub(crate) fn exam(contract: Contract, service: &Service) -> Result<Exam, String> {
-    let vectors: Vectors = serde_json::from_str(VECTORS).map_err(|error| error.to_string())?;
+    let vectors: Vectors = read(VECTORS)?;
     let mut sender = Sender {
         connection: service.connection()?,
         calls: 0,
@@ -66,11 +59,9 @@ pub(crate) fn exam(contract: Contract, service: &Service) -> Result<Exam, String
             sender.accepted(operation, vector)?;
         }
     }
-    let encodings: Encodings =
-        serde_json::from_str(ENCODINGS).map_err(|error| error.to_string())?;
-    for refused in sender.refused(&vectors, &encodings) {
+    for refused in sender.refused()? {
         if let Some(operation) = sender.operation(contract, &refused.message) {
-            sender.refuses(operation, refused)?;
+            sender.refuses(operation, &refused)?;
         }
     }
     Ok(Exam {
@@ -126,7 +117,7 @@ impl Sender {
             Codec::Xml => Ok(texts(&vector.xml_variants)),
             // The variants of JSON as they are: other orders, absent and unknown fields. Base64
             // would not be bytes.
-            codec @ (Codec::Cbor | Codec::Msgpack) if vector.message != "UploadRequest" => {
+            codec if codec.is_self_describing() && vector.message != "UploadRequest" => {
                 let value = |json: &String| {
                     let value = serde_json::from_str(json).map_err(|error| error.to_string());
                     value.map(|value| transcode(codec, &value))
@@ -142,22 +133,25 @@ impl Sender {
         }
     }
 
-    fn refused<'a>(&self, vectors: &'a Vectors, encodings: &'a Encodings) -> &'a [Refused] {
-        match self.connection.codec {
-            Codec::Cbor => &encodings.refused_cbor,
-            Codec::Msgpack => &encodings.refused_msgpack,
-            Codec::Json => &vectors.refused_json,
-            Codec::Protobuf => &vectors.refused_protobuf,
-            Codec::Xml => &vectors.refused_xml,
-            _ => &[],
-        }
+    /// Inputs that are no message of the codec, from the document that lists them: that of the
+    /// messages for their source formats, JSON and protobuf, that of the encodings for formats
+    /// that are derived from JSON.
+    fn refused(&self) -> Result<Vec<Refused>, String> {
+        let codec = self.connection.codec;
+        let derived = codec.is_self_describing() && codec != Codec::Json;
+        let document = if derived { ENCODINGS } else { VECTORS };
+        let lists: HashMap<String, Value> = read(document)?;
+        let list = lists.get(&format!("refused_{codec}"));
+        let refused = list.map_or(Ok(Vec::new()), Vec::<Refused>::deserialize);
+        refused.map_err(|error| error.to_string())
     }
 
     /// No reply may come, and the next good call must be answered.
     fn refuses(&mut self, operation: Operation, refused: &Refused) -> Result<(), String> {
         let message = match self.connection.codec {
-            Codec::Cbor | Codec::Msgpack | Codec::Protobuf => bytes(&refused.input)?,
-            _ => refused.input.clone().into_bytes(),
+            Codec::Json | Codec::Xml => refused.input.clone().into_bytes(),
+            // Hexadecimal, since these formats are no text.
+            _ => bytes(&refused.input)?,
         };
         self.calls += 2;
         let observed = self.connection.send(operation, &message);
@@ -202,6 +196,10 @@ impl UnaryVisitor for Answer<'_> {
         let request: O::Request = serde_json::from_str(self.0)?;
         Ok(O::answer(&State::new(&Store::default()), request).map(Into::into))
     }
+}
+
+fn read<T: DeserializeOwned>(document: &str) -> Result<T, String> {
+    serde_json::from_str(document).map_err(|error| error.to_string())
 }
 
 fn bytes(hex: &str) -> Result<Vec<u8>, String> {

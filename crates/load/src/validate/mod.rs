@@ -133,7 +133,7 @@ impl Validator {
         {
             state.fail(
                 ErrorKind::Wrong,
-                format!("content-type is {:?}", head.content_type),
+                format!("content-type is {}", head.content_type),
             );
         }
         let known = match self.encoding {

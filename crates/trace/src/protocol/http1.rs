@@ -1,6 +1,7 @@
 //! HTTP/1.0 and 1.1, both directions (RFC 9112).
 
 use wirelab_wire::ContentType;
+use wirelab_wire::codec::Codec;
 use wirelab_wire::http1::passive::{
     self, Chunked, Framing, HEAD_BYTES_MAX, RequestHead, has_empty_line,
 };
@@ -381,12 +382,11 @@ fn describe(call: &mut Call, head: &RequestHead<'_>) {
 
 pub(super) fn content_of(named: ContentType) -> Content {
     match named {
-        ContentType::Json => Content::Json,
-        ContentType::Xml | ContentType::SoapXml => Content::Xml,
-        ContentType::Protobuf | ContentType::Grpc => Content::Protobuf,
-        ContentType::Text => Content::Text,
-        ContentType::Absent | ContentType::Cbor | ContentType::Msgpack | ContentType::Other => {
-            Content::Other
-        }
+        ContentType::Body(Codec::Json) => Content::Json,
+        ContentType::Body(Codec::Xml) | ContentType::SoapXml => Content::Xml,
+        ContentType::Body(Codec::Protobuf) | ContentType::Grpc => Content::Protobuf,
+        ContentType::Body(Codec::Text) => Content::Text,
+        // No name of a content that the diagnosis distinguishes.
+        ContentType::Absent | ContentType::Body(_) | ContentType::Other => Content::Other,
     }
 }

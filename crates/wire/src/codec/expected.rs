@@ -162,16 +162,15 @@ impl Expected {
         match (&self.outcome, self.format.codec) {
             (Outcome::Error(_), _) => self.check_error(order, body),
             (Outcome::Exact(reply), Codec::Protobuf) => self.check_protobuf(reply, body),
-            (Outcome::Exact(_), Codec::Cbor | Codec::Msgpack | Codec::Cdr | Codec::TokenXml) => {
-                self.read(order, body).map(drop)
-            }
-            (Outcome::Exact(reply), _) => self.check_view(reply, body),
+            (Outcome::Exact(reply), _) if self.format.has_view() => self.check_view(reply, body),
             (Outcome::Download { data, chunk_bytes }, _) => {
                 let rest = &data[index * chunk_bytes..];
                 let chunk = &rest[..rest.len().min(*chunk_bytes)];
                 compare::bytes("data", chunk, protobuf::bytes(body)?)
             }
-            (Outcome::Allocation(_) | Outcome::Any(_), _) => self.read(order, body).map(drop),
+            (Outcome::Exact(_) | Outcome::Allocation(_) | Outcome::Any(_), _) => {
+                self.read(order, body).map(drop)
+            }
         }
     }
 

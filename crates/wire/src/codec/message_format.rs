@@ -5,9 +5,9 @@ use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserial
 use wirelab_contract::clinic::routes::ReplyBody;
 use wirelab_contract::transfer::UploadChunk;
 use wirelab_contract::{Call, Contract, Message, MessageVisitor, Operation, Unary, lists};
+use wirelab_stack::CodecFamily;
 
 use super::error::require;
-use super::views::ErrorView;
 use super::{Codec, Mismatch, Unsupported, protobuf, self_describing, token_xml};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, EnvelopeError, Response, Style, UsernameToken, Version};
@@ -230,16 +230,13 @@ impl MessageFormat {
 
     fn append<M: Message>(self, message: &M, out: &mut Vec<u8>) {
         const BOUNDED: &str = "the contracts bound messages";
-        match self.codec {
-            Codec::Text => {}
-            Codec::Json => {
-                serde_json::to_writer(out, message).expect("messages are maps with string keys");
-            }
-            Codec::Cbor | Codec::Msgpack => self_describing::append(self.codec, message, out),
-            Codec::Protobuf => message.encode(out).expect("memory grows"),
-            Codec::Xml => xml::write(message, out),
-            Codec::Cdr => cdr::write(self.order, message, out, 0).expect(BOUNDED),
-            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
+        match self.codec.family() {
+            CodecFamily::Text => {}
+            CodecFamily::SelfDescribing => self_describing::append(self.codec, message, out),
+            CodecFamily::Protobuf => message.encode(out).expect("memory grows"),
+            CodecFamily::Xml => xml::write(message, out),
+            CodecFamily::Cdr => cdr::write(self.order, message, out, 0).expect(BOUNDED),
+            CodecFamily::Soap | CodecFamily::TokenXml => {
                 panic!("{}: an envelope needs its operation", self.codec)
             }
         }
@@ -253,18 +250,29 @@ impl MessageFormat {
     /// # Panics
     /// With a codec of SOAP or token-xml, whose envelopes name the operation.
     pub fn read<M: Message>(self, bytes: &[u8]) -> Result<M, Mismatch> {
-        match self.codec {
-            Codec::Text => read_text(bytes),
-            Codec::Json => self_describing::parse_json(bytes),
-            Codec::Cbor | Codec::Msgpack => self_describing::parse(self.codec, bytes),
-            Codec::Protobuf => lists::from_protobuf(bytes).map_err(|error| self.malformed(&error)),
-            Codec::Xml => xml::from_slice(bytes).map_err(|error| self.misread(&error)),
-            Codec::Cdr => {
+        match self.codec.family() {
+            CodecFamily::Text => read_text(bytes),
+            CodecFamily::SelfDescribing => self_describing::parse(self.codec, bytes),
+            CodecFamily::Protobuf => {
+                lists::from_protobuf(bytes).map_err(|error| self.malformed(&error))
+            }
+            CodecFamily::Xml => xml::from_slice(bytes).map_err(|error| self.misread(&error)),
+            CodecFamily::Cdr => {
                 cdr::from_slice(self.order, bytes).map_err(|error| self.malformed(&error))
             }
-            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
+            CodecFamily::Soap | CodecFamily::TokenXml => {
                 panic!("{}: an envelope needs its operation", self.codec)
             }
+        }
+    }
+
+    /// True where texts of a reply lie in its bytes, so that [`MessageFormat::view`] reads it.
+    pub(super) fn has_view(self) -> bool {
+        match self.codec.family() {
+            CodecFamily::Text | CodecFamily::Xml | CodecFamily::Soap => true,
+            CodecFamily::SelfDescribing => self_describing::has_view(self.codec),
+            // Protobuf has views of its own (protobuf.rs).
+            CodecFamily::Protobuf | CodecFamily::Cdr | CodecFamily::TokenXml => false,
         }
     }
 
@@ -272,7 +280,7 @@ impl MessageFormat {
     /// from it.
     ///
     /// # Panics
-    /// With CBOR, MessagePack, protobuf, CDR and token-xml, which have none.
+    /// Where [`MessageFormat::has_view`] is false.
     pub(super) fn view<'a, V: Deserialize<'a>>(
         self,
         operation: Operation,
@@ -287,15 +295,16 @@ impl MessageFormat {
                 Err(error) => Err(self.malformed(&error)),
             };
         }
-        match self.codec {
-            Codec::Text => read_text(bytes),
-            Codec::Json => self_describing::parse_json(bytes),
-            Codec::Xml => xml::from_slice_as(bytes, operation.contract().namespace(), name)
+        match self.codec.family() {
+            CodecFamily::Text => read_text(bytes),
+            CodecFamily::SelfDescribing if self.has_view() => self_describing::parse_json(bytes),
+            CodecFamily::Xml => xml::from_slice_as(bytes, operation.contract().namespace(), name)
                 .map_err(|error| self.misread(&error)),
-            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => {
-                unreachable!("envelopes were handled above")
-            }
-            Codec::Cbor | Codec::Msgpack | Codec::Protobuf | Codec::Cdr | Codec::TokenXml => {
+            CodecFamily::Soap => unreachable!("envelopes were handled above"),
+            CodecFamily::SelfDescribing
+            | CodecFamily::Protobuf
+            | CodecFamily::Cdr
+            | CodecFamily::TokenXml => {
                 panic!("{}: replies do not lie in the bytes", self.codec)
             }
         }
@@ -315,17 +324,16 @@ impl MessageFormat {
             return token_xml::client_fault_text(self.view(operation, "", body));
         }
         let contract = operation.contract();
-        match self.codec {
-            Codec::Text => Ok(text(body)?.to_owned()),
-            Codec::Json => Ok(self_describing::parse_json::<ErrorView>(body)?
-                .error
-                .into_owned()),
-            Codec::Cbor | Codec::Msgpack => self_describing::error(self.codec, body),
+        match self.codec.family() {
+            CodecFamily::Text => Ok(text(body)?.to_owned()),
+            CodecFamily::SelfDescribing => self_describing::error(self.codec, body),
             // A message with the error's text as field 1.
-            Codec::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
-            Codec::Cdr => self.read_exception(contract, body),
-            Codec::Xml => xml::read_error(contract, body).map_err(|error| self.misread(&error)),
-            Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded | Codec::TokenXml => {
+            CodecFamily::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
+            CodecFamily::Cdr => self.read_exception(contract, body),
+            CodecFamily::Xml => {
+                xml::read_error(contract, body).map_err(|error| self.misread(&error))
+            }
+            CodecFamily::Soap | CodecFamily::TokenXml => {
                 unreachable!("envelopes were handled above")
             }
         }

@@ -13,6 +13,12 @@ use wirelab_contract::json::Object;
 
 use super::{Codec, Mismatch};
 
+/// True of the one format whose reader borrows texts from the bytes; the readers of the
+/// others take a stream.
+pub(super) fn has_view(codec: Codec) -> bool {
+    codec == Codec::Json
+}
+
 /// Parses one whole JSON document into a message.
 ///
 /// The document is proven to be UTF-8 once (RFC 8259 section 8.1), strings
@@ -115,14 +121,15 @@ fn offset_of(body: &[u8], line: usize, column: usize) -> usize {
 /// Appends a message.
 ///
 /// # Panics
-/// With another codec than these two.
+/// With a codec that is not self-describing.
 pub(super) fn append<M: Message>(codec: Codec, message: &M, out: &mut Vec<u8>) {
     const WRITTEN: &str = "messages are maps with text keys, and memory grows";
     match codec {
+        Codec::Json => serde_json::to_writer(out, message).expect(WRITTEN),
         Codec::Cbor => ciborium::into_writer(message, out).expect(WRITTEN),
         // Named: field names as keys, not an array by position.
         Codec::Msgpack => rmp_serde::encode::write_named(out, message).expect(WRITTEN),
-        other => panic!("{other} is neither cbor nor msgpack"),
+        other => panic!("{other} is not self-describing"),
     }
 }
 
@@ -132,26 +139,24 @@ pub(super) fn append<M: Message>(codec: Codec, message: &M, out: &mut Vec<u8>) {
 /// [`Mismatch::Malformed`] when the bytes are no map.
 ///
 /// # Panics
-/// With another codec than these three.
+/// With a codec that is not self-describing.
 pub fn object(codec: Codec, bytes: &[u8]) -> Result<Value, Mismatch> {
-    match codec {
-        Codec::Json => parse_json(bytes),
-        _ => parse(codec, bytes),
-    }
+    parse(codec, bytes)
 }
 
-/// A document of JSON as one of CBOR or MessagePack; base64 stays text.
+/// A document of JSON in a self-describing codec; base64 stays text.
 ///
 /// # Panics
-/// With another codec than these two.
+/// With a codec that is not self-describing.
 #[must_use]
 pub fn transcode(codec: Codec, json: &serde_json::Value) -> Vec<u8> {
     const WRITTEN: &str = "values of JSON have a form, and memory grows";
     let mut out = Vec::new();
     match codec {
+        Codec::Json => serde_json::to_writer(&mut out, json).expect(WRITTEN),
         Codec::Cbor => ciborium::into_writer(json, &mut out).expect(WRITTEN),
         Codec::Msgpack => rmp_serde::encode::write_named(&mut out, json).expect(WRITTEN),
-        other => panic!("{other} is neither cbor nor msgpack"),
+        other => panic!("{other} is not self-describing"),
     }
     out
 }
@@ -176,8 +181,11 @@ struct ErrorText {
 /// [`Mismatch::Malformed`] when the bytes are anything else.
 ///
 /// # Panics
-/// With another codec than these two.
+/// With a codec that is not self-describing.
 pub(super) fn parse<M: DeserializeOwned>(codec: Codec, bytes: &[u8]) -> Result<M, Mismatch> {
+    if codec == Codec::Json {
+        return parse_json(bytes);
+    }
     let malformed = |offset, why: &str| Mismatch::malformed(codec, offset, why);
     let mut input = Cursor::new(bytes);
     let parsed: Result<Object<M>, String> = match codec {
@@ -186,7 +194,7 @@ pub(super) fn parse<M: DeserializeOwned>(codec: Codec, bytes: &[u8]) -> Result<M
             let mut reader = rmp_serde::Deserializer::new(&mut input);
             Object::deserialize(&mut reader).map_err(|error| error.to_string())
         }
-        other => panic!("{other} is neither cbor nor msgpack"),
+        other => panic!("{other} is not self-describing"),
     };
     let end = usize::try_from(input.position()).expect("a position within the bytes");
     match parsed {

@@ -42,11 +42,3 @@ pub(super) struct UploadView<'a> {
     #[serde(borrow)]
     pub(super) sha256: Cow<'a, str>,
 }
-
-/// The body of an application error in REST with JSON.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ErrorView<'a> {
-    #[serde(borrow)]
-    pub(super) error: Cow<'a, str>,
-}

@@ -1,6 +1,7 @@
 //! What the HTTP/1.x client makes of replies.
 
 use crate::support::{Event, Wire, body, end, failed, first, get, head};
+use wirelab_wire::codec::Codec;
 use wirelab_wire::http1::{Options, Version};
 use wirelab_wire::{ContentType, Encoding, Failure, Head};
 
@@ -39,7 +40,7 @@ fn the_fields_needed_for_validation_are_read_in_any_case() {
         status: 200,
         content_length: Some(0),
         encoding: Encoding::Gzip,
-        content_type: ContentType::Json,
+        content_type: ContentType::Body(Codec::Json),
         ..Head::default()
     };
     assert_eq!(events_of(reply), [first(0), head(0, expected), end(0)]);

@@ -1,5 +1,6 @@
 //! What the fields of a reply may and may not be.
 
+use wirelab_wire::codec::Codec;
 use wirelab_wire::{ContentType, Encoding, Failure, Head};
 
 use crate::peer::{Event, Peer, get};
@@ -73,9 +74,12 @@ fn malformed_fields_fail_the_reply() {
 #[test]
 fn content_types_are_distinguished() {
     for (value, content_type) in [
-        ("text/plain", ContentType::Text),
-        ("text/plain; charset=utf-8", ContentType::Text),
-        ("Application/JSON;charset=utf-8", ContentType::Json),
+        ("text/plain", ContentType::Body(Codec::Text)),
+        ("text/plain; charset=utf-8", ContentType::Body(Codec::Text)),
+        (
+            "Application/JSON;charset=utf-8",
+            ContentType::Body(Codec::Json),
+        ),
         ("application/grpc", ContentType::Grpc),
         ("application/grpc+proto", ContentType::Grpc),
         ("application/grpc-web", ContentType::Other),
@@ -139,7 +143,7 @@ fn the_same_block_may_mean_something_else_later() {
         blocks.push(reply[9..].to_vec());
         peer.play(&reply);
         let content_type = if round / 3 % 2 == 0 {
-            ContentType::Text
+            ContentType::Body(Codec::Text)
         } else {
             ContentType::Other
         };
