@@ -11,10 +11,14 @@ from pathlib import Path
 
 import psutil
 import pytest
+import yaml
 
-from wirelab.errors import LabError
+from wirelab.cli import main
+from wirelab.errors import EXIT_OK, EXIT_USAGE, LabError, UsageError
+from wirelab.experiment import loading as experiment_file
 from wirelab.process.databases import Cluster, Database, Installation, Stores
 from wirelab.process.interruption import Interruption
+from wirelab.run import runner as running
 from wirelab.stack.reference import Stack
 
 
@@ -127,6 +131,57 @@ def test_each_store_has_its_configuration(installation: Installation, tmp_path: 
     ):
         assert store.configuration()["url"] == "postgres://u@h/d"
         assert store.usage() is None
+
+
+def test_a_server_that_already_runs_is_used(
+    installation: Installation, cluster: Cluster, real_engine: Path, tmp_path: Path
+) -> None:
+    """`wirelab drive --postgres URL` writes its rows there, and leaves the server alone."""
+    with Database(cluster, log=tmp_path / "postgres.log") as database:
+        arguments = ["drive", "rest@rust?store=postgres", "--operation", "Allocate", "--json"]
+        assert main([*arguments, "--calls", "20", "--postgres", database.url]) == EXIT_OK
+        tables = "SELECT count(*) FROM pg_stat_user_tables WHERE n_tup_ins >= 20"
+        assert int(_psql(database, tables)) >= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["drive", "rest@rust", "--postgres", "postgres://u@h/d"], "belongs to store=postgres"),
+        (["drive", "http://127.0.0.1:1/", "--postgres", "postgres://u@h/d"], "belongs to store="),
+        (["verify", "rest@rust", "--postgres", "mysql://h/d"], "not the URL of a PostgreSQL"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_refused(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == EXIT_USAGE
+    assert problem in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("stack", "link", "problem"),
+    [
+        ("rest@go?store=postgres", "lan", "its network namespace has no route"),
+        ("rest@go?store=postgres&max_connections=30", "loopback", "max_connections is set when"),
+    ],
+)
+def test_a_run_is_refused_where_a_running_server_cannot_serve(
+    stack: str, link: str, problem: str, real_engine: Path, tmp_path: Path
+) -> None:
+    source = yaml.safe_dump(
+        {
+            "name": "external",
+            "services": [stack],
+            "messages": [{"operation": "Allocate"}],
+            "loads": [{"closed": {"users": 1}}],
+            "links": [link],
+            "window": {"duration": "200 ms"},
+        }
+    )
+    experiment = experiment_file.parse(source, "external")
+    with pytest.raises(UsageError, match=problem):
+        running.run(experiment, tmp_path / "run", source=source, postgres="postgres://u@h/d")
 
 
 def test_a_missing_server_is_reported_with_the_remedy(

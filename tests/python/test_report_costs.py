@@ -66,6 +66,29 @@ def test_what_a_tool_does_not_count_is_left_open(tmp_path: Path) -> None:
     assert not costs.costs_section(read(tmp_path / "b", [failed(one, "it broke")])).paragraphs
 
 
+def test_a_database_is_charged_apart_from_the_service(tmp_path: Path) -> None:
+    """Over the calls of the whole run; what the lab did not start has a dash."""
+    (one,) = trials(replace(ONE, repeats=1))
+    used = {"cpu_user_s": 20.0, "cpu_system_s": 5.0, "memory_bytes": 90_000_000, "connections": 8}
+    kind: Json = {"kind": "postgres", "pool": 8, "version": "15.18"}
+    source = read(tmp_path / "a", [replace(spent(one), store={**kind, **used})])
+    (table,) = costs.costs_section(source).tables
+    assert table.columns[3:5] == ["service, core-s", "database, core-s"]
+    assert table.rows[0][3:5] == ["80.0", "25.0"]
+    assert ["postgres", "15.18", "8", "25.0", "90.0", "8.00"] in _databases(source)
+    external = replace(spent(one), store={**kind, "version": "", "pool": None})
+    source = read(tmp_path / "b", [external])
+    assert "database, core-s" not in costs.costs_section(source).tables[0].columns
+    assert ["postgres", "—", "driver's default", "—", "—", "—"] in _databases(source)
+
+
+def _databases(source: Source) -> list[list[str]]:
+    """The rows of the table of databases, without their stacks."""
+    tables = machine.machine_section(source).tables
+    (table,) = (one for one in tables if one.caption.startswith("Databases"))
+    return [list(row[1:]) for row in table.rows]
+
+
 def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
     """On loopback the two sides are told apart less sharply."""
     text = write_page(write_run(tmp_path / "run", trials(ONE))).read_text(encoding="utf-8")

@@ -9,7 +9,15 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import exit_with_code
-from wirelab.cli.options import COUNT, PATH, GroupedCommand, option, option_group
+from wirelab.cli.options import (
+    COUNT,
+    PATH,
+    POSTGRES_HELP,
+    GroupedCommand,
+    option,
+    option_group,
+    postgres_url,
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,13 @@ class ConnectionOptions:
     )
     any_target: bool = option(
         "--any-target", is_flag=True, help="Allow a server beyond this machine."
+    )
+    postgres: str = option(
+        "--postgres",
+        metavar="URL",
+        callback=postgres_url,
+        default="",
+        help=f"{POSTGRES_HELP} For stacks with store=postgres.",
     )
 
 

@@ -88,7 +88,7 @@ def run(options: Options, *, as_json: bool) -> int:
     _refuse_foreign(target, options)
     amount, call = options.amount(), options.call(target)
     with Interruption() as interruption:
-        outcome = _drive(target, call, amount, options.connection.any_target, interruption)
+        outcome = _drive(target, call, amount, options.connection, interruption)
     notes = hints(
         target,
         outcome,
@@ -110,7 +110,7 @@ def _drive(
     target: Stack | Server,
     call: Call,
     amount: Amount,
-    any_target: bool,
+    connection: ConnectionOptions,
     interruption: Interruption,
 ) -> Json:
     with StatusLine(err) as line:
@@ -121,13 +121,18 @@ def _drive(
 
         if isinstance(target, Stack):
             return drive_stack(
-                target, call, amount, interruption=interruption, on_progress=show_progress
+                target,
+                call,
+                amount,
+                interruption=interruption,
+                on_progress=show_progress,
+                postgres=connection.postgres,
             )
         return drive_server(
             target,
             call,
             amount,
-            any_target=any_target,
+            any_target=connection.any_target,
             interruption=interruption,
             on_progress=show_progress,
         )
@@ -203,6 +208,11 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "sequence": message.sequence,
         "size": message.size,
     }
+    if connection.postgres and not _is_on_postgres(target):
+        raise UsageError(
+            f"--postgres belongs to store=postgres, and {options.target} has another store",
+            "write a stack such as rest@rust?store=postgres, or leave --postgres out",
+        )
     for option in _present(of_urls) if isinstance(target, Stack) else ():
         raise UsageError(
             f"--{option} belongs to URLs, and {target} is a service of the lab", OF_URLS[option]
@@ -212,6 +222,10 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
             f"--{option} belongs to services of the lab, such as rest@rust",
             "give --data or --body for what is sent to a URL",
         )
+
+
+def _is_on_postgres(target: Stack | Server) -> bool:
+    return isinstance(target, Stack) and target.axes["store"] == "postgres"
 
 
 def _present(values: Mapping[str, object]) -> list[str]:

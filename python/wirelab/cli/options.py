@@ -20,6 +20,23 @@ OPTIONS = "Options"
 VERBOSE = click.option("--verbose", is_flag=True, help="Print the study's winners and causes too.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 
+POSTGRES_HELP = "A PostgreSQL that already runs, used instead of one that the lab starts."
+
+
+def postgres_url(_context: click.Context, _parameter: click.Parameter, url: str | None) -> str:
+    """The value of `--postgres`; "" without one."""
+    if url and not url.startswith(("postgres://", "postgresql://")):
+        raise click.BadParameter(
+            "this is not the URL of a PostgreSQL; "
+            "write postgres://user:password@127.0.0.1:5432/database"
+        )
+    return url or ""
+
+
+POSTGRES = click.option(
+    "--postgres", metavar="URL", callback=postgres_url, help=f"{POSTGRES_HELP} For store=postgres."
+)
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
-from wirelab.cli.options import AS_JSON, DIRECTORY, VERBOSE, DirectoryOptions, GroupedCommand
+from wirelab.cli.options import (
+    AS_JSON,
+    DIRECTORY,
+    POSTGRES,
+    VERBOSE,
+    DirectoryOptions,
+    GroupedCommand,
+)
 from wirelab.errors import EXIT_OK
 
 
@@ -17,6 +24,7 @@ from wirelab.errors import EXIT_OK
     help="Share of the published counts; 1 is all. [default: minutes]",
 )
 @DIRECTORY
+@POSTGRES
 @VERBOSE
 @AS_JSON
 @exit_with_code
@@ -24,6 +32,7 @@ def reproduce(
     study: str,
     scale: float | None,
     directory: DirectoryOptions,
+    postgres: str,
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -40,7 +49,12 @@ def reproduce(
     from wirelab.study import reproduction
 
     made = reproduction.reproduce(
-        study, folder, scale=scale, progress=OnConsole(err), retry_failed=directory.retry_failed
+        study,
+        folder,
+        scale=scale,
+        progress=OnConsole(err),
+        retry_failed=directory.retry_failed,
+        postgres=postgres,
     )
     return reproduced.show(made, as_json=as_json, verbose=verbose)
 

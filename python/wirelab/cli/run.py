@@ -13,11 +13,13 @@ from wirelab.cli.options import (
     DIRECTORY,
     OPTIONS,
     PATH,
+    POSTGRES_HELP,
     VERBOSE,
     DirectoryOptions,
     GroupedCommand,
     option,
     option_group,
+    postgres_url,
 )
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
@@ -37,6 +39,13 @@ class RunOptions:
         "--test-findings",
         is_flag=True,
         help="Then test what its packets show, as `dissect --test` does, with its exit code.",
+    )
+    postgres: str = option(
+        "--postgres",
+        metavar="URL",
+        callback=postgres_url,
+        default="",
+        help=f"{POSTGRES_HELP} For store=postgres.",
     )
 
 
@@ -118,13 +127,19 @@ def _run(file: Path, directory: DirectoryOptions, options: RunOptions, *, as_jso
         progress=progress,
         unverified=options.unverified,
         retry_failed=directory.retry_failed,
+        postgres=options.postgres,
     )
     tested = EXIT_OK
     if test_findings:
         from wirelab.run import adaptive as intervention
 
         try:
-            made = intervention.intervene(folder, progress=progress, unverified=options.unverified)
+            made = intervention.intervene(
+                folder,
+                progress=progress,
+                unverified=options.unverified,
+                postgres=options.postgres,
+            )
             tested = EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]
         except UsageError as error:  # what was measured is shown too
             progress.note(f"nothing was tested: {error.message}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.options import POSTGRES
 from wirelab.errors import UsageError
 
 
@@ -18,14 +19,20 @@ from wirelab.errors import UsageError
 )
 @click.option("--contract", metavar="NAME", help="Only this contract.")
 @click.option("--deep", is_flag=True, help="Also what takes long: limits of a million things.")
+@POSTGRES
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @exit_with_code
 def verify(
-    references: tuple[str, ...], all_of_them: bool, contract: str | None, deep: bool, as_json: bool
+    references: tuple[str, ...],
+    all_of_them: bool,
+    contract: str | None,
+    deep: bool,
+    postgres: str,
+    as_json: bool,
 ) -> int:
     """Compare services with the canonical model: do they all do the same?"""
     if bool(references) == all_of_them:
         raise UsageError("name services, or --all", "for example `wirelab verify rest@go`")
     from wirelab.cli.output import verify as verified
 
-    return verified.run(references, contract, deep=deep, as_json=as_json)
+    return verified.run(references, contract, deep=deep, postgres=postgres, as_json=as_json)

@@ -149,8 +149,10 @@ def drive_stack(
     interruption: Interruption,
     on_progress: OnProgress,
     faults: Json | None = None,
+    postgres: str = "",
 ) -> Json:
-    """Starts a service of the lab and drives it. Raises as :func:`drive_server` does."""
+    """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
+    already runs. Raises as :func:`drive_server` does."""
     stack = _amounted(stack, call, amount)
     message = call.request
     refusal = operations.refusal(message.name, stack.axes)
@@ -173,7 +175,7 @@ def drive_stack(
         collector=program.manifest.collector,
         faults=faults or {},
     )
-    with Scratch() as scratch, Stores(interruption) as stores:
+    with Scratch() as scratch, Stores(interruption, postgres) as stores:
         listen = ListenSpec.of(stack, scratch)
         try:
             with (

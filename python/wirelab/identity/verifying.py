@@ -57,7 +57,11 @@ def _named(reference: str, contract: str | None, catalogue: manifests.Catalogue)
 class Verifier:
     """Examines services, and keeps the proofs of those that passed."""
 
-    def __init__(self, programs: Programs, interruption: Interruption) -> None:
+    def __init__(
+        self, programs: Programs, interruption: Interruption, *, postgres: str = ""
+    ) -> None:
+        """``postgres`` is the URL of a server that already runs, for ``store=postgres``."""
+        self._postgres = postgres
         self._programs = programs
         self._interruption = interruption
         self.proofs = Proofs(binary_digest(engine_binary.find()))
@@ -77,6 +81,7 @@ class Verifier:
             interruption=self._interruption,
             engine_sha256=self.proofs.engine_sha256,
             deep=deep,
+            url=self._postgres,
         )
         verdict = judge(examination, self._gaps)
         if verdict.passed:
@@ -98,11 +103,12 @@ def verify(
     chosen_points: Iterable[Point],
     *,
     deep: bool = False,
+    postgres: str = "",
     on_verdict: Callable[[Verdict], None] = lambda _: None,
 ) -> Iterator[Verdict]:
     """Examines every point. Raises :class:`BuildError`, :class:`Interrupted`."""
     with Interruption() as interruption:
-        verifier = Verifier(Programs(manifests.load()), interruption)
+        verifier = Verifier(Programs(manifests.load()), interruption, postgres=postgres)
         for stack, contract in chosen_points:
             interruption.check()
             verdict = verifier.verify(stack, contract, deep=deep)
@@ -157,11 +163,16 @@ class Admission:
     """The proofs of one run, each looked for or made once."""
 
     def __init__(
-        self, programs: Programs, interruption: Interruption, *, unverified: bool = False
+        self,
+        programs: Programs,
+        interruption: Interruption,
+        *,
+        unverified: bool = False,
+        postgres: str = "",
     ) -> None:
         """With ``unverified`` a service without a proof is measured all the same, and its
         trials are marked."""
-        self._verifier = Verifier(programs, interruption)
+        self._verifier = Verifier(programs, interruption, postgres=postgres)
         self._unverified = unverified
         self._known: dict[tuple[Stack, str], Json | Verdict] = {}
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from wirelab.errors import ExperimentError, Interrupted, LabError, ToolMissing
+from wirelab.errors import ExperimentError, Interrupted, LabError, ToolMissing, UsageError
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
 from wirelab.experiment.matrix import PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
 from wirelab.identity import Admission
 from wirelab.process import engine_binary, open_files
-from wirelab.process.databases import Stores
+from wirelab.process.databases import MAX_CONNECTIONS, Stores
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs
@@ -27,6 +27,7 @@ from wirelab.run.journal import Journal
 from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import ENGINE
+from wirelab.stack.link_names import LOOPBACK
 from wirelab.trial.record import Trial
 from wirelab.trial.runner import Lab, TrialRunner, try_out
 
@@ -58,6 +59,8 @@ def run(
     catalogue = manifests.load()
     planned = planning.schedule(experiment, catalogue)
     _accept_files(planned)
+    if postgres:
+        _accept_postgres(planned)
     for choice in experiment.placement:
         placement.choose(choice)
     with (
@@ -67,7 +70,7 @@ def run(
         Stores(stop, postgres) as stores,
     ):
         programs = Programs(catalogue)
-        admission = Admission(programs, stop, unverified=unverified)
+        admission = Admission(programs, stop, unverified=unverified, postgres=postgres)
         lab = Lab(
             experiment,
             programs,
@@ -101,6 +104,22 @@ def _accept_files(planned: Schedule) -> None:
             problems[f"{cell.stack}, {load['kind']} {word}={concurrency}: {refused}"] = wanted
     if problems:
         raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
+
+
+def _accept_postgres(planned: Schedule) -> None:
+    """Raises :class:`UsageError` where a server that the lab does not start cannot be used."""
+    problems = {}
+    for trial in planned.trials:
+        cell = trial.cell
+        if cell.stack.axes["store"] != "postgres":
+            continue
+        if cell.link != LOOPBACK:
+            problems[f"{cell.stack}, link {cell.link}"] = "its network namespace has no route"
+        elif cell.stack.axes["max_connections"] != str(MAX_CONNECTIONS):
+            problems[str(cell.stack)] = "max_connections is set when the lab starts the server"
+    if problems:
+        lines = [f"{where}: {why}" for where, why in problems.items()]
+        raise UsageError("\n".join(["--postgres:", *lines]), "leave --postgres out")
 
 
 def _done(journalled: Journal, retry_failed: bool) -> set[str]:

@@ -92,11 +92,13 @@ def reproduce(
     progress: Progress | None = None,
     where: Path | None = None,
     retry_failed: bool = False,
+    postgres: str = "",
 ) -> Reproduction:
     """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
     that it holds as failed, and judges all of it.
 
-    ``scale`` is the share of the published calls; the study's default when None. Raises
+    ``scale`` is the share of the published calls; the study's default when None. ``postgres`` is
+    the URL of a server that already runs. Raises
     :class:`UsageError` for a name that is no study or a scale that is no share, and what
     :func:`wirelab.run.runner.run` raises.
     """
@@ -110,7 +112,14 @@ def reproduce(
     for number, (part, text) in enumerate(parts.items(), 1):
         heard.note(f"part {number} of {len(parts)}: {part}")
         experiment = experiment_file.parse(text, str(found.part(part)))
-        running.run(experiment, out / part, source=text, progress=heard, retry_failed=retry_failed)
+        running.run(
+            experiment,
+            out / part,
+            source=text,
+            progress=heard,
+            retry_failed=retry_failed,
+            postgres=postgres,
+        )
     return read(out, where)
 
 

@@ -15,11 +15,20 @@ SECTIONS = ("operations", "errors", "limits", "vectors", "money", "concurrency")
 STYLES = {"pass": "green", "gap": "yellow", "FAIL": "red", "none": "dim"}
 
 
-def run(references: Sequence[str], contract: str | None, *, deep: bool, as_json: bool) -> int:
+def run(
+    references: Sequence[str],
+    contract: str | None,
+    *,
+    deep: bool,
+    postgres: str = "",
+    as_json: bool,
+) -> int:
     """Examines the services, all where none is named; returns the exit code. Raises
     :class:`WirelabError`."""
     chosen = identity.chosen(references, contract)
-    verdicts = list(identity.verify(chosen, deep=deep, on_verdict=_told))
+    verdicts = list(
+        identity.verify(chosen, deep=deep, postgres=postgres, on_verdict=_show_progress)
+    )
     if as_json:
         print(json.dumps([_json(verdict) for verdict in verdicts], indent=1))
     else:
@@ -27,7 +36,7 @@ def run(references: Sequence[str], contract: str | None, *, deep: bool, as_json:
     return EXIT_OK if all(verdict.passed for verdict in verdicts) else EXIT_FAILED
 
 
-def _told(verdict: Verdict) -> None:
+def _show_progress(verdict: Verdict) -> None:
     """One line as each service is done, for people who wait."""
     examination = verdict.examination
     word = "passes" if verdict.passed else "FAILS"

@@ -29,10 +29,10 @@ from wirelab.trial.record import Point, Trial
 _ABOUT_COSTS = (
     "Core-seconds of the processes of caller (without what it spent spinning) and service, and "
     "gigabytes that the caller's sockets sent and received, within the window and over the "
-    "calls that ended in it; connections opened over the calls of the whole run, warm-up "
-    "included. Each figure has its 95 % interval, unless the first four "
-    "digits do not show it. On loopback the kernel's work for the "
-    "receiver may be charged to the sender."
+    "calls that ended in it; connections opened, and core-seconds of a database, over the "
+    "calls of the whole run, warm-up included. The database is no part of the service. Each figure "
+    "has its 95 % interval, unless the first four digits do not show it. On loopback the kernel's "
+    "work for the receiver may be charged to the sender."
 )
 _MILLION = 1e6
 _GB = 1e9
@@ -44,10 +44,20 @@ def _connections(trial: Trial) -> float | None:
     return float(opened) / calls if opened and calls else None
 
 
+def _database_cpu(trial: Trial) -> float | None:
+    """CPU seconds of a database that the lab started, over the calls of the whole run."""
+    used, calls = trial.store.get("cpu_user_s"), trial.result.get("calls_whole_run")
+    if used is None or not calls:
+        return None
+    return (float(used) + float(trial.store["cpu_system_s"])) / int(calls)
+
+
 CONNECTIONS = Figure("connections", "connections opened per call", "", "lower", of=_connections)
+DATABASE_CPU = Figure("database_cpu", "database CPU per call", "s", "lower", of=_database_cpu)
 _HEADS = {
     CLIENT_CPU: ("caller, core-s", _MILLION),
     SERVICE_CPU: ("service, core-s", _MILLION),
+    DATABASE_CPU: ("database, core-s", _MILLION),
     BYTES_SENT: ("sent, GB", _MILLION / _GB),
     BYTES_RECEIVED: ("received, GB", _MILLION / _GB),
     CONNECTIONS: ("thousands of connections", _MILLION / 1e3),
@@ -58,13 +68,16 @@ _HEADS = {
 def costs_section(source: Source) -> Section:
     """One table per message; none where no trial measured any of it."""
     groups: dict[str, list[list[str]]] = {}
+    heads = {of: head for of, head in _HEADS.items() if of is not DATABASE_CPU}
+    if any(cell.interval(DATABASE_CPU) for cell in source.cells):
+        heads = _HEADS
     for cell in source.cells:
-        shown = [_over_limits(cell.interval(of), factor) for of, (_, factor) in _HEADS.items()]
+        shown = [_over_limits(cell.interval(of), factor) for of, (_, factor) in heads.items()]
         if any(text != NONE for text in shown):
             name = source.names.stacks[cell.point.stack]
             row = [name, source.names.load(cell.point), *shown]
             groups.setdefault(label.message(cell.point), []).append(row)
-    columns = ["stack", "load", *(head for head, _ in _HEADS.values())]
+    columns = ["stack", "load", *(head for head, _ in heads.values())]
     numeric = range(2, len(columns))
     tables = [Table(columns, rows, message, numeric) for message, rows in groups.items()]
     return Section("Cost per million calls", (_ABOUT_COSTS,) if tables else (), tables)

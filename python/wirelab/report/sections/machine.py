@@ -12,7 +12,7 @@ from wirelab.process import libraries
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
-from wirelab.trial.record import Trial
+from wirelab.trial.record import Json, Trial
 
 _ABOUT_NOISE = (
     "Involuntary context switches: how often the kernel took a core from a process that would "
@@ -77,6 +77,7 @@ def machine_section(source: Source) -> Section:
         _flat_table(manifest.get("machine") or {}, "Machine"),
         _flat_table(manifest.get("versions") or {}, "Versions"),
         _service_table(source),
+        _database_table(source),
         _flat_table(_identity(source), "Identity"),
     ]
     return Section("Machine and versions", tables=[table for table in shown if table.rows])
@@ -141,3 +142,32 @@ def _service_table(source: Source) -> Table:
         rows.setdefault(json.dumps(row), row)
     columns = ["stack", "language", "runtime", "libraries", "set", "SHA-256"]
     return Table(columns, [rows[key] for key in sorted(rows)], "Services")
+
+
+def _database_table(source: Source) -> Table:
+    """The databases of the services, one row per kind, apart from the services themselves."""
+    groups: dict[tuple[str, ...], list[Json]] = {}
+    for trial in source.trials:
+        if store := trial.store:
+            pool = "driver's default" if store.get("pool") is None else str(store["pool"])
+            kind = (
+                source.names.stacks[trial.point.stack],
+                str(store["kind"]),
+                store.get("version") or NONE,
+                pool,
+            )
+            groups.setdefault(kind, []).append(store)
+    rows = [[*kind, *_used(groups[kind])] for kind in sorted(groups)]
+    columns = ["stack", "database", "version", "pool", "CPU, s", "memory, MB", "connections"]
+    return Table(columns, rows, "Databases; figures least and most over the trials", (4, 5, 6))
+
+
+def _used(stores: list[Json]) -> tuple[str, str, str]:
+    """CPU while calls were made, memory and connections at their end; dashes where the lab did
+    not start the database, or where it is part of the service's process."""
+    own = [store for store in stores if "cpu_user_s" in store]
+    return (
+        _range(store["cpu_user_s"] + store["cpu_system_s"] for store in own),
+        _range(store["memory_bytes"] / 1e6 for store in own),
+        _range(store["connections"] for store in own),
+    )

@@ -51,6 +51,7 @@ def intervene(
     out: Path | None = None,
     progress: Progress | None = None,
     unverified: bool = False,
+    postgres: str = "",
 ) -> Intervention:
     """Tests what was found in the packets of a run; goes on where an earlier test stopped.
 
@@ -73,6 +74,7 @@ def intervene(
         source=source,
         progress=progress,
         unverified=unverified,
+        postgres=postgres,
     )
     outcome = read(target)
     assert outcome is not None  # its manifest was written by running.run
