@@ -20,11 +20,15 @@ type Contract struct {
 	Operations []Operation
 	// Money is the sum of all balances now; nil where there is none.
 	Money func() int64
-	// StoreConnections are those of the database's pool in use and idle now; nil
-	// without a database.
-	StoreConnections func() (inUse, idle int)
-	// Close closes the store; nil where there is nothing to close.
-	Close func() error
+	// Database is where it keeps rows; nil without one.
+	Database Database
+}
+
+// Database is a pool of connections.
+type Database interface {
+	// Connections are those in use and idle now.
+	Connections() (inUse, idle int)
+	Close() error
 }
 
 // Namespace is that of the contract's elements in XML.

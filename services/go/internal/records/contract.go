@@ -59,29 +59,22 @@ type Store interface {
 	// find returns nil where the group is unknown.
 	find(group int32) (*pb.Team, error)
 	count() (int64, error)
-	// connections are those in use and idle now; ok is false without a database.
-	connections() (inUse, idle int, ok bool)
-	close() error
 }
 
 // New is the contract on a store.
-func New(store Store) *contract.Contract {
-	s := service{store}
+func New(tables Store) *contract.Contract {
+	s := service{tables}
 	of := &contract.Contract{
 		Name:    "records",
 		Service: "Records",
-		Close:   store.close,
 		Operations: []contract.Operation{
 			contract.Unary("Allocate", s.allocate),
 			contract.Unary("FindAllocation", s.find),
 			contract.Unary("CountAllocations", s.count),
 		},
 	}
-	if _, _, ok := store.connections(); ok {
-		of.StoreConnections = func() (inUse, idle int) {
-			inUse, idle, _ = store.connections()
-			return inUse, idle
-		}
+	if opened, ok := tables.(*database); ok {
+		of.Database = opened.Database
 	}
 	return of
 }

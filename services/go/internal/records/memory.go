@@ -58,7 +58,3 @@ func (m *memory) count() (int64, error) {
 	defer m.lock.RUnlock()
 	return allocationRows + m.inserted, nil
 }
-
-func (*memory) connections() (inUse, idle int, ok bool) { return 0, 0, false }
-
-func (*memory) close() error { return nil }

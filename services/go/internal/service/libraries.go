@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"wirelab/services/go/internal/codec"
-	"wirelab/services/go/internal/records"
+	"wirelab/services/go/internal/store"
 )
 
 // Library is one row of the ready line's `libraries`.
@@ -65,9 +65,9 @@ func codecLibraries(stack Stack) []string {
 	return row.Libraries
 }
 
-// requestPath is what serves a stack, in the order of the roles; the versions
-// are left out.
-func requestPath(stack Stack, store string) (rows []Library) {
+// requestPath is what serves a stack on a kind of store, in the order of the roles;
+// the versions are left out.
+func requestPath(stack Stack, kind string) (rows []Library) {
 	for _, part := range []struct {
 		role  string
 		names []string
@@ -76,7 +76,7 @@ func requestPath(stack Stack, store string) (rows []Library) {
 		{roleCodec, codecLibraries(stack)},
 		{roleCompression, compressions[stack.Compression]},
 		{roleTLS, securities[stack.Security]},
-		{roleStore, records.Libraries(store)},
+		{roleStore, store.Libraries(kind)},
 	} {
 		for _, name := range part.names {
 			rows = append(rows, Library{Role: part.role, Name: name})

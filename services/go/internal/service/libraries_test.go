@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"wirelab/services/go/internal/codec"
-	"wirelab/services/go/internal/records"
+	"wirelab/services/go/internal/store"
 )
 
 // tables are all packages that the ready line can name.
@@ -21,7 +21,7 @@ func tables() (names []string) {
 		names = append(names, row.Libraries...)
 	}
 	for _, kind := range []string{"sqlite", "postgres"} {
-		names = append(names, records.Libraries(kind)...)
+		names = append(names, store.Libraries(kind)...)
 	}
 	return names
 }

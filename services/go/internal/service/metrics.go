@@ -55,8 +55,8 @@ func (c callsCollector) Collect(into chan<- prometheus.Metric) {
 	if c.contract.Money != nil {
 		into <- prometheus.MustNewConstMetric(moneyDesc, prometheus.GaugeValue, float64(c.contract.Money()))
 	}
-	if c.contract.StoreConnections != nil {
-		inUse, idle := c.contract.StoreConnections()
+	if c.contract.Database != nil {
+		inUse, idle := c.contract.Database.Connections()
 		into <- prometheus.MustNewConstMetric(storeDesc, prometheus.GaugeValue, float64(inUse), "in_use")
 		into <- prometheus.MustNewConstMetric(storeDesc, prometheus.GaugeValue, float64(idle), "idle")
 	}

@@ -22,6 +22,7 @@ import (
 	"wirelab/services/go/internal/charging"
 	"wirelab/services/go/internal/contract"
 	"wirelab/services/go/internal/records"
+	"wirelab/services/go/internal/store"
 	"wirelab/services/go/internal/transfer"
 )
 
@@ -89,10 +90,10 @@ func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if of.Close != nil {
+	if of.Database != nil {
 		defer func() {
-			if err := of.Close(); err != nil {
-				log.Printf("closing the store: %v", err)
+			if err := of.Database.Close(); err != nil {
+				log.Printf("closing the database: %v", err)
 			}
 		}()
 	}
@@ -147,13 +148,21 @@ func newRecords(of Store) (*contract.Contract, error) {
 	if of.Kind == "memory" {
 		return records.New(records.NewMemory()), nil
 	}
-	store, err := records.OpenDatabase(records.Settings{Kind: of.Kind, URL: of.URL, Pool: of.Pool,
-		Timeout: time.Duration(*of.TimeoutMs) * time.Millisecond})
+	tables, err := records.OpenDatabase(databaseSettings(of))
 	if err != nil {
-		return nil, &Refusal{"store.url", "the database " + of.Kind + " cannot be used: " + err.Error(),
-			"start the database, or correct store.url"}
+		return nil, databaseRefusal(of, err)
 	}
-	return records.New(store), nil
+	return records.New(tables), nil
+}
+
+func databaseSettings(of Store) store.Settings {
+	return store.Settings{Kind: of.Kind, URL: of.URL, Pool: of.Pool,
+		Timeout: time.Duration(*of.TimeoutMs) * time.Millisecond}
+}
+
+func databaseRefusal(of Store, err error) error {
+	return &Refusal{"store.url", "the database " + of.Kind + " cannot be used: " + err.Error(),
+		"start the database, or correct store.url"}
 }
 
 func newServer(config *Config, of *contract.Contract, calls *Calls, security *security) server {

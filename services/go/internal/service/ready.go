@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"runtime"
+
+	"wirelab/services/go/internal/store"
 )
 
 // Defaults of the libraries for the HTTP/2 window that a server offers.
@@ -47,7 +49,7 @@ type Set struct {
 	TLSVersion        string `json:"tls_version,omitempty"`
 	TLSCipher         string `json:"tls_cipher,omitempty"`
 	DelayUs           int64  `json:"delay_us,omitempty"`
-	// StorePool is absent where database/sql sets no bound.
+	// StorePool is absent without a database.
 	StorePool int `json:"store_pool,omitempty"`
 }
 
@@ -86,8 +88,11 @@ func newSet(config *Config, socket *socketState, security *security) Set {
 	if config.Faults.DelayUs != nil {
 		set.DelayUs = *config.Faults.DelayUs
 	}
-	if config.Store.Kind != "memory" && config.Store.Pool != nil {
-		set.StorePool = *config.Store.Pool
+	if config.Store.Kind != "memory" {
+		set.StorePool = store.DefaultPool()
+		if config.Store.Pool != nil {
+			set.StorePool = *config.Store.Pool
+		}
 	}
 	return set
 }
