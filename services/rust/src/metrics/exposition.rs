@@ -1,24 +1,30 @@
-//! The metrics page: Prometheus text on a port of its own.
+//! The metrics page: the Prometheus text format, version 0.0.4, on a port of its own.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, NoLabelSet, prometheus_text,
+};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use wirelab_contract::Contract;
 use wirelab_contract::complain;
 
 use super::own_process;
-use crate::metrics::{labelled, sample};
 use crate::service::state::ServiceState;
 
 /// Pause after an accept that failed.
@@ -26,7 +32,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves the page for ever.
 pub(crate) async fn serve(listener: TcpListener, state: Arc<ServiceState>) {
-    let router = Router::new().route("/metrics", get(page)).with_state(state);
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(Arc::clone(&state.metrics)));
+    registry.register_collector(Box::new(Environment(state)));
+    let router = Router::new()
+        .route("/metrics", get(page))
+        .with_state(Arc::new(registry));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -37,71 +48,168 @@ pub(crate) async fn serve(listener: TcpListener, state: Arc<ServiceState>) {
     }
 }
 
-async fn page(State(state): State<Arc<ServiceState>>) -> impl IntoResponse {
+async fn page(State(registry): State<Arc<Registry>>) -> Response {
     let mut page = String::new();
-    state.metrics.write(&mut page);
-    if state.contract == Contract::Charging {
-        sample(
-            &mut page,
-            "wirelab_money_total",
-            "gauge",
-            state.model.money(),
-        );
+    // Not OpenMetrics: the lab's parser and its services in other languages share version 0.0.4.
+    match prometheus_text::encode(&mut page, &registry) {
+        Ok(()) => (
+            [(header::CONTENT_TYPE, prometheus_text::CONTENT_TYPE)],
+            page,
+        )
+            .into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
-    if let Some(database) = &state.database {
-        let usage = database.usage();
-        let counts = [usage.in_use, usage.idle];
-        let name = "wirelab_store_connections";
-        labelled(
-            &mut page,
-            name,
-            "gauge",
-            "state",
-            &["in_use", "idle"],
-            &counts,
-        );
-    }
-    let runtime = Handle::current().metrics();
-    sample(&mut page, "tokio_workers", "gauge", runtime.num_workers());
-    sample(
-        &mut page,
-        "tokio_tasks_alive",
-        "gauge",
-        runtime.num_alive_tasks(),
-    );
-    if let Err(error) = write_process(&mut page) {
-        complain!("wirelab: cannot read about the own process: {error}");
-    }
-    (
-        [(
-            header::CONTENT_TYPE,
-            "text/plain; version=0.0.4; charset=utf-8",
-        )],
-        page,
-    )
 }
 
-fn write_process(page: &mut String) -> io::Result<()> {
-    let process = own_process::read()?;
-    sample(
-        page,
-        "process_cpu_seconds_total",
-        "counter",
-        process.cpu.as_secs_f64(),
-    );
-    sample(
-        page,
-        "process_resident_memory_bytes",
-        "gauge",
-        process.resident_bytes,
-    );
-    sample(
-        page,
-        "process_resident_memory_max_bytes",
-        "gauge",
-        process.resident_max_bytes,
-    );
-    sample(page, "process_threads", "gauge", process.threads);
-    sample(page, "process_open_fds", "gauge", process.descriptors);
-    Ok(())
+/// What surrounds the calls: the store, the runtime and the process.
+#[derive(Debug)]
+struct Environment(Arc<ServiceState>);
+
+impl Collector for Environment {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let Environment(state) = self;
+        let mut series = Series(encoder);
+        if state.contract == Contract::Charging {
+            // A gauge in spite of `_total`: a debit makes it smaller.
+            let help = "Sum of the balances of all accounts";
+            series.gauge("wirelab_money_total", help, state.model.money())?;
+        }
+        if let Some(database) = &state.database {
+            let usage = database.usage();
+            let connections = [("in_use", usage.in_use), ("idle", usage.idle)];
+            let (name, help) = ("wirelab_store_connections", "Connections of the pool");
+            series.gauges(name, help, "state", connections)?;
+        }
+        let runtime = Handle::current().metrics();
+        let workers = runtime.num_workers() as u64;
+        series.gauge("tokio_workers", "Worker threads of the runtime", workers)?;
+        let tasks = runtime.num_alive_tasks() as u64;
+        series.gauge("tokio_tasks_alive", "Tasks that have not ended", tasks)?;
+        // The page stays useful without these, so a failure is logged and no error.
+        match own_process::read() {
+            Ok(process) => series.process(&process),
+            Err(error) => {
+                log_unreadable(&error);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn log_unreadable(error: &io::Error) {
+    complain!("wirelab: cannot read about the own process: {error}");
+}
+
+/// Writes metrics whose values are read at the time of the scrape.
+pub(crate) struct Series<'a>(pub(crate) DescriptorEncoder<'a>);
+
+impl Series<'_> {
+    /// A counter; the format appends `_total` to `name`.
+    pub(crate) fn counter(
+        &mut self,
+        name: &str,
+        help: &str,
+        value: impl EncodeCounterValue,
+    ) -> fmt::Result {
+        let kind = MetricType::Counter;
+        let mut metric = self.0.encode_descriptor(name, help, None, kind)?;
+        metric.encode_counter::<NoLabelSet, _, u64>(&value, None)
+    }
+
+    /// A counter for each value of a label; the format appends `_total` to `name`.
+    pub(crate) fn counters<'v>(
+        &mut self,
+        name: &str,
+        help: &str,
+        label: &str,
+        rows: impl IntoIterator<Item = (&'v str, u64)>,
+    ) -> fmt::Result {
+        let kind = MetricType::Counter;
+        let mut family = self.0.encode_descriptor(name, help, None, kind)?;
+        for (value, count) in rows {
+            let labels = [(label, value)];
+            let mut metric = family.encode_family(&labels)?;
+            metric.encode_counter::<NoLabelSet, _, u64>(&count, None)?;
+        }
+        Ok(())
+    }
+
+    /// A gauge.
+    pub(crate) fn gauge(
+        &mut self,
+        name: &str,
+        help: &str,
+        value: impl EncodeGaugeValue,
+    ) -> fmt::Result {
+        let kind = MetricType::Gauge;
+        let mut metric = self.0.encode_descriptor(name, help, None, kind)?;
+        metric.encode_gauge(&value)
+    }
+
+    fn gauges<const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        label: &str,
+        rows: [(&str, u64); N],
+    ) -> fmt::Result {
+        let kind = MetricType::Gauge;
+        let mut family = self.0.encode_descriptor(name, help, None, kind)?;
+        for (value, count) in rows {
+            let labels = [(label, value)];
+            family.encode_family(&labels)?.encode_gauge(&count)?;
+        }
+        Ok(())
+    }
+
+    /// The series of a summary: quantiles, sum and count.
+    ///
+    /// prometheus-client has no summaries, so that the three are untyped.
+    pub(crate) fn summary(
+        &mut self,
+        name: &str,
+        help: &str,
+        quantiles: impl IntoIterator<Item = (&'static str, f64)>,
+        (sum, count): (f64, u64),
+    ) -> fmt::Result {
+        let kind = MetricType::Unknown;
+        let mut family = self.0.encode_descriptor(name, help, None, kind)?;
+        for (quantile, value) in quantiles {
+            let labels = [("quantile", quantile)];
+            family.encode_family(&labels)?.encode_gauge(&value)?;
+        }
+        let of_sum = format!("{name}_sum");
+        let mut metric = self.0.encode_descriptor(&of_sum, help, None, kind)?;
+        metric.encode_gauge(&sum)?;
+        let of_count = format!("{name}_count");
+        let mut metric = self.0.encode_descriptor(&of_count, help, None, kind)?;
+        metric.encode_gauge(&count)
+    }
+
+    /// The names of Prometheus's own client libraries.
+    fn process(&mut self, process: &own_process::ProcessUsage) -> fmt::Result {
+        let seconds = process.cpu.as_secs_f64();
+        self.counter("process_cpu_seconds", "CPU time of all threads", seconds)?;
+        for (name, help, value) in [
+            (
+                "process_resident_memory_bytes",
+                "Resident memory",
+                process.resident_bytes,
+            ),
+            (
+                "process_resident_memory_max_bytes",
+                "The most resident memory so far",
+                process.resident_max_bytes,
+            ),
+            ("process_threads", "Threads", process.threads),
+            (
+                "process_open_fds",
+                "Open file descriptors",
+                process.descriptors as u64,
+            ),
+        ] {
+            self.gauge(name, help, value)?;
+        }
+        Ok(())
+    }
 }

@@ -1,16 +1,19 @@
-//! What a service counts about its own calls, and the page that tells it.
+//! What a service counts about its own calls, and the page that exposes it.
 
 pub(crate) mod exposition;
 mod own_process;
 
-use std::fmt::Write;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
 use wirelab_contract::{Contract, Operation};
 
 use crate::faults::FaultAction;
+use exposition::Series;
 
 /// Counters of one service process.
 #[derive(Debug)]
@@ -130,106 +133,81 @@ impl Metrics {
         self.epoch.elapsed().as_nanos() as i128
     }
 
-    /// Appends the counters as Prometheus text.
-    pub(crate) fn write(&self, page: &mut String) {
-        self.write_calls(page);
-        self.write_delays(page);
-    }
-
-    fn write_calls(&self, page: &mut String) {
+    fn encode_calls(&self, series: &mut Series<'_>) -> fmt::Result {
         let now = self.now_ns();
         let book = self.book();
         let seconds = (book.balance_ns + i128::from(book.in_flight) * now) as f64 / 1e9;
-        for (name, counts) in [
-            ("wirelab_calls_total", &book.calls),
-            ("wirelab_errors_total", &book.errors),
-        ] {
-            let own = Operation::all_of(self.contract);
-            let (names, counts): (Vec<_>, Vec<_>) = own
+        let by_operation = |counts: &[u64; Operation::ALL.len()]| -> Vec<(&str, u64)> {
+            Operation::all_of(self.contract)
                 .map(|operation| (operation.name(), counts[operation as usize]))
-                .unzip();
-            labelled(page, name, "counter", "operation", &names, &counts);
-        }
-        labelled(
-            page,
-            "wirelab_faults_total",
-            "counter",
-            "fault",
-            &FaultAction::NAMES,
-            &book.faults,
-        );
-        sample(page, "wirelab_calls_in_flight", "gauge", book.in_flight);
-        sample(page, "wirelab_call_seconds_total", "counter", seconds);
-        sample(
-            page,
-            "wirelab_connections_total",
-            "counter",
-            book.connections,
-        );
-        sample(
-            page,
-            "wirelab_accept_errors_total",
-            "counter",
-            book.accept_errors,
-        );
+                .collect()
+        };
+        let calls = "Calls that reached the service's own code";
+        series.counters(
+            "wirelab_calls",
+            calls,
+            "operation",
+            by_operation(&book.calls),
+        )?;
+        let errors = "Calls answered with an application error";
+        series.counters(
+            "wirelab_errors",
+            errors,
+            "operation",
+            by_operation(&book.errors),
+        )?;
+        let faults = FaultAction::NAMES.into_iter().zip(book.faults);
+        series.counters("wirelab_faults", "Faults injected", "fault", faults)?;
+        let in_flight = "Calls that have not ended";
+        series.gauge("wirelab_calls_in_flight", in_flight, book.in_flight)?;
+        series.counter("wirelab_call_seconds", "Time spent in calls", seconds)?;
+        let accepted = "Connections accepted";
+        series.counter("wirelab_connections", accepted, book.connections)?;
+        let failed = "Connections that could not be accepted";
+        series.counter("wirelab_accept_errors", failed, book.accept_errors)
     }
 
-    fn write_delays(&self, page: &mut String) {
+    fn encode_delays(&self, series: &mut Series<'_>) -> fmt::Result {
         let delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = "wirelab_delay_seconds";
-        kind(page, name, "summary");
-        for quantile in [0.5, 0.9, 0.99, 1.0] {
-            let seconds = delays.value_at_quantile(quantile) as f64 / 1e9;
-            line(
-                page,
-                format_args!("{name}{{quantile=\"{quantile}\"}} {seconds}"),
-            );
-        }
+        let quantiles = [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99), ("1", 1.0)]
+            .map(|(label, quantile)| (label, delays.value_at_quantile(quantile) as f64 / 1e9));
         let sum = delays.mean() * delays.len() as f64 / 1e9;
-        line(
-            page,
-            format_args!("{name}_sum {sum}\n{name}_count {}", delays.len()),
-        );
+        series.summary(
+            "wirelab_delay_seconds",
+            "Injected delays as they were",
+            quantiles,
+            (sum, delays.len()),
+        )
     }
 }
 
-/// Appends one line; writing to a string cannot fail.
-fn line(page: &mut String, text: std::fmt::Arguments<'_>) {
-    writeln!(page, "{text}").expect("a string takes every line");
-}
-
-fn kind(page: &mut String, name: &str, kind: &str) {
-    line(page, format_args!("# TYPE {name} {kind}"));
-}
-
-/// Appends a metric that has one value.
-pub(crate) fn sample(page: &mut String, name: &str, of: &str, value: impl std::fmt::Display) {
-    kind(page, name, of);
-    line(page, format_args!("{name} {value}"));
-}
-
-/// Appends a metric that has one value for each value of a label.
-pub(crate) fn labelled(
-    page: &mut String,
-    name: &str,
-    of: &str,
-    label: &str,
-    values: &[&str],
-    counts: &[u64],
-) {
-    kind(page, name, of);
-    for (value, count) in values.iter().zip(counts) {
-        line(page, format_args!("{name}{{{label}=\"{value}\"}} {count}"));
+impl Collector for Metrics {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut series = Series(encoder);
+        self.encode_calls(&mut series)?;
+        self.encode_delays(&mut series)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use prometheus_client::encoding::prometheus_text;
+    use prometheus_client::registry::Registry;
+
     use super::*;
 
-    fn value(metrics: &Metrics, name: &str) -> f64 {
+    fn page(metrics: &Arc<Metrics>) -> String {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(Arc::clone(metrics)));
         let mut page = String::new();
-        metrics.write(&mut page);
+        prometheus_text::encode(&mut page, &registry).unwrap();
+        page
+    }
+
+    fn value(metrics: &Arc<Metrics>, name: &str) -> f64 {
+        let page = page(metrics);
         let line = page
             .lines()
             .find(|line| line.starts_with(name))
@@ -239,7 +217,7 @@ mod tests {
 
     #[test]
     fn nothing_counts_before_the_service_is_open() {
-        let metrics = Metrics::new(Contract::Transfer);
+        let metrics = Arc::new(Metrics::new(Contract::Transfer));
         metrics.connection();
         assert_eq!(metrics.begin(Operation::Hello), None);
         metrics.open();
@@ -254,7 +232,7 @@ mod tests {
 
     #[test]
     fn time_spent_grows_while_calls_are_in_flight_and_stays_after() {
-        let metrics = Metrics::new(Contract::Transfer);
+        let metrics = Arc::new(Metrics::new(Contract::Transfer));
         metrics.open();
         metrics.begin(Operation::Hello);
         metrics.begin(Operation::Hello);
@@ -270,13 +248,35 @@ mod tests {
     }
 
     #[test]
-    fn delays_are_told_as_they_were() {
-        let metrics = Metrics::new(Contract::Transfer);
+    fn delays_are_reported_as_measured() {
+        let metrics = Arc::new(Metrics::new(Contract::Transfer));
         for us in [100, 200, 300] {
             metrics.delay(Duration::from_micros(us));
         }
         let median = value(&metrics, "wirelab_delay_seconds{quantile=\"0.5\"}");
         assert!((median / 200e-6 - 1.0).abs() < 1e-3);
         assert_eq!(value(&metrics, "wirelab_delay_seconds_count"), 3.0);
+    }
+
+    #[test]
+    fn the_page_is_prometheus_text_with_the_names_of_the_documentation() {
+        let page = page(&Arc::new(Metrics::new(Contract::Charging)));
+        for line in [
+            "# TYPE wirelab_calls_total counter",
+            "wirelab_calls_total{operation=\"Credit\"} 0",
+            "wirelab_errors_total{operation=\"ConfirmAction\"} 0",
+            "wirelab_faults_total{fault=\"freeze\"} 0",
+            "# TYPE wirelab_calls_in_flight gauge",
+            "wirelab_calls_in_flight 0",
+            "wirelab_connections_total 0",
+            "wirelab_accept_errors_total 0",
+            "wirelab_delay_seconds_count 0",
+        ] {
+            assert!(page.lines().any(|own| own == line), "{line} in {page}");
+        }
+        assert!(page.contains("wirelab_call_seconds_total 0"));
+        assert!(page.contains("wirelab_delay_seconds{quantile=\"1\"} 0"));
+        // The end mark of OpenMetrics, which version 0.0.4 does not have.
+        assert!(!page.contains("# EOF"));
     }
 }
