@@ -24,6 +24,8 @@ const PREFIX_BYTES: usize = HEADER_BYTES + 4;
 /// Bodies of replies are CDR in [`crate::Head::byte_order`].
 #[derive(Debug)]
 pub struct Giop {
+    // Bytes go in and out by `receive` and `pump`; no socket, clock or thread is known
+    // here, so that every error can be tested byte by byte.
     options: Options,
     heads: HeaderCache,
     send_queue: SendQueue<Vec<u8>>,
@@ -31,6 +33,8 @@ pub struct Giop {
     pending: VecDeque<Pending>,
     /// Numbers of calls given up whose replies may still come.
     cancelled: VecDeque<u32>,
+    // Starts at 0 on every connection: request ids belong to a connection, not to a
+    // client.
     next_id: u32,
     stage: Stage,
     used: bool,
@@ -59,6 +63,7 @@ enum Stage {
     Content { id: u32, last: bool, left: usize },
 }
 
+// A constant instead of `Default`: the enum's other variant has no neutral value.
 const PREFIX: Stage = Stage::Prefix {
     bytes: [0; PREFIX_BYTES],
     filled: 0,
@@ -102,6 +107,8 @@ impl Giop {
                 }
             };
             rest = &rest[used..];
+            // Outside of the match, because a message without content has no byte that
+            // would enter it.
             if let Stage::Content { id, last, left: 0 } = self.stage {
                 self.stage = PREFIX;
                 self.message_end(id, last, replies)?;
@@ -162,10 +169,14 @@ impl Giop {
                 self.abandon(&Failure::Unprocessed, replies);
                 Ok(())
             }
+            // MessageError names no request (section 9.4.8 has no body), so that it
+            // concerns all of them.
             Kind::MessageError => Err(ProtocolError {
                 rule: "what we send is GIOP that the peer understands",
                 found: "MessageError from the peer".to_owned(),
             }),
+            // Requests from the server would need bidirectional GIOP (section 9.8),
+            // which was not negotiated.
             kind => Err(ProtocolError {
                 rule: "a server sends replies to requests (CORBA 3.3-2, 9.4.1)",
                 found: format!("{kind:?}"),
@@ -189,6 +200,8 @@ impl Giop {
         let is_fragment = header.kind == Kind::Fragment;
         let mut pending = self.pending.iter_mut();
         match pending.find(|pending| pending.id == id) {
+            // A reply may overtake others: order is by request id alone (section
+            // 9.4.3). A linear search is enough, since `in_flight` is small.
             Some(pending) => match &mut pending.reply {
                 Some(reply) if is_fragment => reply.fragment(header),
                 None if !is_fragment && !self.send_queue.is_unstarted(pending.call) => {
@@ -229,6 +242,8 @@ impl Giop {
         last: bool,
         replies: &mut impl Replies,
     ) -> Result<(), ProtocolError> {
+        // The id of a cancelled call becomes free only with the last fragment of its
+        // reply; until then fragments must still be recognised.
         let Some(place) = self.pending.iter().position(|pending| pending.id == id) else {
             if last {
                 self.cancelled.retain(|cancelled| *cancelled != id);
@@ -243,6 +258,8 @@ impl Giop {
         };
         let call = self.pending[place].call;
         self.pending.remove(place);
+        // The server may answer before the whole request has been sent, e.g. with a
+        // system exception.
         self.send_queue.cancel(call);
         match ended {
             Ok(end) => replies.end(call, end),
@@ -256,6 +273,7 @@ impl Giop {
     fn abandon(&mut self, failure: &Failure, replies: &mut impl Replies) {
         self.send_queue.clear();
         self.closing = true;
+        // In the order of the requests, so that reports of failures are reproducible.
         for pending in self.pending.drain(..) {
             let failure = match (failure, pending.reply) {
                 // A reply that has begun proves that the request was processed.
@@ -309,6 +327,7 @@ impl Session for Giop {
         let id = self.next_id;
         // Ids must differ only among the requests in flight (CORBA 3.3-2, 9.4.2.1).
         self.next_id = self.next_id.wrapping_add(1);
+        // The body is shared, not copied: one prepared request is sent many times.
         let head = self.heads.of(request, &self.options, id);
         let body = Arc::clone(&request.body);
         self.send_queue.push(Some(call), head, body);
@@ -365,9 +384,13 @@ impl Session for Giop {
             }
             return true;
         }
+        // A started request is sent to its end first, and the CancelRequest follows it;
+        // a request cut off would leave the server inside of its content.
         self.send_queue
             .push(None, cancel(self.options.byte_order, id), Arc::from([]));
         self.cancelled.push_back(id);
+        // A server may ignore CancelRequest (section 9.4.4). The bound keeps one that
+        // never answers from growing this list for ever.
         !self.options.close && self.cancelled.len() <= CANCELLED_MAX
     }
 }

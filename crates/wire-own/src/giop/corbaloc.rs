@@ -3,6 +3,7 @@
 const SCHEME: &str = "corbaloc:";
 
 /// The port where none is given.
+// Registered with IANA as `corbaloc`; an IOR, in contrast, always names its port.
 const PORT_DEFAULT: u16 = 2809;
 
 /// Addresses that one text may name.
@@ -49,6 +50,7 @@ pub(super) struct Address {
 }
 
 pub(super) fn has_scheme(text: &str) -> bool {
+    // URI schemes are compared without regard to case (RFC 3986 section 3.1).
     text.get(..SCHEME.len())
         .is_some_and(|head| head.eq_ignore_ascii_case(SCHEME))
 }
@@ -120,6 +122,8 @@ fn unescape(key: &str) -> Option<Vec<u8>> {
     let mut unescaped = Vec::with_capacity(key.len());
     while let Some(byte) = bytes.next() {
         unescaped.push(if byte == b'%' {
+            // RFC 2396 section 2.4.1, to which section 7.6.10.1 refers. A key is
+            // octets, not text: escapes need not form UTF-8.
             let mut digit = || char::from(bytes.next()?).to_digit(16);
             (digit()? << 4 | digit()?) as u8
         } else {

@@ -8,6 +8,7 @@ use crate::ProtocolError;
 use crate::cdr::{Break, ByteOrder};
 
 /// Messages of one connection that may wait for fragments at a time.
+// Each new message is compared with all open ones, so that the bound also limits time.
 const OPEN_MAX: usize = 64;
 
 /// Room made for a message before its bytes are there.
@@ -123,6 +124,9 @@ impl Deframer {
         header: &MessageHeader,
         bytes: Vec<u8>,
     ) -> Result<Option<Content>, ProtocolError> {
+        // Fragments of several messages may alternate in GIOP 1.2, where each repeats
+        // its request id; in 1.1 they have none, so that one message at a time can come
+        // in fragments (section 9.4.9).
         if header.kind == Kind::Fragment {
             return self.append(header, &bytes);
         }

@@ -78,6 +78,8 @@ impl SystemException {
     pub fn named(name: &str) -> SystemException {
         SystemException {
             id: format!("IDL:omg.org/CORBA/{name}:1.0"),
+            // OMG's minor codes have its vendor id 0x4f4d0 in the upper 20 bits; 0
+            // means "not given".
             minor: 0,
             completed: Completed::No,
         }
@@ -116,8 +118,11 @@ impl SystemException {
     /// When it is not an exception.
     pub fn parse(order: ByteOrder, body: &[u8]) -> Result<SystemException, Error> {
         let mut reader = Reader::new(order, body, 0);
+        // The body begins at alignment 0: `Reader::new` above counts from its first
+        // byte.
         let id = reader.string()?.to_owned();
         let minor = reader.ulong()?;
+        // `COMPLETED_YES` is 0 and `COMPLETED_NO` is 1: the reverse of a boolean.
         let completed = match reader.ulong()? {
             0 => Completed::Yes,
             1 => Completed::No,

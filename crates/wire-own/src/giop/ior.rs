@@ -15,6 +15,7 @@ const TAG_CODE_SETS: u32 = 1;
 const TAGGED_BYTES_MIN: usize = 8;
 
 /// Hexadecimal digits that a reference may have.
+// Two digits per byte: a reference of 64 KiB, as much as a reply may forward to.
 const DIGITS_MAX: usize = 128 << 10;
 
 /// A reference to an object.
@@ -90,6 +91,8 @@ impl Component {
     pub fn code_sets() -> Component {
         let mut data = Vec::new();
         let mut writer = Writer::new(ByteOrder::Big, &mut data, 0);
+        // An encapsulation begins with the octet of its byte order (section 9.3.3),
+        // whatever the order of the message around it.
         writer.octet(ByteOrder::Big.flag());
         for code_set in [CODE_SET_UTF8, CODE_SET_UTF16] {
             writer.ulong(code_set);
@@ -109,6 +112,8 @@ impl IiopProfile {
     /// When the component is malformed.
     pub fn native_code_sets(&self) -> Result<Option<(u32, u32)>, Error> {
         let mut components = self.components.iter();
+        // Without the component the server takes ISO 8859-1 for `char` and no `wchar`
+        // at all (section 7.10.2.4).
         let Some(component) = components.find(|component| component.tag == TAG_CODE_SETS) else {
             return Ok(None);
         };
@@ -131,6 +136,8 @@ impl IiopProfile {
             components: Vec::new(),
         };
         // IIOP 1.0 profiles end behind the object key (section 9.7.2).
+        // A profile of a later minor version may have more behind the components; it is
+        // ignored, so that newer servers stay reachable (section 9.7.2).
         if version >= (1, 1) {
             for _ in 0..reader.length(TAGGED_BYTES_MIN)? {
                 profile.components.push(Component {
@@ -169,6 +176,8 @@ impl Ior {
         Ior {
             type_id: type_id.to_owned(),
             profiles: vec![Profile::Iiop(IiopProfile {
+                // The highest version of the server, not the one of the message:
+                // clients choose one up to it.
                 version: (1, 2),
                 host: host.to_owned(),
                 port,
@@ -211,10 +220,13 @@ impl Ior {
                 host: address.host,
                 port: address.port,
                 object_key: object_key.clone(),
+                // A `corbaloc:` carries no components (section 7.6.10.1), so that the
+                // server's code sets stay unknown.
                 components: Vec::new(),
             })
         });
         Ior {
+            // An empty repository id is legal and means "not known" (section 7.6.2).
             type_id: String::new(),
             profiles: profiles.collect(),
         }

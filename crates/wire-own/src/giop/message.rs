@@ -15,6 +15,7 @@ pub const MESSAGE_BYTES_MAX: usize = (64 << 20) + (4 << 20);
 /// Fragments that one message may come in.
 pub(super) const FRAGMENTS_MAX: u32 = 1 << 20;
 
+// Octets, not a number: the same in both byte orders (section 9.4.1).
 const MAGIC: &[u8; 4] = b"GIOP";
 
 /// Flag bit: more fragments follow (1.1 and later).
@@ -72,6 +73,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    // In the order of table 9.2, so that a message type is the index.
     const ALL: [Kind; 8] = [
         Kind::Request,
         Kind::Reply,
@@ -86,6 +88,9 @@ impl Kind {
     /// Whether more fragments may follow a message of this kind.
     fn may_be_fragmented(self, version: Version) -> bool {
         match self {
+            // GIOP 1.0 has no fragments; 1.1 has them for Request and Reply, 1.2 also
+            // for the locate messages (section 9.4.9). CancelRequest is short enough
+            // without.
             Kind::Request | Kind::Reply | Kind::Fragment => version >= Version::V11,
             Kind::LocateRequest | Kind::LocateReply => version >= Version::V12,
             Kind::CancelRequest | Kind::CloseConnection | Kind::MessageError => false,
@@ -138,6 +143,8 @@ impl MessageHeader {
         let order = ByteOrder::from_flag(flags);
         let header = MessageHeader {
             version,
+            // The byte order flag is read before `size`, because it also governs that
+            // number.
             order,
             more: flags & MORE != 0,
             kind,
@@ -246,9 +253,13 @@ pub fn fragment(message: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
         return whole;
     }
     // Request and Reply of GIOP 1.2 begin with the request id.
+    // No panic: a message longer than `bytes_max`, at least 24, has more than these 16
+    // bytes.
     let (id, _) = content.split_at(4);
     let (first, rest) = message.split_at(bytes_max);
     let mut messages = vec![first.to_vec()];
+    // Header and request id take 16 bytes, a multiple of 8: content keeps the alignment
+    // modulo 8 that it had in the whole message.
     for piece in rest.chunks(bytes_max - FRAGMENT_HEAD_BYTES) {
         messages.push([&[0; HEADER_BYTES], id, piece].concat());
     }

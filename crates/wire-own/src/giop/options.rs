@@ -23,6 +23,8 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             object_key: Vec::new(),
+            // The native order of x86-64 and AArch64: in GIOP the sender chooses and
+            // the receiver converts, so that such peers have nothing to swap.
             byte_order: ByteOrder::Little,
             in_flight: 1,
             split_writes: false,
@@ -49,6 +51,8 @@ pub enum OptionsError {
 }
 
 /// Longer keys are refused.
+// Not a limit of GIOP. Keys of common ORBs have less than 200 bytes; the bound leaves
+// the header within the message size that `check_request` calculates with.
 pub(super) const KEY_BYTES_MAX: usize = 16 << 10;
 
 /// Longer operation names are refused.
@@ -96,6 +100,8 @@ pub fn check_request(request: &Request) -> Result<(), RequestError> {
 
 /// An IDL identifier, or the name of an attribute's accessor (`_get_size`).
 fn is_operation(name: &str) -> bool {
+    // CORBA 3.3 part 1, section 7.2.3. An escaped identifier goes on the wire without
+    // its underscore; a leading one here belongs to `_get_size`, `_is_a` and the like.
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let first = name.bytes().next();
     first.is_some_and(|byte| !byte.is_ascii_digit())

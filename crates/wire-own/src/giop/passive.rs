@@ -41,6 +41,8 @@ pub fn request(version: Version, order: ByteOrder, content: &[u8]) -> Result<Req
         order,
         kind: Kind::Request,
         bytes: content.to_vec(),
+        // A capture may hold the first fragment alone; headers are short enough to lie
+        // in it.
         breaks: Vec::new(),
     };
     match content.head(&mut None)? {
@@ -64,6 +66,8 @@ pub fn reply(version: Version, order: ByteOrder, content: &[u8]) -> Result<Reply
     let reader = &mut reader;
     let (id, status) = if version == Version::V12 {
         let head = (reader.ulong()?, reader.ulong()?);
+        // 1.2 has id, status, contexts; 1.0 and 1.1 have contexts, id, status (section
+        // 9.4.3.1).
         service_contexts::read(reader)?;
         // Aligned only where there is a body (section 9.4.3.2).
         reader.align(8);

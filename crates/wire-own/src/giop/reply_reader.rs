@@ -9,6 +9,8 @@ use crate::cdr::{ByteOrder, Error, Reader};
 use crate::session::{CallId, End, Failure, Head, Replies};
 
 /// Bytes of an object reference that a reply may send us to.
+// Bytes. It bounds the memory that a hostile server can claim: only these bodies are
+// kept here, all others are handed on chunk by chunk.
 const FORWARD_BYTES_MAX: usize = 64 << 10;
 
 /// What has come of one reply.
@@ -53,6 +55,8 @@ impl ReplyReader {
     pub(super) fn fragment(&mut self, header: &MessageHeader) -> Result<(), ProtocolError> {
         let refuse = |rule, found| Err(ProtocolError { rule, found });
         self.fragments += 1;
+        // No overflow: every header's size is at most `MESSAGE_BYTES_MAX`, and the sum
+        // is checked below before the next one is added.
         self.bytes += header.size as usize;
         if !self.more {
             return refuse(
@@ -89,6 +93,9 @@ impl ReplyReader {
             let (used, status) = head.take(chunk)?;
             chunk = &chunk[used..];
             let Some(status) = status else { return Ok(()) };
+            // GIOP 1.2 aligns a body to 8 from the beginning of the message (section
+            // 9.4.3.2). The body is handed on from there, so that its own first byte
+            // has alignment 0.
             let padding = head.padding();
             self.begin_body(call, status, padding, chunk.len() + left, replies);
         }
@@ -114,6 +121,8 @@ impl ReplyReader {
         replies: &mut impl Replies,
     ) {
         let code = match status {
+            // The codes of HTTP that mean the same, so that reports of all protocols
+            // share their columns: 500 an application error, 503 the server itself.
             ReplyStatus::NoException => 200,
             ReplyStatus::UserException => 500,
             ReplyStatus::SystemException => 503,
@@ -132,6 +141,9 @@ impl ReplyReader {
         self.part = Part::Body { padding };
         let head = Head {
             status: code,
+            // With fragments to come the length is unknown, like in HTTP's chunked
+            // coding. `padding` exceeds `rest` only in a reply without a body, which
+            // need not be padded.
             content_length: (!self.more).then_some(rest.saturating_sub(padding) as u64),
             byte_order: Some(self.order),
             ..Head::default()
@@ -145,6 +157,8 @@ impl ReplyReader {
             return Ok(None);
         }
         match &self.part {
+            // A reply without a result still carries status and context count; shorter
+            // ones are broken.
             Part::Head(_) => Err(ProtocolError {
                 rule: "a Reply contains its header (CORBA 3.3-2, 9.4.3.1)",
                 found: format!("{} bytes", self.bytes),
@@ -183,10 +197,13 @@ fn keep(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), ProtocolError> {
 
 /// The outcome of a reply without a result.
 fn failure_of(order: ByteOrder, status: ReplyStatus, body: &[u8]) -> Result<Failure, Error> {
+    // Alignment 0: the padding before the body has been passed over.
     let mut reader = Reader::new(order, body, 0);
     if status == ReplyStatus::NeedsAddressingMode {
         return reader.ushort().map(Failure::AddressingMode);
     }
+    // As text, because the owner of the connection compares and logs it, and may
+    // resolve another host; a session opens no connection itself.
     let ior = Ior::read(&mut reader)?.to_text()?;
     Ok(Failure::Forwarded {
         ior: ior.into(),
@@ -206,6 +223,7 @@ pub(super) struct ReplyHead {
     pair: [u8; PAIR_BYTES],
     filled: usize,
     /// Bytes to pass over: a context's data and what aligns the next.
+    // 64 bits: a context's length, up to 2^32 - 1, and its padding together.
     skip: u64,
     /// Bytes of the message so far, that is, the alignment.
     position: u64,
@@ -271,6 +289,9 @@ impl ReplyHead {
     }
 
     fn parse_pair(&mut self) -> Result<(), ProtocolError> {
+        // The status is followed by the number of contexts; each context begins with
+        // its number and length. Both are pairs of `unsigned long`, so that one buffer
+        // serves for both.
         let [first, second] = self.numbers();
         if self.status.is_some() {
             self.contexts_left -= 1;

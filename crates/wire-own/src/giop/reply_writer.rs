@@ -25,6 +25,7 @@ pub enum ReplyStatus {
 }
 
 impl ReplyStatus {
+    // In the order of `ReplyStatusType_1_2`; older versions have the first four only.
     const ALL: [ReplyStatus; 6] = [
         ReplyStatus::NoException,
         ReplyStatus::UserException,
@@ -131,6 +132,8 @@ impl ReplyTo {
         write_message(out, self.version, self.order, Kind::LocateReply, |out| {
             let mut writer = Writer::new(self.order, out, 12);
             writer.ulong(self.id);
+            // `UNKNOWN_OBJECT` is 0 and `OBJECT_HERE` is 1, as in
+            // `LocateStatusType_1_2`.
             writer.ulong(status as u32);
             Ok(())
         })
@@ -170,6 +173,7 @@ pub fn close_connection(out: &mut Vec<u8>, version: Version) {
 }
 
 fn empty(out: &mut Vec<u8>, version: Version, kind: Kind) {
+    // Any byte order will do: the size, 0, reads the same in both.
     write_message(out, version, ByteOrder::Big, kind, |_| Ok(()))
         .expect("a header alone is a message");
 }

@@ -7,6 +7,7 @@ use crate::cdr::{ByteOrder, Error, Writer};
 use crate::session::Request;
 
 /// Different requests whose headers are remembered.
+// A run repeats one or a few requests; the bound keeps the linear search short.
 const CACHED_HEADERS_MAX: usize = 16;
 
 /// `response_flags`: the reply comes from the object itself (`SYNC_WITH_TARGET`).
@@ -19,6 +20,8 @@ const KEY_ADDR: i16 = 0;
 #[derive(Debug, Default)]
 pub(super) struct HeaderCache {
     code_sets_sent: bool,
+    // By `Request::id`; the request id in the copy is 0 and is overwritten for each
+    // call.
     known: Vec<(u32, Box<[u8]>)>,
 }
 
@@ -47,6 +50,8 @@ impl HeaderCache {
             ByteOrder::Big => id.to_be_bytes(),
             ByteOrder::Little => id.to_le_bytes(),
         };
+        // The request id is the first field of a GIOP 1.2 request; in 1.0 it follows
+        // the contexts.
         head[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&number);
         head
     }
@@ -60,6 +65,8 @@ fn write_head(request: &Request, options: &Options, code_sets: Option<CodeSets>)
         write_fields(request, options, code_sets, out)
     })
     .expect("checked names have a form in CDR");
+    // The body is sent from its own buffer behind this header, so that the length must
+    // include it.
     let size = head.len() - HEADER_BYTES + request.body.len();
     let header = MessageHeader {
         version: Version::V12,
@@ -83,6 +90,8 @@ fn write_fields(
     writer.octet(WITH_TARGET);
     // Three reserved octets follow response_flags (section 9.4.2.1).
     writer.raw(&[0; 3]);
+    // `AddressingDisposition` is a `short`, so that it aligns to 2: it follows the
+    // octets directly.
     writer.short(KEY_ADDR);
     writer.octets(&options.object_key)?;
     writer.string(&request.path)?;

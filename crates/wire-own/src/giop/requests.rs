@@ -9,6 +9,8 @@ use super::service_contexts::{self, CodeSets};
 use crate::cdr::{self, Break, ByteOrder, Error, Reader};
 
 /// `response_flags` and `response_expected`: a reply is due.
+// Bit 0 of both: GIOP 1.0 and 1.1 have a boolean, 1.2 has flags, where 1 means the
+// server replies before the object is called and 3 after (section 9.4.2.1).
 const EXPECTED: u8 = 1;
 
 /// A message from a client.
@@ -87,6 +89,8 @@ impl Body {
     /// When they are not that message, or more than that message.
     pub fn read<M: DeserializeOwned>(&self) -> Result<M, Error> {
         let mut reader = reader(self.order, &self.content, &self.breaks);
+        // From the beginning of the content, because GIOP 1.0 and 1.1 align arguments
+        // by their place in the message, not by the first of them.
         reader.raw(self.at)?;
         cdr::from_reader(reader)
     }
@@ -117,12 +121,16 @@ impl Content {
     /// The parsed message. Kinds that only servers send were refused before.
     pub(super) fn parse(self) -> ClientMessage {
         // Kept outside of the result, so that an error can still be answered.
+        // The id lies behind the service contexts in GIOP 1.0 and 1.1, so that an error
+        // may come before it.
         let mut id = None;
         let parsed = match self.kind {
             Kind::CloseConnection => Ok(ClientMessage::CloseConnection),
             Kind::MessageError => Ok(ClientMessage::MessageError),
             Kind::CancelRequest => self.cancel(),
             Kind::LocateRequest => self.locate(&mut id),
+            // Requests; a Fragment has been joined to its message, Reply and
+            // LocateReply were refused.
             _ => self.head(&mut id),
         };
         match parsed {
@@ -237,6 +245,8 @@ fn target(reader: &mut Reader<'_>) -> Result<Vec<u8>, Error> {
         // KeyAddr, ProfileAddr and ReferenceAddr are 0, 1 and 2.
         0 => return Ok(reader.octets()?.to_owned()),
         1 => Ior::read_profile(reader)?,
+        // `IORAddressingInfo`: the index of the chosen profile, then the whole
+        // reference.
         2 => {
             let chosen = reader.ulong()? as usize;
             let mut ior = Ior::read(reader)?;

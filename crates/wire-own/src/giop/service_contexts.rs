@@ -1,4 +1,4 @@
-//! Service contexts (CORBA 3.3 part 2, section 9.7) and the one that matters
+//! Service contexts (CORBA 3.3 part 2, section 7.7) and the one that matters
 //! here: the code sets of a connection (section 7.10.2.6).
 
 use crate::cdr::{ByteOrder, Error, Reader, Writer};
@@ -67,7 +67,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Option<CodeSets>, Error> {
     for _ in 0..reader.length(CONTEXT_BYTES_MIN)? {
         let number = reader.ulong()?;
         let data = reader.octets()?;
-        // Unknown contexts are ignored, as section 9.7 allows.
+        // Unknown contexts are ignored, as section 7.7 allows.
         if number == CODE_SETS {
             code_sets = Some(CodeSets::parse(data)?);
         }

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_are_folded_away() {
+    fn zigzag_maps_small_magnitudes_to_small_numbers() {
         let values = [0, -1, 1, -2, i64::MAX, i64::MIN];
         assert_eq!(values.map(zigzag), [0, 1, 2, 3, u64::MAX - 1, u64::MAX]);
         assert_eq!(values.map(|value| unzigzag(zigzag(value))), values);
