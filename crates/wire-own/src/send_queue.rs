@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::session::CallId;
 
 /// Bytes that one pump appends at most, apart from the head it begins with.
+// Enough for one `send` to fill a socket's buffer, and small enough that a large body
+// is never copied as a whole.
 const PUMP_BYTES_MAX: usize = 256 << 10;
 
 /// Messages whose bytes have not all come out yet, in their order.
@@ -21,6 +23,8 @@ struct Outgoing<H> {
     /// None once no call waits for it to be sent.
     call: Option<CallId>,
     head: H,
+    // Shared with the request: sending the same one many times copies only into the
+    // socket's buffer.
     body: Arc<[u8]>,
     head_out: bool,
     body_out: usize,
@@ -58,6 +62,8 @@ impl<H: AsRef<[u8]>> SendQueue<H> {
 
     /// Whether a message of `call` waits of which no byte has come out.
     #[must_use]
+    // Protocols use it to refuse a reply that comes before a byte of its request was
+    // sent.
     pub fn is_unstarted(&self, call: CallId) -> bool {
         let mut unstarted = self.queue.iter().filter(|outgoing| !outgoing.head_out);
         unstarted.any(|outgoing| outgoing.call == Some(call))
@@ -106,6 +112,7 @@ impl<H: AsRef<[u8]>> SendQueue<H> {
 
     /// Appends the next send to `out`; true while more is ready.
     pub fn pump(&mut self, out: &mut Vec<u8>) -> bool {
+        // Several short messages share a send, as pipelining is meant to.
         let full = out.len() + PUMP_BYTES_MAX;
         while let Some(outgoing) = self.queue.front_mut() {
             if !outgoing.head_out {

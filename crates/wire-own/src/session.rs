@@ -13,6 +13,8 @@ use crate::cdr::ByteOrder;
 
 /// Names one call on one session; chosen by the user of the session and
 /// handed back in every event. Free for reuse once the call has ended.
+// Not the number on the wire: GIOP request ids and HTTP/2 stream ids are the session's
+// own.
 pub type CallId = u32;
 
 /// One request as any binding needs it, prepared once and sent many times.
@@ -69,6 +71,7 @@ impl ContentType {
     /// The type of that name, which must come without parameters.
     #[must_use]
     pub fn named(name: &[u8]) -> ContentType {
+        // Media types are compared without regard to case (RFC 9110 section 8.3.1).
         const OTHERS: [(&[u8], ContentType); 4] = [
             (b"application/grpc", ContentType::Grpc),
             (b"application/grpc+proto", ContentType::Grpc),
@@ -104,6 +107,8 @@ pub struct Head {
     /// `USER_EXCEPTION`, 503 for `SYSTEM_EXCEPTION`.
     pub status: u16,
     /// `content-length`, where given.
+    // As announced by the peer; the bytes of `body` may differ where an encoding
+    // applies.
     pub content_length: Option<u64>,
     /// `content-encoding` (HTTP) or `grpc-encoding` (gRPC).
     pub encoding: Encoding,
@@ -130,6 +135,9 @@ pub enum Failure {
     Reset(u32),
     /// The peer went away and reported that it did not process this call.
     #[error("not processed by a peer that went away")]
+    // The one failure after which a request may be repeated even if it is not
+    // idempotent: HTTP/2 GOAWAY (RFC 9113 section 8.7) and GIOP CloseConnection (CORBA
+    // 3.3-2, 9.4.7).
     Unprocessed,
     /// The connection ended in the middle of the reply.
     #[error("connection closed in mid-reply")]
@@ -170,8 +178,11 @@ pub struct ProtocolError {
 ///
 /// For one call: `first`, `head`, any number of `body`, then `end`; or
 /// `failed` at any point, after which nothing more comes for that call.
+// Callbacks instead of returned events: a chunk is a slice of the receive buffer, and
+// is not copied unless the receiver keeps it.
 pub trait Replies {
     /// The first byte of the reply has been seen.
+    // Separate from `head`, because time to first byte is measured by it.
     fn first(&mut self, call: CallId);
     /// Status and fields are complete (informational 1xx are passed over).
     fn head(&mut self, call: CallId, head: &Head);
@@ -190,6 +201,8 @@ pub trait Session {
     fn capacity(&self) -> usize;
 
     /// True when the connection must be closed once the calls in flight ended.
+    // Not the same as `capacity() == 0`, which is also true while calls are merely in
+    // flight.
     fn finished(&self) -> bool;
 
     /// Starts a call; its bytes come out of [`Session::pump`].

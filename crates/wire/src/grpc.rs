@@ -28,6 +28,7 @@ pub enum Piece<'a> {
 /// No input makes it panic; it holds no more than a prefix.
 #[derive(Debug, Clone)]
 pub struct Deframer {
+    // Bytes. Libraries of gRPC have such a limit too, 4 MiB by default.
     message_max: u32,
     prefix: [u8; PREFIX_LEN],
     /// Bytes of the prefix that have come; [`PREFIX_LEN`] within a message.

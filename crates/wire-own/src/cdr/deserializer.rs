@@ -45,6 +45,8 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         deserialize_u32: ulong => visit_u32, deserialize_i64: long_long => visit_i64,
         deserialize_u64: ulong_long => visit_u64, deserialize_f32: float => visit_f32,
         deserialize_f64: double => visit_f64,
+        // Borrowed: texts and bytes stay where they lie, and the message's own type
+        // decides whether it copies them.
         deserialize_str: string => visit_borrowed_str,
         deserialize_string: string => visit_borrowed_str,
         deserialize_bytes: octets => visit_borrowed_bytes,
@@ -52,6 +54,8 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
     }
 
     unsupported! {
+        // CDR carries no types (section 9.3), so that nothing can be read, or passed
+        // over, without knowing what it is.
         deserialize_any: "a value of unknown type", deserialize_i8: "i8",
         deserialize_char: "char", deserialize_map: "a map",
         deserialize_identifier: "a name", deserialize_ignored_any: "a value of unknown type"
@@ -98,6 +102,8 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
         })
     }
 
+    // Tuples and structs have no count on the wire: both ends know it (section
+    // 9.3.2.2).
     fn deserialize_tuple<V: Visitor<'de>>(
         self,
         left: usize,
@@ -130,6 +136,9 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, 'de> {
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
+        // An IDL enum is an `unsigned long` (section 9.3.2.6). The contracts' messages
+        // hold theirs as i32, four octets as well, so that they come by
+        // `deserialize_i32`.
         _: &'static [&'static str],
         _: V,
     ) -> Result<V::Value, Error> {

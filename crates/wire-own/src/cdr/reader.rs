@@ -21,6 +21,8 @@ pub struct Reader<'a> {
     at: usize,
     /// What to add to a place in `input` to get its alignment.
     shift: usize,
+    // Empty for all but fragmented messages of GIOP 1.1, so that the check in `align`
+    // costs one comparison.
     breaks: &'a [Break],
 }
 
@@ -34,6 +36,8 @@ macro_rules! numbers {
         #[inline]
         pub fn $name(&mut self) -> Result<$type, Error> {
             self.align(size_of::<$type>());
+            // By array, not by cast: the slice may begin at any address, and its
+            // alignment in CDR says nothing about memory.
             let bytes = self.array()?;
             Ok(match self.order {
                 ByteOrder::Big => <$type>::from_be_bytes(bytes),
@@ -70,6 +74,8 @@ impl<'a> Reader<'a> {
     /// When it is empty.
     pub fn encapsulation(input: &'a [u8]) -> Result<Reader<'a>, Error> {
         let mut reader = Reader::new(ByteOrder::Big, input, 0);
+        // Bit 0 alone: 0 is big-endian, 1 little-endian (section 9.3.3). One octet has
+        // no byte order, so that any may stand before it is known.
         reader.order = ByteOrder::from_flag(reader.octet()?);
         Ok(reader)
     }
@@ -111,6 +117,7 @@ impl<'a> Reader<'a> {
     fn pad(&mut self, size: usize) {
         // Sizes are powers of two, so that the mask is the remainder.
         let padding = self.at.wrapping_add(self.shift).wrapping_neg() & (size - 1);
+        // Clamped: at the end of input padding is no error, only a value behind it is.
         let padded = (self.at + padding).min(self.input.len());
         // Padding does not reach over a break.
         self.at = match self.breaks.first() {
@@ -122,7 +129,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let bytes = self.raw(N)?;
-        Ok(bytes.try_into().expect("as many bytes as asked for"))
+        Ok(bytes.try_into().expect("the number of bytes asked for"))
     }
 
     numbers! {
@@ -152,6 +159,7 @@ impl<'a> Reader<'a> {
     /// When the bytes end, or it is neither 0 nor 1.
     #[inline]
     pub fn boolean(&mut self) -> Result<bool, Error> {
+        // The place of the value itself; `octet` moves on.
         let at = self.at;
         match self.octet()? {
             0 => Ok(false),
@@ -199,6 +207,8 @@ impl<'a> Reader<'a> {
         let bytes = self.octets()?;
         let at = self.at - bytes.len() - 4;
         let fault = |fault| Error::String { at, fault };
+        // Some old ORBs send an empty string as length 0. Section 9.3.2.7 counts the
+        // NUL, so that the least length is 1.
         let (last, text) = bytes.split_last().ok_or(fault(StringFault::NoRoom))?;
         if *last != 0 {
             return Err(fault(StringFault::NoNul));
@@ -207,6 +217,8 @@ impl<'a> Reader<'a> {
         if memchr::memchr(0, text).is_some() {
             return Err(fault(StringFault::InnerNul));
         }
+        // UTF-8 because both ends announce it in the code set context (section
+        // 7.10.2.5).
         std::str::from_utf8(text).map_err(|_| fault(StringFault::Utf8))
     }
 

@@ -47,9 +47,12 @@ impl<'w, 'a> ser::Serializer for Serializer<'w, 'a> {
     }
 
     fn serialize_bool(self, value: bool) -> Result<(), Error> {
+        // `boolean` is one octet, 1 or 0 (section 9.3.1.5).
         self.serialize_u8(value.into())
     }
 
+    // IDL has no signed octet before version 4, and `char` is subject to code set
+    // conversion.
     fn serialize_i8(self, _: i8) -> Result<(), Error> {
         Err(Error::Unsupported("i8"))
     }
@@ -66,6 +69,8 @@ impl<'w, 'a> ser::Serializer for Serializer<'w, 'a> {
         self.writer.octets(bytes)
     }
 
+    // IDL has no optional fields; contracts/README.md writes them as a sequence of none
+    // or one.
     fn serialize_none(self) -> Result<(), Error> {
         self.serialize_u32(0)
     }
@@ -112,6 +117,8 @@ impl<'w, 'a> ser::Serializer for Serializer<'w, 'a> {
     }
 
     fn serialize_seq(self, count: Option<usize>) -> Result<Items<'w, 'a>, Error> {
+        // The count comes first (section 9.3.2.5). It could be patched in afterwards,
+        // but no message of the contracts needs that.
         let count = count.ok_or(Error::Unsupported("a sequence of unknown length"))?;
         self.writer.length(count)?;
         Ok(Items(self.writer))
@@ -153,6 +160,8 @@ impl<'w, 'a> ser::Serializer for Serializer<'w, 'a> {
         Err(Error::Unsupported("a union"))
     }
 
+    // Types that have a text and a binary form, such as bytes, then take the binary
+    // one.
     fn is_human_readable(&self) -> bool {
         false
     }

@@ -32,6 +32,8 @@ impl<'a> Writer<'a> {
     /// encapsulation came before.
     pub fn new(order: ByteOrder, out: &'a mut Vec<u8>, start_alignment: usize) -> Writer<'a> {
         // Only the sum modulo 8 matters, so that wrapping does no harm.
+        // A buffer may hold earlier messages, so that alignment is relative to where
+        // this one begins.
         let shift = start_alignment.wrapping_sub(out.len());
         Writer { order, out, shift }
     }
@@ -92,6 +94,7 @@ impl<'a> Writer<'a> {
         if memchr::memchr(0, text.as_bytes()).is_some() {
             return Err(Error::Unsupported("a string with NUL within"));
         }
+        // The length counts the NUL (section 9.3.2.7).
         self.length(text.len() + 1)?;
         self.raw(text.as_bytes());
         self.octet(0);

@@ -7,8 +7,8 @@
 //! replies pass through it where they lie, fragmented or not. A server finds
 //! its requests with [`Deframer`] and answers with [`ReplyTo`].
 //!
-//! The client demands version 1.2 of replies, as the standard does of whoever
-//! answers a 1.2 request; in older ones a body would begin anywhere.
+//! The client demands version 1.2 of replies, as the standard demands of the
+//! answer to a 1.2 request; in older ones a body would begin anywhere.
 
 mod client;
 mod corbaloc;

@@ -1,6 +1,8 @@
 //! The characters of XML 1.0: which may occur at all, and which in names.
 
 /// Bytes of a name, its prefix included.
+// XML itself has no limit. This one lets `token_xml` store lengths in 16 bits, and
+// keeps the memory of its caches small.
 pub const NAME_BYTES_MAX: usize = 256;
 
 /// The first character that XML 1.0 does not allow, with its offset.
@@ -9,6 +11,8 @@ pub fn find_illegal(text: &str) -> Option<(usize, u32)> {
         return None;
     }
     let mut characters = text.char_indices();
+    // The slow search runs only for texts that hold a suspect byte; U+FEFF, for
+    // instance, begins with EF as well and is legal.
     let (at, found) = characters.find(|(_, c)| !is_legal(*c))?;
     Some((at, found as u32))
 }
@@ -44,6 +48,8 @@ fn is_suspect(byte: u8) -> bool {
 /// XML 1.0 section 2.2, production 2. A `char` is never a surrogate.
 pub fn is_legal(c: char) -> bool {
     match c {
+        // The only three C0 controls. XML 1.1 would allow more as references, but SOAP
+        // is defined on 1.0 (SOAP 1.1 section 3).
         '\t' | '\n' | '\r' => true,
         '\u{FFFE}' | '\u{FFFF}' => false,
         other => other >= ' ',
@@ -104,6 +110,8 @@ pub fn split_name(name: &str) -> Option<(&str, &str)> {
                 colon = Some(at);
                 begins = true;
             }
+            // The whole name again, because a table by byte cannot classify characters
+            // of several bytes.
             Class::Wide => return split_wide_name(name),
             Class::Inner | Class::Colon | Class::Never => return None,
         }
@@ -153,6 +161,8 @@ pub fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
 }
 
+// A table instead of a match: names are scanned byte by byte, and one load per byte has
+// no branch to mispredict.
 const CLASSES: [Class; 256] = classes();
 
 const fn classes() -> [Class; 256] {
@@ -183,7 +193,9 @@ fn continues_ascii(byte: u8) -> bool {
 fn starts(c: char) -> bool {
     match c {
         c if c.is_ascii() => starts_ascii(c as u8),
+        // × and ÷, the two mathematical signs within Latin-1's letters.
         '\u{C0}'..='\u{2FF}' => !matches!(c, '\u{D7}' | '\u{F7}'),
+        // The Greek question mark, which normalization turns into a semicolon.
         '\u{370}'..='\u{1FFF}' => c != '\u{37E}',
         '\u{200C}'..='\u{200D}' | '\u{2070}'..='\u{218F}' | '\u{2C00}'..='\u{2FEF}' => true,
         '\u{3001}'..='\u{D7FF}' | '\u{F900}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFFD}' => true,

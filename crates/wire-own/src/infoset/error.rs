@@ -24,9 +24,13 @@ pub enum ErrorKind {
     Character(u32),
     /// A document type declaration, whatever it holds.
     #[error("document type declarations are refused")]
+    // SOAP forbids it (SOAP 1.1 section 3; SOAP 1.2 part 1, section 5), and without it
+    // there are no entities to expand, neither from files nor exponentially.
     DocumentType,
     /// The document ends in the middle.
     #[error("the document ends too early")]
+    // Separate from `Syntax`: a document that is cut off points to the transport, not
+    // to its writer.
     Truncated,
     /// Something behind the root element.
     #[error("nothing may follow the root element")]

@@ -11,6 +11,8 @@ use super::source::{Element, Source};
 use super::value;
 
 /// The namespace of `xsi:nil` and `xsi:type`.
+// XML Schema of 2001; toolkits before it wrote 1999 or 2000/10, which no service here
+// does.
 pub const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// The namespace of arrays' attributes, and the value of `encodingStyle`.
@@ -36,6 +38,8 @@ impl Shape {
     pub fn wraps_lists(self, level: usize) -> bool {
         match self {
             Shape::Literal => false,
+            // `level` counts the message itself, so that 1 means a field of the
+            // message.
             Shape::Rpc => level == 1,
             Shape::Encoded => true,
         }
@@ -61,6 +65,8 @@ where
         de: PhantomData,
     };
     let message = M::deserialize(Message(&mut reader));
+    // Where the reader stands now: the best place known for an error of serde's own,
+    // such as a missing field.
     let offset = reader.source.offset();
     message.map_err(|error: Box<Error>| error.at_offset(offset))
 }
@@ -91,6 +97,8 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
     #[inline(always)]
     fn child(&mut self) -> Result<Option<Element<'de>>, Box<Error>> {
         match self.lookahead {
+            // Mostly nothing has been read ahead; the other two cases are in a function
+            // of their own so that this one can be inlined.
             Lookahead::Nothing => Ok(self.source.child()?),
             _ => Ok(self.read_ahead()),
         }
@@ -120,6 +128,7 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
             self.matched = Some(element.namespace);
             return Ok(());
         }
+        // Clark notation, `{namespace}name`, as in every message about elements.
         let wanted = format!("{{{}}}{}", self.namespace, element.local);
         Err(element.unexpected(wanted).into())
     }
@@ -142,6 +151,8 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
         &mut self,
         element: Element<'de>,
     ) -> Result<(usize, Element<'de>), Box<Error>> {
+        // Bounded: `Source::follow` refuses an element that is being read already, so
+        // that a circle of references ends as an error.
         let mut hops = 0;
         let mut open = element;
         while let Some(target) = self.target(&open)? {
@@ -159,6 +170,8 @@ impl<'de, S: Source<'de>> Reader<'_, 'de, S> {
         let Some(href) = self.source.attribute("", "href")? else {
             return Ok(None);
         };
+        // SOAP 1.1 section 5.4.1: an accessor with `href` is empty. Reading the child
+        // also ends the element.
         if self.source.child()?.is_some() {
             return Err(Error::syntax(element.offset, "an href next to content").into());
         }
@@ -194,6 +207,7 @@ impl<'de, S: Source<'de>> Message<'_, '_, 'de, S> {
             reader: self.0,
             field: None,
         })?;
+        // Not reached after an error, which ends the whole reading.
         self.0.level -= 1;
         Ok(message)
     }
@@ -236,6 +250,9 @@ impl<'de, S: Source<'de>> de::MapAccess<'de> for Fields<'_, '_, 'de, S> {
             // XML Schema part 1, section 2.6.2: `xsi:nil` stands for an absent value.
             if !self.reader.is_nil(element)? {
                 let name = de::value::BorrowedStrDeserializer::new(element.local);
+                // The local name alone: whether the namespace is right is checked with
+                // the value, and only for fields that the message has. Others are
+                // ignored, as extensions.
                 return seed.deserialize(name).map(Some);
             }
             self.reader.source.skip()?;
@@ -287,6 +304,7 @@ impl<'de, S: Source<'de>> Value<'_, '_, 'de, S> {
         }
         let (hops, open) = reader.follow_references(*element)?;
         let value = read(reader, &open)?;
+        // Each step back restores one place, in the reverse order of the references.
         for _ in 0..hops {
             reader.source.back();
         }
@@ -348,6 +366,8 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Box<Error>> {
+        // The element is there, so that there is a value: an absent one has no element,
+        // and `xsi:nil` was passed over as a key.
         visitor.visit_some(self)
     }
 
@@ -373,6 +393,8 @@ impl<'de, S: Source<'de>> de::Deserializer<'de> for Value<'_, '_, 'de, S> {
                 visitor.visit_seq(Wrapped { reader })
             });
         }
+        // The first sibling is open already, because its name was needed to find the
+        // field.
         let element = *self.element;
         self.in_namespace(|reader, _| {
             visitor.visit_seq(Siblings {
@@ -440,6 +462,8 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Siblings<'_, '_, 'de, S> {
             is_list_item: true,
         })?;
         match self.reader.child()? {
+            // A list ends where another name begins: items of one list stand together,
+            // because fields come in the order of their numbers.
             Some(child) if child.is(element.namespace, element.local) => self.next = Some(child),
             Some(other) => self.reader.lookahead = Lookahead::Child(other),
             None => self.reader.lookahead = Lookahead::End,
@@ -466,6 +490,8 @@ impl<'de, S: Source<'de>> de::SeqAccess<'de> for Wrapped<'_, '_, 'de, S> {
         };
         self.reader.check_complete_array(&element, "position")?;
         // SOAP 1.1 section 5.4.2: an array's items may have any name.
+        // In rpc/literal the schema names the items; a wrong name there is another
+        // message.
         if self.reader.shape == Shape::Rpc && !element.is("", "item") {
             return Err(element.unexpected("{}item").into());
         }

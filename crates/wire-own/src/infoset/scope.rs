@@ -4,6 +4,8 @@ use super::chars;
 use super::error::{Error, ErrorKind};
 
 /// Declarations that may be in scope at once.
+// Lookups are linear, which is quickest for the two or three of a message; the bound
+// keeps it so for hostile ones.
 pub const BINDINGS_MAX: usize = 128;
 
 /// What the prefix `xml` stands for, always.
@@ -17,6 +19,8 @@ struct Binding<'de> {
     /// Empty for the default namespace.
     prefix: &'de str,
     /// Empty where a declaration takes the default namespace back.
+    // Borrowed from the document, so that equal declarations can be compared by
+    // address.
     namespace: &'de str,
     /// Open elements at the declaration, its own included.
     depth: usize,
@@ -41,6 +45,7 @@ impl<'de> Scope<'de> {
         let rest = attribute.strip_prefix("xmlns")?;
         match rest.strip_prefix(':') {
             Some(prefix) => Some(prefix),
+            // `xmlnsfoo` is an attribute like any other.
             None => rest.is_empty().then_some(""),
         }
     }
@@ -64,6 +69,8 @@ impl<'de> Scope<'de> {
         if namespace.is_empty() && !prefix.is_empty() {
             return Err(Error::syntax(offset, "a prefix must stand for a namespace"));
         }
+        // XML 1.0 section 3.1, unique attribute specification; at another depth it is
+        // shadowing, which is legal.
         let twice = |other: &Binding<'_>| other.depth == depth && same(other.prefix, prefix);
         if self.bindings.iter().any(twice) {
             return Err(Error::syntax(offset, "an attribute stands twice"));
@@ -83,6 +90,8 @@ impl<'de> Scope<'de> {
     /// Forgets the declarations of elements deeper than `depth`.
     #[inline]
     pub fn leave(&mut self, depth: usize) {
+        // Declarations are pushed in the order of depth, so that those to be dropped
+        // are at the end.
         while self.bindings.last().is_some_and(|last| last.depth > depth) {
             self.bindings.pop();
             self.changed();
@@ -138,6 +147,8 @@ impl<'de> Scope<'de> {
         offset: usize,
     ) -> Result<(&'de str, &'n str), Error> {
         let (prefix, local) = parts(name, offset)?;
+        // Namespaces in XML 1.0, section 6.2: the default namespace does not apply to
+        // attributes.
         if prefix.is_empty() {
             return Ok(("", local));
         }
@@ -149,6 +160,8 @@ impl<'de> Scope<'de> {
         let mut innermost_first = self.bindings.iter().rev();
         match innermost_first.find(|binding| same(binding.prefix, prefix)) {
             Some(binding) => Some(binding.namespace),
+            // Bound by definition (Namespaces in XML 1.0, section 3), without any
+            // declaration.
             None => (prefix == "xml").then_some(XML),
         }
     }

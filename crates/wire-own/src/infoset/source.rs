@@ -8,6 +8,8 @@ use super::error::{Error, ErrorKind};
 use super::scope::same;
 
 /// Elements within elements; a message needs four.
+// XML has no limit. Readers keep state for every open element; the bound keeps that
+// small, whatever comes in.
 pub const DEPTH_MAX: usize = 64;
 
 /// An element that has just been opened.
@@ -19,6 +21,8 @@ pub struct Element<'de> {
     pub local: &'de str,
     /// Whether it has an attribute that affects its value or gives the place of
     /// that is: `nil`, `href`, `offset` or `position`, in any namespace.
+    // Found once while the tag is read. Nearly all elements lack such attributes, and
+    // searching them by namespace would cost more than reading the value.
     pub has_value_attribute: bool,
     /// Where it begins.
     pub offset: usize,
@@ -53,6 +57,8 @@ pub enum Text<'de> {
     /// Characters.
     Str(Cow<'de, str>),
     /// The decimal digits of this number.
+    // Tokens hold numbers; turning them into digits only to parse those again is
+    // avoided.
     Int(i64),
     /// `true` or `false`.
     Bool(bool),
@@ -135,6 +141,7 @@ pub trait Source<'de> {
             match self.step()? {
                 Step::Open(element) => return Ok(Some(element)),
                 Step::Close => return Ok(None),
+                // Indentation between elements means nothing in a message.
                 Step::Text(text) if text.is_blank() => {}
                 Step::Text(_) => return Err(Error::new(offset, ErrorKind::UnexpectedText)),
             }
@@ -151,6 +158,8 @@ pub trait Source<'de> {
 
     /// Passes over the rest of the open element; the element ends.
     fn skip(&mut self) -> Result<(), Error> {
+        // A counter instead of recursion: what is passed over may be as deep as the
+        // source allows.
         let mut open = 1;
         while open > 0 {
             match self.step()? {
@@ -168,6 +177,8 @@ pub fn joined_text<'de, S: Source<'de> + ?Sized>(source: &mut S) -> Result<Text<
     let mut whole: Option<Text<'de>> = None;
     loop {
         match source.step()? {
+            // `<a/>` and `<a></a>` are the same element with an empty text (XML 1.0
+            // section 3.1).
             Step::Close => return Ok(whole.unwrap_or(Text::Str(Cow::Borrowed("")))),
             Step::Open(element) => return Err(element.unexpected("text")),
             Step::Text(next) => {
@@ -181,6 +192,8 @@ pub fn joined_text<'de, S: Source<'de> + ?Sized>(source: &mut S) -> Result<Text<
 }
 
 fn joined<'de>(before: Text<'de>, next: Text<'de>) -> Text<'de> {
+    // Copied only here: CDATA sections, comments and references cut a text into pieces,
+    // which is rare.
     let mut text = before.into_str().into_owned();
     text.push_str(&next.into_str());
     Text::Str(Cow::Owned(text))

@@ -12,6 +12,7 @@ use super::source::Text;
 pub fn boolean(text: &Text<'_>) -> Result<bool, ErrorKind> {
     match text {
         Text::Bool(value) => Ok(*value),
+        // The lexical forms `0` and `1` arrive as integers from tokens.
         Text::Int(0) => Ok(false),
         Text::Int(1) => Ok(true),
         Text::Int(other) => Err(wrong("a boolean", &other.to_string())),
@@ -38,6 +39,8 @@ pub fn integer<I: FromStr + TryFrom<i64>>(
             if let Some(number) = plain {
                 return Ok(number);
             }
+            // Rust's `parse` also takes the leading plus that xsd:int allows (section
+            // 3.3.17).
             let number = chars::trim(text).parse();
             number.map_err(|_| wrong(expected, text))
         }
@@ -55,6 +58,9 @@ fn plain_digits(text: &[u8]) -> Option<i64> {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
     };
+    // 19 digits are less than 10^19, which is within u64; the range of i64 is checked
+    // at the end. The least i64 takes the slow path, because its magnitude is not an
+    // i64.
     if digits.is_empty() || digits.len() > DIGITS_MAX {
         return None;
     }
@@ -79,9 +85,12 @@ fn plain_digits(text: &[u8]) -> Option<i64> {
 #[inline]
 fn of_eight_digits(digits: [u8; 8]) -> Option<u64> {
     const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+    // The technique is known as SIMD within a register (SWAR).
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
     // The first digit is the lowest byte.
     let ones = u64::from_le_bytes(digits) ^ ZEROS;
+    // A byte above 9 sets its high bit. A carry into the next byte can arise only from
+    // a byte of at least 0x8A, which has its own high bit set and is refused anyway.
     let beyond_nine = ones.wrapping_add(u64::from_le_bytes([0x80 - 10; 8]));
     if (ones | beyond_nine) & HIGH != 0 {
         return None;
@@ -100,6 +109,7 @@ pub fn double(text: &Text<'_>) -> Result<f64, ErrorKind> {
         Text::Str(text) => Cow::Borrowed(chars::trim(text)),
     };
     match &*text {
+        // XML Schema 1.1 adds `+INF`; 1.0, which SOAP refers to, does not have it.
         "INF" => Ok(f64::INFINITY),
         "-INF" => Ok(f64::NEG_INFINITY),
         "NaN" => Ok(f64::NAN),
@@ -120,6 +130,7 @@ pub fn base64(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.bytes().any(chars::is_space) {
         return text;
     }
+    // Many toolkits break lines after 76 letters, as MIME does (RFC 2045 section 6.8).
     let letters = text.chars().filter(|c| !c.is_ascii_whitespace());
     Cow::Owned(letters.collect())
 }
@@ -128,6 +139,7 @@ pub fn base64(text: Cow<'_, str>) -> Cow<'_, str> {
 pub fn write_double(value: f64, out: &mut Vec<u8>) {
     if value.is_finite() {
         // The shortest digits that do, as in JSON.
+        // JSON's numbers are a subset of xsd:double's lexical forms.
         serde_json::to_writer(out, &value).expect("a Vec takes every byte");
     } else if value.is_nan() {
         out.extend_from_slice(b"NaN");

@@ -19,6 +19,8 @@ pub trait Sink {
         self.attribute(name, value);
     }
     /// An element begins that will have no attribute.
+    // The variants below let a text writer append whole tags at once; the defaults keep
+    // the trait small for all others.
     fn open_bare(&mut self, name: &str) {
         self.open(name);
     }
@@ -70,6 +72,8 @@ pub trait Sink {
 #[derive(Debug)]
 pub struct Simple {
     /// The qualified name, with the prefix `xsd`.
+    // Constants, so that neither the name nor the end of the tag is put together for
+    // each element.
     pub name: &'static str,
     /// The end of a start tag whose only attribute gives this type.
     pub tag_end: &'static str,
@@ -133,6 +137,8 @@ pub fn fields<M: Serialize, S: Sink>(message: &M, shape: Shape, namespace: &str,
     };
     message
         .serialize(whole)
+        // A panic, not an error: types are fixed at compile time, so that a failure is
+        // a bug and no input can cause it.
         .unwrap_or_else(|error| panic!("a message of the profile: {error}"));
 }
 
@@ -204,6 +210,8 @@ impl<S: Sink> Writer<'_, S> {
         self.sink.plain_attribute("xsi:type", ARRAY);
         self.array = Some(items);
         if items == 0 {
+            // An empty array has no item to give its type; `arrayType` is still
+            // required (SOAP 1.1 section 5.4.2).
             self.describe_array(Kind::Simple("xsd:anyType"));
         }
     }
@@ -343,6 +351,7 @@ impl<'r, 'w, S: Sink> ser::Serializer for Element<'r, 'w, S> {
         Ok(())
     }
 
+    // An absent field has no element; `xsi:nil` would be the longer form of the same.
     fn serialize_none(self) -> Result<(), UnsupportedType> {
         Ok(())
     }
@@ -459,6 +468,8 @@ impl<S: Sink> ser::SerializeStruct for Fields<'_, '_, S> {
         if let Some(name) = self.name {
             self.writer.sink.close(name);
         }
+        // The declaration ends with its element, so that the next one must declare the
+        // prefix again.
         if self.declares {
             self.writer.declared = false;
         }

@@ -20,6 +20,7 @@ pub struct Raw {
     send_queue: SendQueue<Prefix>,
     /// Calls that have not ended, in the order of their requests.
     pending: VecDeque<CallId>,
+    // Without numbers in the format, order alone assigns replies to calls.
     frames: Frames,
     /// One-way calls that the service has processed.
     processed: u64,
@@ -64,11 +65,15 @@ impl Raw {
         count: u64,
         replies: &mut impl Replies,
     ) -> Result<(), ProtocolError> {
+        // The report arrives on another connection, so that it may come after this one
+        // has failed.
         if self.input_ignored {
             return Ok(());
         }
         // Calls whose message is still queued cannot have been processed.
         let sent = self.pending.len() - self.send_queue.len();
+        // Counts are cumulative: a report that is lost or merged with the next one does
+        // no harm.
         let ended = count.checked_sub(self.processed);
         let Some(ended) = ended.filter(|ended| self.options.one_way && *ended <= sent as u64)
         else {
@@ -81,6 +86,8 @@ impl Raw {
         };
         self.processed = count;
         for call in self.pending.drain(..ended as usize) {
+            // Neither `first` nor `head` before it: a one-way call has no reply to
+            // time.
             replies.end(call, End::default());
         }
         Ok(())
@@ -149,6 +156,8 @@ impl Raw {
     fn abandon(&mut self, first: &Failure, replies: &mut impl Replies) {
         self.send_queue.clear();
         self.closing = true;
+        // Only the oldest call can have had a part of its reply; the others got nothing
+        // and were merely closed.
         let mut failure = first.clone();
         for call in self.pending.drain(..) {
             replies.failed(call, std::mem::replace(&mut failure, Failure::Closed));

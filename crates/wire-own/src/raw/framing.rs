@@ -24,6 +24,7 @@ pub struct Frames {
     digits: usize,
     length: usize,
     /// Bytes of the content that are to come; None within a length.
+    // Two states in one field: `None` reads digits, `Some` reads content.
     left: Option<usize>,
 }
 
@@ -53,6 +54,8 @@ impl Frames {
     /// # Errors
     /// When a length is malformed or above [`CONTENT_BYTES_MAX`].
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ProtocolError> {
+        // One piece per call, so that the caller sees the length before the content and
+        // can refuse or reserve.
         let Some(left) = &mut self.left else {
             return self.length(input);
         };
@@ -76,7 +79,7 @@ impl Frames {
                     self.left = Some(self.length);
                     return Ok(Some(Piece::Start(self.length)));
                 }
-                // One spelling per length: leading zeros are refused.
+                // One form per length: leading zeros are refused.
                 b'0'..=b'9' if self.digits < DIGITS_MAX && !self.leads_with_zero() => {
                     self.digits += 1;
                     self.length = self.length * 10 + usize::from(byte - b'0');
@@ -122,6 +125,8 @@ impl Prefix {
     pub fn new(length: usize) -> Prefix {
         let mut bytes = [0; DIGITS_MAX + 1];
         let mut rest = &mut bytes[..];
+        // Written into the struct itself: a prefix is made for every message and should
+        // not allocate.
         writeln!(rest, "{length}").expect("a length has at most nine digits");
         let used = DIGITS_MAX + 1 - rest.len();
         Prefix { bytes, used }
@@ -144,6 +149,7 @@ pub fn write(content: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Room made for a content before its bytes are there.
+// Bytes. Nine digits must not make a service reserve 128 MiB.
 const RESERVED_BYTES_MAX: usize = 64 << 10;
 
 /// Finds the messages that a server receives on one connection, in pieces of

@@ -20,4 +20,6 @@ pub use options::{Options, OptionsError, RequestError, check_request};
 pub const CONTENT_BYTES_MAX: usize = 128 << 20;
 
 /// Digits that a length may have.
+// As many as `CONTENT_BYTES_MAX`, 134217728, has: a longer number is refused before it
+// is read to its end.
 const DIGITS_MAX: usize = 9;

@@ -39,6 +39,8 @@ pub enum OptionsError {
 }
 
 impl Options {
+    // Refused instead of adjusted: a measurement must not run with other options than
+    // it reports.
     pub(super) fn check(&self) -> Result<(), OptionsError> {
         match self.pipeline {
             0 => Err(OptionsError::NoCalls),

@@ -19,6 +19,7 @@ impl Record {
     #[must_use]
     pub fn bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
+        // Network byte order, unlike CDR, where the sender chooses.
         bytes[..4].copy_from_slice(&u32::from(self.port).to_be_bytes());
         bytes[4..].copy_from_slice(&self.count.to_be_bytes());
         bytes

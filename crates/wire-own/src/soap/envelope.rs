@@ -16,6 +16,8 @@ pub struct HeaderBlock<'de> {
     /// Its local name.
     pub name: &'de str,
     /// Whether a service that does not know it must refuse the request.
+    // False also where the block is meant for another node, because then it is not for
+    // this service to refuse (SOAP 1.1 section 4.2.3; SOAP 1.2 part 1, section 5.2.3).
     pub must_understand: bool,
 }
 
@@ -50,6 +52,8 @@ pub enum EnvelopeError {
 
 impl From<&EnvelopeError> for Fault {
     fn from(error: &EnvelopeError) -> Self {
+        // SOAP 1.1 section 4.1.2 demands VersionMismatch for a foreign namespace;
+        // everything else that cannot be read is the sender's mistake.
         let code = match error {
             EnvelopeError::Version(_) => FaultCode::VersionMismatch,
             EnvelopeError::Xml(_) => FaultCode::Client,
@@ -69,6 +73,8 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
         let mut headers = Vec::new();
         let mut token = None;
         let mut child = source.child()?;
+        // Optional, but if there is one it comes first (SOAP 1.1 section 4.2; SOAP 1.2
+        // part 1, section 5.1).
         if child.is_some_and(|child| child.is(version.namespace(), "Header")) {
             token = read_header(&mut source, version, &mut headers)?;
             child = source.child()?;
@@ -79,6 +85,8 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
             None => return Err(fail(&source, "an envelope without a body")),
         }
         let Some(body) = source.child()? else {
+            // SOAP allows an empty body; every message of the contracts has an element,
+            // also one without fields.
             return Err(fail(&source, "a body without an element"));
         };
         Ok(Envelope {
@@ -152,6 +160,8 @@ fn read_header<'de>(
             must_understand: must_understand(source, version)?,
         });
         // Other blocks are recorded by name, so that mustUnderstand can be checked.
+        // Several `Security` blocks may be addressed to different nodes; the last one
+        // wins here.
         if block.is(WSSE, "Security") {
             token = security::read_block(source)?;
         } else {
@@ -166,6 +176,8 @@ fn must_understand<'de>(source: &impl Source<'de>, version: Version) -> Result<b
         return Ok(false);
     }
     let value = source.attribute(version.namespace(), "mustUnderstand")?;
+    // SOAP 1.1 knows only 0 and 1 (section 4.2.3), SOAP 1.2 an xsd:boolean (part 1,
+    // section 5.2.3). Both are accepted in both versions.
     Ok(value.is_some_and(|value| matches!(chars::trim(&value), "1" | "true")))
 }
 
@@ -179,6 +191,8 @@ fn is_ours<'de>(source: &impl Source<'de>, version: Version) -> Result<bool, Err
     let Some(node) = source.attribute(version.namespace(), attribute)? else {
         return Ok(true);
     };
+    // The role `none` is missing on purpose: no node may process such a block (SOAP 1.2
+    // part 1, section 2.2).
     Ok(matches!(
         chars::trim(&node),
         "" | "http://schemas.xmlsoap.org/soap/actor/next"

@@ -101,6 +101,8 @@ impl Fault {
                 sink.close("soapenv:Code");
                 sink.open("soapenv:Reason");
                 sink.open("soapenv:Text");
+                // Mandatory in SOAP 1.2 (part 1, section 5.4.2.1); the prefix `xml`
+                // needs no declaration.
                 sink.attribute("xml:lang", "en");
                 sink.text(&self.text);
                 sink.close("soapenv:Text");
@@ -120,6 +122,8 @@ impl Fault {
         let mut text = None;
         while let Some(child) = source.child()? {
             match (version, child.namespace, child.local) {
+                // SOAP 1.1 faults have children without a namespace (section 4.4), 1.2
+                // puts them into the envelope's.
                 (Version::V11, "", "faultcode") => code = Some(read_code(source, version)?),
                 (Version::V11, "", "faultstring") => text = Some(read_text(source)?),
                 (Version::V12, space, "Code") if space == version.namespace() => {
@@ -128,6 +132,8 @@ impl Fault {
                 (Version::V12, space, "Reason") if space == version.namespace() => {
                     text = inner(source, version, "Text", read_text)?;
                 }
+                // `faultactor`, `detail`, `Node`, `Role`: no application error of the
+                // contracts uses them.
                 _ => source.skip()?,
             }
         }
@@ -154,6 +160,8 @@ fn inner<'de, S: Source<'de>, T>(
 ) -> Result<Option<T>, Error> {
     let mut first = None;
     while let Some(child) = source.child()? {
+        // A 1.2 Reason has a Text per language; the first is taken, whatever its
+        // language is.
         if first.is_none() && child.is(version.namespace(), name) {
             first = Some(read(source)?);
         } else {
@@ -186,6 +194,8 @@ fn read_code<'de>(source: &mut impl Source<'de>, version: Version) -> Result<Fau
         }
     }
     let (_, local) = parts(&written);
+    // A qualified name: `soapenv:Client` and `s:Client` are the same code where both
+    // prefixes stand for the envelope's namespace.
     Ok(if namespace == Some(version.namespace()) {
         FaultCode::of_name(local, version)
     } else {

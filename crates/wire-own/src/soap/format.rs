@@ -74,6 +74,8 @@ impl EnvelopeFormat {
     /// For rpc/encoded in SOAP 1.2.
     pub fn new(version: Version, style: Style) -> Result<Self, UnsupportedStyle> {
         match (version, style) {
+            // SOAP 1.2 has an encoding of its own (part 2, section 3), with other
+            // attributes than section 5 of SOAP 1.1.
             (Version::V12, Style::Encoded) => Err(UnsupportedStyle),
             _ => Ok(EnvelopeFormat { version, style }),
         }
@@ -103,6 +105,8 @@ impl EnvelopeFormat {
     pub(super) fn field_namespace(self, operation: Operation) -> &'static str {
         match self.style {
             Style::Literal => operation.contract().namespace(),
+            // Part accessors are unqualified: WS-I Basic Profile 1.1, R2735, and SOAP
+            // 1.1 section 7.1.
             Style::Rpc | Style::Encoded => "",
         }
     }
@@ -115,6 +119,8 @@ impl EnvelopeFormat {
 
     /// The same of a reply.
     pub(crate) fn reply_child(self, operation: Operation, message: &str) -> [&str; 2] {
+        // WS-I Basic Profile 1.1, R2729: the operation's name with `Response` behind
+        // it. In two parts, so that nothing is allocated to compare names.
         self.child(message, [operation.lower_camel(), "Response"])
     }
 
@@ -128,6 +134,8 @@ impl EnvelopeFormat {
     /// The prefix of the envelope's own elements, the study's in rpc/encoded.
     pub(super) fn names(self) -> &'static Names {
         match self.style {
+            // Prefixes mean nothing to a reader, but their length counts: sizes can
+            // then be compared with the study's.
             Style::Encoded => &STUDY,
             Style::Literal | Style::Rpc => &OURS,
         }

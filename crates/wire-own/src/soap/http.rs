@@ -20,6 +20,8 @@ impl Version {
     pub fn request_type(self, operation: Operation) -> String {
         let own = self.reply_type();
         match self {
+            // SOAP 1.1 names the operation in the field `SOAPAction` (section 6.1.1),
+            // 1.2 in the parameter `action` (RFC 3902).
             Version::V11 => own.to_owned(),
             Version::V12 => format!("{own}; action=\"{}\"", operation.soap_action()),
         }
@@ -38,6 +40,7 @@ impl Version {
     #[must_use]
     pub fn action_field(self, operation: Operation) -> Option<String> {
         match self {
+            // The quotation marks are part of the value: WS-I Basic Profile 1.1, R1109.
             Version::V11 => Some(format!("\"{}\"", operation.soap_action())),
             Version::V12 => None,
         }
@@ -63,6 +66,7 @@ impl ContentType {
         let version = versions.find(|v| v.media_type().eq_ignore_ascii_case(media_type.trim()))?;
         let mut action = None;
         while let Some(after) = rest.trim_start().strip_prefix(';') {
+            // A parameter may be empty behind its semicolon (RFC 9110 section 5.6.6).
             if after.trim().is_empty() {
                 return Some(ContentType { version, action });
             }
@@ -86,6 +90,7 @@ impl ContentType {
 fn parameter(text: &str) -> Option<(&str, String, &str)> {
     let (name, rest) = text.split_once('=')?;
     let Some(quoted) = rest.strip_prefix('"') else {
+        // Only a quoted value can hold a semicolon (RFC 9110 section 5.6.6).
         let end = rest.find(';').unwrap_or(rest.len());
         return Some((name.trim(), rest[..end].trim().to_owned(), &rest[end..]));
     };

@@ -56,6 +56,8 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
         operation: Operation,
         name: &str,
     ) -> Result<Response<T>, Error> {
+        // By its element, not by the HTTP status: raw has none, and some SOAP 1.1
+        // services send faults with 200.
         if self.is_fault() {
             return self.fault(format.style()).map(Response::Fault);
         }
@@ -79,6 +81,8 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
     ) -> Result<T, Error> {
         self.check_version(format)?;
         self.check_body(format, operation, child)?;
+        // The namespace of the fields, which differs from that of the message's element
+        // in the rpc styles.
         let namespace = format.field_namespace(operation);
         let message = reader::read(&mut self.source, namespace, format.shape())?;
         self.end(format.style())?;
@@ -120,17 +124,17 @@ impl<'de, S: Source<'de>> Envelope<'de, S> {
     /// Proves that the envelope ends behind the body's child. In rpc/encoded
     /// elements may follow that were referred to.
     fn end(mut self, style: Style) -> Result<(), Error> {
-        while let Some(beside) = self.source.child()? {
+        while let Some(sibling) = self.source.child()? {
             // Independent elements of SOAP 1.1 section 5.2.1.
             let referred = style == Style::Encoded && self.source.attribute("", "id")?.is_some();
             if !referred {
-                return Err(beside.unexpected("the end of the body"));
+                return Err(sibling.unexpected("the end of the body"));
             }
             self.source.skip()?;
         }
         match self.source.child()? {
             None => self.source.finish(),
-            Some(beside) => Err(beside.unexpected("the end of the envelope")),
+            Some(sibling) => Err(sibling.unexpected("the end of the envelope")),
         }
     }
 }

@@ -29,6 +29,8 @@ pub(super) fn write_header<S: Sink>(format: EnvelopeFormat, token: &UsernameToke
     sink.open(names.header);
     sink.open("wsse:Security");
     sink.attribute("xmlns:wsse", WSSE);
+    // A service that ignored the block would serve callers without checking who they
+    // are.
     sink.attribute(names.must_understand, "1");
     sink.open("wsse:UsernameToken");
     sink.open("wsse:Username");

@@ -64,6 +64,8 @@ impl Atom {
 }
 
 fn integer(text: &str) -> Option<Atom> {
+    // `-0`, `+1` and `007` are numbers too, but written again they would be `0`, `1`
+    // and `7`.
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = match digits.as_bytes() {
         [b'0'] => text.len() == 1,
@@ -82,6 +84,8 @@ fn date(bytes: &[u8]) -> Option<i64> {
     let year = number(&bytes[..4])?;
     let month = number(&bytes[5..7])?;
     let day = number(&bytes[8..10])?;
+    // Year 0000 is no year in XML Schema 1.0 (part 2, section 3.2.7), so that such a
+    // text stays text.
     let sound = year >= 1 && (1..=12).contains(&month);
     (sound && day >= 1 && day <= month_days(year, month)).then(|| days(year, month, day))
 }
@@ -93,8 +97,12 @@ fn moment(bytes: &[u8]) -> Option<Atom> {
     let hours = number(&bytes[11..13])?;
     let minutes = number(&bytes[14..16])?;
     let seconds = number(&bytes[17..19])?;
+    // 24:00:00 and the leap second 60 are refused: they would be written back as other
+    // characters.
     let sound = hours < 24 && minutes < 60 && seconds < 60;
     let of_day = hours * 3600 + minutes * 60 + seconds;
+    // Only `Z`: an offset or fractions of a second would be lost, since the atom is
+    // whole seconds of UTC.
     sound.then_some(Atom::DateTime(date(bytes)? * DAY_SECONDS + of_day))
 }
 
@@ -133,6 +141,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 fn calendar(days: i64) -> (i64, i64, i64) {
     let since = days - DAYS_MIN;
     // An estimate that is right or one year too late.
+    // 146,097 days are 400 years of the Gregorian calendar.
     let mut year = since * 400 / 146_097 + 1;
     while days_before_year(year + 1) <= since {
         year += 1;
@@ -156,6 +165,7 @@ fn write_date(days: i64, out: &mut String) -> std::fmt::Result {
 
 fn write_moment(seconds: i64, out: &mut String) -> std::fmt::Result {
     write_date(seconds.div_euclid(DAY_SECONDS), out)?;
+    // Euclidean, because seconds before 1970 are negative and a time of day is not.
     let rest = seconds.rem_euclid(DAY_SECONDS);
     let (hours, minutes) = (rest / 3600, rest / 60 % 60);
     write!(out, "T{hours:02}:{minutes:02}:{:02}Z", rest % 60)

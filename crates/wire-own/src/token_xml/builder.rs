@@ -41,6 +41,8 @@ impl Builder {
     /// Characters, in their shorter form where they have one.
     fn value(&mut self, text: &str) {
         let item = match Atom::of(text) {
+            // The text decides, not the type: both ends would otherwise need the
+            // schema.
             Some(atom) => Item::Atom(atom),
             None => Item::Text(self.document.keep(text)),
         };
@@ -86,6 +88,8 @@ impl Sink for Builder {
 
     #[inline]
     fn double(&mut self, value: f64) {
+        // Taken out for the borrow of `self.text`; the allocation is kept for the next
+        // double.
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         value::write_double(value, &mut scratch);

@@ -34,6 +34,7 @@ impl<'i> ByteReader<'i> {
     #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, Error> {
         let byte = self.bytes.get(self.at).copied();
+        // Also beyond the end: the reader is not used after an error.
         self.at += 1;
         byte.ok_or_else(|| self.error(ErrorKind::Truncated))
     }
@@ -42,10 +43,11 @@ impl<'i> ByteReader<'i> {
     #[inline]
     pub(super) fn number(&mut self) -> Result<u64, Error> {
         let mut number = 0;
+        // LEB128, least significant group first: 64 bits need ten groups.
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let group = u64::from(byte & 0x7F);
-            // The tenth group holds bit 63 only; a last group of 0 would be a longer spelling.
+            // The tenth group holds bit 63 only; a last group of 0 would be a longer form.
             if shift == 63 && group > 1 || shift > 0 && byte == 0 {
                 break;
             }
@@ -77,6 +79,8 @@ impl<'i> ByteReader<'i> {
             return Err(self.error(ErrorKind::Length { what, bytes, limit }));
         }
         let rest = self.bytes.get(self.at..).unwrap_or_default();
+        // A slice of the input: nothing is allocated for a length before its bytes are
+        // proved to be there.
         let found = rest.get(..length);
         let found = found.ok_or_else(|| self.error(ErrorKind::Truncated))?;
         self.at += length;

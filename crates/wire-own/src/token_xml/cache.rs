@@ -8,6 +8,7 @@
 use super::dictionary::Dictionary;
 
 /// Entries beyond the fixed ones that there is room for from the begin.
+// A connection that carries one kind of message meets few more names than these.
 const SPARE_ENTRIES: usize = 16;
 
 /// Bytes of their texts.
@@ -354,8 +355,8 @@ const HASHES: usize = 256;
 /// 2^64 divided by the golden ratio, odd.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A quick hash of short texts. Whoever finds texts that collide makes a
-/// search no longer than the cache is large, which is little.
+/// A quick hash of short texts. Texts chosen to collide make a search at
+/// most as long as the cache, which is short.
 #[inline]
 fn hash(text: &str) -> usize {
     let bytes = text.as_bytes();

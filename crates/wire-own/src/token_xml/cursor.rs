@@ -19,6 +19,8 @@ pub struct Cursor<'de> {
     document: &'de Document,
     at: usize,
     depth: usize,
+    // Tokens keep prefixes as they were written, so that namespaces are resolved here,
+    // like in a text.
     scope: Scope<'de>,
     /// Items that are the attributes of the element opened last, each with
     /// its value behind it.
@@ -220,6 +222,8 @@ impl<'de> Source<'de> for Cursor<'de> {
         Err(Error::new(self.at, ErrorKind::Reference { id, fault }))
     }
 
+    // Never called, because `follow` always fails: rpc/encoded has no tokens (raw is
+    // document/literal).
     fn back(&mut self) {}
 
     fn finish(&mut self) -> Result<(), Error> {

@@ -17,7 +17,7 @@ use super::error::{Error, ErrorKind, ReadError};
 use super::token;
 
 /// Items of one document: three for each of the fields of 100,000 records,
-/// and as many again.
+/// and the same number again.
 pub const ITEMS_MAX: usize = 4_000_000;
 
 /// Characters of one document written as XML, bytes: an upload of 64 MiB in
@@ -59,6 +59,8 @@ impl Decoder {
     #[must_use]
     pub fn new(cache: TokenCache) -> Self {
         type Caches = (Cache<Place<Name>>, Cache<Place<Span>>);
+        // Made once per process: a new connection copies the fixed entries instead of
+        // building them again.
         static FRESH: LazyLock<Caches> = LazyLock::new(|| {
             let name = |name: &str| Place::nowhere(Name::of(0, name, prefix(name)));
             (
@@ -127,6 +129,8 @@ impl Decoder {
                 kind: ErrorKind::OutOfSync,
             });
         }
+        // From 1, so that 0 in a `Place` never equals a document. It replaces clearing
+        // all places before each one.
         self.documents += 1;
         let mut reading = Reading {
             decoder: self,
@@ -139,6 +143,8 @@ impl Decoder {
         };
         let read = reading.run();
         let document = std::mem::take(&mut reading.document);
+        // A document that was read in part has entered some of its names, while the
+        // sender has entered all: no later number would mean the same.
         self.out_of_sync = read.is_err();
         read.map(|()| document)
     }
@@ -183,6 +189,8 @@ impl Reading<'_> {
             if self.document.items.len() > ITEMS_MAX {
                 return Err(self.limit("items", ITEMS_MAX));
             }
+            // A token of one byte can stand for 512 bytes of text, so that few tokens
+            // could become a huge document, as with entities of XML.
             if self.expanded > EXPANDED_BYTES_MAX {
                 return Err(self.limit("bytes as XML", EXPANDED_BYTES_MAX));
             }
@@ -200,6 +208,8 @@ impl Reading<'_> {
             token::FAR_ELEMENT => self.far_name().and_then(|name| self.element(name)),
             token::NEW_ATTRIBUTE => self.new_name().and_then(|name| self.attribute(name)),
             token::FAR_ATTRIBUTE => self.far_name().and_then(|name| self.attribute(name)),
+            // With `token_cache=names` these tokens do not exist; the arm must precede
+            // those that would read them.
             token::NEW_TEXT | token::FAR_TEXT | token::NEAR_TEXT.. if !self.caches_texts() => {
                 Err(self.input.error(ErrorKind::UnknownToken(byte)))
             }
@@ -270,6 +280,8 @@ impl Reading<'_> {
     fn is_duplicate(&self, name: Name) -> bool {
         let text = self.document.name(name);
         let items = &self.document.items;
+        // Quadratic in the attributes of one element, of which there are 64 at most. By
+        // text, not by number: a name may have had two numbers.
         let own = &items[items.len() - 2 * self.attributes..];
         let duplicate =
             |item: &Item| matches!(item, Item::Attribute(n) if self.document.name(*n) == text);
@@ -285,6 +297,8 @@ impl Reading<'_> {
         };
         self.expanded += match item {
             Item::Text(text) => text.bytes(),
+            // Digits and sign of the longest i64; dates and times have as many
+            // characters at most.
             _ => 20,
         };
         if self.state == State::AfterText && matches!(item, Item::Text(text) if text.bytes() == 0) {
@@ -386,6 +400,8 @@ impl Reading<'_> {
     fn check_text(&self, text: &str) -> Result<(), Error> {
         match chars::find_illegal(text) {
             None => Ok(()),
+            // Checked here, because the receiver may write the document as XML, where
+            // such a character cannot even be escaped (XML 1.0 section 4.1).
             Some(_) => Err(self.input.error(ErrorKind::Characters("a text"))),
         }
     }
@@ -417,6 +433,7 @@ impl Reading<'_> {
         let days = match kind {
             token::INTEGER => return Ok(Atom::Int(value)),
             token::DATE => value,
+            // Seconds to days, rounded down, also before 1970.
             _ => value.div_euclid(86_400),
         };
         if !(DAYS_MIN..=DAYS_MAX).contains(&days) {
@@ -450,6 +467,8 @@ fn placed<T: Copy>(
     keep: impl FnOnce(&mut Document, &str, T) -> T,
 ) -> Option<T> {
     let number = usize::try_from(number).ok()?;
+    // Marks the entry as used, as the encoder did when it wrote the token: the clock of
+    // both ends must take the same steps.
     let place = cache.used(number)?;
     if place.document == current {
         return Some(place.kept);

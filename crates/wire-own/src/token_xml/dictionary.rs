@@ -13,6 +13,8 @@ pub(super) struct Dictionary {
 
 /// Names of elements and attributes: those of SOAP are there from the start.
 pub(super) static NAMES: Dictionary = Dictionary {
+    // The order is part of the format (docs/reference/token-xml.md, Caches): a change
+    // makes old and new peers misread each other. The first 64 have tokens of one byte.
     fixed: &[
         "soapenv:Envelope",
         "xmlns:soapenv",
@@ -45,6 +47,7 @@ pub(super) static NAMES: Dictionary = Dictionary {
         "href",
         "item",
     ],
+    // Chosen here: the study names no size.
     entries: 1024,
 };
 
@@ -69,5 +72,6 @@ pub(super) static TEXTS: Dictionary = Dictionary {
         "xsd:base64Binary",
         "SOAP-ENC:Array",
     ],
+    // At most 128 KiB of texts per cache and direction: 256 of 512 bytes.
     entries: 256,
 };

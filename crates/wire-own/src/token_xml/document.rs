@@ -8,6 +8,7 @@ use super::atom::Atom;
 /// A part of a document's characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Span {
+    // 32 bits are enough: the decoder's limit for a document is 192 MiB.
     start: u32,
     length: u32,
 }
@@ -96,12 +97,15 @@ impl Document {
         let items = items.min(ROOM_ITEMS_MAX);
         Document {
             items: Vec::with_capacity(items),
+            // Four bytes per item is a guess: ends and numbers have no characters,
+            // names about ten.
             characters: String::with_capacity(4 * items),
         }
     }
 
     /// Writes the document as our writers write it.
     pub fn write<S: Sink>(&self, sink: &mut S) {
+        // Ends carry no name in tokens, XML's end tags do.
         let mut open = Vec::new();
         let mut items = self.items.iter();
         while let Some(item) = items.next() {
@@ -184,6 +188,8 @@ impl Document {
     fn value(&self, item: &Item) -> Option<String> {
         match item {
             Item::Text(text) => Some(self.text(*text).to_owned()),
+            // Exact, because a text becomes an atom only if it is written back the
+            // same.
             Item::Atom(atom) => Some(atom.text()),
             Item::Open(_) | Item::Attribute(_) | Item::Close => None,
         }
@@ -192,6 +198,7 @@ impl Document {
 
 impl PartialEq for Document {
     fn eq(&self, other: &Self) -> bool {
+        // By characters: places differ with the order in which texts were met.
         let same = |(mine, theirs): (&Item, &Item)| match (*mine, *theirs) {
             (Item::Open(a), Item::Open(b)) | (Item::Attribute(a), Item::Attribute(b)) => {
                 self.name(a) == other.name(b)

@@ -53,6 +53,7 @@ impl Encoder {
                 Item::Attribute(name) => self.name(document.name(*name), &ATTRIBUTE, out),
                 Item::Text(text) => self.text(document.text(*text), out),
                 Item::Atom(atom) => write_atom(*atom, out),
+                // One byte for every end, because elements nest and the name is known.
                 Item::Close => out.push(token::CLOSE),
             }
         }
@@ -60,6 +61,8 @@ impl Encoder {
 
     #[inline]
     pub(super) fn name(&mut self, name: &str, tokens: &NameTokens, out: &mut Vec<u8>) {
+        // Elements and attributes share one cache, as one name may be both; the token
+        // tells which it is here.
         match self.names.predicted(name) {
             Some(number) => write_near(number, tokens.near, tokens.far, out),
             None => self.slow_path_name(name, tokens, out),
@@ -117,6 +120,7 @@ pub(super) const ATTRIBUTE: NameTokens = NameTokens {
 #[inline]
 fn write_near(number: usize, near: u8, far: u8, out: &mut Vec<u8>) {
     if number < token::NEAR {
+        // No overflow: the three ranges of near tokens are 64 wide each.
         out.push(near + number as u8);
     } else {
         out.push(far);
@@ -136,6 +140,7 @@ pub(super) fn write_atom(atom: Atom, out: &mut Vec<u8>) {
     let (kind, value) = match atom {
         Atom::Bool(false) => return out.push(token::FALSE),
         Atom::Bool(true) => return out.push(token::TRUE),
+        // Most numbers of messages are small: a counter, a day, a length.
         Atom::Int(value @ 0..token::SMALL) => return out.push(token::SMALL_INTEGER + value as u8),
         Atom::Int(value) => (token::INTEGER, value),
         Atom::Date(days) => (token::DATE, i64::from(days)),
@@ -202,6 +207,8 @@ impl Sink for TokenSink<'_> {
 
     #[inline]
     fn text(&mut self, text: &str) {
+        // An empty text is none in a document (docs/reference/token-xml.md), but a
+        // value of an attribute may be empty.
         if !text.is_empty() {
             self.value(text);
         }
@@ -223,6 +230,8 @@ impl Sink for TokenSink<'_> {
     }
 
     fn double(&mut self, value: f64) {
+        // The longest double in its shortest form, `-2.2250738585072014e-308`, has 24
+        // characters.
         let mut digits = Vec::with_capacity(24);
         value::write_double(value, &mut digits);
         self.text(std::str::from_utf8(&digits).expect("digits are ASCII"));

@@ -46,6 +46,7 @@ pub enum ErrorKind {
     },
     /// A number that is longer than it may be.
     #[error("a number of more than 64 bits, or not in its shortest form")]
+    // Several forms of one number would make equal documents differ in their bytes.
     Number,
     /// A length beyond what is there, or beyond a limit.
     #[error("{what} of {bytes} bytes; at most {limit}")]

@@ -27,6 +27,7 @@ pub(super) const DATE: u8 = 0x0B;
 /// A date and time follows, in seconds.
 pub(super) const DATE_TIME: u8 = 0x0C;
 /// The integer 0; those up to 47 follow.
+// 0x0D to 0x0F are free for further tokens; a receiver refuses them today.
 pub(super) const SMALL_INTEGER: u8 = 0x10;
 /// An element begins whose name has number 0; those up to 63 follow.
 pub(super) const NEAR_ELEMENT: u8 = 0x40;
@@ -48,6 +49,7 @@ pub(super) const CACHED_BYTES: std::ops::RangeInclusive<usize> = 2..=512;
 /// Appends a number in groups of seven bits, the least significant first; the
 /// high bit is set where another group follows.
 pub(super) fn write_number(mut number: u64, out: &mut Vec<u8>) {
+    // LEB128, the varint of Protocol Buffers.
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

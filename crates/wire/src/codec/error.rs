@@ -53,6 +53,8 @@ pub enum Mismatch {
 }
 
 /// Bytes of another library's message that are kept.
+// Mismatches are kept in memory and reports for many calls; a message must not carry
+// the reply with it.
 const WHY_BYTES_MAX: usize = 200;
 
 impl Mismatch {
@@ -68,6 +70,7 @@ impl Mismatch {
     pub(super) fn fault(fault: &Fault) -> Self {
         Mismatch::Fault {
             code: match &fault.code {
+                // Written as received, because an unknown code is the finding itself.
                 FaultCode::Other(code) => code.clone(),
                 code => format!("{code:?}"),
             },

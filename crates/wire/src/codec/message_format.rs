@@ -53,6 +53,8 @@ impl From<Codec> for MessageFormat {
         MessageFormat {
             codec,
             order: ByteOrder::default(),
+            // SOAP 1.1 is what the studies and most stacks use; little-endian is the
+            // native order of the machines.
             soap: Version::V11,
             cache: TokenCache::default(),
         }
@@ -88,6 +90,8 @@ impl MessageFormat {
             Codec::SoapEncoded => (Version::V11, Style::Encoded),
             _ => return None,
         };
+        // Never panics: the one pair that `new` refuses, rpc/encoded in 1.2, is
+        // excluded above.
         Some(soap::EnvelopeFormat::new(version, style).expect("rpc/encoded comes with SOAP 1.1"))
     }
 
@@ -113,6 +117,7 @@ impl MessageFormat {
         let operation = call.operation();
         require(self.codec, operation)?;
         if let Call::UploadStream { data, chunk_bytes } = call {
+            // One message per chunk; the last one may be shorter.
             let chunks = data.chunks(*chunk_bytes as usize).map(<[u8]>::to_vec);
             return Ok(chunks
                 .map(|data| self.write(&UploadChunk { data }))
@@ -231,8 +236,10 @@ impl MessageFormat {
     fn append<M: Message>(self, message: &M, out: &mut Vec<u8>) {
         const BOUNDED: &str = "the contracts bound messages";
         match self.codec.family() {
+            // The one message in text is Hello's request, which has no fields.
             CodecFamily::Text => {}
             CodecFamily::SelfDescribing => self_describing::append(self.codec, message, out),
+            // prost reports only a buffer that is too small, which a `Vec` never is.
             CodecFamily::Protobuf => message.encode(out).expect("memory grows"),
             CodecFamily::Xml => xml::write(message, out),
             CodecFamily::Cdr => cdr::write(self.order, message, out, 0).expect(BOUNDED),
@@ -372,6 +379,8 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Mismatch> {
 
 /// A message whose one field is the text.
 fn read_text<'a, M: Deserialize<'a>>(bytes: &'a [u8]) -> Result<M, Mismatch> {
+    // The field of HelloReply, so that text is read by the same types as all other
+    // codecs.
     let fields = [("text", BorrowedStrDeserializer::new(text(bytes)?))];
     let fields = MapDeserializer::<_, ValueError>::new(fields.into_iter());
     M::deserialize(fields).map_err(|error| Mismatch::malformed(Codec::Text, 0, &error.to_string()))

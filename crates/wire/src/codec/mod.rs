@@ -1,9 +1,9 @@
-//! Codecs: a typed request to bytes, and the bytes of a reply to a judgement.
+//! Codecs: typed requests to bytes, and validation of the bytes of replies.
 //!
 //! Replies are decoded in full and compared with what the contract demands,
 //! never with one golden encoding: another implementation may order fields or
 //! escape characters otherwise. Where replies may be large (transfer in JSON
-//! and protobuf), decoding borrows from the reply, so that the judgement of a
+//! and protobuf), decoding borrows from the reply, so that validating a
 //! large text costs no copy of it; everything else is decoded into the typed
 //! message. Charging's numbers are the service's own choice: its replies are
 //! validated by their form, and handed out for the next request of a sequence.

@@ -64,6 +64,8 @@ pub(super) fn parse_json_list<M: Message>(body: &[u8]) -> Result<M, Mismatch> {
 pub(super) fn json_list<M: Message>(message: &M) -> Vec<u8> {
     let mut written = serde_json::to_vec(message).expect("messages are maps with string keys");
     // `{"name":[…]}`: what is around the array goes, and the order of fields stays.
+    // Cut out of the whole message, so that the items are written by the same code as
+    // in one.
     written.pop();
     written.drain(.."{\"\":".len() + list_field::<M>().len());
     written
@@ -72,6 +74,8 @@ pub(super) fn json_list<M: Message>(message: &M) -> Vec<u8> {
 /// The name of a message's only field.
 fn list_field<M: Message>() -> String {
     let empty = serde_json::to_value(M::default()).expect("messages are maps with string keys");
+    // Protocol Buffers demands a message around a list; its field name occurs nowhere
+    // in REST's array.
     let first = empty
         .as_object()
         .and_then(|fields| fields.keys().next().cloned());
@@ -196,6 +200,8 @@ pub(super) fn parse<M: DeserializeOwned>(codec: Codec, bytes: &[u8]) -> Result<M
         }
         other => panic!("{other} is not self-describing"),
     };
+    // The place at which the reader stopped: near the error, and exact for bytes that
+    // follow the message.
     let end = usize::try_from(input.position()).expect("a position within the bytes");
     match parsed {
         Err(why) => Err(malformed(end, &why)),

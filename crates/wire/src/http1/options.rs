@@ -56,6 +56,8 @@ impl Options {
             0 => Err(OptionsError::NoCalls),
             1 => Ok(()),
             n if self.close => Err(OptionsError::PipelineWithClose(n)),
+            // Even with keep-alive: RFC 9112 section 9.3.2 defines pipelining for
+            // HTTP/1.1 alone.
             n if self.version == Version::Http10 => Err(OptionsError::PipelineInHttp10(n)),
             _ => Ok(()),
         }

@@ -45,6 +45,8 @@ pub struct ReplyHead {
 /// # Errors
 /// When it is none (RFC 9112 section 3), or larger than [`HEAD_BYTES_MAX`].
 pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
+    // On the stack and not initialized: heads are parsed for every message of a
+    // capture.
     let mut storage = [MaybeUninit::<httparse::Header>::uninit(); FIELDS_MAX];
     let mut request = httparse::Request::new(&mut []);
     let parsed = httparse::ParserConfig::default()

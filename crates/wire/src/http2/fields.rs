@@ -6,6 +6,8 @@ use super::hpack::{DecodeError, Decoder, TABLE_SIZE_DEFAULT};
 use crate::{ContentType, Encoding, End, Head, ProtocolError};
 
 /// Blocks kept: heads and trailers of a few operations.
+// A linear search, so that the number must stay small: a head and trailers for each of
+// two kinds of replies.
 const CACHED_BLOCKS_MAX: usize = 4;
 /// Longer blocks are not worth keeping, bytes.
 const CACHED_BLOCK_BYTES_MAX: usize = 512;
@@ -17,6 +19,8 @@ pub(super) struct Fields {
     pub(super) head: Head,
     pub(super) end: End,
     /// Why the message is malformed (RFC 9113 section 8.1.1).
+    // Kept, not returned: a malformed message is an error of its stream alone, while
+    // the decoder must go on for the sake of the connection's table.
     pub(super) malformed: Option<Box<ProtocolError>>,
 }
 
@@ -105,6 +109,8 @@ fn fault(error: DecodeError) -> Box<ConnectionError> {
             code: code::COMPRESSION_ERROR,
             error,
         }),
+        // The rest of the block was not decoded, so that the table is lost: closing the
+        // connection is the only way on (RFC 9113 section 4.3).
         DecodeError::TooLarge(_) => ConnectionError::flood(
             "a field section stays within SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 section 6.5.2)",
             error.to_string(),
@@ -124,6 +130,8 @@ struct SectionParser {
 impl SectionParser {
     fn field(&mut self, name: &[u8], value: &[u8]) {
         if let Err(error) = self.validate(name, value) {
+            // The first error is the one that is reported; later ones often follow from
+            // it.
             self.fields.malformed.get_or_insert(Box::new(error));
         }
     }

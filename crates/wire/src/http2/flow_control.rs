@@ -30,6 +30,7 @@ impl SendWindow {
 
     /// Adds credit, which a change of the initial window may make negative.
     pub(super) fn grant(&mut self, bytes: i64) -> Result<(), Overflow> {
+        // No overflow in i64: the window is within 32 bits, the credit within 33.
         let granted = self.0 + bytes;
         // RFC 9113 section 6.9.1: a window above 2^31 - 1 is a FLOW_CONTROL_ERROR.
         if granted > i64::from(WINDOW_MAX) {
@@ -60,6 +61,9 @@ impl ReceiveWindow {
     /// is granted at once, a smaller one only by granting late.
     pub(super) fn connection(target: u32) -> ReceiveWindow {
         ReceiveWindow {
+            // A connection's window cannot be reduced by a setting (section 6.9.2);
+            // withholding WINDOW_UPDATE until it has fallen below `target` has the same
+            // effect.
             left: WINDOW_DEFAULT.max(target),
             target,
         }

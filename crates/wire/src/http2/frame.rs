@@ -7,6 +7,8 @@ pub mod kind {
     /// Opens a stream, or ends it with trailers.
     pub const HEADERS: u8 = 0x1;
     /// Deprecated priorities.
+    // RFC 9113 section 6.3 keeps the frame for compatibility only: what it asks for has
+    // no effect.
     pub const PRIORITY: u8 = 0x2;
     /// Ends a stream at once.
     pub const RST_STREAM: u8 = 0x3;
@@ -29,6 +31,8 @@ pub mod flag {
     /// DATA, HEADERS: the last frame of its sender on the stream.
     pub const END_STREAM: u8 = 0x1;
     /// SETTINGS, PING: an acknowledgement.
+    // The same bit as `END_STREAM`: flags have a meaning per frame type only (section
+    // 4.1).
     pub const ACK: u8 = 0x1;
     /// HEADERS, CONTINUATION: the field block ends here.
     pub const END_HEADERS: u8 = 0x4;
@@ -45,8 +49,12 @@ pub mod setting {
     /// Whether PUSH_PROMISE is welcome.
     pub const ENABLE_PUSH: u16 = 0x2;
     /// Streams open at a time.
+    // Directional: the sender limits the streams that the receiver may open, not its
+    // own (section 6.5.2).
     pub const MAX_CONCURRENT_STREAMS: u16 = 0x3;
     /// Flow-control window of a new stream, bytes.
+    // Streams only: the connection's window can be changed by WINDOW_UPDATE alone
+    // (section 6.9.2).
     pub const INITIAL_WINDOW_SIZE: u16 = 0x4;
     /// Largest frame payload, bytes.
     pub const MAX_FRAME_SIZE: u16 = 0x5;
@@ -57,6 +65,7 @@ pub mod setting {
 /// Error codes (RFC 9113 section 7).
 pub mod code {
     /// Graceful.
+    // Codes that this client neither sends nor treats in a special way are left out.
     pub const NO_ERROR: u32 = 0x0;
     /// A rule without a code of its own was broken.
     pub const PROTOCOL_ERROR: u32 = 0x1;
@@ -152,6 +161,7 @@ impl FrameHead {
 
 /// Appends a frame.
 pub fn write_frame(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    // The caller keeps payloads within the peer's `SETTINGS_MAX_FRAME_SIZE`.
     let length = payload.len() as u32;
     out.extend_from_slice(
         &FrameHead {

@@ -105,6 +105,8 @@ impl RequestEncoder {
 /// Pseudo-header fields first (RFC 9113 section 8.3), then the request's own.
 fn write_fields(encoder: &mut Encoder, scheme: &str, request: &Request, out: &mut Vec<u8>) {
     for (name, value) in [
+        // Incremental indexing also for the path: a run sends few different ones, which
+        // then take one byte each.
         (":method", request.method.as_str()),
         (":scheme", scheme),
         (":path", &request.path),

@@ -33,6 +33,9 @@ impl Default for Options {
     /// Windows that are never the limit, one hundred calls in flight.
     fn default() -> Options {
         Options {
+            // Bytes. Flow control is switched off in effect, so that a measurement
+            // shows the server and not the client's windows; studies of windows set
+            // their own.
             stream_window: (1 << 30) - 1,
             connection_window: (1 << 30) - 1,
             max_frame: MAX_FRAME_SIZE_MIN,
@@ -57,6 +60,8 @@ impl Options {
     /// Preface, SETTINGS, and the connection's window (RFC 9113 section 3.4).
     pub(super) fn preface(&self) -> Vec<u8> {
         // Values equal to the protocol's default are left out (RFC 9113 section 6.5.2).
+        // Push is refused in every case: nobody would read an unsolicited reply (RFC
+        // 9113 section 8.4).
         let mut parameters = vec![
             (setting::ENABLE_PUSH, 0),
             (setting::MAX_HEADER_LIST_SIZE, self.header_list_max),
@@ -104,6 +109,8 @@ pub(super) enum Change {
 impl PeerSettings {
     pub(super) fn new() -> PeerSettings {
         PeerSettings {
+            // RFC 9113 section 6.5.2: initially there is no limit. The first SETTINGS
+            // of the server usually sets one, before or after the first requests.
             streams_max: u32::MAX,
             window: WINDOW_DEFAULT,
             frame_max: MAX_FRAME_SIZE_MIN,
@@ -125,6 +132,8 @@ impl PeerSettings {
                     value.to_string(),
                 ));
             }
+            // May fall below the number of open streams: they go on, and new ones wait
+            // (section 5.1.2).
             setting::MAX_CONCURRENT_STREAMS => self.streams_max = value,
             setting::INITIAL_WINDOW_SIZE => return self.set_window(value).map(Some),
             setting::MAX_FRAME_SIZE => self.set_frame_max(value)?,

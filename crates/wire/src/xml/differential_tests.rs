@@ -95,7 +95,7 @@ fn ours(document: &[u8]) -> Result<Vec<Seen>, Error> {
     }
 }
 
-/// Whoever asks for one of the attributes gets that one.
+/// A lookup of each attribute by its name returns that attribute.
 fn check_found(scanner: &Scanner<'_>) {
     for (name, value) in scanner.attributes().flatten() {
         if Scope::declared_by(name).is_some() {

@@ -64,6 +64,9 @@ impl<'de> References<'de> {
         };
         let index = self.index.as_ref().expect("the index is set first");
         let Some(target) = index.elements.get(id).copied() else {
+            // Only elements at the top of the body are indexed: that is where SOAP 1.1
+            // section 5.2.1 puts them, and a search of the whole document would be
+            // costly.
             return fail("leads nowhere");
         };
         // A cycle would be read for ever.

@@ -20,6 +20,8 @@ impl<'de> QName<'de> {
     #[inline]
     pub(super) fn read(document: &'de str, at: usize) -> Result<Self, Error> {
         let bytes = document.as_bytes();
+        // Nearly all names of messages are ASCII; the slow path knows all of XML 1.0
+        // production 4.
         let first = plain_name_end(bytes, at);
         let (local, end) = match bytes.get(first) {
             Some(b':') if first > at => (first + 1, plain_name_end(bytes, first + 1)),

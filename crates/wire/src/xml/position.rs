@@ -13,6 +13,8 @@ pub(super) struct Position<'de> {
     /// Open elements, those included from which references were followed.
     pub(super) depth: usize,
     /// The open elements.
+    // Names as ranges of the document: an end tag must repeat its start tag byte for
+    // byte (XML 1.0 section 3, WFC Element Type Match).
     pub(super) open: Vec<Name>,
     pub(super) scope: Scope<'de>,
     /// Attributes of the element opened last.

@@ -425,7 +425,7 @@ fn later_documents_of_a_connection_take_fewer_tokens() {
         Encoder::new(TokenCache::NamesAndTexts),
         Decoder::new(TokenCache::NamesAndTexts),
     );
-    let mut beside = Decoder::new(TokenCache::NamesAndTexts);
+    let mut second_decoder = Decoder::new(TokenCache::NamesAndTexts);
     let state = State::new(&Store::default());
     let mut sizes = Vec::new();
     for n in 0..3 {
@@ -442,7 +442,7 @@ fn later_documents_of_a_connection_take_fewer_tokens() {
         let expected = Expected::of(Codec::TokenXml, &call).unwrap();
         let read = expected.read_tokens(&mut at_caller, &tokens);
         assert_eq!(read, Ok(reply.into()));
-        let document = beside.decode(&tokens).unwrap();
+        let document = second_decoder.decode(&tokens).unwrap();
         assert!(expected.check_error_document(&document).is_err());
     }
     assert!(sizes[1] < sizes[0] && sizes[2] < sizes[0], "{sizes:?}");

@@ -295,16 +295,16 @@ fn lengths_that_differ_by_one_are_found() {
 }
 
 /// Changes every byte of `body` to every other value and asks whether the
-/// judgement is that of an independent decoder.
-fn assert_mutants_die(expected: &Expected, body: &[u8], says_the_same: impl Fn(&[u8]) -> bool) {
-    assert!(says_the_same(body));
+/// verdict is that of an independent decoder.
+fn assert_mutants_die(expected: &Expected, body: &[u8], is_equivalent: impl Fn(&[u8]) -> bool) {
+    assert!(is_equivalent(body));
     let mut mutant = body.to_vec();
     let mut survivors = 0;
     for at in 0..body.len() {
         for value in 0..=u8::MAX {
             mutant[at] = value;
             let accepted = expected.check(&mutant).is_ok();
-            assert_eq!(accepted, says_the_same(&mutant), "byte {at} = {value:#04x}");
+            assert_eq!(accepted, is_equivalent(&mutant), "byte {at} = {value:#04x}");
             survivors += usize::from(accepted && value != body[at]);
         }
         mutant[at] = body[at];

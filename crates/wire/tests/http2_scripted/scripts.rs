@@ -280,8 +280,8 @@ fn a_conversation_cut_off_at_every_byte_ends_every_call() {
         let (mut peer, _) = conversation();
         peer.play(&script[..length]);
         let before = peer.take_events();
-        let told_whole = before.len().saturating_sub(1);
-        assert_eq!(before[..told_whole], story[..told_whole], "cut at {length}");
+        let complete = before.len().saturating_sub(1);
+        assert_eq!(before[..complete], story[..complete], "cut at {length}");
         peer.client.closed(&mut peer.log);
         let mut ended: Vec<u32> = before
             .iter()

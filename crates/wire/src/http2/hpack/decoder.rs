@@ -13,7 +13,7 @@ pub enum DecodeError {
     #[error(transparent)]
     Compression(#[from] ProtocolError),
     /// The section is larger than this side takes, as RFC 9113 section 6.5.2
-    /// reckons it (32 bytes more a field): the limit in bytes.
+    /// calculates it (32 bytes more a field): the limit in bytes.
     #[error("more than {0} bytes of fields")]
     TooLarge(usize),
 }
@@ -28,6 +28,8 @@ pub struct Decoder {
     table_max: usize,
     section_max: usize,
     /// The table lacks what was inserted before this decoder listened.
+    // Only passive readers set it; for an endpoint an unknown index means that the
+    // tables differ (RFC 7541 section 2.3.3).
     mid_stream: bool,
     name: Vec<u8>,
     value: Vec<u8>,
@@ -162,6 +164,7 @@ impl Decoder {
                 found: format!("{size}, where {} is allowed", self.table_max),
             });
         }
+        // The peer may shrink its table at will below our setting, e.g. to save memory.
         self.table.resize(size as usize);
         Ok(())
     }

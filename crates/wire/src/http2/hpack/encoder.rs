@@ -37,6 +37,8 @@ struct Resize {
 #[derive(Debug)]
 pub struct Encoder {
     table: Table,
+    // The peer's setting is an upper bound, not a demand: an encoder may use less
+    // (section 4.2).
     preferred_size_max: usize,
     huffman: Huffman,
     resize: Option<Resize>,
@@ -115,6 +117,8 @@ impl Encoder {
             }
         }
         self.string(value, out);
+        // After the field has been written, as the decoder inserts after it has read
+        // it: an index written here refers to the table before.
         if bits == 0x40 {
             self.table.insert(name, value);
         }

@@ -7,6 +7,8 @@
 use crate::ProtocolError;
 
 const SYMBOLS: usize = 257;
+// Never sent as a symbol: strings are padded with the first bits of its code, 30 ones
+// (RFC 7541 section 5.2).
 const EOS: usize = 256;
 const LENGTH_MAX: u8 = 30;
 

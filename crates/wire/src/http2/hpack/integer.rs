@@ -32,6 +32,8 @@ impl<'a> Cursor<'a> {
 
     /// An integer whose prefix is the lower `prefix` bits (1 to 8) of the next byte.
     pub(super) fn integer(&mut self, prefix: u8) -> Result<u32, ProtocolError> {
+        // All ones in the prefix mean "more follows", so that the largest value within
+        // it is one less.
         let mask = 0xff_u8 >> (8 - prefix);
         let first = self.next()? & mask;
         if first < mask {

@@ -74,6 +74,7 @@ const STATIC: [(&str, &str); 61] = [
 #[derive(Debug, Clone)]
 struct Entry {
     /// Name, then value.
+    // One allocation for both parts, since entries are made and dropped as a whole.
     bytes: Box<[u8]>,
     name_len: usize,
 }
@@ -110,7 +111,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty dynamic table of at most `size_max` bytes by the reckoning of
+    /// An empty dynamic table of at most `size_max` bytes, calculated like in
     /// RFC 7541 section 4.1. Allocates nothing.
     pub fn new(size_max: usize) -> Table {
         Table {
@@ -166,6 +167,7 @@ impl Table {
         for index in 1..=STATIC.len() + self.entries.len() {
             match self.get(index) {
                 Some((n, v)) if n == name && v == value => return Found::Field(index),
+                // The first match has the lowest index, which takes the fewest bytes.
                 Some((n, _)) if n == name && found == Found::Nothing => found = Found::Name(index),
                 _ => {}
             }
