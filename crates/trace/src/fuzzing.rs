@@ -27,6 +27,7 @@ const TIGHT: Limits = Limits {
 /// its packets nor its damage.
 pub fn fuzz_capture(data: &[u8]) {
     let mut checker = Checker::default();
+    // Whether a file can be read must not depend on the limits of memory.
     let Ok(summary) = read(data, &mut checker) else {
         assert!(read_within(TIGHT, data, &mut checker).is_err());
         return;
@@ -54,12 +55,15 @@ pub fn fuzz_flows(data: &[u8]) {
         let mut checker = Checker::default();
         let mut sequences = [[0u32; 2]; 4];
         for (number, bytes) in (1..).zip(data.as_chunks::<8>().0) {
+            // Numbers relative to the last ones: independent random numbers lie nearly
+            // always so far apart that reassembly is never reached.
             let segment = FuzzedSegment::new(bytes, &mut sequences);
             let payload = segment.payload();
             flows.packet(&segment.packet(number, &payload), &mut checker);
         }
         let counts = flows.finish(&mut checker);
         checker.ended();
+        // Each byte is delivered once; retransmissions are payload only.
         assert!(counts.stream_bytes <= counts.payload_bytes);
     }
 }
@@ -100,6 +104,7 @@ impl FuzzedSegment {
     fn payload(&self) -> Vec<u8> {
         let syn = u32::from(self.flags.has(Flags::SYN));
         let begin = self.sequence.wrapping_add(syn);
+        // The content follows from the sequence number: what is sent again is the same.
         let byte = |at: usize| begin.wrapping_add(at as u32) as u8;
         (0..self.captured).map(byte).collect()
     }
@@ -108,6 +113,7 @@ impl FuzzedSegment {
         Packet {
             number,
             at_ns: number * 1_000_000 + self.step_ns,
+            // Ethernet, IPv4 and TCP without options: 14 + 20 + 20 bytes.
             wire_bytes: 54 + self.bytes,
             link_header_bytes: 14,
             ip_header_bytes: 20,
@@ -215,6 +221,7 @@ impl<'a> Tape<'a> {
             flows: Flows::new(Limits::default()),
             dissector,
             number: 0,
+            // The client's sequence numbers wrap within the first messages.
             next: [u32::MAX - 50, 7_000],
             snap: usize::MAX,
         }

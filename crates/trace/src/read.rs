@@ -28,6 +28,7 @@ impl Analyzer {
     /// Takes the next frame, and reports its events to `observer`.
     #[inline]
     pub fn record(&mut self, record: &Record<'_>, observer: &mut impl Observer) {
+        // Before decoding, so that the sums hold frames that cannot be decoded.
         self.summary.count(record);
         match decode(record) {
             Decoded::Tcp(packet) => {
@@ -72,6 +73,7 @@ pub fn read_within(
         analyzer.record(&record, observer);
     }
     let mut summary = analyzer.finish(observer);
+    // pcapng has the statistics at its end, so drops are known only now.
     summary.drops = reader.drops();
     summary.damage = reader.damage().cloned();
     Ok(summary)
@@ -176,9 +178,12 @@ impl Summary {
         self.captured_bytes += record.data.len() as u64;
         self.truncated += u64::from((record.data.len() as u64) < u64::from(record.wire_bytes));
         let first = self.first_at_ns.get_or_insert(record.at_ns);
+        // Merged captures and captures of several queues are not in order of time.
         *first = record.at_ns.min(*first);
         let last = self.last_at_ns.get_or_insert(record.at_ns);
         *last = record.at_ns.max(*last);
+        // Frames of one interface follow each other: the search below runs once per
+        // change.
         if self.link_types.last() != Some(&record.link_type) {
             self.note(record.link_type);
         }

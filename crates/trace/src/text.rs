@@ -28,6 +28,8 @@ pub fn duration(ms: f64) -> String {
 }
 
 fn three_figures(value: f64) -> f64 {
+    // Through the decimal form, so that the number that is compared is the one that is
+    // printed.
     let rounded = format!("{value:.2e}").parse();
     rounded.expect("a number that was just written")
 }

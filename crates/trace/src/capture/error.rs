@@ -79,6 +79,8 @@ impl CaptureError {
                 format!("use {low} to {high}, or leave it out")
             }
             CaptureError::Ring(_) => "use a smaller ring, or free memory".into(),
+            // PACKET_IGNORE_OUTGOING is the newest option used, of Linux 4.20;
+            // TPACKET_V3 is of 3.2.
             CaptureError::System { .. } => {
                 "use a Linux kernel from 4.20 on, with CONFIG_PACKET".into()
             }

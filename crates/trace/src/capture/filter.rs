@@ -107,6 +107,7 @@ fn ipv4(at: u32, port: Option<u16>) -> Vec<Step> {
         // Only the first fragment has ports.
         load(LOAD_HALF, at + FRAGMENT),
         test(HAS, 0x1FFF, To::Drop, To::Next),
+        // BPF_MSH loads 4 * (byte & 0x0F) into X: the IPv4 header length.
         load(LOAD_HEADER_LENGTH, at),
         load(LOAD_HALF_BEHIND, at),
         test(IS, port, To::Accept, To::Next),
@@ -120,6 +121,8 @@ fn ipv6(at: u32, port: Option<u16>) -> Vec<Step> {
     const NEXT_HEADER: u32 = 6;
     const HEADER: u32 = 40;
     let mut steps = vec![load(LOAD_BYTE, at + NEXT_HEADER)];
+    // Classic BPF cannot jump backwards, so the chain of headers cannot be followed.
+    // Such packets are kept whatever their port: rather too many than too few.
     steps.extend(EXTENSIONS.map(|number| test(IS, number, To::Accept, To::Next)));
     let Some(port) = port.map(u32::from) else {
         steps.push(test(IS, TCP, To::Accept, To::Drop));
@@ -138,6 +141,8 @@ fn ipv6(at: u32, port: Option<u16>) -> Vec<Step> {
 /// Adds both ends, and counts how far each test jumps.
 fn assemble(steps: &[Step], ipv6_at: usize, snap_bytes: u32) -> Vec<libc::sock_filter> {
     let (accept_at, drop_at) = (steps.len(), steps.len() + 1);
+    // Jumps count from the next instruction (filter.rst). 8 bits are enough: no program
+    // here has more than 40 instructions.
     let jump = |from: usize, to: To| match to {
         To::Next => 0,
         To::Ipv6 => (ipv6_at - from - 1) as u8,
@@ -148,6 +153,8 @@ fn assemble(steps: &[Step], ipv6_at: usize, snap_bytes: u32) -> Vec<libc::sock_f
     let mut program: Vec<_> = numbered
         .map(|(at, step)| instruction(step.code, jump(at, step.yes), jump(at, step.no), step.value))
         .collect();
+    // A filter returns the number of bytes to keep, which sets the snap length; 0 drops
+    // the packet.
     program.push(instruction(RETURN, 0, 0, snap_bytes));
     program.push(instruction(RETURN, 0, 0, 0));
     program

@@ -80,6 +80,8 @@ impl Capture {
     /// When the options cannot be honoured or the process may not capture.
     pub fn open(options: &Options) -> Result<Capture, CaptureError> {
         options.check()?;
+        // The order matters. Filter before bind, so that no other packet enters the
+        // ring; ring before bind, so that none is lost in between.
         let socket = packet_socket()?;
         let interface = Interface::find(&options.interface, socket.as_fd())?;
         let program = filter::program(interface.link_type, options.port, options.snap_bytes);
@@ -140,6 +142,8 @@ impl Capture {
     /// # Errors
     /// The errors of the kernel.
     pub fn stop(&self) -> io::Result<()> {
+        // A filter that drops everything keeps the ring mapped. Closing the socket
+        // would lose the block that is being filled.
         filter::attach(self.socket.as_fd(), &filter::nothing())
     }
 
@@ -151,6 +155,8 @@ impl Capture {
     /// # Errors
     /// The errors of the kernel.
     pub fn totals(&mut self) -> io::Result<KernelTotals> {
+        // Version 3 adds the freeze count. The kernel chooses the structure by the
+        // socket's packet version (packet_getsockopt in net/packet/af_packet.c).
         let mut new = libc::tpacket_stats_v3 {
             tp_packets: 0,
             tp_drops: 0,
@@ -171,6 +177,8 @@ impl Capture {
             return Err(io::Error::last_os_error());
         }
         // Reading sets them to zero.
+        // tp_packets includes tp_drops: the kernel adds them before it copies the
+        // structure.
         self.totals.received += u64::from(new.tp_packets);
         self.totals.drops += u64::from(new.tp_drops);
         self.totals.freezes += u64::from(new.tp_freeze_q_cnt);
@@ -188,6 +196,7 @@ impl AsFd for Capture {
 impl Options {
     fn check(&self) -> Result<(), CaptureError> {
         // The header of TCP over IPv6 with options, on Ethernet.
+        // 14 + 40 + 60 bytes.
         const SNAP_BYTES_MIN: u32 = 114;
         within(
             "snaplen",

@@ -61,6 +61,8 @@ impl<W: Write> Recording<W> {
     /// The errors of the file or the kernel. What [`Recording::recorded`] counts is in the file.
     pub fn drain(&mut self) -> io::Result<()> {
         while self.block()? {}
+        // At 10 million packets per second 32 bits wrap after 430 s; a second leaves
+        // ample room.
         if self.statistics_at.elapsed() >= STATISTICS_EVERY {
             self.recorded.kernel = self.capture.totals()?;
             self.statistics_at = Instant::now();
@@ -97,6 +99,8 @@ impl<W: Write> Recording<W> {
     /// # Errors
     /// The errors of the file or the kernel.
     pub fn finish(&mut self) -> io::Result<Recorded> {
+        // Stop, drain the full blocks, then wait for the block that only its timeout
+        // hands over.
         self.capture.stop()?;
         self.drain()?;
         // The last block is handed over when its time has passed.
@@ -121,6 +125,7 @@ impl<W: Write> AsFd for Recording<W> {
 }
 
 fn now_ns() -> u64 {
+    // A clock before 1970 gives 0: it is no reason to lose a capture.
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos() as u64)
 }

@@ -39,7 +39,11 @@ impl Ring {
             tp_block_size: block_bytes,
             tp_block_nr: mib,
             tp_frame_size: FRAME_BYTES,
+            // packet_set_ring refuses any other product of blocks and frames per block
+            // (net/packet/af_packet.c).
             tp_frame_nr: mib * (block_bytes / FRAME_BYTES),
+            // Milliseconds. Without it, packets of a slow connection stay invisible
+            // until a whole block of 1 MiB is full.
             tp_retire_blk_tov: RETIRE_MS,
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
@@ -79,6 +83,8 @@ impl Ring {
         if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return Ok(false);
         }
+        // The block goes back to the kernel even when `take` fails; keeping it would
+        // stop the ring one round later.
         let outcome = frames(self.bytes()).try_for_each(|frame| take(&frame));
         self.status()
             .store(libc::TP_STATUS_KERNEL, Ordering::Release);
@@ -128,6 +134,8 @@ fn frames(block: &[u8]) -> impl Iterator<Item = Frame<'_>> {
         libc::tpacket_hdr_v1,
         offset_to_first_pkt
     ));
+    // Offsets are checked although the kernel wrote them: an error there becomes a lost
+    // frame, not a fault in this process.
     let mut at = first as usize;
     (0..count).map_while(move |_| {
         let (frame, step) = frame(block.get(at..)?)?;
@@ -139,6 +147,7 @@ fn frames(block: &[u8]) -> impl Iterator<Item = Frame<'_>> {
 fn frame(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
     use libc::tpacket3_hdr as Header;
     use std::mem::offset_of;
+    // In the byte order of this machine, whose kernel wrote it.
     let seconds = word(bytes, offset_of!(Header, tp_sec))?;
     let nanoseconds = word(bytes, offset_of!(Header, tp_nsec))?;
     let captured = word(bytes, offset_of!(Header, tp_snaplen))? as usize;

@@ -12,6 +12,7 @@ use crate::packet::link_layer::LinkType;
 
 /// A packet socket that receives nothing yet: its protocol is 0 until it is bound.
 pub(super) fn packet_socket() -> Result<OwnedFd, CaptureError> {
+    // SOCK_RAW below delivers the link header; SOCK_DGRAM would strip it (packet(7)).
     let (family, flags) = (AddressFamily::PACKET, SocketFlags::CLOEXEC);
     socket_with(family, SocketType::RAW, flags, None).map_err(|error| match error {
         Errno::PERM => CaptureError::NotPermitted,
@@ -58,6 +59,7 @@ impl Interface {
         let hardware = hardware(name, socket).map_err(CaptureError::system("SIOCGIFHWADDR"))?;
         let link_type = match hardware {
             libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK => LinkType::ETHERNET,
+            // TUN and WireGuard interfaces have no link header at all.
             libc::ARPHRD_NONE => LinkType::RAW,
             hardware => {
                 return Err(CaptureError::Hardware {
@@ -78,6 +80,8 @@ impl Interface {
         // bind(2) uses no more than these three (packet(7)).
         let address = libc::sockaddr_ll {
             sll_family: libc::AF_PACKET as u16,
+            // In network byte order. ETH_P_ALL also sees outgoing packets; ETH_P_IP
+            // would see received ones only.
             sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
             sll_ifindex: self.index,
             sll_hatype: 0,
@@ -126,6 +130,8 @@ fn hardware(name: &str, socket: BorrowedFd<'_>) -> io::Result<u16> {
 /// Interfaces of this thread's network namespace (proc(5)); none without /proc.
 fn names() -> Vec<String> {
     // Two lines of headings; then the name, a colon and the counters of each.
+    // Not /proc/self: this thread may have entered another network namespace than the
+    // process started in.
     let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let named = |line: &str| Some(line.split_once(':')?.0.trim().to_owned());
     devices.lines().skip(2).filter_map(named).collect()

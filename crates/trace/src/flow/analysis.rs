@@ -146,10 +146,13 @@ pub(super) fn classify(
     peer: &mut Sender,
     round_trip_ns: Option<u64>,
 ) -> Verdict {
+    // The order of these steps is that of tcp_analyze_sequence_number in Wireshark's
+    // epan/dissectors/packet-tcp.c. Another order changes counts.
     let probe = own.probe(packet, peer);
     if probe != Some(Verdict::WindowProbe) {
         own.count_duplicates(packet, peer);
     }
+    // A new acknowledgment ends the run of duplicates.
     if packet.acknowledgment != own.acknowledgment {
         own.duplicates = 0;
     }
@@ -170,6 +173,7 @@ pub(super) fn classify(
 
 #[inline]
 fn is_edge(packet: &Packet<'_>) -> bool {
+    // SYN and FIN occupy one sequence number each (RFC 9293 section 3.4).
     packet.flags.has(Flags::SYN) || packet.flags.has(Flags::FIN)
 }
 
@@ -187,9 +191,13 @@ impl Sender {
     #[inline]
     fn probe(&self, packet: &Packet<'_>, peer: &Sender) -> Option<Verdict> {
         let next = self.next?;
+        // A sender probes a zero window with one byte beyond it (RFC 9293 section
+        // 3.8.6.1).
         if packet.payload_bytes == 1 && packet.sequence == next && peer.window == Some(0) {
             return Some(Verdict::WindowProbe);
         }
+        // SEG.SEQ = SND.NXT - 1, with no byte or one byte of garbage (RFC 9293 section
+        // 3.8.4).
         let is_keep_alive = packet.payload_bytes <= 1
             && packet.sequence == next.wrapping_sub(1)
             && is_plain(packet);
@@ -199,6 +207,8 @@ impl Sender {
     /// A duplicate acknowledgment asks for what is missing.
     #[inline]
     fn count_duplicates(&mut self, packet: &Packet<'_>, peer: &Sender) {
+        // RFC 5681 section 2: no data, no SYN or FIN, the same acknowledgment and
+        // window as before. Answers to keep-alives look the same and are none.
         let repeats = packet.payload_bytes == 0
             && self.window == Some(packet.window)
             && self.next == Some(packet.sequence)
@@ -217,6 +227,7 @@ impl Sender {
         if !packet.flags.has(Flags::ACK) || !before(contiguous_to, packet.acknowledgment) {
             return;
         }
+        // Wireshark's "ACKed unseen segment": the capture lacks what is acknowledged.
         match self.next {
             Some(next) if before(next, contiguous_to) => self.contiguous_to = Some(next),
             _ => self.duplicates = -1,
@@ -243,12 +254,16 @@ impl Sender {
             return None;
         }
         let since_asked_ns = packet.at_ns.wrapping_sub(peer.acknowledged_at_ns);
+        // Two, not the three of RFC 5681 section 3.2: like Wireshark, because the
+        // capture may lack one of them.
         let is_asked_for = peer.duplicates >= 2 && peer.acknowledgment == packet.sequence;
         if is_asked_for && since_asked_ns < FAST_NS {
             return Some(Verdict::Fast);
         }
         let since_next_ns = packet.at_ns.wrapping_sub(self.next_at_ns);
         let whole_end = end.wrapping_add(u32::from(is_edge(packet)));
+        // Within less than a round trip the sender cannot know of a loss, so that the
+        // segment was reordered.
         if since_next_ns < round_trip_ns.unwrap_or(OUT_OF_ORDER_NS) && next != whole_end {
             return Some(Verdict::OutOfOrder);
         }
@@ -268,6 +283,8 @@ impl Sender {
         let end = packet.sequence.wrapping_add(packet.payload_bytes);
         let end = end.wrapping_add(u32::from(is_edge(packet)));
         let is_window_probe = probe == Some(Verdict::WindowProbe);
+        // The byte of a window probe does not count as sent: the receiver may discard
+        // it, and it comes again as data.
         if !is_window_probe && self.next.is_none_or(|next| before(next, end)) {
             self.next = Some(end);
             self.next_at_ns = packet.at_ns;
@@ -276,6 +293,7 @@ impl Sender {
             self.contiguous_to = self.next;
         }
         self.window = Some(packet.window);
+        // Also without the flag: Wireshark compares the raw field.
         self.acknowledgment = packet.acknowledgment;
         self.acknowledged_at_ns = packet.at_ns;
         self.last = probe;

@@ -100,6 +100,8 @@ impl Connection {
             return false;
         }
         let direction = self.direction(side);
+        // A new incarnation uses another initial sequence number (RFC 9293 section
+        // 3.4.1); the same number is the same SYN, sent again.
         let own = self.directions[direction as usize].numbers.base();
         if own.is_none_or(|base| base == packet.sequence) {
             return false;
@@ -125,11 +127,14 @@ impl Connection {
         let direction = self.direction(side);
         self.learn_bases(packet, direction);
         self.last_at_ns = packet.at_ns;
+        // Before `advance`, which changes the state that the classification compares
+        // with.
         let verdict = self.classify(packet, direction);
         self.learn_handshake(packet, direction);
         counts.count(packet, verdict);
         let offset = self.payload_offset(packet, direction);
         let segment = self.segment(packet, direction, offset, verdict);
+        // Headers, then the segment, then its bytes: observers rely on this order.
         observer.packet(self.id, direction, packet);
         observer.segment(self.id, &segment);
         self.advance(packet, offset, &segment, memory, counts, observer);
@@ -172,10 +177,14 @@ impl Connection {
         let (own, peer) = self.pair(direction);
         if packet.flags.has(Flags::SYN) {
             if own.reassembly.is_untouched() && own.numbers.base() != Some(packet.sequence) {
+                // An acknowledgment seen before the SYN may have set another base. It
+                // can be corrected until bytes have been delivered.
                 own.numbers.rebase(packet.sequence);
             }
             own.saw_syn = true;
         } else if !packet.flags.has(Flags::RST) {
+            // Without a SYN the first byte seen gets offset 0: the SYN would have had
+            // the number before it.
             own.numbers.begin(packet.sequence.wrapping_sub(1));
         }
         if packet.flags.has(Flags::ACK) && !packet.flags.has(Flags::RST) {
@@ -198,6 +207,7 @@ impl Connection {
     #[inline]
     fn learn_handshake(&mut self, packet: &Packet<'_>, direction: Direction) {
         if packet.flags.has(Flags::SYN) {
+            // Only SYNs carry the window scale (RFC 7323 section 2.2).
             let announced = SynOptions::parse(packet.options);
             self.directions[direction as usize].window_shift = announced.window_shift;
             if !packet.flags.has(Flags::ACK) {
@@ -205,6 +215,8 @@ impl Connection {
             }
         } else if packet.flags.has(Flags::ACK) && self.round_trip_ns.is_none() {
             let since_ns = self.syn_at_ns.map(|syn| packet.at_ns.saturating_sub(syn));
+            // Wireshark's iRTT: from the SYN to the acknowledgment that completes the
+            // handshake. Equal timestamps show no round trip.
             self.round_trip_ns = since_ns.filter(|ns| *ns > 0);
         }
     }
@@ -267,6 +279,7 @@ impl Connection {
         let [own, peer] = [direction, direction.opposite()]
             .map(|direction| self.directions[direction as usize].window_shift);
         match (own, peer) {
+            // The window of a SYN itself is never scaled (RFC 7323 section 2.2).
             (Some(shift), Some(_)) if !packet.flags.has(Flags::SYN) => window << shift,
             _ => window,
         }
@@ -296,6 +309,8 @@ impl Connection {
             let end = offset
                 .saturating_add(i64::from(packet.payload_bytes))
                 .max(0) as u64;
+            // The numbers of a RST are not taken over: forged resets and those of
+            // closed ports hold arbitrary values (RFC 5961 section 3).
             own.numbers.reach(end);
             if packet.payload_bytes > 0 {
                 own.reassembly
@@ -306,6 +321,8 @@ impl Connection {
                 peer.numbers.reach(segment.acknowledged);
             }
         }
+        // Both directions: this packet may be the one after which a hole in either is
+        // given up.
         own.reassembly.check(memory.held, &mut out);
         out.direction = segment.direction.opposite();
         peer.reassembly.check(memory.held, &mut out);
@@ -361,6 +378,8 @@ impl SequenceNumbers {
     #[inline]
     pub(super) fn offset(&self, sequence: u32) -> i64 {
         let base = self.base.unwrap_or(sequence.wrapping_sub(1));
+        // The number is taken to lie within 2^31 of the highest one, so that offsets go
+        // on where 32 bits wrap, every 4 GiB.
         let of_highest = base.wrapping_add(1).wrapping_add(self.highest as u32);
         self.highest as i64 + i64::from(sequence.wrapping_sub(of_highest) as i32)
     }
@@ -371,6 +390,8 @@ impl SequenceNumbers {
     }
 
     pub(super) fn end(&mut self, offset: u64) {
+        // The first FIN stands: one that is sent again may follow other data in the
+        // packet.
         self.fin.get_or_insert(offset);
     }
 

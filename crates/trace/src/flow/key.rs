@@ -41,6 +41,8 @@ impl Key {
     pub(super) fn of(packet: &Packet<'_>) -> (Key, Side) {
         let (source, destination) = (end(packet.source), end(packet.destination));
         let is_v6 = packet.source.is_ipv6();
+        // Both directions of a connection have the same key; the side tells which end
+        // sent.
         if source <= destination {
             let (low, high) = (source, destination);
             (Key { low, high, is_v6 }, Side::Low)
@@ -55,6 +57,8 @@ impl Key {
 fn end(address: SocketAddr) -> End {
     let port = address.port();
     let address = match address.ip() {
+        // The number alone is ambiguous: 10.0.0.1 equals ::a00:1. `is_v6` keeps them
+        // apart.
         IpAddr::V4(address) => u128::from(u32::from(address)),
         IpAddr::V6(address) => u128::from(address),
     };
@@ -69,6 +73,7 @@ impl Hash for Key {
             state.write_u64(end.address as u64);
         }
         let ports = u64::from(self.low.port) << 16 | u64::from(self.high.port);
+        // One word: connections of one client differ in nothing but the port.
         state.write_u64(ports << 1 | u64::from(self.is_v6));
     }
 }
@@ -86,6 +91,8 @@ impl Default for BuildKeyHasher {
     fn default() -> BuildKeyHasher {
         let random = RandomState::new();
         BuildKeyHasher {
+            // The factor must be odd, or the lowest bit of each word is lost.
+            // RandomState has its keys from the operating system.
             seed: [random.hash_one(0), random.hash_one(1) | 1],
         }
     }

@@ -56,6 +56,8 @@ impl<T> Default for FlowMap<T> {
 
 impl<T> FlowMap<T> {
     pub(crate) fn insert(&mut self, flow: FlowId, value: T) {
+        // Places are used again, so that memory follows the connections that are open,
+        // not all that ever were.
         let place = self.places.entry(flow).or_insert_with(|| {
             self.free.pop().unwrap_or_else(|| {
                 self.values.push(None);
@@ -86,6 +88,7 @@ impl<T> FlowMap<T> {
 
     pub(crate) fn ids(&self) -> Vec<FlowId> {
         let mut ids: Vec<FlowId> = self.places.keys().copied().collect();
+        // The order of a hash map changes from run to run; documents must not.
         ids.sort_unstable();
         ids
     }
@@ -93,6 +96,7 @@ impl<T> FlowMap<T> {
     /// Behind the end for a connection that is not there.
     #[inline]
     fn place(&self, flow: FlowId) -> usize {
+        // A Cell: looking up must work without `&mut`, and still remember the place.
         let (last, place) = self.last.get();
         if last == flow && place != VACANT {
             return place as usize;

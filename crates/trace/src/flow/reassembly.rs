@@ -92,11 +92,15 @@ impl Reassembly {
         memory: &mut Memory<'_>,
         out: &mut Output<'_, O>,
     ) {
+        // The length on the wire: what the snap length cut off becomes a gap at once.
         let end = offset.saturating_add(i64::from(carrier.bytes)).max(0) as u64;
+        // Nothing new: sent again, or a keep-alive.
         if end <= self.next {
             return;
         }
         if offset <= self.next as i64 {
+            // The first copy of a byte counts. Receivers differ in this (Ptacek and
+            // Newsham 1998), and honest senders repeat the same bytes.
             let known = (self.next as i64 - offset) as usize;
             self.deliver(end, payload.get(known..).unwrap_or(&[]), carrier, out);
             if !self.waiting.is_empty() {
@@ -133,6 +137,7 @@ impl Reassembly {
         while let Some(offset) = self.first_waiting() {
             self.skip_missing_below(offset, held, out);
         }
+        // The one is for a FIN, which occupies a number and is no byte.
         if self.acknowledged > self.next + 1 {
             self.skip_to(self.acknowledged, out);
         }
@@ -182,6 +187,7 @@ impl Reassembly {
     }
 
     fn deliver_waiting<O: Observer>(&mut self, held: &mut usize, out: &mut Output<'_, O>) {
+        // Ordered by offset, so the first entry is always the next candidate.
         while let Some(entry) = self.waiting.first_entry() {
             let offset = *entry.key();
             if offset > self.next {
@@ -214,6 +220,8 @@ impl Reassembly {
             data: payload.into(),
         };
         let cost = waiting.cost();
+        // Two bounds: one connection must not starve the others, and all together must
+        // not exhaust the machine.
         let is_too_much =
             self.held + cost > memory.flow_bytes || *memory.held + cost > memory.bytes;
         if is_too_much {
@@ -236,6 +244,7 @@ impl Reassembly {
         {
             return;
         }
+        // Where two segments begin at the same offset, the longer one is kept.
         self.held += cost;
         *memory.held += cost;
         if let Some(shorter) = self.waiting.insert(offset, waiting) {

@@ -61,6 +61,7 @@ impl Flows {
     pub fn new(limits: Limits) -> Flows {
         Flows {
             limits: Limits {
+                // Slots have numbers of 32 bits, and u32::MAX ends a list.
                 flows: limits.flows.clamp(1, u32::MAX as usize / 2),
                 ..limits
             },
@@ -83,6 +84,7 @@ impl Flows {
     /// Takes the next packet of the capture.
     #[inline]
     pub fn packet(&mut self, packet: &Packet<'_>, observer: &mut impl Observer) {
+        // By the time of the capture: a file is read faster than it was recorded.
         self.forget_ended(packet.at_ns, observer);
         let (key, side) = Key::of(packet);
         let slot = match self.index.get(&key).copied() {
@@ -95,6 +97,8 @@ impl Flows {
                 self.open(key, side, packet, observer)
             }
             Some(slot) => slot,
+            // Any packet opens a connection, because captures begin in the middle of
+            // some.
             None => self.open(key, side, packet, observer),
         };
         self.touch(slot);
@@ -106,6 +110,7 @@ impl Flows {
         };
         let was_ended = connection.ended();
         connection.packet(packet, side, &mut memory, &mut self.counts, observer);
+        // Only at its end: a late packet must not move it back among the live ones.
         if !was_ended && connection.ended() {
             self.live.remove(&mut self.slots, slot);
             self.ended.push(&mut self.slots, slot);
@@ -119,6 +124,8 @@ impl Flows {
             .values()
             .map(|slot| (self.slots[*slot as usize].connection.id(), *slot))
             .collect();
+        // By number: the order of the index changes from run to run, documents must
+        // not.
         left.sort_unstable();
         for (_, slot) in left {
             self.close(slot, Closing::Unseen, observer);
@@ -190,6 +197,7 @@ impl Flows {
 
     #[cold]
     fn make_room(&mut self, observer: &mut impl Observer) {
+        // Ended connections first: nothing but late duplicates can be lost with them.
         if let Some(slot) = self.ended.first() {
             self.close(slot, Closing::Unseen, observer);
         } else if let Some(slot) = self.live.first() {
@@ -230,6 +238,8 @@ fn client_of(packet: &Packet<'_>, side: Side) -> Side {
     let from_client = if flags.has(Flags::SYN) {
         !flags.has(Flags::ACK)
     } else {
+        // Servers listen on registered ports; ephemeral ones begin at 32768 on Linux
+        // and at 49152 by RFC 6335 section 6.
         packet.source.port() >= packet.destination.port()
     };
     if from_client { side } else { side.opposite() }
@@ -301,6 +311,8 @@ impl Queue {
 
     #[inline]
     fn push(&mut self, slots: &mut [Slot], slot: u32) {
+        // The links are in the slots: moving a connection to the end of the list
+        // allocates nothing, and that happens for every packet.
         slots[slot as usize].links = Links {
             previous: self.last,
             next: NONE,

@@ -10,6 +10,9 @@ pub(crate) enum ByteOrder {
 impl ByteOrder {
     #[inline]
     pub(crate) fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {
+        // Every header field is read here. `first_chunk` checks the bound once and
+        // yields an array: no unaligned read, and no panic on a frame that the snap
+        // length cut.
         let field = *bytes.get(at..)?.first_chunk()?;
         Some(match self {
             ByteOrder::Big => u16::from_be_bytes(field),

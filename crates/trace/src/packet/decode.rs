@@ -91,6 +91,8 @@ pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
 
 #[inline]
 fn find<'a>(record: &Record<'a>) -> Result<Packet<'a>, Other> {
+    // Layer by layer: the first one that cannot be read names the class under which the
+    // frame is counted (`OtherPackets`).
     let link_header_bytes = match carried(record.link_type, record.data) {
         Carried::Ip { header_bytes } => header_bytes,
         Carried::Other => return Err(Other::Link),
@@ -98,6 +100,8 @@ fn find<'a>(record: &Record<'a>) -> Result<Packet<'a>, Other> {
         Carried::Unknown => return Err(Other::UnknownLink),
     };
     let captured = record.data.get(link_header_bytes..).ok_or(Other::Cut)?;
+    // Length on the wire and captured length differ wherever a snap length is set.
+    // Sequence numbers advance by the former; bytes can only be read from the latter.
     let wire_bytes = record.wire_bytes.saturating_sub(link_header_bytes as u32);
     let ip = network::parse(captured, wire_bytes).map_err(|error| match error {
         NoIp::Cut => Other::Cut,
@@ -132,7 +136,11 @@ fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, link: u16) -> Result<Packet<
         flags: header.flags,
         window: header.window,
         options: header.options,
+        // By the length in the IP header: Ethernet pads short frames to 60 bytes (IEEE
+        // 802.3 section 4.2.3.3), and the padding is no payload.
         payload_bytes: ip.payload_bytes - header.header_bytes as u32,
+        // Empty, and no error, where the snap length cuts inside the TCP options: the
+        // header still counts for sequence numbers and windows.
         payload: ip.payload.get(header.header_bytes..).unwrap_or(&[]),
     })
 }

@@ -72,6 +72,8 @@ pub fn carried(link_type: LinkType, frame: &[u8]) -> Carried {
         LinkType::LINUX_SLL2 => cooked_2(frame),
         LinkType::NULL => loopback(frame),
         LinkType::LOOP => loopback_big_endian(frame),
+        // LINKTYPE_RAW holds either version. The version nibble decides
+        // (`network::parse`), also in a file that is labelled for one version only.
         LinkType::RAW | LinkType::IPV4 | LinkType::IPV6 => Some(Carried::Ip { header_bytes: 0 }),
         other if LinkType::RAW_BSD.contains(&other) => Some(Carried::Ip { header_bytes: 0 }),
         _ => Some(Carried::Unknown),
@@ -97,11 +99,14 @@ fn ethernet(frame: &[u8]) -> Option<Carried> {
 
 /// What the ethertype at `at` states, behind the tags that it may announce.
 fn tagged(frame: &[u8], mut at: usize) -> Option<Carried> {
+    // Bounded: a hostile frame may repeat the tag to its end.
     for _ in 0..=TAGS_MAX {
         let ethertype = u16_at(frame, at)?;
         if VLAN.contains(&ethertype) {
             at += 4;
         } else if ethertype < ETHERTYPE_MIN {
+            // IEEE 802.3 section 3.2.6: a value below 1536 is a length, and an LLC
+            // header follows.
             return snap(frame, at + 2);
         } else {
             return Some(by_ethertype(ethertype, at + 2));
@@ -151,6 +156,8 @@ const AF_INET6: [u32; 5] = [10, 23, 24, 28, 30];
 /// BSD loopback, LINKTYPE_NULL: the address family in the byte order of the host. The
 /// file does not state that order, but families are small numbers.
 fn loopback(frame: &[u8]) -> Option<Carried> {
+    // The file may come from a host of the other byte order. Families are below 256, so
+    // the smaller of both readings is the right one.
     let family = ByteOrder::Little.u32(frame, 0)?;
     Some(by_family(family.min(family.swap_bytes())))
 }

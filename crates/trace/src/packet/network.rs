@@ -41,6 +41,7 @@ pub(crate) enum NoIp {
 /// Reads a packet of which `captured` is there of `wire_bytes` on the wire.
 #[inline]
 pub(crate) fn parse(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
+    // The version nibble decides, not the ethertype: raw-IP link types have none.
     match captured.first().ok_or(NoIp::Cut)? >> 4 {
         4 => ipv4(captured, wire_bytes),
         6 => ipv6(captured, wire_bytes),
@@ -63,6 +64,7 @@ const IPV4_FRAGMENT: u16 = 0x3FFF;
 #[inline]
 fn ipv4(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
     let fixed: &[u8; IPV4_HEADER_MIN] = captured.first_chunk().ok_or(NoIp::Cut)?;
+    // IHL counts words of 32 bits (RFC 791 section 3.1).
     let header_bytes = usize::from(fixed[0] & 0x0F) * 4;
     let length = u32::from(u16::from_be_bytes([fixed[2], fixed[3]]));
     // A sender that leaves segmentation to its card may write 0.
@@ -74,6 +76,9 @@ fn ipv4(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
     if header_bytes < IPV4_HEADER_MIN || (header_bytes as u32) > total {
         return Err(NoIp::Malformed);
     }
+    // The first fragment, too: it holds a part of a segment and would be taken for a
+    // whole one. Reassembly is not worth its memory here, because TCP avoids fragments
+    // by path MTU discovery (RFC 1191).
     if u16::from_be_bytes([fixed[6], fixed[7]]) & IPV4_FRAGMENT != 0 {
         return Err(NoIp::Fragment);
     }
@@ -114,6 +119,8 @@ fn ipv6(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
         0 => wire_bytes,
         _ => (length + IPV6_HEADER as u32).min(wire_bytes),
     };
+    // Extension headers form a chain: each names the type of the next (RFC 8200 section
+    // 4). What TCP sees as its header length must not include them.
     let (protocol, header_bytes) = skip_extensions(captured, fixed[6])?;
     if header_bytes as u64 > u64::from(total) {
         return Err(NoIp::Malformed);
@@ -153,6 +160,7 @@ fn skip_extensions(captured: &[u8], mut next: u8) -> Result<(u8, usize), NoIp> {
             FRAGMENT => 8,
             // RFC 4302 counts from the second word of four bytes.
             AUTHENTICATION => (units + 2) * unit,
+            // Units of 8 bytes, the first not counted (RFC 8200 section 4.3).
             _ => (units + 1) * unit,
         };
         next = header[0];
@@ -162,6 +170,7 @@ fn skip_extensions(captured: &[u8], mut next: u8) -> Result<(u8, usize), NoIp> {
 
 /// A fragment header may be there with the whole packet behind it (RFC 6946).
 fn whole(captured: &[u8], at: usize) -> Result<(), NoIp> {
+    // 13 bits of offset, 2 reserved ones, the M flag (RFC 8200 section 4.5).
     const OFFSET_AND_MORE: u16 = 0xFFF9;
     match u16_at(captured, at + 2).ok_or(NoIp::Cut)? & OFFSET_AND_MORE {
         0 => Ok(()),

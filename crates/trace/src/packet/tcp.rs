@@ -67,6 +67,7 @@ pub(crate) fn parse(captured: &[u8], wire_bytes: u32) -> Result<Header<'_>, NoHe
         return Err(NoHeader::Malformed);
     }
     let fixed: &[u8; HEADER_MIN] = captured.first_chunk().ok_or(NoHeader::Cut)?;
+    // Data offset, in words of 32 bits (RFC 9293 section 3.1).
     let header_bytes = usize::from(fixed[12] >> 4) * 4;
     if header_bytes < HEADER_MIN || header_bytes > wire_bytes as usize {
         return Err(NoHeader::Malformed);
@@ -79,6 +80,8 @@ pub(crate) fn parse(captured: &[u8], wire_bytes: u32) -> Result<Header<'_>, NoHe
         header_bytes,
         flags: Flags(fixed[13]),
         window: u16::from_be_bytes([fixed[14], fixed[15]]),
+        // As far as captured: `Packet::options_cut` reports where the snap length cut
+        // them.
         options: &captured[HEADER_MIN..header_bytes.min(captured.len())],
     })
 }
@@ -105,10 +108,15 @@ impl SynOptions {
                 option::NO_OPERATION => options = rest,
                 kind => {
                     let length = usize::from(*rest.first().unwrap_or(&0));
+                    // The length includes kind and length octets (RFC 9293 section
+                    // 3.2): a smaller one would not advance. The rest of malformed
+                    // options is left unread.
                     let (Some(value), 2..) = (options.get(..length), length) else {
                         break;
                     };
                     match (kind, length) {
+                        // An option of another length than its RFC gives is skipped, as
+                        // Linux does (tcp_parse_options in net/ipv4/tcp_input.c).
                         (option::MSS, 4) => announced.mss = u16_at(value, 2),
                         (option::WINDOW_SCALE, 3) => {
                             announced.window_shift = Some(value[2].min(SynOptions::SHIFT_MAX));
@@ -140,6 +148,7 @@ pub(crate) fn reports_duplicate(options: &[u8], acknowledgment: u32) -> bool {
     let (Some(left), Some(right)) = (edge(2), edge(6)) else {
         return false;
     };
+    // On the circle of sequence numbers (RFC 9293 section 3.4).
     let up_to = |a: u32, b: u32| b.wrapping_sub(a) as i32 >= 0;
     let inside_second = || match (edge(10), edge(14)) {
         (Some(second_left), Some(second_right)) => {
@@ -147,6 +156,8 @@ pub(crate) fn reports_duplicate(options: &[u8], acknowledgment: u32) -> bool {
         }
         _ => false,
     };
+    // Only the first block can report a duplicate (RFC 2883 section 4); the others
+    // repeat what is known.
     up_to(right, acknowledgment) || inside_second()
 }
 
@@ -156,6 +167,8 @@ fn find_sack(mut options: &[u8]) -> Option<&[u8]> {
             option::END => return None,
             option::NO_OPERATION => options = rest,
             kind => {
+                // Lengths below 2 end the search through the filter: they would loop
+                // forever.
                 let length = usize::from(*rest.first()?);
                 let value = options.get(..length).filter(|value| value.len() >= 2)?;
                 if kind == option::SACK && length >= SACK_BLOCK_BYTES {

@@ -33,6 +33,8 @@ impl Pcap {
     /// A file with this beginning, even of less than four bytes, has this format.
     pub(super) fn begins(begin: &[u8]) -> bool {
         let known = &begin[..begin.len().min(4)];
+        // A writer stores the magic number in its own byte order, which thereby tells
+        // the order of all other fields.
         let orders = |magic: u32| [magic.to_le_bytes(), magic.to_be_bytes()];
         let mut magics = FORMATS.iter().flat_map(|(magic, ..)| orders(*magic));
         magics.any(|magic| magic.starts_with(known))
@@ -75,13 +77,18 @@ impl Pcap {
             return Ok(short_header(offset, header.len(), self.record_header_bytes));
         }
         let field = |at| self.order.u32(header, at).unwrap_or(0);
+        // 32 unsigned bits of seconds last until 2106, so the product fits 64 bits.
         let at_ns = u64::from(field(0)) * 1_000_000_000 + u64::from(field(4)) * self.unit_ns;
         let (captured, wire_bytes) = (field(8), field(12));
+        // After damage a random length would be read as a record of up to 4 GiB. pcap
+        // has no marker at which reading could synchronise again.
         if captured > CAPTURED_MAX {
             let reason = format!("a record claims {captured} captured bytes");
             return Ok(Step::Damaged(Damage::new(offset, reason)));
         }
         let whole = self.record_header_bytes + captured as usize;
+        // A capture that is still being written, or whose writer was killed, ends in a
+        // partial record.
         let there = source.peek(whole)?.len();
         if there < whole {
             let reason = format!("the last record is cut: {there} of {whole} bytes are there");
@@ -89,6 +96,8 @@ impl Pcap {
         }
         Ok(Step::Frame(Frame {
             at_ns,
+            // Some writers leave the original length 0. It cannot be less than what was
+            // captured.
             wire_bytes: wire_bytes.max(captured),
             link_type: self.link_type,
             data: &source.take(whole)[self.record_header_bytes..],

@@ -104,6 +104,8 @@ impl Pcapng {
                 Err(reason) => return Ok(Step::Damaged(Damage::new(offset, reason))),
             };
             let block_type = self.order.u32(head, 0).unwrap_or(0);
+            // Readers must skip block types that they do not know. Nothing of these is
+            // buffered, so they may be longer than BLOCK_MAX.
             if !self.is_read(block_type) {
                 if !source.skip(u64::from(length))? {
                     return Ok(cut(offset, source.offset() - offset, length));
@@ -118,6 +120,8 @@ impl Pcapng {
             if block.len() < length as usize {
                 return Ok(cut(offset, block.len() as u64, length));
             }
+            // The trailing length is meant for reading backwards. Here it detects
+            // damage: past a mismatch, payload would be read as blocks.
             if self.order.u32(block, length as usize - 4) != Some(length) {
                 let reason = "the lengths at a block's begin and end differ";
                 return Ok(Step::Damaged(Damage::new(offset, reason)));
@@ -139,6 +143,9 @@ impl Pcapng {
 
     /// The block's whole length; learns the byte order from a section's header.
     fn head(&mut self, head: &[u8]) -> Result<u32, Reason> {
+        // 0x0A0D0D0A reads the same in both byte orders, so the block is found before
+        // its order is known (draft section 4.1). Its line ends also expose files that
+        // were transferred as text.
         if ByteOrder::Big.u32(head, 0) == Some(SECTION) {
             self.order = match (ByteOrder::Little.u32(head, 8), ByteOrder::Big.u32(head, 8)) {
                 (Some(MAGIC), _) => ByteOrder::Little,
@@ -177,6 +184,8 @@ impl Pcapng {
             return Err("a section has another major version than 1");
         }
         self.drops = self.drops();
+        // Interface numbers are local to a section (draft section 4.2); drops of
+        // earlier sections stay in the sum.
         self.interfaces.clear();
         Ok(())
     }
@@ -185,6 +194,8 @@ impl Pcapng {
         const TIMESTAMP_RESOLUTION: u16 = 9;
         const TIMESTAMP_OFFSET: u16 = 14;
         let short = "an interface description is too short";
+        // Each description takes memory until the section ends, and a file of nothing
+        // else is easy to make.
         if self.interfaces.len() == INTERFACES_MAX {
             return Err("a section has more than 65536 interfaces");
         }
@@ -211,6 +222,9 @@ impl Pcapng {
 
     /// Counts are from the start of the capture: the last block of an interface holds.
     fn statistics(&mut self, body: &[u8]) -> Result<(), Reason> {
+        // isb_ifdrop and isb_osdrop (draft section 4.6): dropped by the interface, and
+        // by the operating system for lack of buffers. Both are packets that the file
+        // lacks.
         const INTERFACE_DROPS: u16 = 5;
         const SYSTEM_DROPS: u16 = 7;
         let number = self.order.u32(body, 0).ok_or("statistics are too short")?;
@@ -232,6 +246,8 @@ impl Pcapng {
         match block_type {
             SIMPLE_PACKET => self.simple_packet(body),
             PACKET => {
+                // The other half of this word counts drops since the last packet. The
+                // statistics blocks, which are totals, are used instead.
                 let number = self.order.u16(body, 0).map(u32::from);
                 self.timed_packet(number, body)
             }
@@ -249,6 +265,8 @@ impl Pcapng {
         const FIELDS: usize = 20;
         let fields = body.get(..FIELDS).ok_or("a packet is too short")?;
         let field = |at| self.order.u32(fields, at).unwrap_or(0);
+        // The timestamp is two words, the upper one first in either byte order. It is
+        // no field of 64 bits (draft section 4.3).
         let (high, low, captured, wire_bytes) = (field(4), field(8), field(12), field(16));
         let interface = interface.and_then(|number| self.interfaces.get(number as usize));
         let interface = interface.ok_or("a packet is of an interface that was not described")?;
@@ -270,6 +288,8 @@ impl Pcapng {
         let wire_bytes = self.order.u32(body, 0).ok_or("a packet is too short")?;
         let interface = self.interfaces.first();
         let interface = interface.ok_or("a packet is of an interface that was not described")?;
+        // A Simple Packet Block has no captured length. It follows from the interface's
+        // snap length, where 0 means no limit (draft section 4.4).
         let captured = match interface.snap_bytes {
             0 => wire_bytes,
             snap_bytes => wire_bytes.min(snap_bytes),
@@ -313,6 +333,7 @@ impl<'a> Iterator for Options<'a> {
         const END: u16 = 0;
         let code = self.order.u16(self.rest, 0)?;
         let length = usize::from(self.order.u16(self.rest, 2)?);
+        // The length of an option excludes its padding to 32 bits.
         let value = self.rest.get(4..4 + length)?;
         let padded = 4 + length.next_multiple_of(4);
         self.rest = self.rest.get(padded..).unwrap_or(&[]);
@@ -375,6 +396,8 @@ impl Resolution {
             Unit::Coarse(ns) => timestamp.saturating_mul(ns),
             Unit::Fine(per_ns) => timestamp / per_ns,
             Unit::Binary(bits) => {
+                // 64 times 30 bits need u128. Its shifts are defined up to 127, the
+                // largest exponent of if_tsresol.
                 let ns = (u128::from(timestamp) * NS_PER_S) >> bits;
                 u64::try_from(ns).unwrap_or(u64::MAX)
             }

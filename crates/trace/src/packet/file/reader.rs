@@ -28,6 +28,7 @@ impl<R: Read> Reader<R> {
     /// When it is no capture, or cannot be read at all.
     pub fn new(read: R) -> Result<Reader<R>, Error> {
         let mut source = Source::new(read);
+        // Enough for both formats: pcapng shows itself and its byte order in 12 bytes.
         let begin = source.peek(pcap::HEADER_BYTES)?;
         let format = match begin {
             [] => return Err(Error::Empty),
@@ -63,6 +64,8 @@ impl<R: Read> Reader<R> {
         };
         match step {
             Step::Frame(frame) => {
+                // From 1, like Wireshark's frame.number, so that findings can quote
+                // packets.
                 self.frames += 1;
                 Ok(Some(Record {
                     number: self.frames,
@@ -76,6 +79,8 @@ impl<R: Read> Reader<R> {
                 self.ended = true;
                 Ok(None)
             }
+            // Not an error: what came before the damage is a valid, shorter capture,
+            // and the summary carries the place and the reason.
             Step::Damaged(damage) => {
                 self.ended = true;
                 self.damage = Some(damage);
@@ -92,6 +97,7 @@ impl<R: Read> Reader<R> {
     /// Packets that the capturing process lost, as far as the file states.
     pub fn drops(&self) -> Option<u64> {
         match &self.format {
+            // pcap has no field for drops. None means unknown, which is not 0.
             Format::Pcap(_) => None,
             Format::Pcapng(pcapng) => pcapng.drops(),
         }
@@ -101,6 +107,8 @@ impl<R: Read> Reader<R> {
 /// Why a file that begins so is none of a known format, or ends too early.
 fn unreadable(begin: &[u8]) -> Error {
     match begin {
+        // Magic numbers: gzip (RFC 1952 section 2.3.1), zstd (RFC 8878 section 3.1.1),
+        // xz (file format section 2.1.1.1), the LZ4 frame format.
         [0x1F, 0x8B, ..] => Error::Compressed("gzip"),
         [0x28, 0xB5, 0x2F, 0xFD, ..] => Error::Compressed("zstd"),
         [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Error::Compressed("xz"),

@@ -34,6 +34,8 @@ pub(super) enum Step<'a> {
 }
 
 /// Larger records are taken as damage, whatever the snap length of the file is, bytes.
+// Wireshark takes 256 KiB for most link types (WTAP_MAX_PACKET_SIZE_STANDARD). This
+// leaves room for offloaded segments and still bounds the buffer.
 pub(super) const CAPTURED_MAX: u32 = 16 << 20;
 
 /// Why nothing of a capture can be read.
@@ -85,6 +87,7 @@ impl Error {
                  it writes what it holds back"
                     .into()
             }
+            // The one tool whose name is not `un` and the format.
             Error::Compressed("gzip") => "decompress it first: gunzip FILE".into(),
             Error::Compressed(tool) => format!("decompress it first: un{tool} FILE"),
         }

@@ -37,6 +37,7 @@ impl<R: Read> Source<R> {
     /// The next bytes: `wanted`, or fewer at the end of the file.
     #[inline]
     pub(super) fn peek(&mut self, wanted: usize) -> Result<&[u8], Error> {
+        // The common case is one comparison and no copy; refilling is cold.
         if self.end - self.begin < wanted {
             self.fill(wanted)?;
         }
@@ -62,6 +63,7 @@ impl<R: Read> Source<R> {
 
     /// Passes over bytes, be they more than the buffer holds. False when the file ends first.
     pub(super) fn skip(&mut self, mut bytes: u64) -> Result<bool, Error> {
+        // In steps: a block that claims 4 GiB needs no buffer of that size.
         while bytes > 0 {
             let step = usize::try_from(bytes).map_or(BUFFER_BYTES, |b| b.min(BUFFER_BYTES));
             let there = self.peek(step)?.len();
@@ -76,6 +78,7 @@ impl<R: Read> Source<R> {
 
     #[cold]
     fn fill(&mut self, wanted: usize) -> Result<(), Error> {
+        // At most one partial record moves per refill, that is per megabyte.
         self.buffer.copy_within(self.begin..self.end, 0);
         self.end -= self.begin;
         self.begin = 0;
@@ -86,6 +89,8 @@ impl<R: Read> Source<R> {
             match self.read.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.at_end = true,
                 Ok(read) => self.end += read,
+                // A signal may interrupt read(2) before any data came (EINTR); a pipe
+                // that is resumed must not look damaged.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(source) => {
                     let offset = self.offset + self.end as u64;
@@ -98,6 +103,7 @@ impl<R: Read> Source<R> {
 
     /// Only when it is full: what a file claims costs nothing until it is there.
     fn grow(&mut self) {
+        // Doubling bounds the copies to a constant factor of the record's size.
         let mut larger = vec![0; self.buffer.len() * 2].into_boxed_slice();
         larger[..self.end].copy_from_slice(&self.buffer[..self.end]);
         self.buffer = larger;

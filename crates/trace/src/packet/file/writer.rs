@@ -56,6 +56,8 @@ impl<W: Write> Writer<W> {
     /// The errors of the file.
     #[inline]
     pub fn frame(&mut self, at_ns: u64, wire_bytes: u32, data: &[u8]) -> io::Result<()> {
+        // Interface 0, timestamp, captured and original length, data padded to 32 bits
+        // (draft section 4.3).
         self.begin(ENHANCED_PACKET);
         self.u32(0);
         self.time(at_ns);
@@ -70,6 +72,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The errors of the file.
     pub fn finish(&mut self, totals: &InterfaceTotals) -> io::Result<()> {
+        // isb_starttime, isb_endtime, isb_ifrecv, isb_ifdrop (draft section 4.6): what
+        // `Reader::drops` and capinfos read.
         self.begin(STATISTICS);
         self.u32(0);
         self.time(totals.ended_ns);
@@ -95,10 +99,13 @@ impl<W: Write> Writer<W> {
 
     fn section(&mut self) -> io::Result<()> {
         const MAGIC: u32 = 0x1A2B_3C4D;
+        // -1: the length is not known when the header is written, and a pipe cannot be
+        // corrected later. Readers must accept it (draft section 4.1).
         const LENGTH_UNKNOWN: u64 = u64::MAX;
         const APPLICATION: u16 = 4;
         self.begin(SECTION);
         self.u32(MAGIC);
+        // Version 1.0.
         self.block.extend_from_slice(&[1, 0, 0, 0]);
         self.block.extend_from_slice(&LENGTH_UNKNOWN.to_le_bytes());
         self.option(
@@ -118,6 +125,7 @@ impl<W: Write> Writer<W> {
         self.block.extend_from_slice(&[0, 0]);
         self.u32(snap_bytes);
         self.option(NAME, name.as_bytes());
+        // The kernel stamps in nanoseconds; without this option units are microseconds.
         self.option(TIMESTAMP_RESOLUTION, &[NANOSECONDS]);
         self.option(0, &[]);
         self.end()
@@ -134,6 +142,8 @@ impl<W: Write> Writer<W> {
         let length = self.block.len() as u32 + 4;
         self.u32(length);
         self.block[4..8].copy_from_slice(&length.to_le_bytes());
+        // One write per block: a process that is killed between two writes leaves a
+        // file of whole blocks.
         self.out.write_all(&self.block)
     }
 
