@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Bytes that are not the value looked for, or a value without a form in CDR.
+/// Bytes that are not the expected value, or a value without a form in CDR.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 // Places are bytes from the beginning of the reader's input, padding included; they
 // find the value in a hex dump of the body.

@@ -16,7 +16,7 @@
 //! | struct, tuple | the fields in their order |
 //!
 //! Readers refuse what a writer never writes, and allocate nothing for a
-//! length before the bytes that it speaks of are there.
+//! length before the bytes that it announces have come.
 
 mod deserializer;
 mod error;

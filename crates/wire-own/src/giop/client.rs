@@ -12,7 +12,7 @@ use crate::cdr::ByteOrder;
 use crate::send_queue::SendQueue;
 use crate::session::{CallId, Failure, Replies, Request, Session};
 
-/// Replies that may be owed to calls given up; beyond, the connection is closed.
+/// Cancelled calls whose replies may still come; beyond, the connection is closed.
 const CANCELLED_MAX: usize = 1024;
 
 /// Header and request id, which GIOP 1.2 has in the same place everywhere.
@@ -31,7 +31,7 @@ pub struct Giop {
     send_queue: SendQueue<Vec<u8>>,
     /// Calls whose replies are due, in the order of their requests.
     pending: VecDeque<Pending>,
-    /// Numbers of calls given up whose replies may still come.
+    /// Request ids of cancelled calls whose replies may still come.
     cancelled: VecDeque<u32>,
     // Starts at 0 on every connection: request ids belong to a connection, not to a
     // client.
@@ -40,7 +40,7 @@ pub struct Giop {
     used: bool,
     /// No further request.
     closing: bool,
-    /// Input means nothing any more.
+    /// Further input is ignored.
     input_ignored: bool,
 }
 
@@ -231,7 +231,7 @@ impl Giop {
                 reply: Some(reply),
                 ..
             }) => reply.take(*call, chunk, left, replies),
-            _ => Ok(()), // given up
+            _ => Ok(()), // cancelled
         }
     }
 
@@ -390,7 +390,7 @@ impl Session for Giop {
             .push(None, cancel(self.options.byte_order, id), Arc::from([]));
         self.cancelled.push_back(id);
         // A server may ignore CancelRequest (section 9.4.4). The bound keeps one that
-        // never answers from growing this list for ever.
+        // never answers from growing this list without limit.
         !self.options.close && self.cancelled.len() <= CANCELLED_MAX
     }
 }

@@ -43,7 +43,7 @@ pub(super) struct Corbaloc {
 }
 
 pub(super) struct Address {
-    /// Highest version that the server speaks, major and minor.
+    /// Highest version that the server supports, major and minor.
     pub(super) version: (u8, u8),
     pub(super) host: String,
     pub(super) port: u16,

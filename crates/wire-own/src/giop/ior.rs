@@ -44,7 +44,7 @@ pub enum Profile {
 /// How to reach an object over TCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IiopProfile {
-    /// Highest version that the server speaks, major and minor.
+    /// Highest version that the server supports, major and minor.
     pub version: (u8, u8),
     /// Name or address.
     pub host: String,

@@ -21,7 +21,7 @@ const MAGIC: &[u8; 4] = b"GIOP";
 /// Flag bit: more fragments follow (1.1 and later).
 const MORE: u8 = 2;
 
-/// A version of GIOP that is spoken here.
+/// A supported version of GIOP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Version {
     /// GIOP 1.0.
@@ -58,9 +58,9 @@ pub enum Kind {
     Request,
     /// Its answer.
     Reply,
-    /// A call given up.
+    /// Cancels a call.
     CancelRequest,
-    /// "Where is this object?"
+    /// Asks where an object is.
     LocateRequest,
     /// The answer to that.
     LocateReply,

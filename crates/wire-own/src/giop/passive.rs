@@ -13,7 +13,7 @@ pub struct RequestHead {
     pub id: u32,
     /// False for one-way calls.
     pub response_expected: bool,
-    /// What the object shall do.
+    /// The operation to perform.
     pub operation: String,
     /// Bytes between the message's header and the arguments.
     pub bytes: usize,

@@ -18,9 +18,9 @@ const EXPECTED: u8 = 1;
 pub enum ClientMessage {
     /// A call.
     Request(Request),
-    /// "Where is this object?"
+    /// Asks where an object is.
     Locate(LocateRequest),
-    /// A call was given up; answering it all the same does no harm.
+    /// A call was cancelled; a reply to it is allowed (section 9.4.4).
     Cancel {
         /// The request's number.
         id: u32,
@@ -49,7 +49,7 @@ pub struct Request {
     pub response_expected: bool,
     /// The object that is called.
     pub object_key: Vec<u8>,
-    /// What it shall do.
+    /// The operation to perform.
     pub operation: String,
     /// The connection's code sets, if this request carries them.
     pub code_sets: Option<CodeSets>,

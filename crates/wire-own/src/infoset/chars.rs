@@ -95,7 +95,7 @@ pub fn trim(text: &str) -> &str {
     text.trim_matches(|c| matches!(c, ' ' | '\t' | '\n' | '\r'))
 }
 
-/// A qualified name taken apart (Namespaces in XML 1.0, section 4): the
+/// A qualified name split in two (Namespaces in XML 1.0, section 4): the
 /// prefix, empty where there is none, and the local part.
 #[inline]
 pub fn split_name(name: &str) -> Option<(&str, &str)> {

@@ -51,6 +51,9 @@ impl<'de> Scope<'de> {
     }
 
     /// Takes a declaration of the element that is being opened.
+    ///
+    /// # Errors
+    /// When it breaks Namespaces in XML 1.0, section 3, or [`BINDINGS_MAX`].
     pub fn declare(
         &mut self,
         prefix: &'de str,
@@ -125,6 +128,9 @@ impl<'de> Scope<'de> {
     }
 
     /// The namespace of an element whose name has that prefix.
+    ///
+    /// # Errors
+    /// When the prefix is not declared.
     #[inline]
     pub fn of_element(&self, prefix: &str, offset: usize) -> Result<&'de str, Error> {
         match prefix {
@@ -134,13 +140,19 @@ impl<'de> Scope<'de> {
     }
 
     /// What a prefix stands for that must stand for something.
+    ///
+    /// # Errors
+    /// When the prefix is not declared.
     #[inline]
     pub fn prefixed(&self, prefix: &str, offset: usize) -> Result<&'de str, Error> {
         self.find(prefix).ok_or_else(|| undeclared(prefix, offset))
     }
 
     /// Namespace and local part of an attribute's name: without a prefix it
-    /// is in no namespace.
+    /// is in no namespace (Namespaces in XML 1.0, section 6.2).
+    ///
+    /// # Errors
+    /// When it is no name, is too long, or has a prefix that is not declared.
     pub fn attribute<'n>(
         &self,
         name: &'n str,

@@ -7,7 +7,7 @@ use super::chars;
 use super::error::{Error, ErrorKind};
 use super::scope::same;
 
-/// Elements within elements; a message needs four.
+/// Levels of elements within elements; a message needs four.
 // XML has no limit. Readers keep state for every open element; the bound keeps that
 // small, whatever comes in.
 pub const DEPTH_MAX: usize = 64;
@@ -103,7 +103,7 @@ pub enum Step<'de> {
 /// A document, read once from its begin to its end. Comments and processing
 /// instructions do not show; tags match.
 pub trait Source<'de> {
-    /// Goes one step on.
+    /// Advances by one step.
     ///
     /// # Errors
     /// When the document breaks a rule, or has ended.
@@ -173,6 +173,9 @@ pub trait Source<'de> {
 }
 
 /// [`Source::text`], piece by piece.
+///
+/// # Errors
+/// When an element stands in the text, or the source fails.
 pub fn joined_text<'de, S: Source<'de> + ?Sized>(source: &mut S) -> Result<Text<'de>, Error> {
     let mut whole: Option<Text<'de>> = None;
     loop {

@@ -9,6 +9,9 @@ use super::scope::excerpt;
 use super::source::Text;
 
 /// xsd:boolean (section 3.2.2).
+///
+/// # Errors
+/// [`ErrorKind::Value`] for any other text.
 pub fn boolean(text: &Text<'_>) -> Result<bool, ErrorKind> {
     match text {
         Text::Bool(value) => Ok(*value),
@@ -25,6 +28,9 @@ pub fn boolean(text: &Text<'_>) -> Result<bool, ErrorKind> {
 }
 
 /// xsd:int and xsd:long (section 3.3): an optional sign and decimal digits.
+///
+/// # Errors
+/// [`ErrorKind::Value`] for any other text, or a number outside of the type's range.
 #[inline]
 pub fn integer<I: FromStr + TryFrom<i64>>(
     text: &Text<'_>,
@@ -102,6 +108,9 @@ fn of_eight_digits(digits: [u8; 8]) -> Option<u64> {
 }
 
 /// xsd:double (section 3.2.5).
+///
+/// # Errors
+/// [`ErrorKind::Value`] for any other text.
 pub fn double(text: &Text<'_>) -> Result<f64, ErrorKind> {
     let text: Cow<'_, str> = match text {
         Text::Int(number) => Cow::Owned(number.to_string()),

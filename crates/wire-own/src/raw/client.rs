@@ -29,7 +29,7 @@ pub struct Raw {
     used: bool,
     /// No further request.
     closing: bool,
-    /// Input means nothing any more.
+    /// Further input is ignored.
     input_ignored: bool,
 }
 

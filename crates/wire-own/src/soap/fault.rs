@@ -6,7 +6,7 @@ use crate::infoset::{Error, ErrorKind, chars};
 
 use super::format::{EnvelopeFormat, Version};
 
-/// Who is to blame.
+/// Which side is at fault.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FaultCode {
     /// The envelope is of another version.
@@ -24,7 +24,7 @@ pub enum FaultCode {
 /// Why a request got no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Who is to blame.
+    /// Which side is at fault.
     pub code: FaultCode,
     /// What went wrong, for people; of an application error the contract's text.
     pub text: String,

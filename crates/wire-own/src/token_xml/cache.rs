@@ -1,7 +1,7 @@
 //! Names and texts that both ends know by number.
 //!
 //! Both ends do the same with every token, so the same numbers stand for the
-//! same texts. When a cache is full, the clock algorithm gives up an entry: a
+//! same texts. When a cache is full, the clock algorithm evicts an entry: a
 //! hand goes round, passes over each entry that was used since it last came
 //! by, and replaces the first that was not.
 
@@ -36,11 +36,11 @@ pub(super) struct Cache<P> {
     dictionary: &'static Dictionary,
     entries: Vec<Entry<P>>,
     /// The texts of the entries, those of the fixed ones first, and between the
-    /// others those that were given up.
+    /// others those that were evicted.
     characters: String,
     /// Bytes of the fixed ones.
     fixed: usize,
-    /// Bytes of those that were given up.
+    /// Bytes of those that were evicted.
     evicted_bytes: usize,
     /// The entry that the hand points to, the fixed ones not counted.
     hand: usize,
@@ -142,14 +142,14 @@ impl<P: Copy> Cache<P> {
         self.enter(number, text, note);
     }
 
-    /// Whether another is given up for the next text.
+    /// Whether another is evicted for the next text.
     #[inline]
     fn is_full(&self) -> bool {
         self.entries.len() >= self.dictionary.fixed.len() + self.dictionary.entries
     }
 
     /// The number of the next text: a new one, or that of the entry to be
-    /// given up.
+    /// evicted.
     fn next_number(&mut self) -> usize {
         if self.is_full() {
             self.evict()
@@ -195,7 +195,7 @@ impl<P: Copy> Cache<P> {
         }
     }
 
-    /// Drops the characters of texts that were given up.
+    /// Drops the characters of texts that were evicted.
     #[inline(never)]
     fn compact(&mut self) {
         let room = self.characters.len();

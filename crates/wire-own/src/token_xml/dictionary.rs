@@ -5,7 +5,7 @@ pub use wirelab_stack::TokenCache;
 /// How large a cache is, and what it holds from the start.
 #[derive(Debug)]
 pub(super) struct Dictionary {
-    /// Numbers 0 and up; never given up.
+    /// Numbers 0 and up; never evicted.
     pub(super) fixed: &'static [&'static str],
     /// Entries beyond those.
     pub(super) entries: usize,

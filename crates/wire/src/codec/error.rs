@@ -39,7 +39,7 @@ pub enum Mismatch {
         code: String,
         /// Its text; of an application error the contract's.
         text: String,
-        /// Whether it blames the caller, as application errors do.
+        /// Whether its code is `Client`, like that of application errors.
         client: bool,
     },
     /// A stream has more messages than the contract demands.

@@ -322,7 +322,7 @@ impl MessageFormat {
     ///
     /// # Errors
     /// [`Mismatch::Malformed`] when the bytes are no application error,
-    /// [`Mismatch::Fault`] when they are a fault that blames the service.
+    /// [`Mismatch::Fault`] when they are a fault of the service (`Server`).
     pub fn read_error(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
         if self.codec == Codec::TokenXml {
             return token_xml::error(&token_xml::parse(self.cache, body)?, operation);

@@ -119,7 +119,7 @@ fn misread(error: &EnvelopeError) -> Mismatch {
     Mismatch::malformed(Codec::TokenXml, 0, &error.to_string())
 }
 
-/// The text of a fault that blames the caller.
+/// The text of a fault whose code is `Client`.
 pub(super) fn client_fault_text(read: Result<IgnoredAny, Mismatch>) -> Result<String, Mismatch> {
     match read {
         Err(Mismatch::Fault { text, client, .. }) if client => Ok(text),

@@ -276,7 +276,7 @@ pub(super) struct Data {
     pub(super) end_stream: bool,
 }
 
-/// A field block that goes on in CONTINUATION frames.
+/// A field block that continues in CONTINUATION frames.
 #[derive(Debug)]
 pub(super) struct PartialFieldBlock {
     pub(super) stream: u32,

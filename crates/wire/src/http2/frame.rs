@@ -16,13 +16,13 @@ pub mod kind {
     pub const SETTINGS: u8 = 0x4;
     /// Announces an unsolicited reply.
     pub const PUSH_PROMISE: u8 = 0x5;
-    /// Asks for a sign of life.
+    /// Liveness check, also a measure of round-trip time (section 6.7).
     pub const PING: u8 = 0x6;
     /// Announces the end of the connection.
     pub const GOAWAY: u8 = 0x7;
     /// Grants flow-control credit.
     pub const WINDOW_UPDATE: u8 = 0x8;
-    /// Goes on with a field block.
+    /// Continues a field block (section 6.10).
     pub const CONTINUATION: u8 = 0x9;
 }
 
@@ -46,9 +46,9 @@ pub mod flag {
 pub mod setting {
     /// Largest dynamic table of the peer's HPACK encoder, bytes.
     pub const HEADER_TABLE_SIZE: u16 = 0x1;
-    /// Whether PUSH_PROMISE is welcome.
+    /// Whether PUSH_PROMISE may be sent: 0 or 1.
     pub const ENABLE_PUSH: u16 = 0x2;
-    /// Streams open at a time.
+    /// Number of streams open at a time.
     // Directional: the sender limits the streams that the receiver may open, not its
     // own (section 6.5.2).
     pub const MAX_CONCURRENT_STREAMS: u16 = 0x3;
@@ -64,7 +64,7 @@ pub mod setting {
 
 /// Error codes (RFC 9113 section 7).
 pub mod code {
-    /// Graceful.
+    /// No error, as in a graceful shutdown.
     // Codes that this client neither sends nor treats in a special way are left out.
     pub const NO_ERROR: u32 = 0x0;
     /// A rule without a code of its own was broken.
@@ -79,7 +79,7 @@ pub mod code {
     pub const CANCEL: u32 = 0x8;
     /// The field section compression context cannot be kept.
     pub const COMPRESSION_ERROR: u32 = 0x9;
-    /// The peer makes too much work.
+    /// The peer causes excessive load.
     pub const ENHANCE_YOUR_CALM: u32 = 0xb;
 }
 

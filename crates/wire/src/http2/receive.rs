@@ -67,7 +67,7 @@ impl Client {
         left == 0
     }
 
-    /// Checks a frame by its header and goes on with its payload; true at its end.
+    /// Checks a frame by its header and continues with its payload; true at its end.
     #[inline]
     fn begin(
         &mut self,

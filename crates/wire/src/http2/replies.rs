@@ -9,7 +9,7 @@ use super::streams::Stream;
 use crate::{CallId, End, Failure, ProtocolError, Replies};
 
 impl Client {
-    /// Ends a call whose reply is malformed; the connection goes on (RFC 9113
+    /// Ends a call whose reply is malformed; the connection continues (RFC 9113
     /// sections 5.4.2 and 8.1.1).
     pub(super) fn stream_error(
         &mut self,

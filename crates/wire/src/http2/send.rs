@@ -203,7 +203,7 @@ fn write_field_block(out: &mut Vec<u8>, stream: u32, block: &[u8], last: bool, f
             block,
         );
     }
-    // END_STREAM belongs to HEADERS even when the block goes on in CONTINUATION.
+    // END_STREAM belongs to HEADERS even when the block continues in CONTINUATION.
     let (first, rest) = block.split_at(frame_max);
     write_frame(out, kind::HEADERS, end_stream, stream, first);
     let mut left = rest.len();

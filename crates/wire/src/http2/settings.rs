@@ -60,7 +60,7 @@ impl Options {
     /// Preface, SETTINGS, and the connection's window (RFC 9113 section 3.4).
     pub(super) fn preface(&self) -> Vec<u8> {
         // Values equal to the protocol's default are left out (RFC 9113 section 6.5.2).
-        // Push is refused in every case: nobody would read an unsolicited reply (RFC
+        // Push is refused in every case: no caller would read an unsolicited reply (RFC
         // 9113 section 8.4).
         let mut parameters = vec![
             (setting::ENABLE_PUSH, 0),

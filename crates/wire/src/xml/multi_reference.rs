@@ -69,7 +69,7 @@ impl<'de> References<'de> {
             // costly.
             return fail("leads nowhere");
         };
-        // A cycle would be read for ever.
+        // A cycle would never end.
         if self.followed.iter().any(|(open, _)| open == id) {
             return fail("leads back to itself");
         }

@@ -2,7 +2,7 @@
 //!
 //! A message repeats itself: the tags of a record are those of the record
 //! before, in the same order. As long as no other namespaces are in scope, an
-//! equal tag means the same, and need not be taken apart again.
+//! equal tag means the same, and need not be parsed again.
 
 use wirelab_wire_own::infoset::Element;
 

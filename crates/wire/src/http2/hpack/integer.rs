@@ -39,7 +39,7 @@ impl<'a> Cursor<'a> {
         if first < mask {
             return Ok(u32::from(first));
         }
-        // A prefix of all ones: the value goes on in groups of seven bits, the lowest first.
+        // A prefix of all ones: the value continues in groups of seven bits, the lowest first.
         let mut value = u64::from(mask);
         // Five groups reach 35 bits; longer encodings only pad with zeros.
         for shift in [0, 7, 14, 21, 28] {
