@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
+from wirelab.cli.monitoring import METRICS_PORT_OPTION, monitored
 from wirelab.cli.options import (
     AS_JSON,
     DIRECTORY,
@@ -25,6 +26,7 @@ from wirelab.errors import EXIT_OK
 )
 @DIRECTORY
 @POSTGRES
+@click.option("--metrics-port", **METRICS_PORT_OPTION)
 @VERBOSE
 @AS_JSON
 @exit_with_code
@@ -33,6 +35,7 @@ def reproduce(
     scale: float | None,
     directory: DirectoryOptions,
     postgres: str,
+    metrics_port: int | None,
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -48,14 +51,15 @@ def reproduce(
     from wirelab.run.progress import OnConsole
     from wirelab.study import reproduction
 
-    made = reproduction.reproduce(
-        study,
-        folder,
-        scale=scale,
-        progress=OnConsole(err),
-        retry_failed=directory.retry_failed,
-        postgres=postgres,
-    )
+    with monitored(OnConsole(err), metrics_port) as watched:
+        made = reproduction.reproduce(
+            study,
+            folder,
+            scale=scale,
+            progress=watched,
+            retry_failed=directory.retry_failed,
+            postgres=postgres,
+        )
     return reproduced.show(made, as_json=as_json, verbose=verbose)
 
 

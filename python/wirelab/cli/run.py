@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code
+from wirelab.cli.monitoring import METRICS_PORT_OPTION, monitored
 from wirelab.cli.options import (
     AS_JSON,
     DIRECTORY,
@@ -47,6 +48,7 @@ class RunOptions:
         default="",
         help=f"{POSTGRES_HELP} For store=postgres.",
     )
+    metrics_port: int | None = option("--metrics-port", **METRICS_PORT_OPTION)
 
 
 @click.command(cls=GroupedCommand)
@@ -120,15 +122,16 @@ def _run(file: Path, directory: DirectoryOptions, options: RunOptions, *, as_jso
     from wirelab.run.progress import OnConsole
 
     progress = OnConsole(err)
-    finished = running.run(
-        experiment,
-        folder,
-        source=source,
-        progress=progress,
-        unverified=options.unverified,
-        retry_failed=directory.retry_failed,
-        postgres=options.postgres,
-    )
+    with monitored(progress, options.metrics_port) as watched:
+        finished = running.run(
+            experiment,
+            folder,
+            source=source,
+            progress=watched,
+            unverified=options.unverified,
+            retry_failed=directory.retry_failed,
+            postgres=options.postgres,
+        )
     tested = EXIT_OK
     if test_findings:
         from wirelab.run import adaptive as intervention

@@ -39,9 +39,10 @@ class Strip:
     quantities: Sequence[Quantity]
 
     @property
-    def drawn(self) -> list[Quantity]:
-        """Quantities that have a point."""
-        return [quantity for quantity in self.quantities if any(quantity.lines)]
+    def drawn(self) -> list[tuple[Quantity, str]]:
+        """Quantities that have a point, each with its colour, which is the same in every chart."""
+        every = zip(self.quantities, COLOURS, strict=False)
+        return [(quantity, colour) for quantity, colour in every if any(quantity.lines)]
 
 
 def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> Picture | None:
@@ -50,7 +51,7 @@ def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> P
     if not shown:
         return None
     height = MARGIN + STRIP * len(shown) + GAP * (len(shown) - 1)
-    labels = [quantity.label for strip in shown for quantity in strip.drawn]
+    labels = [quantity.label for strip in shown for quantity, _ in strip.drawn]
     right = 1.0 - (max(map(text_width, labels)) + 14.0) / WIDTH
     with canvas(WIDTH, height) as (figure, first):
         first.remove()
@@ -73,7 +74,7 @@ def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> P
 def _draw(axes: Axes, strip: Strip, window_s: float) -> None:
     axes.axvspan(0.0, window_s, color="#f3f3f3", zorder=0)
     highest = 0.0
-    for quantity, colour in zip(strip.drawn, COLOURS, strict=False):
+    for quantity, colour in strip.drawn:
         for line in quantity.lines:
             kept = line[:: 1 + len(line) // POINTS_MAX]
             axes.plot([x for x, _ in kept], [y for _, y in kept], color=colour, linewidth=1.0)
@@ -86,11 +87,11 @@ def _draw(axes: Axes, strip: Strip, window_s: float) -> None:
     _label_ends(axes, strip.drawn, 1.1 * highest or 1.0)
 
 
-def _label_ends(axes: Axes, drawn: Sequence[Quantity], top: float) -> None:
+def _label_ends(axes: Axes, drawn: Sequence[tuple[Quantity, str]], top: float) -> None:
     """Names to the right of the lines' ends, moved apart where they would overlap."""
-    ends = [next(line[-1][1] for line in quantity.lines if line) / top for quantity in drawn]
+    ends = [next(line[-1][1] for line in quantity.lines if line) / top for quantity, _ in drawn]
     places = spread(ends, (POINTS + 3.0) / STRIP, 0.08, 0.92)
-    for quantity, colour, place in zip(drawn, COLOURS, places, strict=False):
+    for (quantity, colour), place in zip(drawn, places, strict=True):
         axes.text(
             1.02,
             place,
@@ -105,5 +106,5 @@ def _words(strip: Strip) -> str:
     return ", ".join(
         f"{quantity.label} up to {tick(max(y for line in quantity.lines for _, y in line))} "
         f"{strip.unit}"
-        for quantity in strip.drawn
+        for quantity, _ in strip.drawn
     )

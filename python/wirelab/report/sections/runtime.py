@@ -15,7 +15,7 @@ from wirelab.trial import series
 from wirelab.trial.record import Trial
 from wirelab.trial.series import Points, UnreadableSeries
 
-CHARTS_MAX = 24
+CHARTS_MAX = 12
 """Cells that are drawn over time; a run may have hundreds."""
 _ABOUT = (
     "Each figure is the mean over the window, or the most in it, and stands above its 95 % "

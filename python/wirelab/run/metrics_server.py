@@ -1,0 +1,282 @@
+"""What a run knows while it is under way, as OpenMetrics on a port of the loopback interface.
+
+The names and their meaning: docs/reference/runtime-metrics.md.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    InfoMetricFamily,
+    Metric,
+    StateSetMetricFamily,
+    SummaryMetricFamily,
+)
+from prometheus_client.registry import Collector
+
+from wirelab.errors import UsageError
+from wirelab.process import runtime_metrics
+from wirelab.run.progress import Progress, TimeLeft
+from wirelab.trial.record import Point, Trial
+
+if TYPE_CHECKING:
+    from wirelab.documents.event import Progress as EngineProgress
+    from wirelab.experiment.matrix import PlannedTrial
+
+LOOPBACK = "127.0.0.1"
+PHASES = ("starting", "warmup", "measure", "drain")
+CELL = ("stack", "operation", "bytes", "load", "link")
+"""Labels of a cell."""
+CELLS_MAX = 1000
+"""Cells whose last trial is shown; the oldest make room."""
+_RATE_STEP_S = 0.5
+"""The rate of the running trial is that of at least this time."""
+_HELP = {
+    "heap_committed_bytes": "Heap that the service's runtime obtained from the kernel.",
+    "heap_used_bytes": "Heap that holds objects.",
+    "heap_idle_bytes": "Heap that holds no objects.",
+    "rss_bytes": "Resident memory of the service.",
+    "threads": "Threads of the service.",
+    "tasks": "Tasks that the service's threads share: goroutines, Tokio tasks.",
+    "store_connections_in_use": "Connections of the service's database pool in use.",
+    "calls_in_flight": "Calls inside the service's own code.",
+    "gc_pause_seconds_total": "Time for which the collector stopped the service.",
+    "gc_pauses_total": "Pauses of the service's collector.",
+    "cpu_seconds_total": "CPU time of the service.",
+    "calls_total": "Calls that reached the service's own code.",
+    "errors_total": "Calls that the service answered with an error.",
+    "call_seconds_total": "Time that calls spent in the service's own code.",
+}
+"""Of the runtime metrics of the running trial's service."""
+
+
+class RunMetrics(Collector):
+    """Hears how a run gets on, passes it on to ``next_``, and answers scrapes from it. A scrape
+    comes in a thread of its own."""
+
+    def __init__(self, next_: Progress) -> None:
+        self._next = next_
+        self._lock = threading.Lock()
+        self._left = TimeLeft(())
+        self._planned = self._resumed = 0
+        self._ended = {"measured": 0, "failed": 0}
+        self._calls: dict[str, tuple[int, int]] = {}
+        self._trial: PlannedTrial | None = None
+        self._began_s = 0.0
+        self._phase = ""
+        self._in_phase = (0, 0)
+        self._mark: tuple[str, float, int] = ("", 0.0, 0)
+        self._rate_per_s: float | None = None
+        self._runtime: dict[str, float] = {}
+        self._cells: dict[tuple[str, ...], Trial] = {}
+
+    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
+        """A run, or a part of a reproduction, begins."""
+        with self._lock:
+            self._left = TimeLeft(planned)
+            self._planned, self._resumed = len(planned) + finished, finished
+            self._ended = {"measured": 0, "failed": 0}
+        self._next.begin(planned, finished, at_most)
+
+    def note(self, text: str) -> None:
+        """Passed on."""
+        self._next.note(text)
+
+    def trial(self, planned: PlannedTrial) -> None:
+        """The next trial, with nothing known of it yet."""
+        with self._lock:
+            self._trial, self._began_s = planned, time.monotonic()
+            self._enter("starting")
+            self._runtime = {}
+        self._next.trial(planned)
+
+    def inside(self, progress: EngineProgress) -> None:
+        """Calls and errors are counted from the begin of each phase."""
+        with self._lock:
+            if progress.phase != self._phase:
+                self._enter(progress.phase)
+            self._count(progress)
+        self._next.inside(progress)
+
+    def runtime(self, values: Mapping[str, float]) -> None:
+        """The last sample is shown."""
+        with self._lock:
+            self._runtime = dict(values)
+        self._next.runtime(values)
+
+    def finished(self, trial: Trial) -> None:
+        """The trial's figures stay until its cell is measured again."""
+        with self._lock:
+            self._left.took(trial.seconds)
+            self._ended[trial.status] += 1
+            self._trial, self._runtime, self._rate_per_s = None, {}, None
+            if trial.status == "measured":
+                key = _cell(trial.point)
+                self._cells.pop(key, None)
+                self._cells[key] = trial
+                while len(self._cells) > CELLS_MAX:
+                    self._cells.pop(next(iter(self._cells)))
+        self._next.finished(trial)
+
+    def end(self) -> None:
+        """Passed on."""
+        self._next.end()
+
+    def collect(self) -> Iterator[Metric]:
+        """Everything that is known at this moment."""
+        with self._lock:
+            metrics = [*self._of_run(), *self._of_trial(), *self._of_service(), *self._of_cells()]
+        yield from metrics
+
+    def _enter(self, phase: str) -> None:
+        self._phase, self._in_phase = phase, (0, 0)
+        self._mark, self._rate_per_s = (phase, 0.0, 0), None
+
+    def _count(self, progress: EngineProgress) -> None:
+        if self._trial is None:
+            return
+        stack = str(self._trial.cell.stack)
+        calls, errors = self._calls.get(stack, (0, 0))
+        before = self._in_phase
+        grown = progress.calls - before[0], progress.errors - before[1]
+        self._calls[stack] = calls + max(0, grown[0]), errors + max(0, grown[1])
+        self._in_phase = progress.calls, progress.errors
+        _, since_s, since_calls = self._mark
+        lasted_s = progress.elapsed_s - since_s
+        if lasted_s >= _RATE_STEP_S:
+            self._rate_per_s = (progress.calls - since_calls) / lasted_s
+            self._mark = (progress.phase, progress.elapsed_s, progress.calls)
+
+    def _of_run(self) -> Iterator[Metric]:
+        planned = GaugeMetricFamily("wirelab_run_trials_planned", "Trials of the whole run.")
+        planned.add_metric([], self._planned)
+        yield planned
+        resumed = GaugeMetricFamily(
+            "wirelab_run_trials_resumed", "Trials that the run directory held when the run began."
+        )
+        resumed.add_metric([], self._resumed)
+        yield resumed
+        ended = CounterMetricFamily(
+            "wirelab_run_trials_ended", "Trials that have ended, by status.", labels=["status"]
+        )
+        for status, count in self._ended.items():
+            ended.add_metric([status], count)
+        yield ended
+        into_s = time.monotonic() - self._began_s if self._trial else 0.0
+        left = GaugeMetricFamily(
+            "wirelab_run_left_seconds", "Estimate of the time left.", unit="seconds"
+        )
+        left.add_metric([], self._left.seconds(into_s))
+        yield left
+        calls = CounterMetricFamily("wirelab_run_calls", "Calls that ended.", labels=["stack"])
+        errors = CounterMetricFamily("wirelab_run_errors", "Calls that failed.", labels=["stack"])
+        for stack, (made, failed) in self._calls.items():
+            calls.add_metric([stack], made)
+            errors.add_metric([stack], failed)
+        yield calls
+        yield errors
+
+    def _of_trial(self) -> Iterator[Metric]:
+        if self._trial is None:
+            return
+        cell = _planned_cell(self._trial)
+        info = InfoMetricFamily("wirelab_trial", "The running trial.")
+        about = {**dict(zip(CELL, cell, strict=True)), "trial": self._trial.id}
+        info.add_metric([], {**about, "repeat": str(self._trial.repeat)})
+        yield info
+        phase = StateSetMetricFamily("wirelab_trial_phase", "Phase of the running trial.")
+        phase.add_metric([], {name: name == self._phase for name in PHASES})
+        yield phase
+        elapsed = GaugeMetricFamily(
+            "wirelab_trial_elapsed_seconds", "Since the running trial began.", unit="seconds"
+        )
+        elapsed.add_metric([], time.monotonic() - self._began_s)
+        yield elapsed
+        if self._rate_per_s is not None:
+            rate = GaugeMetricFamily(
+                "wirelab_trial_rate", "Calls per second of the running trial.", labels=["stack"]
+            )
+            rate.add_metric([cell[0]], self._rate_per_s)
+            yield rate
+
+    def _of_service(self) -> Iterator[Metric]:
+        if self._trial is None:
+            return
+        stack = str(self._trial.cell.stack)
+        for name, value in self._runtime.items():
+            family = (
+                CounterMetricFamily if name in runtime_metrics.COUNTERS else GaugeMetricFamily
+            )(f"wirelab_service_{name.removesuffix('_total')}", _HELP[name], labels=["stack"])
+            family.add_metric([stack], value)
+            yield family
+
+    def _of_cells(self) -> Iterator[Metric]:
+        rate = GaugeMetricFamily(
+            "wirelab_cell_rate", "Good calls per second of the cell's last trial.", labels=CELL
+        )
+        response = SummaryMetricFamily(
+            "wirelab_cell_response_seconds",
+            "Response times of the cell's last trial.",
+            labels=CELL,
+            unit="seconds",
+        )
+        for cell, trial in self._cells.items():
+            rate.add_metric(cell, float(trial.result.get("rate_per_s") or 0.0))
+            _add_times(response, cell, trial)
+        yield rate
+        yield response
+
+
+@contextmanager
+def serving(metrics: RunMetrics, port: int) -> Iterator[int]:
+    """Serves them while the block runs, on the loopback interface alone; yields the port, which
+    the kernel chooses where ``port`` is 0. Raises :class:`UsageError` where it is taken."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(metrics)
+    try:
+        server, thread = start_http_server(port, LOOPBACK, registry)
+    except OSError as error:
+        raise UsageError(
+            f"--metrics-port {port}: {LOOPBACK}:{port} cannot be listened on: {error.strerror}",
+            "name another port, or 0 for any that is free",
+        ) from error
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _add_times(family: SummaryMetricFamily, cell: tuple[str, ...], trial: Trial) -> None:
+    """The library's summaries have no quantiles, which OpenMetrics does."""
+    times = trial.result.get("times", {}).get("response")
+    if not times or not times.get("count"):
+        return
+    labels = dict(zip(CELL, cell, strict=True))
+    for name, value_ns in times["percentiles_ns"].items():
+        quantile = f"{float(name.removeprefix('p')) / 100:.6g}"
+        family.add_sample(family.name, {**labels, "quantile": quantile}, value_ns / 1e9)
+    family.add_metric(cell, times["count"], times["count"] * times["mean_ns"] / 1e9)
+
+
+def _cell(point: Point) -> tuple[str, ...]:
+    return (point.stack, point.operation, str(point.bytes), _load(point), point.link)
+
+
+def _planned_cell(planned: PlannedTrial) -> tuple[str, ...]:
+    return _cell(planned.cell.point)
+
+
+def _load(point: Point) -> str:
+    """``closed 32``, ``poisson 1000``."""
+    amount = point.load.get("users", point.load.get("rate", 0))
+    return f"{point.load.get('kind', '')} {amount:g}"
