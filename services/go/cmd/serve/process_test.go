@@ -220,7 +220,10 @@ func TestRefusals(t *testing.T) {
 		option string
 		word   string
 	}{
-		"unknown contract":       {restJSON.with("contract", "petclinic"), "contract", "transfer"},
+		"unknown contract":       {restJSON.with("contract", "shop"), "contract", "transfer"},
+		"petclinic as SOAP":      {soapOnly.with("contract", "petclinic"), "contract", "another binding"},
+		"petclinic as XML":       {stack("rest", "xml", "http/1.1").with("contract", "petclinic"), "stack.codec", "codec=protobuf"},
+		"store of charging":      {restJSON.with("contract", "charging").with("store.kind", "sqlite"), "store.kind", "memory"},
 		"unknown binding":        {restJSON.with("stack.binding", "mqtt"), "stack.binding", "rest"},
 		"CORBA":                  {restJSON.with("stack.binding", "iiop").with("stack.codec", "cdr"), "stack.binding", "iiop@rust"},
 		"raw":                    {restJSON.with("stack.binding", "raw").with("stack.codec", "soap-literal"), "stack.binding", "raw@rust"},

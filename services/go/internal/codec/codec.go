@@ -47,6 +47,9 @@ type Codec struct {
 	Serves func(*contract.Operation) bool
 	Decode func(text []byte, into proto.Message) error
 	Encode func(proto.Message) (Body, error)
+	// EncodeList encodes a message whose only field is a list as that list alone; nil:
+	// such a message is encoded like every other one.
+	EncodeList func(proto.Message) (Body, error)
 	// ErrorBody is the body of an error.
 	ErrorBody func(text string) Body
 }
@@ -64,7 +67,7 @@ func table(namespace string) []Codec {
 		{
 			Name: "json", MediaTypes: []string{"application/json"}, Libraries: []string{"encoding/json"},
 			Decode: decodeJSON, Encode: encoded(func(message any) ([]byte, error) { return json.Marshal(message) }),
-			ErrorBody: jsonError,
+			EncodeList: encodeJSONList, ErrorBody: jsonError,
 		},
 		{
 			Name: "protobuf", MediaTypes: []string{"application/x-protobuf"},
@@ -181,6 +184,16 @@ func decodeJSON(text []byte, into proto.Message) error {
 		return err
 	}
 	return json.Unmarshal(text, into)
+}
+
+func encodeJSONList(message proto.Message) (Body, error) {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return nil, err
+	}
+	// The message is {"name":[…]}: the list is what stands between the first colon and
+	// the last brace.
+	return bytes.NewReader(text[bytes.IndexByte(text, ':')+1 : len(text)-1]), nil
 }
 
 func jsonError(text string) Body {

@@ -65,6 +65,19 @@ func (o Operation) Routed(route Route) Operation {
 // is as in `POST /CONTRACT/OPERATION`.
 type Route struct {
 	Method string
+	// Path is a pattern of http.ServeMux, whose wildcards are int32 fields of the request.
+	Path string
+	// Query is a field of the request that is a query parameter; empty: none.
+	Query string
+	// Status of a good reply; 204 has no body, and 0 is 200.
+	Status int
+	// IsList states that the reply's only list is in JSON the whole body.
+	IsList bool
+	// Location is the field Location of a good reply, with wildcards that are fields of
+	// the reply; empty: none.
+	Location string
+	// CheckJSON refuses a body in JSON before it is decoded; nil: none is refused.
+	CheckJSON func([]byte) error
 }
 
 // Stream is an operation with many messages in one direction.
@@ -106,6 +119,13 @@ func Unary[Q, R any, PQ pointer[Q], PR pointer[R]](name string, answer func(PQ) 
 // ErrUnavailable answers a call that the database did not. It is no application
 // error: REST status 503, gRPC UNAVAILABLE, SOAP fault Receiver.
 var ErrUnavailable = errors.New("database unavailable")
+
+// Errors of contracts whose rows have ids. In REST the first is status 404, and in
+// gRPC NOT_FOUND.
+const (
+	ErrNotFound ApplicationError = "not found"
+	ErrInvalid  ApplicationError = "invalid request"
+)
 
 // ApplicationError is an error that a contract knows; its text is part of it.
 type ApplicationError string

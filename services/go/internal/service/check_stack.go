@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 
 	"wirelab/services/go/internal/charging"
 	"wirelab/services/go/internal/transfer"
@@ -14,6 +15,9 @@ const (
 	// storeTimeoutMsMax is ten minutes.
 	storeTimeoutMsMax = 600_000
 )
+
+// storedContracts keep rows where store.kind states.
+var storedContracts = []string{"records", "petclinic"}
 
 // checkVariants checks the axes that only one binding has.
 func (c *Config) checkVariants() *Refusal {
@@ -107,7 +111,7 @@ func (c *Config) checkStore() *Refusal {
 
 func (c *Config) checkDatabase() *Refusal {
 	kinds := []string{"memory"}
-	if c.Contract == "records" {
+	if slices.Contains(storedContracts, c.Contract) {
 		kinds = offered(c.Stack.Binding, func(o offer) []string { return o.Stores })
 	}
 	if refusal := c.checkWord("store.kind", c.Store.Kind, kinds...); refusal != nil {

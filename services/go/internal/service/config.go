@@ -48,7 +48,7 @@ type Store struct {
 	// What requests in SOAP must carry in a UsernameToken.
 	Username *string `json:"username"`
 	Password *string `json:"password"`
-	// Where records keeps its rows.
+	// Where records and petclinic keep their rows.
 	Kind      string `json:"kind"`
 	URL       string `json:"url"`
 	Pool      *int   `json:"pool"`

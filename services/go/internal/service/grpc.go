@@ -116,6 +116,9 @@ func (s *grpcServer) compressReplies(ctx context.Context) error {
 // answer is the status that an error is answered with.
 func answer(err error) error {
 	var application contract.ApplicationError
+	if errors.Is(err, contract.ErrNotFound) {
+		return status.Error(codes.NotFound, contract.ErrNotFound.Error())
+	}
 	if errors.As(err, &application) {
 		return status.Error(codes.InvalidArgument, application.Error())
 	}

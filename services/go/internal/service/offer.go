@@ -106,7 +106,12 @@ func (c *Config) checkStack() *Refusal {
 			return refusal
 		}
 	}
-	if legal := codecsFor(c.Stack.Binding, c.Contract); !slices.Contains(legal, c.Stack.Codec) {
+	legal := codecsFor(c.Stack.Binding, c.Contract)
+	if len(legal) == 0 {
+		return &Refusal{"contract", c.Stack.Binding + "@go does not serve contract " + c.Contract,
+			"use another binding, or another contract"}
+	}
+	if !slices.Contains(legal, c.Stack.Codec) {
 		return &Refusal{"stack.codec", fmt.Sprintf("codec %s carries no operation of contract %s", c.Stack.Codec, c.Contract),
 			"use codec=" + strings.Join(legal, " or codec=")}
 	}

@@ -21,6 +21,7 @@ import (
 	"wirelab/services/go/internal/calendar"
 	"wirelab/services/go/internal/charging"
 	"wirelab/services/go/internal/contract"
+	"wirelab/services/go/internal/petclinic"
 	"wirelab/services/go/internal/records"
 	"wirelab/services/go/internal/store"
 	"wirelab/services/go/internal/transfer"
@@ -139,30 +140,26 @@ func newContract(config *Config) (*contract.Contract, error) {
 	case "calendar":
 		return calendar.New(), nil
 	case "records":
-		return newRecords(config.Store)
+		return stored(config.Store, records.New, records.NewMemory, records.OpenDatabase)
+	case "petclinic":
+		return stored(config.Store, petclinic.New, petclinic.NewMemory, petclinic.OpenDatabase)
 	}
 	return transfer.New(*config.Store.HelloBytes), nil
 }
 
-func newRecords(of Store) (*contract.Contract, error) {
+// stored is a contract that keeps rows, on the store that is configured.
+func stored[S any](of Store, contractOn func(S) *contract.Contract, memory func() S,
+	database func(store.Settings) (S, error)) (*contract.Contract, error) {
 	if of.Kind == "memory" {
-		return records.New(records.NewMemory()), nil
+		return contractOn(memory()), nil
 	}
-	tables, err := records.OpenDatabase(databaseSettings(of))
+	tables, err := database(store.Settings{Kind: of.Kind, URL: of.URL, Pool: of.Pool,
+		Timeout: time.Duration(*of.TimeoutMs) * time.Millisecond})
 	if err != nil {
-		return nil, databaseRefusal(of, err)
+		return nil, &Refusal{"store.url", "the database " + of.Kind + " cannot be used: " + err.Error(),
+			"start the database, or correct store.url"}
 	}
-	return records.New(tables), nil
-}
-
-func databaseSettings(of Store) store.Settings {
-	return store.Settings{Kind: of.Kind, URL: of.URL, Pool: of.Pool,
-		Timeout: time.Duration(*of.TimeoutMs) * time.Millisecond}
-}
-
-func databaseRefusal(of Store, err error) error {
-	return &Refusal{"store.url", "the database " + of.Kind + " cannot be used: " + err.Error(),
-		"start the database, or correct store.url"}
+	return contractOn(tables), nil
 }
 
 func newServer(config *Config, of *contract.Contract, calls *Calls, security *security) server {

@@ -1,9 +1,12 @@
 package service
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -24,10 +27,19 @@ func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.
 	r := &rest{codec: restCodec(config, of), calls: calls}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", r.notFound)
+	paths := map[string]methods{}
 	for i := range of.Operations {
-		if r.codec.Serves(&of.Operations[i]) {
-			r.route(mux, of, i)
+		if !r.codec.Serves(&of.Operations[i]) {
+			continue
 		}
+		method, path := restPlace(of, &of.Operations[i])
+		if paths[path] == nil {
+			paths[path] = methods{}
+		}
+		paths[path][method] = i
+	}
+	for path, served := range paths {
+		mux.HandleFunc(path, r.route(of, served))
 	}
 	r.web = newWeb(config, security, r.onlyCleanPaths(mux))
 	return r
@@ -42,13 +54,19 @@ func restCodec(config *Config, of *contract.Contract) codec.Codec {
 	return row
 }
 
-// restPlace is an operation's method and path.
+// methods are the operations at one path, by their index in the contract.
+type methods map[string]int
+
+// restPlace is an operation's method, and its path as a pattern of http.ServeMux.
 func restPlace(of *contract.Contract, operation *contract.Operation) (method, path string) {
-	method = http.MethodPost
-	if operation.Route != nil {
-		method = operation.Route.Method
+	method, path = http.MethodPost, "/"+of.Name+"/"+hyphenated(operation.Name)
+	if route := operation.Route; route != nil {
+		method = route.Method
+		if route.Path != "" {
+			path = route.Path
+		}
 	}
-	return method, "/" + of.Name + "/" + hyphenated(operation.Name)
+	return method, path
 }
 
 // hyphenated is `direct-debit` of `DirectDebit`.
@@ -63,18 +81,20 @@ func hyphenated(name string) string {
 	return path.String()
 }
 
-func (r *rest) route(mux *http.ServeMux, of *contract.Contract, index int) {
-	operation := &of.Operations[index]
-	method, path := restPlace(of, operation)
-	mux.HandleFunc(path, func(w http.ResponseWriter, request *http.Request) {
-		if request.Method != method {
-			w.Header().Set("Allow", method)
-			r.fail(w, request, &httpError{http.StatusMethodNotAllowed, path + " takes " + method + " only"})
+// route answers at one path. A pattern with a method would take HEAD for GET, which
+// the contracts do not have.
+func (r *rest) route(of *contract.Contract, served methods) http.HandlerFunc {
+	allow := strings.Join(slices.Sorted(maps.Keys(served)), ", ")
+	return func(w http.ResponseWriter, request *http.Request) {
+		index, known := served[request.Method]
+		if !known {
+			w.Header().Set("Allow", allow)
+			r.fail(w, request, &httpError{http.StatusMethodNotAllowed, request.URL.Path + " takes " + allow + " only"})
 			return
 		}
 		call := r.calls.Begin(index)
-		call.End(r.serve(w, request, operation))
-	})
+		call.End(r.serve(w, request, &of.Operations[index]))
+	}
 }
 
 func (r *rest) onlyCleanPaths(mux *http.ServeMux) http.Handler {
@@ -93,23 +113,51 @@ func (r *rest) notFound(w http.ResponseWriter, request *http.Request) {
 
 // serve answers one request; what it returns is the error that it answered with.
 func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *contract.Operation) error {
-	message, err := r.receive(w, request, operation)
+	route := operation.Route
+	if route == nil {
+		route = &contract.Route{Method: http.MethodPost}
+	}
+	message, err := r.receive(w, request, operation, route)
 	if err != nil {
-		r.fail(w, request, err)
+		r.failCall(w, request, route, err)
 		return err
 	}
 	answer, err := operation.Answer(message)
 	if err != nil {
-		r.fail(w, request, internalUnlessKnown(err))
+		r.failCall(w, request, route, internalUnlessKnown(err))
 		return err
 	}
-	encoded, err := r.codec.Encode(answer)
+	if route.Location != "" {
+		w.Header().Set("Location", filled(route.Location, answer))
+	}
+	if route.Status == http.StatusNoContent {
+		w.WriteHeader(route.Status)
+		return nil
+	}
+	encode := r.codec.Encode
+	if route.IsList && r.codec.EncodeList != nil {
+		encode = r.codec.EncodeList
+	}
+	encoded, err := encode(answer)
 	if err != nil {
 		r.fail(w, request, &httpError{http.StatusInternalServerError, err.Error()})
 		return err
 	}
-	r.reply(w, request, http.StatusOK, r.codec.ContentType, encoded)
+	r.reply(w, request, cmp.Or(route.Status, http.StatusOK), r.codec.ContentType, encoded)
 	return nil
+}
+
+// failCall answers a call with an error. Where operations have paths of their own, a row
+// that does not exist is a 404 without a body, and a 400 has the field `errors`.
+func (r *rest) failCall(w http.ResponseWriter, request *http.Request, route *contract.Route, err error) {
+	if errors.Is(err, contract.ErrNotFound) {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	if route.Path != "" && statusOf(err) == http.StatusBadRequest {
+		w.Header().Set("errors", contract.ErrInvalid.Error())
+	}
+	r.fail(w, request, err)
 }
 
 // internalUnlessKnown: an answer that is no application error is the service's
@@ -124,28 +172,39 @@ func internalUnlessKnown(err error) error {
 	return &httpError{http.StatusInternalServerError, err.Error()}
 }
 
-// receive is the request's message.
-func (r *rest) receive(w http.ResponseWriter, request *http.Request, operation *contract.Operation) (proto.Message, error) {
+// receive is the request's message. With GET and DELETE all of it is in the path and
+// query (RFC 9110 sections 9.3.1 and 9.3.5 give a body there no meaning).
+func (r *rest) receive(w http.ResponseWriter, request *http.Request, operation *contract.Operation,
+	route *contract.Route) (proto.Message, error) {
 	if err := r.negotiate(request); err != nil {
 		return nil, err
 	}
 	message := operation.NewRequest()
-	if request.Method == http.MethodGet {
-		return message, nil
+	if hasBody(request.Method) {
+		text, err := r.readBody(w, request)
+		if err != nil {
+			return nil, err
+		}
+		if route.CheckJSON != nil && r.codec.Name == "json" {
+			if err := route.CheckJSON(text); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.codec.Decode(text, message); err != nil {
+			return nil, err
+		}
 	}
-	text, err := r.readBody(w, request)
-	if err != nil {
-		return nil, err
-	}
-	return message, r.codec.Decode(text, message)
+	return message, readParameters(request, route, message)
 }
+
+func hasBody(method string) bool { return method == http.MethodPost || method == http.MethodPut }
 
 func (r *rest) negotiate(request *http.Request) error {
 	types := r.codec.MediaTypes
 	if !accepts(request.Header, types[0]) {
 		return &httpError{http.StatusNotAcceptable, "this service answers in " + types[0]}
 	}
-	if request.Method == http.MethodPost && !hasMediaType(request.Header, types...) {
+	if hasBody(request.Method) && !hasMediaType(request.Header, types...) {
 		return &httpError{http.StatusUnsupportedMediaType, "this service reads " + strings.Join(types, " and ")}
 	}
 	return nil

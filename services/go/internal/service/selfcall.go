@@ -11,6 +11,7 @@ import (
 	calendarpb "wirelab/services/go/calendarpb"
 	chargingpb "wirelab/services/go/chargingpb"
 	"wirelab/services/go/internal/contract"
+	petclinicpb "wirelab/services/go/petclinicpb"
 	recordspb "wirelab/services/go/recordspb"
 	transferpb "wirelab/services/go/transferpb"
 )
@@ -23,10 +24,11 @@ var selfCalls = map[string]struct {
 	operation string
 	request   proto.Message
 }{
-	"transfer": {"Hello", &transferpb.HelloRequest{}},
-	"charging": {"CreditControl", &chargingpb.CreditControlRequest{Id: 1}},
-	"calendar": {"Entries", &calendarpb.EntriesRequest{Owner: "nobody", Day: 1}},
-	"records":  {"CountAllocations", &recordspb.CountAllocationsRequest{}},
+	"petclinic": {"GetPetType", &petclinicpb.GetPetTypeRequest{Id: 1}},
+	"transfer":  {"Hello", &transferpb.HelloRequest{}},
+	"charging":  {"CreditControl", &chargingpb.CreditControlRequest{Id: 1}},
+	"calendar":  {"Entries", &calendarpb.EntriesRequest{Owner: "nobody", Day: 1}},
+	"records":   {"CountAllocations", &recordspb.CountAllocationsRequest{}},
 }
 
 // caller calls one operation over a stack, as a stranger would.

@@ -1,0 +1,60 @@
+package service
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"wirelab/services/go/internal/contract"
+)
+
+// wildcards are the names in the braces of a path.
+func wildcards(path string) (names []string) {
+	for part := range strings.SplitSeq(path, "/") {
+		if name, opened := strings.CutPrefix(part, "{"); opened {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}
+
+// fieldOf is the field of a message that a route names.
+func fieldOf(message proto.Message, name string) protoreflect.FieldDescriptor {
+	return message.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
+}
+
+// filled is a path with fields of a message, which are numbers, in its braces.
+func filled(path string, message proto.Message) string {
+	for _, name := range wildcards(path) {
+		value := message.ProtoReflect().Get(fieldOf(message, name)).Int()
+		path = strings.Replace(path, "{"+name+"}", strconv.FormatInt(value, 10), 1)
+	}
+	return path
+}
+
+// readParameters sets the fields of a message that stand in the path and in the query.
+func readParameters(request *http.Request, route *contract.Route, into proto.Message) error {
+	for _, name := range wildcards(route.Path) {
+		value, err := strconv.ParseInt(request.PathValue(name), 10, 32)
+		if err != nil {
+			return contract.ErrInvalid
+		}
+		into.ProtoReflect().Set(fieldOf(into, name), protoreflect.ValueOfInt32(int32(value)))
+	}
+	if route.Query == "" || request.URL.RawQuery == "" {
+		return nil
+	}
+	query, err := url.ParseQuery(request.URL.RawQuery)
+	value := query.Get(route.Query)
+	// A NUL is no character of a text, and PostgreSQL does not read one.
+	if err != nil || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+		return contract.ErrInvalid
+	}
+	into.ProtoReflect().Set(fieldOf(into, route.Query), protoreflect.ValueOfString(value))
+	return nil
+}
