@@ -64,7 +64,9 @@ pub(crate) fn latency_ns(flow: &Flow, exchange: &Exchange) -> u64 {
         .unwrap_or(&exchange.request)
         .last_at_ns;
     let end = flow.ends[exchange.caller.opposite() as usize];
+    // The caller of a reply without a length waits for the FIN.
     let until = reply::until_close(exchange, end).map_or(last, |stall| last.max(stall.to));
+    // Whoever makes the first call waits for the handshake, too.
     let opening = if exchange.ordinal == 0 {
         flow.handshake.duration_ns()
     } else {
@@ -155,6 +157,7 @@ fn clipped(stall: Stall, exchange: &Exchange) -> Stall {
     if exchange.protocol != Protocol::Http2 || stall.direction == exchange.caller {
         return stall;
     }
+    // A window that was full before the request was sent did not delay this call.
     let from = stall.from.max(exchange.request.last_at_ns).min(stall.to);
     Stall {
         from,
@@ -172,6 +175,8 @@ fn split_writes(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall>
                 .boundaries
                 .split(direction, extent, &flow.path)?;
             // A sender that may not send does not split.
+            // With a full window, or after a loss, the kernel cuts where the
+            // application did not.
             let has_to = flow.stalls().any(|stall| {
                 stall.direction == direction
                     && stall.late.0 == boundary.end
@@ -222,6 +227,8 @@ fn attribute(stalls: Vec<Stall>) -> Vec<Share> {
     for stall in stalls {
         let times = latest(uncovered(&covered, stall.from, stall.to), stall.ns);
         let ns = length(&times);
+        // The whole of it, not only what was attributed: the rest is no evidence for a
+        // weaker cause.
         cover(&mut covered, stall.from, stall.to);
         let packets = stall.named_packets();
         match shares.last_mut().filter(|share| share.cause == stall.cause) {
@@ -249,6 +256,7 @@ fn attribute(stalls: Vec<Stall>) -> Vec<Share> {
 
 /// What of a time is in none of the times that do not overlap each other.
 fn uncovered(covered: &[(u64, u64)], from: u64, to: u64) -> Vec<(u64, u64)> {
+    // A handful of times per exchange: sorting a copy is cheaper than keeping a tree.
     let mut covered = covered.to_vec();
     covered.sort_unstable();
     let mut free = Vec::new();
@@ -298,6 +306,7 @@ fn cover(covered: &mut Vec<(u64, u64)>, from: u64, to: u64) {
 fn is_significant(share: &Share, length: u64) -> bool {
     match share.cause {
         cause if cause.is_pattern() => true,
+        // A loss is a fact however short; a wait is one only by its length.
         Cause::SynRetransmission | Cause::DataRetransmission => share.ns > 0,
         Cause::ServerThinkTime => {
             share.ns >= SIGNIFICANT_NS && share.ns >= length / THINK_SHARE_DIVISOR

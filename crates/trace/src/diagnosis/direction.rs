@@ -39,6 +39,8 @@ impl DirectionState {
         path: &mut Path,
         stalls: &mut Stalls,
     ) {
+        // A duplicate SACK (RFC 2883) shows that this retransmission was not needed:
+        // the stall that was counted for it was none.
         if spurious {
             self.losses.mark_spurious(segment.acknowledged);
             let since = segment
@@ -48,6 +50,7 @@ impl DirectionState {
         }
         let full = self.sender.full_segment();
         self.sender.windows.take(segment, full);
+        // A duplicate acknowledgment measures no round trip.
         if !self.sender.advertisements.take(segment) {
             return;
         }
@@ -83,6 +86,8 @@ impl DirectionState {
                 .losses
                 .retransmitted(&mut self.sender, segment, path, stalls);
             if is_loss {
+                // The congestion window starts again below the flights seen so far (RFC
+                // 5681 section 3.1).
                 self.congestion.lost();
             }
         }
@@ -90,6 +95,7 @@ impl DirectionState {
             return;
         }
         let after = Sent::of(segment, self.sender.full_segment());
+        // A hole: lost before the capture, or overtaken.
         if segment.offset > self.sender.next {
             self.losses
                 .missing(self.sender.next, &after, self.sender.last.as_ref(), path);
@@ -131,9 +137,13 @@ impl DirectionState {
 
     fn classify_gap(&mut self, gap: &Gap, path: &Path, stalls: &mut Stalls) {
         self.boundaries.take(&self.sender.advertisements, gap);
+        // During recovery (RFC 6675) the sender's pauses come from the loss, which is
+        // attributed already.
         if self.losses.is_recovering() {
             return;
         }
+        // The most specific first. A full window explains a silence alone; Nagle's
+        // algorithm needs a small segment; the congestion window is what is left.
         let stall = windows::tcp_stall(&self.sender, gap, path)
             .or_else(|| small_segments::nagle_stall(&self.sender, gap))
             .or_else(|| self.congestion.stall(&self.sender, gap, path));

@@ -90,6 +90,8 @@ impl Flow {
         self.handshake.take(segment, &mut self.path);
         if segment.flags.has(Flags::SYN) {
             self.is_scale_cut |= segment.options_cut;
+            // With one SYN only, the shift of the other side's windows would be a
+            // guess.
             if self.handshake.is_whole() && !self.is_scale_cut {
                 self.directions
                     .iter_mut()
@@ -104,6 +106,8 @@ impl Flow {
             // Where its own payload was lost, the answer was not late for lack of ours.
             let spurious = segment.reports_duplicate
                 || segment.bytes > 0 && self.directions[way].identifications.shows_loss_now();
+            // Before the payload: its sender knew what this segment acknowledges when
+            // it sent it.
             self.directions[back].acknowledged(
                 segment,
                 spurious,
@@ -124,6 +128,7 @@ impl Flow {
     fn end(&mut self, segment: &Segment) {
         let at = (segment.at_ns, segment.packet);
         if segment.flags.has(Flags::FIN) {
+            // The first FIN: one that is sent again delays nobody's reply.
             self.ends[segment.direction as usize].get_or_insert(at);
         }
         if segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST) {
@@ -162,6 +167,8 @@ impl Flow {
 
     /// The end of the reply before, where replies come one after the other, ns.
     pub(crate) fn previous_reply_end(&self, exchange: &Exchange) -> Option<u64> {
+        // HTTP/2 and GIOP answer in any order, so that an earlier reply does not hold
+        // up a later one.
         let one_by_one = matches!(exchange.protocol, Protocol::Http1 | Protocol::Raw);
         self.last_reply_end.filter(|_| one_by_one)
     }

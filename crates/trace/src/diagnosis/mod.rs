@@ -95,6 +95,7 @@ impl Diagnosis {
 
     /// All findings, those that took most time first. Call it after the last packet.
     pub fn findings(mut self) -> Vec<Finding> {
+        // In order of their numbers, so that the same capture gives the same findings.
         for id in self.flows.ids() {
             self.finish_flow(id);
         }
@@ -104,6 +105,7 @@ impl Diagnosis {
             .into_iter()
             .filter_map(|tally| tally.finding(exchanges, latency_ns))
             .collect();
+        // A stable sort: equal times keep the order of `Cause::ALL`.
         findings.sort_by(|one, other| other.ms_total.total_cmp(&one.ms_total));
         findings
     }
@@ -116,6 +118,8 @@ impl Diagnosis {
         let Some(flow) = self.flows.remove(id) else {
             return;
         };
+        // No message could be read: what segments alone show is reported without
+        // exchanges.
         if flow.read == 0 {
             let opening = flow.handshake.retransmission();
             for occurrence in
@@ -139,6 +143,8 @@ impl Diagnosis {
     }
 
     fn remember(&mut self, pair: (IpAddr, IpAddr), common: Hosts) {
+        // Beyond the limit, flows only lose the head start and learn their own round
+        // trips.
         if self.hosts.len() < HOSTS_MAX || self.hosts.contains_key(&pair) {
             let known = self.hosts.entry(pair).or_default();
             known.path.merge(&common.path);
@@ -196,6 +202,7 @@ impl Observer for Diagnosis {
             return;
         };
         known.segment(segment);
+        // Without exchanges nothing else would take stalls out of the ring.
         if known.is_unreadable() && known.waiting.len() > UNREADABLE_STALLS_MAX {
             let stalls = std::mem::take(&mut known.waiting);
             let path = known.path;
@@ -215,6 +222,8 @@ impl Observer for Diagnosis {
 
     fn closed(&mut self, flow: FlowId, _at_ns: u64, _closing: Closing) {
         if let Some(known) = self.flows.get(flow) {
+            // A short connection has too few packets to learn a path from. The next one
+            // between the same hosts begins with what this one has shown.
             let (pair, common) = (hosts(&known.opening), Hosts::of(known));
             self.remember(pair, common);
         }

@@ -17,6 +17,7 @@ struct Samples {
 
 impl Samples {
     fn take(&mut self, ns: u64) {
+        // A ring: the last ones count, because a path may change during a capture.
         self.ns[self.taken % SAMPLES] = ns;
         self.taken += 1;
     }
@@ -34,6 +35,8 @@ impl Samples {
             return 0;
         };
         let above = known[last].saturating_sub(shortest);
+        // Four times the distance divided by the count: with 16 samples a quarter more,
+        // with one five times as much.
         above + 4 * above / count as u64
     }
 }
@@ -59,6 +62,7 @@ impl Path {
     /// after that long.
     pub(crate) fn add_round_trip(&mut self, direction: Direction, ns: u64) {
         let shortest = &mut self.to[direction.opposite() as usize];
+        // The minimum: queues and delayed acknowledgments only lengthen a round trip.
         *shortest = Some(shortest.unwrap_or(ROUND_TRIP_MAX_NS).min(ns));
     }
 
@@ -96,6 +100,8 @@ impl Path {
 
     /// From end to end and back, ns: its two parts; 0 where nothing is known.
     pub(crate) fn round_trip(&self) -> u64 {
+        // The capture point divides the way; both parts together are what the ends
+        // measure.
         self.to.iter().flatten().sum()
     }
 
@@ -107,6 +113,8 @@ impl Path {
     /// may come and still be its kernel's answer, ns: half as long again for a link
     /// whose delay varies, and at least what a busy machine needs.
     pub(crate) fn slack(&self, direction: Direction) -> u64 {
+        // Too little blames applications for what kernels do, too much the other way
+        // round.
         (self.sender_rtt(direction) / 2).max(KERNEL_RESPONSE_NS)
     }
 }

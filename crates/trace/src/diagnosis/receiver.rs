@@ -36,6 +36,8 @@ impl Advertisements {
         let is_new = self.ring.is_empty() || segment.acknowledged > acknowledged;
         // The right edge of the window: RFC 9293 section 3.4, SND.UNA + SND.WND.
         let limit_now = segment.acknowledged.saturating_add(segment.window);
+        // Acknowledgments that were overtaken, and windows that shrink by what they
+        // acknowledge.
         if !is_new && limit_now <= limit {
             return false;
         }
@@ -70,6 +72,7 @@ impl Advertisements {
     pub(crate) fn acknowledged_at(&self, at: u64) -> Option<u64> {
         match self.ring.iter().rev().find(|one| one.at <= at) {
             Some(one) => Some(one.acknowledged),
+            // Nothing known is not nothing acknowledged.
             None if self.forgotten => None,
             None => Some(0),
         }
@@ -130,6 +133,8 @@ impl AdvertisedWindows {
         self.largest = self.largest.max(segment.window);
         let is_closed = segment.window < full.min(self.largest / 4).max(1);
         match (is_closed, self.closed_at) {
+            // Only the first of a row: later announcements of a closed window prolong
+            // it.
             (true, None) => self.closed_at = Some(segment.at_ns),
             (false, Some(since)) => {
                 self.closed = Some((since, segment.at_ns));

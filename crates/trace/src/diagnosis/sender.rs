@@ -92,6 +92,9 @@ impl Sender {
         let full = match self.segment_bytes_offered {
             Some(offered)
                 if (offered.saturating_sub(OPTIONS_BYTES_MAX)..=offered)
+                    // The largest segment within the room for options below the MSS is
+                    // the real size; a larger one is a burst that the card was to cut
+                    // (TSO) or had joined (GRO).
                     .contains(&self.largest) =>
             {
                 self.largest
@@ -111,6 +114,8 @@ impl Sender {
 
     /// Bytes that the sender had sent at `at` without knowing that they had arrived.
     pub(crate) fn in_flight(&self, end: u64, at: u64, path: &Path) -> Option<u64> {
+        // What had passed the capture a way ago: the sender decides by what has reached
+        // it.
         let known = self
             .advertisements
             .acknowledged_at(at.saturating_sub(path.sender_rtt(self.direction)))?;
@@ -121,6 +126,7 @@ impl Sender {
         self.largest = self.largest.max(bytes);
         self.next = sent.end;
         if self.unacknowledged.len() == UNACKNOWLEDGED_MAX {
+            // Forgetting the oldest loses one round-trip sample, nothing else.
             self.unacknowledged.pop_front();
         }
         self.unacknowledged.push_back(sent);

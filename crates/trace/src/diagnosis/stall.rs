@@ -52,10 +52,13 @@ impl Stalls {
             match self.ring.back_mut().filter(|last| last.continues(&stall)) {
                 Some(last) => {
                     last.to = stall.to;
+                    // The time of both, not from the beginning of one to the end of the
+                    // other: between them bytes were sent.
                     last.ns += stall.ns;
                     last.late.1 = last.late.1.max(stall.late.1);
                     return;
                 }
+                // The oldest one's exchange is most likely reported already.
                 None => drop(self.ring.pop_front()),
             }
         }

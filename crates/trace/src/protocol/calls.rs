@@ -113,13 +113,19 @@ impl Calls {
         cursor: &mut Cursor<'_, E>,
     ) -> &mut Call {
         self.report_finished(cursor.listener);
+        // Bounds what a client can make this hold that sends requests and gets no
+        // replies.
         if self.open.len() == OPEN_MAX {
             self.conclude(0, Ending::Unseen, cursor.listener);
         }
         let carrier = cursor.first_carrier();
         let received = carrier.acknowledged;
+        // The acknowledgment number tells what the client had received when it asked.
+        // Unchanged since its last request, it did not wait for that reply.
         self.pipelines |= self.received.replace(received) == Some(received);
         cursor.listener.begun(self.flow, &carrier);
+        // Its ordinal is that of the request's first byte, so that it agrees with the
+        // order in which the client sent.
         let exchange = Exchange {
             flow: self.flow,
             ordinal: self.next_ordinal,
@@ -167,6 +173,8 @@ impl Calls {
     pub(super) fn find(&self, stream: u32) -> Option<usize> {
         self.open
             .iter()
+            // From the newest on: a client of GIOP may use an id again once it was
+            // answered (CORBA 3.3 part 2, section 9.4.2).
             .rposition(|call| call.exchange.stream == stream)
     }
 
@@ -264,6 +272,8 @@ impl Calls {
     }
 
     pub(super) fn fin(&mut self, segment: &Segment, listener: &mut impl ExchangeObserver) {
+        // A FIN of the server right behind a reply, with nothing else under way, is a
+        // connection per call. With other calls open it is of those.
         if segment.direction != self.caller
             && self.open.is_empty()
             && let Some(exchange) = &mut self.finished
@@ -291,6 +301,7 @@ pub(super) fn name(parts: [&str; 2]) -> Box<str> {
     };
     for part in [first, blank, second] {
         let room = NAME_BYTES_MAX - text.len();
+        // Cut at a character boundary: names come from the wire and go into JSON.
         if part.len() > room {
             let end = (0..=room).rfind(|at| part.is_char_boundary(*at));
             text.push_str(&part[..end.unwrap_or(0)]);

@@ -127,6 +127,8 @@ impl Conversation {
         match &mut self.parser {
             Parser::Undetected(_) => cursor.label(Kind::Unknown, bytes.len()),
             Parser::Http1(http1) => {
+                // After 101 the connection uses another protocol from the next byte on
+                // (RFC 9110 section 7.8).
                 if let Next::Switched(used) = http1.take(side, bytes, calls, cursor) {
                     // What comes next is the first of another protocol.
                     self.parser = Parser::Undetected(Undetected::default());
@@ -156,6 +158,7 @@ impl Conversation {
             return;
         };
         let beginning = self.beginning[carrier.direction as usize];
+        // Both directions may wait at once; each is detected by its own bytes.
         let own = |piece: &&(Segment, Vec<u8>)| piece.0.direction == carrier.direction;
         let mut first: Vec<u8> = Vec::new();
         let early = undetected.early.iter().filter(own);
@@ -167,6 +170,8 @@ impl Conversation {
             detect(&first, beginning)
         };
         match detection {
+            // Kept with its segment: once the protocol is known, these bytes are parsed
+            // with their own times.
             Detection::NeedMore => {
                 undetected.early.push((*carrier, bytes.to_vec()));
                 return;
@@ -202,6 +207,8 @@ impl Conversation {
         self.calls.caller = match role {
             Role::Client => sender,
             Role::Server => sender.opposite(),
+            // Ports have decided (`flow::table`). HTTP/2 and GIOP correct it by the
+            // first message that shows the caller.
             Role::Either => Direction::Request,
         };
         let caller = self.calls.caller;
@@ -277,12 +284,16 @@ impl Conversation {
 
     pub(super) fn closed(&mut self, closing: Closing, listener: &mut impl ExchangeObserver) {
         self.drop_waiting(listener);
+        // Where only one direction was captured, a missing reply says nothing about the
+        // server.
         let heard = self.last.iter().all(Option::is_some);
         let one_way = heard && matches!(&self.parser, Parser::Raw(raw) if raw.is_one_way());
         let unknown = matches!(self.parser, Parser::Unknown(_));
         if !one_way && self.is_ambiguous() {
             self.calls.abandon_unanswered(listener);
         }
+        // In order of certainty: what the messages show, then what the end of the
+        // connection shows.
         let ending = |call: &Call| match closing {
             _ if one_way && call.request_done => Ending::Framed,
             _ if unknown && call.exchange.reply.is_some() => Ending::UntilClose,
@@ -315,6 +326,8 @@ impl Conversation {
     pub(super) fn discard_state(&mut self, listener: &mut impl ExchangeObserver) {
         self.drop_waiting(listener);
         self.calls.conclude_all(|_| Ending::Unseen, listener);
+        // The unknown protocol needs no buffers, so this connection cannot exceed the
+        // limit again.
         self.calls = Calls::new(self.flow);
         self.pending = Default::default();
         self.parser = Parser::Unknown(Unknown::default());
@@ -336,6 +349,7 @@ impl Unknown {
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) {
+        // Without a parser the change of sender is the only structure there is.
         if side == 0 && (self.answering || calls.is_empty()) {
             self.end(calls, cursor.listener);
             calls.begin(0, cursor);

@@ -79,6 +79,8 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
             return true;
         }
         self.offset += bytes as u64;
+        // One entry per segment, not per byte: a frame head of 9 bytes (HTTP/2) or 12
+        // (GIOP) fits even when each byte comes in a segment of its own.
         self.pending.0.push((*self.carrier, bytes as u32));
         self.pending.0.len() < PENDING_MAX
     }
@@ -99,6 +101,7 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
         mut extent: Option<&mut Extent>,
     ) {
         let layer = layer.into();
+        // `offset` is behind the bytes that wait; the extent needs where they began.
         let waiting: u64 = self.pending.0.iter().map(|(_, n)| u64::from(*n)).sum();
         let mut offset = self.offset - waiting.min(self.offset);
         let mut left = bytes as u64;
@@ -143,6 +146,7 @@ impl Extent {
         if bytes == 0 {
             return;
         }
+        // An empty extent is known by its segments: offset 0 is a valid beginning.
         if self.segments == 0 {
             *self = Extent {
                 first_packet: carrier.packet,
@@ -154,9 +158,13 @@ impl Extent {
                 segments: 1,
                 ..*self
             };
+        // Segments count until the body begins. Two of them mean that head and body
+        // were written separately.
         } else if carrier.packet != self.last_packet && self.message_bytes == 0 {
             self.segments += 1;
         }
+        // Out of order, the last packet to come completes the message, not the one with
+        // the last byte.
         if carrier.packet > self.last_packet {
             self.last_packet = carrier.packet;
             self.last_at_ns = carrier.at_ns;
@@ -171,6 +179,7 @@ impl Extent {
 
     /// Content that the capture lacks: its length is known from its framing.
     pub(super) fn miss(&mut self, bytes: u64) {
+        // A message of which no byte was seen has no place in the stream.
         if self.segments > 0 {
             self.message_bytes += bytes;
             self.end += bytes;

@@ -29,6 +29,8 @@ pub(super) enum Role {
 /// The protocol of the first bytes of a direction; `beginning` is false when there may
 /// have been some before them.
 pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
+    // All of them, because prefixes overlap: the letters of the HTTP/2 preface are a
+    // method. The first definite answer in this order holds.
     let detections = [
         prefixed(bytes, PREFACE, Detection::Is(Protocol::Http2, Role::Client)),
         prefixed(
@@ -46,6 +48,8 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
     let more = detections.iter().find(|v| matches!(v, Detection::NeedMore));
     match (known, more) {
         (Some(known), _) => *known,
+        // 24 bytes are the HTTP/2 preface, the longest prefix here (RFC 9113 section
+        // 3.4).
         (None, Some(_)) if bytes.len() < DETECTION_BYTES_MAX => Detection::NeedMore,
         _ => Detection::None,
     }
@@ -71,6 +75,8 @@ fn request(bytes: &[u8]) -> Detection {
     match (letters, bytes.get(letters), bytes.get(letters + 1)) {
         (_, None, _) | (3.., Some(b' '), None) => Detection::NeedMore,
         (3.., Some(b' '), Some(b'/' | b'*')) => Detection::Is(Protocol::Http1, Role::Client),
+        // The absolute form of proxies and the authority form of CONNECT (RFC 9112
+        // section 3.2).
         (3.., Some(b' '), Some(byte)) if byte.is_ascii_alphanumeric() || *byte == b'[' => {
             Detection::Is(Protocol::Http1, Role::Client)
         }
@@ -91,6 +97,8 @@ fn giop(bytes: &[u8]) -> Detection {
 /// A record of handshakes, alerts, ciphers or data (RFC 8446 section 5.1).
 fn tls(bytes: &[u8]) -> Detection {
     match bytes {
+        // Version 3.x, and a length of at most 2^14 + 2048 = 0x4800 (RFC 5246 section
+        // 6.2.3).
         [20..=23, 3, 0..=4, high, _, ..] if *high <= 0x48 => {
             Detection::Is(Protocol::Tls, Role::Either)
         }
@@ -105,6 +113,7 @@ fn tls(bytes: &[u8]) -> Detection {
 fn raw(bytes: &[u8]) -> Detection {
     let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
     match (digits, bytes.get(digits)) {
+        // Lengths have no leading zeros.
         (2.., _) if bytes[0] == b'0' => Detection::None,
         (1..=9, Some(b'\n')) => Detection::Is(Protocol::Raw, Role::Either),
         (0..=9, None) => Detection::NeedMore,
@@ -118,6 +127,8 @@ fn frame(bytes: &[u8], beginning: bool) -> Detection {
     let Some(head) = bytes.first_chunk().map(FrameHead::parse) else {
         return Detection::NeedMore;
     };
+    // A server begins with SETTINGS that acknowledge nothing (RFC 9113 section 3.4).
+    // 240 bytes are 40 settings; the RFC has six.
     let first = head.kind == kind::SETTINGS && head.flags == 0 && head.length <= 240;
     if is_frame(bytes) && (first || !beginning) {
         let role = if beginning {
@@ -139,6 +150,7 @@ pub(super) fn is_frame(bytes: &[u8]) -> bool {
     let head = FrameHead::parse(raw);
     let next = bytes.get(FrameHead::LEN + head.length as usize..);
     let next = next.and_then(|rest| rest.first_chunk());
+    // The reserved bit is sent as 0 (RFC 9113 section 4.1).
     raw[5] < 0x80
         && is_valid_head(head)
         && next.is_none_or(|raw| is_valid_head(FrameHead::parse(raw)))
@@ -167,6 +179,8 @@ fn is_valid_head(head: FrameHead) -> bool {
         _ => head.stream != 0,
     };
     head.kind <= kind::CONTINUATION
+        // A peer may allow larger frames. In the middle of a connection a missed frame
+        // costs less than a wrong one.
         && head.length <= MAX_FRAME_SIZE_MIN
         && head.flags & !known == 0
         && length

@@ -126,6 +126,7 @@ impl Exchange {
     /// From the request's first byte to the reply's last, nanoseconds; None without
     /// a whole reply.
     pub fn latency_ns(&self) -> Option<u64> {
+        // The time of a part of a reply would be taken for a fast call.
         let whole = matches!(self.ending, Ending::Framed | Ending::UntilClose);
         let reply = self.reply.as_ref().filter(|_| whole)?;
         Some(reply.last_at_ns.saturating_sub(self.request.first_at_ns))

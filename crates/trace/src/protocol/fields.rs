@@ -50,6 +50,8 @@ impl Fields {
         if self.content_type != ContentType::Absent {
             call.content[side] = content_of(self.content_type);
             if self.content_type == ContentType::Grpc {
+                // Without a limit on messages: it only counts their bytes and holds
+                // none of them.
                 call.grpc[side] = Some(grpc::Deframer::new(u32::MAX));
             }
         }
@@ -60,6 +62,8 @@ impl Fields {
         if side == 1 {
             let (status, grpc_status) = call.exchange.status.unwrap_or_default();
             call.exchange.status = Some((
+                // Trailers have grpc-status and no :status (RFC 9113 section 8.1): each
+                // section adds what it has.
                 self.status.unwrap_or(status),
                 self.grpc_status.or(grpc_status),
             ));
@@ -89,6 +93,9 @@ impl FieldReader {
             decoder: if beginning {
                 decoder
             } else {
+                // The dynamic table is addressed from its newest entry (RFC 7541
+                // section 2.3.3): entries inserted from now on can be resolved, older
+                // ones cannot.
                 decoder.mid_stream()
             },
             payload: Vec::new(),
@@ -116,6 +123,8 @@ impl FieldReader {
 
     pub(super) fn begin_continuation(&mut self, head: FrameHead) {
         let continues = |block: &Block| block.stream == head.stream;
+        // CONTINUATION follows HEADERS of its own stream with no frame between (RFC
+        // 9113 section 6.10).
         if !self.under_way.as_ref().is_some_and(continues) {
             self.is_damaged = true;
         }
@@ -123,6 +132,7 @@ impl FieldReader {
 
     pub(super) fn take(&mut self, input: &[u8]) {
         let room = (SECTION_MAX as usize).saturating_sub(self.payload.len());
+        // Nothing is decoded of a block with a hole: it would insert wrong entries.
         if self.is_damaged || input.len() > room {
             self.is_damaged = true;
             self.payload.clear();
@@ -151,6 +161,8 @@ impl FieldReader {
         let mut from = 0;
         if head.has(flag::PADDED) {
             from = 1;
+            // The first octet is the length of the padding at the end (RFC 9113 section
+            // 6.2).
             let padding = self.payload.first().map_or(0, |byte| usize::from(*byte));
             let end = self.payload.len().saturating_sub(padding);
             self.payload.truncate(end);
@@ -169,6 +181,7 @@ impl FieldReader {
         self.fields.method.clear();
         self.fields.path.clear();
         self.fields = Fields {
+            // Their allocations serve all calls of a connection.
             method: std::mem::take(&mut self.fields.method),
             path: std::mem::take(&mut self.fields.path),
             ..Fields::default()

@@ -71,6 +71,7 @@ impl Giop {
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) {
+        // ORBs write a message at once, so that its header begins a segment.
         if matches!(self.sides[side].reading, Reading::Lost) && begins_message(input) {
             self.sides[side].reading = Reading::Header;
         }
@@ -141,6 +142,7 @@ impl Giop {
                 }
             }
         };
+        // A message without content has no byte that would trigger the next step.
         if header.size == 0 && matches!(own.reading, Reading::CallHead(_)) {
             self.call_head(*side, header, &[], calls, cursor);
         }
@@ -155,6 +157,7 @@ impl Giop {
             return;
         }
         self.may_turn = false;
+        // Both parser states move along with the roles.
         if asks != (*side == 0) {
             self.sides.swap(0, 1);
             calls.caller = calls.caller.opposite();
@@ -173,6 +176,7 @@ impl Giop {
         cursor: &mut Cursor<'_, E>,
     ) -> usize {
         let own = &mut self.sides[side];
+        // Never negative: `partial` holds bytes of this message only.
         let missing = header.size as usize - own.partial.len();
         let input = &rest[..rest.len().min(missing)];
         let whole = input.len() == missing;
@@ -190,6 +194,8 @@ impl Giop {
             if own.partial.is_empty() {
                 own.partial.extend_from_slice(input);
             }
+            // A service context may be of any length; what does not fit counts as
+            // header.
             room &= own.partial.len() < CALL_HEAD_MAX;
             if !whole && room {
                 return input.len();
@@ -218,6 +224,7 @@ impl Giop {
             MessageStart::Request(head) if side == 0 => {
                 let call = calls.begin(head.id, cursor);
                 call.exchange.name = name([&head.operation, ""]);
+                // A oneway operation: no reply comes (section 9.4.2).
                 if !head.response_expected {
                     call.reply_done = true;
                 }
@@ -225,6 +232,7 @@ impl Giop {
             }
             MessageStart::Reply(head) if side == 1 => {
                 let call = calls.find(head.id).and_then(|place| calls.get(place));
+                // A second reply with this id is of a request that the capture lacks.
                 let call = call.filter(|call| !call.reply_done);
                 if call.is_none() {
                     cursor.listener.unpaired(cursor.flow, Message::Reply);
@@ -236,6 +244,8 @@ impl Giop {
                 })
             }
             MessageStart::Fragment(Some(id)) => Some(id),
+            // Fragments of GIOP 1.1 have no request id: they continue the message
+            // before them (CORBA 3.3 part 2, section 9.4.9).
             MessageStart::Fragment(None) => self.sides[side].continued,
             _ => None,
         };
@@ -266,6 +276,7 @@ impl Giop {
             return;
         }
         own.reading = Reading::Header;
+        // Bit 1 of the flags: more fragments follow (section 9.4.1).
         own.continued = id.filter(|_| header.more);
         if header.more {
             return;

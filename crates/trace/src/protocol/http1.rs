@@ -94,6 +94,8 @@ impl Http1 {
         if !matches!(self.sides[side].state, State::Lost) {
             return;
         }
+        // A request head on the reply side means that the roles are not what they were
+        // taken for; then nothing is parsed rather than guessed.
         let wanted = [Role::Client, Role::Server][side];
         if detect(input, false) == Detection::Is(Protocol::Http1, wanted) {
             self.sides[side].state = State::Head;
@@ -108,12 +110,15 @@ impl Http1 {
         parse: impl FnOnce(&'a [u8]) -> Result<Option<(T, usize)>, ()>,
     ) -> (usize, Result<Option<T>, ()>) {
         let before = partial.len();
+        // The common case: a head inside one segment is parsed in place, without a
+        // copy.
         if before == 0 && has_empty_line(rest, 0) {
             return match parse(rest) {
                 Ok(Some((head, bytes))) => (bytes, Ok(Some(head))),
                 _ => (rest.len(), Err(())),
             };
         }
+        // One byte above the limit, so that exceeding it is seen.
         let taken = rest.len().min(HEAD_BYTES_MAX + 1 - before);
         partial.extend_from_slice(&rest[..taken]);
         if partial.len() > HEAD_BYTES_MAX {
@@ -136,6 +141,8 @@ impl Http1 {
     ) -> usize {
         let [side, _] = &mut self.sides;
         if side.partial.is_empty() {
+            // With the first byte of the head, even when its end comes later: the
+            // call's time begins with that packet.
             calls.begin(0, cursor);
         }
         let parse = |bytes| match passive::request(bytes) {
@@ -166,6 +173,7 @@ impl Http1 {
         side.partial.clear();
         if known {
             cursor.unit(Unit::HttpRequest);
+            // No body (RFC 9112 section 6.3): the request ends with its head.
             if matches!(side.state, State::Head) {
                 self.end(0, calls, cursor);
             }
@@ -213,6 +221,7 @@ impl Http1 {
             return (used, Next::Same);
         }
         if call.is_none() {
+            // The capture lacks the request of this reply.
             self.pairing.orphan(cursor);
         }
         side.state = begin_body(&head.framing);
@@ -220,6 +229,7 @@ impl Http1 {
         let switches = match &mut call {
             Some(call) => {
                 call.exchange.status = Some((head.status, None));
+                // RFC 9110 sections 15.2.2 and 9.3.6.
                 head.status == 101 || call.tunnel && head.status < 300
             }
             None => head.status == 101,
@@ -322,6 +332,7 @@ impl Http1 {
                 *left -= bytes;
                 *left == 0
             }
+            // The length is not known in any case; what is missing counts to it.
             State::UntilClose => false,
             _ => return self.desynchronize(side, calls, listener),
         };
@@ -374,8 +385,11 @@ fn begin_body(framing: &Framing) -> State {
 }
 
 fn describe(call: &mut Call, head: &RequestHead<'_>) {
+    // Without the query, which holds ids: calls are grouped by name.
     let path = head.target.split(['?', '#']).next().unwrap_or_default();
     call.exchange.name = name([head.method, path]);
+    // A reply to HEAD announces a length and has no body (RFC 9110 section 9.3.2); a
+    // reply to CONNECT opens a tunnel (section 9.3.6).
     call.head_only = head.method == "HEAD";
     call.tunnel = head.method == "CONNECT";
 }

@@ -133,6 +133,7 @@ impl Http2 {
     ) -> usize {
         let used = rest.len().min(PREFACE.len() - seen);
         let own = &mut self.sides[side];
+        // After a hole, or another protocol that begins alike.
         if PREFACE[seen..][..used] != rest[..used] {
             own.reading = Reading::Lost;
             cursor.label(Kind::Unknown, rest.len());
@@ -178,12 +179,15 @@ impl Http2 {
         if !matches!(head.kind, kind::SETTINGS | kind::WINDOW_UPDATE) {
             cursor.unit(unit(head, None));
         }
+        // Stream 0 is the connection itself (RFC 9113 section 5.1.1).
         let mut place = calls.find(head.stream).filter(|_| head.stream > 0);
         let own = &mut self.sides[side];
         own.small.clear();
         match head.kind {
             kind::HEADERS => {
                 own.fields.begin(head);
+                // Stream ids only grow (RFC 9113 section 5.1.1): on a lower one these
+                // are trailers of a call that is over.
                 if place.is_none() && side == 0 && head.stream > calls.last_stream {
                     calls.begin(head.stream, cursor);
                     place = calls.find(head.stream);
@@ -205,6 +209,7 @@ impl Http2 {
                 extent.between_bytes = extent.between_bytes.saturating_add(more);
             }
         }
+        // The nine bytes of the head were held until its type was known.
         cursor.release_all(layer_of(head.kind), call.map(|call| call.extent(side)));
         let payload = Payload {
             head,
@@ -213,6 +218,8 @@ impl Http2 {
             padding: 0,
         };
         own.reading = Reading::Payload(payload);
+        // An empty DATA frame with END_STREAM has no payload byte that would trigger
+        // its end.
         if head.length == 0 {
             self.end(side, head, calls, cursor);
         }
@@ -240,6 +247,7 @@ impl Http2 {
                 cursor.assign_to(Kind::H2Headers, used, extent);
             }
             _ => {
+                // Only SETTINGS and WINDOW_UPDATE are read.
                 let room = SMALL_MAX.saturating_sub(own.small.len()).min(used);
                 own.small.extend_from_slice(&input[..room]);
                 cursor.label(layer_of(head.kind), used);
@@ -335,6 +343,8 @@ impl Http2 {
         let Some(place) = calls.find(stream) else {
             return;
         };
+        // A server may reset the request's side once its reply is complete, with
+        // NO_ERROR (RFC 9113 section 8.1).
         let answered = calls.get(place).is_some_and(|call| call.reply_done);
         let ending = if answered {
             Ending::Framed
@@ -353,11 +363,13 @@ impl Http2 {
         cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
+        // What is missing may have been HEADERS, which would have inserted entries.
         own.fields.miss();
         let Reading::Payload(mut payload) = own.reading else {
             return self.desynchronize(side, calls, cursor);
         };
         let head = payload.head;
+        // Beyond this payload it is not known where the next head begins.
         if bytes > u64::from(payload.left) || payload.pad_due {
             return self.desynchronize(side, calls, cursor);
         }
@@ -366,6 +378,8 @@ impl Http2 {
         if head.kind == kind::DATA
             && let Some(call) = calls.find(head.stream).and_then(|at| calls.get(at))
         {
+            // The position inside gRPC's messages is lost; what follows counts as
+            // message.
             call.grpc[side] = None;
             call.extent(side).miss(bytes);
         }
@@ -463,9 +477,11 @@ fn unit(head: FrameHead, window: Option<u32>) -> Unit {
 fn window(head: FrameHead, payload: &[u8]) -> Option<u32> {
     if head.kind == kind::WINDOW_UPDATE {
         let raw = *payload.first_chunk()?;
+        // The highest bit is reserved (RFC 9113 section 6.9).
         return Some(u32::from_be_bytes(raw) & (u32::MAX >> 1));
     }
     let (settings, _) = payload.as_chunks::<6>();
+    // Settings are applied in order, so the last one holds (RFC 9113 section 6.5.3).
     let mut windows = settings.iter().rev().filter_map(|&[a, b, c, d, e, f]| {
         let is_window = u16::from_be_bytes([a, b]) == setting::INITIAL_WINDOW_SIZE;
         is_window.then(|| u32::from_be_bytes([c, d, e, f]))

@@ -70,9 +70,12 @@ impl Protocols {
         conversation.last[place] = Some(*segment);
         if segment.flags.has(Flags::FIN) && conversation.fin[place].is_none() {
             conversation.fin[place] = Some(segment.end());
+            // The FIN may be captured before the last bytes: a stream is over when both
+            // have come.
             conversation.end_if_reached(segment.direction, listener);
             conversation.calls.fin(segment, listener);
         }
+        // After a reset no FIN can follow that would set `closed_by_server`.
         if segment.flags.has(Flags::RST) {
             conversation.calls.report_finished(listener);
         }
@@ -92,10 +95,14 @@ impl Protocols {
         };
         conversation.bytes(offset, bytes, carrier, listener);
         conversation.end_if_reached(carrier.direction, listener);
+        // The sum is kept up to date: adding up all connections per packet would be
+        // quadratic.
         let state_bytes = conversation.state_bytes();
         self.state_bytes += state_bytes;
         self.state_bytes -= conversation.state_bytes;
         conversation.state_bytes = state_bytes;
+        // The connection that grows is the one that is given up; the others keep their
+        // parsers.
         if self.state_bytes > STATE_BYTES_MAX {
             conversation.discard_state(listener);
             self.state_bytes -= conversation.state_bytes;

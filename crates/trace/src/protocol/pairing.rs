@@ -34,7 +34,11 @@ impl Pairing {
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) {
+        // Both are offsets of opposite streams: where the reply begins in its own, and
+        // how much of the requests its sender had received.
         let (start, acknowledged) = (cursor.offset, cursor.carrier.acknowledged);
+        // The segment with the reply's first byte acknowledges some of the request it
+        // answers.
         let heard = |call: &Call| acknowledged > call.exchange.request.start;
         if self.is_ambiguous {
             let could = |call: &Call| {
@@ -47,6 +51,8 @@ impl Pairing {
             let newest = calls.newest_where(could);
             let answered = newest.filter(|_| !calls.pipelines);
             let others = newest.map_or(0, |place| place + usize::from(calls.pipelines));
+            // These were asked earlier and not answered in their turn: their replies
+            // are missing.
             for _ in 0..others {
                 calls.abandon(0, cursor.listener);
             }
@@ -69,6 +75,8 @@ impl Pairing {
 
     /// A reply has come whose request was not seen.
     pub(super) fn orphan<E: ExchangeObserver>(&mut self, cursor: &mut Cursor<'_, E>) {
+        // From here on the order proves nothing, until a pair is confirmed by
+        // acknowledgments.
         self.is_ambiguous = true;
         cursor.listener.unpaired(cursor.flow, Message::Reply);
     }

@@ -54,9 +54,12 @@ impl Raw {
     ) {
         let own = &mut self.sides[side];
         let found = || matches!(detect(input, false), Detection::Is(Protocol::Raw, _));
+        // A message begins a segment, and its length is recognised there.
         if own.lost && found() {
             own.lost = false;
         }
+        // A service without replies never sends a byte; one reply is enough to expect
+        // others.
         self.answered |= side == 1;
         let mut rest = input;
         while !self.sides[side].lost {
@@ -94,6 +97,8 @@ impl Raw {
         let own = &mut self.sides[side];
         let layer: Layer = match piece {
             Some(Piece::Content(bytes)) => {
+                // The framing has no content type. No other format of the lab begins
+                // with this byte.
                 let is_xml = bytes.first() == Some(&b'<');
                 let first = if is_xml { Content::Xml } else { Content::Other };
                 (*own.content.get_or_insert(first)).into()
@@ -145,6 +150,7 @@ impl Raw {
         if let Some(extent) = self.pairing.extent(side, calls) {
             extent.miss(bytes);
         }
+        // The gap ended where the message does.
         if self.sides[side].frames.left() == Some(0) {
             self.sides[side].frames = Frames::default();
             self.end(side, calls, listener);

@@ -29,6 +29,8 @@ impl Tls {
         cursor: &mut Cursor<'_, E>,
     ) {
         let own = &mut self.sides[side];
+        // Content type, version 3.x, and a length of at most 2^14 + 2048 (RFC 8446
+        // section 5.1, RFC 5246 section 6.2.3).
         if own.lost && matches!(input, [20..=23, 3, 0..=4, 0..=0x48, _, ..]) {
             own.lost = false;
         }
@@ -80,6 +82,7 @@ impl Side {
         self.filled = 0;
         self.kind = kind;
         self.left = u32::from(u16::from_be_bytes([high, low]));
+        // 24 is the heartbeat of RFC 6520.
         self.lost = major != 3 || !(20..=24).contains(&kind);
         if !self.lost {
             cursor.unit(Unit::Tls(kind));
@@ -88,6 +91,8 @@ impl Side {
     }
 
     fn layer(&self) -> Kind {
+        // TLS 1.3 hides most of its handshake in this type (RFC 8446 section 5.2), so
+        // that it counts as content.
         if self.kind == APPLICATION_DATA {
             Kind::TlsData
         } else {

@@ -47,6 +47,8 @@ impl Congestion {
 
     /// The cause of a silence after a flight of that many bytes.
     fn cause(&mut self, flight: u64, full: u64) -> Option<Cause> {
+        // By 15 % at least. Slow start grows by half or more per round trip (RFC 5681
+        // section 3.1), congestion avoidance by one segment.
         let grew = flight * 20 >= self.last * 23;
         // Below 90 % of the earlier largest flight the pause still limits the window.
         let cause = if self.reduced && flight * 10 < self.largest * 9 {
@@ -73,8 +75,12 @@ impl Congestion {
         if gap.ns() < (round_trip * 2 / 5).max(SHORTEST_NS) {
             return None;
         }
+        // Flights as in T-RAT (Zhang, Breslau, Paxson, Shenker 2002): what is sent
+        // between two waits shows the congestion window.
         let flight = sender.in_flight(gap.before.end, gap.before.at, path)?;
         let full = sender.full_segment();
+        // Linux reduces the window after a pause of one timeout (RFC 2861,
+        // tcp_slow_start_after_idle); the pause itself is the application's.
         if flight == 0 || gap.ns() >= TIMEOUT_MIN_NS + round_trip && gap.ns() > 2 * round_trip {
             self.paused(flight);
             return None;
@@ -84,10 +90,13 @@ impl Congestion {
             .advertisements
             .progress_after(gap.before.at.saturating_sub(sender_rtt))?;
         let answer = gap.after.at.checked_sub(release.at)?;
+        // The acknowledgment released the flight, if that came one way to the sender
+        // and back later.
         let is_prompt = answer.abs_diff(sender_rtt) <= path.slack(sender.direction)
             && gap.ns() <= 2 * round_trip + ACKNOWLEDGED_WITHIN_NS;
         // Nagle's algorithm, too, holds back what is small behind what is small.
         let is_small = gap.before.is_small || gap.after.is_small;
+        // The other small ones are left to `small_segments`.
         let least = if is_small { INITIAL_SEGMENTS - 2 } else { 2 };
         if flight < least * full || !is_prompt {
             return None;

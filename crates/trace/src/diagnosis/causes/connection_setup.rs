@@ -33,6 +33,8 @@ impl Handshake {
         let is_syn = segment.flags.has(Flags::SYN);
         match segment.direction {
             Direction::Request if is_syn => {
+                // First and last: their distance is what the loss took. The timer
+                // begins with 1 s and doubles (RFC 6298 section 2).
                 self.syn = Some((self.syn.map_or(at, |(first, _)| first), at));
             }
             Direction::Reply if is_syn => self.take_syn_ack(at, path),
@@ -55,6 +57,7 @@ impl Handshake {
         let Some((first, last)) = self.syn_ack else {
             return;
         };
+        // Sent once, so that the answer is to this one (Karn and Partridge 1987).
         if first == last {
             path.add_round_trip(Direction::Reply, at.0 - first.0);
         }
@@ -151,6 +154,7 @@ impl Reuse {
         if known.waiting.len() < WAITING_MAX {
             known.waiting.push(single.occurrence);
         }
+        // All of them were open at the same time: a pool.
         if known.first_closed_at > known.last_opened_at {
             return Vec::new();
         }

@@ -93,6 +93,7 @@ impl Losses {
         let hole = self.holes.remove(place);
         for (start, end) in [(hole.start, start), (end, hole.end)] {
             if start < end {
+                // A segment may fill a hole in part; the rest remains one.
                 self.holes.push(Hole { start, end, ..hole });
             }
         }
@@ -128,6 +129,8 @@ impl Losses {
         first.is_retransmitted = true;
         let (from, packet) = (first.at, first.packet);
         let waited = segment.at_ns.saturating_sub(from);
+        // Sooner than the answer to the first sending could come, the network
+        // duplicated it.
         let is_soon = waited < (path.round_trip() * 7 / 10).max(RETRANSMISSION_MIN_NS);
         let is_full = self.retransmissions.len() == PENDING_MAX;
         if is_soon || is_full || place > 0 || sender.windows.is_closed() {
@@ -164,6 +167,7 @@ impl Losses {
         not_reading_ns: u64,
         stalls: &mut Stalls,
     ) {
+        // The receiver has what the capture lacks: no loss of the network.
         self.holes.retain(|hole| hole.end > segment.acknowledged);
         self.retransmissions.retain(|sent| {
             if sent.stall.late.0 >= segment.acknowledged {
@@ -199,6 +203,8 @@ impl Losses {
 /// must hear of a loss first.
 fn reordering_ns(path: &Path) -> u64 {
     if path.is_known() {
+        // RACK (RFC 8985 section 6.2) tolerates a quarter of a round trip as
+        // reordering, and a loss takes a whole one to be reported.
         (path.round_trip() * 3 / 4).max(RETRANSMISSION_MIN_NS)
     } else {
         UNKNOWN_RTT_REORDERING_NS
@@ -241,6 +247,8 @@ impl Identifications {
             return;
         };
         if let Some(last) = self.last.replace(number) {
+            // 16 bits that wrap. RFC 6864 asks for uniqueness only, which is why
+            // counting must be shown first (`is_counter`).
             match number.wrapping_sub(last).wrapping_sub(self.step) {
                 0 => self.counted += 1,
                 packets @ 1..=MISSING_MAX => {
@@ -254,6 +262,8 @@ impl Identifications {
                 _ => self.uncounted += 1,
             }
         }
+        // With segmentation offload one captured packet leaves as several, each with a
+        // number of its own. A card cuts 64 KiB at most.
         self.step = u64::from(segment.bytes).div_ceil(full.max(1)).clamp(1, 64) as u16;
     }
 

@@ -77,8 +77,10 @@ pub(crate) fn think_time(
     let reply = exchange.reply.as_ref()?;
     let direction = exchange.caller.opposite();
     let sender_rtt = path.sender_rtt(direction);
+    // A reply that begins before the request is whole was not waited for.
     let taken = reply.first_at_ns.checked_sub(asked)?;
     let least = delays.think_time_min_ns(sender_rtt, path.spread(direction));
+    // After the bound was computed: no sample may raise the bar by which it is judged.
     delays.take(taken);
     let ns = taken.checked_sub(sender_rtt).filter(|ns| *ns >= least)?;
     Some(Stall {

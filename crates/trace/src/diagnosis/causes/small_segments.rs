@@ -27,6 +27,9 @@ pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap) -> Option<Stall> {
         return None;
     }
     let answer = sender.advertisements.acknowledging(gap.before.end)?;
+    // Linux holds a small segment only behind another small one that is not
+    // acknowledged (tcp_minshall_check in net/ipv4/tcp_output.c), so the answer must
+    // acknowledge exactly the segment before.
     if !answer.is_pure || answer.acknowledged != gap.before.end || answer.at < gap.before.at {
         return None;
     }
@@ -53,6 +56,8 @@ pub(crate) fn is_immediate(stall: &Stall, path: &Path) -> bool {
 /// The acknowledgment was delayed, and what came late came at once after it: no
 /// application decided to send it then.
 pub(crate) fn is_delayed(stall: &Stall, path: &Path) -> bool {
+    // Of the time until the acknowledgment passed, the way is the network's, the rest
+    // the receiver's timer.
     let delay = (stall.released - stall.from).saturating_sub(path.receiver_rtt(stall.direction));
     let answer = stall.to.saturating_sub(stall.released);
     delay >= DELAY_MIN_NS
@@ -78,6 +83,7 @@ pub(crate) struct WriteBoundary {
 impl WriteBoundary {
     fn of(advertisements: &Advertisements, gap: &Gap) -> Option<WriteBoundary> {
         let answer = advertisements.acknowledging(gap.before.end);
+        // A full segment may end anywhere: the kernel cut it, not a write.
         gap.before.is_small.then_some(WriteBoundary {
             from: gap.before.at,
             to: gap.after.at,
@@ -141,6 +147,7 @@ impl WriteBoundaries {
         let mut split = Some(first).filter(available)?;
         let mut between = u64::from(extent.between_bytes);
         for next in boundaries.take_while(|next| next.end < extent.end) {
+            // The boundary moves on only as far as there are bytes of control frames.
             let Some(left) = between.checked_sub(next.end - next.offset) else {
                 break;
             };

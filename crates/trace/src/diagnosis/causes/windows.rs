@@ -65,6 +65,8 @@ impl Credit {
         if self.grants.len() == GRANTS_MAX {
             self.grants.pop_front();
         }
+        // Sums on both sides: a negative window (RFC 9113 section 6.9.2) is a limit
+        // below what was sent.
         let limit = self.limit().saturating_add(bytes);
         self.grants.push_back(Grant {
             at: at.at_ns,
@@ -78,6 +80,8 @@ impl Credit {
         let place = self
             .grants
             .iter()
+            // The last grant that did not suffice; the one behind it released the next
+            // byte.
             .rposition(|grant| grant.limit <= self.sent)?;
         self.grants.get(place + 1).copied()
     }
@@ -104,6 +108,7 @@ impl Windows {
     }
 
     fn stream(&mut self, stream: u32) -> &mut Credit {
+        // The lowest number is the oldest stream (RFC 9113 section 5.1.1).
         if self.streams.len() >= STREAMS_MAX
             && !self.streams.contains_key(&stream)
             && let Some(oldest) = self.streams.keys().min().copied()
@@ -192,6 +197,8 @@ impl FlowControl {
                 None
             }
             RST_STREAM => {
+                // A reset stream gets no more DATA; its credit is not returned to the
+                // connection here, but by the receiver's WINDOW_UPDATE.
                 granted.streams.remove(&frame.stream);
                 None
             }
@@ -203,6 +210,7 @@ impl FlowControl {
         let windows = &mut self.windows[carrier.direction as usize];
         windows.stream(frame.stream);
         let own = windows.streams.get_mut(&frame.stream)?;
+        // Either window may be the limit; the stream's is the more specific answer.
         let stall = [&*own, &windows.connection]
             .into_iter()
             .find_map(|credit| h2_stall(credit, frame.stream, carrier, path));
@@ -276,6 +284,7 @@ pub(crate) fn tcp_stall(sender: &Sender, gap: &Gap, path: &Path) -> Option<Stall
         .at
         .saturating_sub(gap.before.at + path.receiver_rtt(sender.direction));
     let silent = sender.windows.closed_ns(since).max(silent);
+    // A window that reopens within the reading of a busy process is merely small.
     let is_not_reading = silent >= not_reading_ns(sender.direction, path) && silent >= gap.ns() / 2;
     Some(Stall {
         cause: match sender.direction {
