@@ -242,6 +242,7 @@ fn write_capture(path: &Path, packets: u64, connections: u64) -> io::Result<u64>
     for number in 0..packets {
         let which = (number % all.len() as u64) as usize;
         all[which].next(&mut frame);
+        // A packet per microsecond.
         let at_ns = 1_700_000_000_000_000_000 + number * 1_000;
         writer.frame(at_ns, frame.len() as u32, &frame)?;
     }

@@ -75,6 +75,8 @@ pub struct Classes {
 impl Classes {
     fn count(&mut self, segment: &Segment) {
         let flags = segment.flags;
+        // Payload first: a FIN with data counts as data, so that the classes are
+        // disjoint.
         let class = if segment.bytes > 0 {
             &mut self.data
         } else if flags.has(Flags::RST) {
@@ -153,6 +155,7 @@ const UNITS: [&str; 23] = [
 
 fn place(unit: Unit) -> usize {
     match unit {
+        // Types 0 to 9 in the order of RFC 9113 section 6; 10 stands for extensions.
         Unit::Http2 { kind, .. } => usize::from(kind.min(10)),
         Unit::Giop(kind) => {
             11 + match kind {
@@ -246,6 +249,8 @@ impl Account {
     /// Payload bytes that had been there before.
     pub fn repeated_bytes(&self) -> u64 {
         let repeated = self.classes.retransmitted.payload_bytes;
+        // A segment that counts as sent again brings new bytes where the capture lacks
+        // its first sending. Those are in `layers`.
         repeated.saturating_sub(self.layered_in_repeats)
     }
 

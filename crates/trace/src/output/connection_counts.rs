@@ -112,6 +112,7 @@ impl ConnectionCounts {
         use_of.exchanges_max = use_of.exchanges_max.max(connection.exchanges);
         let list = &mut self.sums.list;
         list.push(connection.document(flow, protocol, closing));
+        // At twice the limit, so that sorting is rare; connections close out of order.
         if list.len() > 2 * self.list_max {
             first(list, self.list_max);
         }
@@ -148,6 +149,8 @@ impl Connection {
             if segment.kind == SegmentKind::Open {
                 self.syn_at_ns[place] = Some(segment.at_ns);
             } else {
+                // With a SYN sent twice it is not known which one was answered (Karn
+                // and Partridge 1987).
                 self.syn_at_ns = [None; 2];
             }
         } else if let ([Some(began), Some(_)], Direction::Request) =

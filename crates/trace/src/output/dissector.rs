@@ -123,6 +123,7 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         collectors.accounts[segment.direction as usize].segment(segment);
         collectors.connection_counts.segment(flow, segment);
         collectors.load.segment(flow, segment);
+        // Before the parsers, which label the bytes of this segment.
         collectors.ladders.segment(flow, segment);
         collectors.diagnosis.segment(flow, segment);
         self.protocols.segment(flow, segment, collectors);
@@ -153,6 +154,7 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
 
     fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing) {
         if self.collectors.is_chosen(flow) {
+            // Before `closed`, which forgets the connection.
             let (protocol, _) = self.protocols.of(flow);
             self.collectors.load.at(at_ns);
             self.protocols.closed(flow, closing, &mut self.collectors);
@@ -253,6 +255,7 @@ fn one_sided_text(flows: &FlowSums) -> Option<String> {
         (0, _) => "the server",
         _ => "either the client or the server",
     };
+    // Most of them, not any: at the edges of a capture some always are.
     (2 * one_sided > flows.count).then(|| {
         format!(
             "of {one_sided} of {} only the packets of {whose} were captured: latency, round-trip \

@@ -166,6 +166,7 @@ impl ExchangeCounts {
         if let Some(place) = find(&self.groups, protocol, name) {
             return place;
         }
+        // Paths with ids in them would make one group per call.
         let is_full = self.groups.len() >= NAMES_MAX;
         let (protocol, name) = if is_full {
             (Protocol::Unknown, OTHERS)
@@ -180,6 +181,7 @@ impl ExchangeCounts {
 
     pub(super) fn document(self, connections: Connections) -> ExchangeSums {
         let mut by_name: Vec<Named> = self.groups.into_iter().map(named).collect();
+        // Equal counts by name, so that the same capture gives the same document.
         by_name.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
         ExchangeSums {
             count: self.count,
@@ -209,6 +211,7 @@ fn count_writes(writes: &mut Writes, exchange: &Exchange) {
     ];
     for (extent, joined, split) in sides {
         match extent {
+            // Without both head and body there is nothing to split.
             Some(extent) if extent.message_bytes == 0 || extent.overhead_bytes == 0 => {}
             Some(extent) if extent.segments > 1 => *split += 1,
             Some(_) => *joined += 1,

@@ -52,6 +52,7 @@ impl Correlation {
         let off = x - self.x.mean;
         self.x.add(x);
         self.y.add(y);
+        // One distance from the mean before, one from the mean after, as in `Moments`.
         self.products += off * (y - self.y.mean);
     }
 
@@ -139,6 +140,7 @@ impl LoadMeter {
         if segment.flags.has(Flags::SYN) && segment.direction == Direction::Request {
             connection.syn_at_ns.get_or_insert(segment.at_ns);
         }
+        // The first FIN ends the use of a connection; TIME-WAIT is no load.
         let ends = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST);
         if ends && !connection.ending {
             connection.ending = true;
@@ -148,6 +150,8 @@ impl LoadMeter {
 
     pub(super) fn begun(&mut self, flow: FlowId, carrier: &Segment) {
         let now = self.now_ns;
+        // Before `change`: the pause ends with this request, which is under way from
+        // now on.
         self.gap(carrier.packet);
         self.change(1);
         let Some(connection) = self.connections.get_mut(flow) else {
@@ -156,8 +160,13 @@ impl LoadMeter {
         if let (0, Some(syn)) = (connection.begun, connection.syn_at_ns) {
             self.connects.record(now.saturating_sub(syn));
         }
+        // The next request follows the reply in a closed loop and the clock in an open
+        // one (Schroeder, Wierman and Harchol-Balter, NSDI 2006): the former couples it
+        // to the latency.
         if let Some((began, ended)) = connection.idle_since.take() {
             self.turnarounds.record(now.saturating_sub(ended));
+            // Latencies are skewed: without logarithms one outlier decides the
+            // correlation.
             let log = |ns: u64| (ns.max(1) as f64).ln();
             let latency = ended.saturating_sub(began);
             self.coupling
@@ -247,6 +256,7 @@ impl LoadMeter {
             requests: self.requests,
             first_at_ns: (self.requests > 0).then_some(self.first_ns),
             seconds,
+            // n requests have n - 1 gaps.
             per_s: several.then(|| (self.requests - 1) as f64 / seconds),
             gap_us: (self.gaps.count > 0).then(|| Gaps {
                 mean: self.gaps.mean,

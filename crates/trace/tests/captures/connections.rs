@@ -19,6 +19,7 @@ fn both(segments: &[Segment]) -> (Summary, Events) {
 
 fn frames(frames: &[Captured]) -> (Summary, Events) {
     let bytes = pcap(false, 1, ETHERNET, frames);
+    // The hand-written expectation and Wireshark must agree on every segment.
     if has("tshark") {
         agree(&Folder::new().write("connection.pcap", &bytes));
     }
@@ -170,6 +171,7 @@ fn a_new_connection_between_the_same_ends() {
     };
     let second: Vec<_> = segments.iter().map(again).collect();
     let mut second = second;
+    // A SYN acknowledges nothing.
     second[0].acknowledgment = 0;
     second.insert(3, request(900_000 + 1000, 900_000 + 5000, b""));
     // Cut off, and replaced by a third one.
@@ -233,6 +235,7 @@ fn a_closed_connection_is_reported_after_a_minute() {
     let mut captured = spaced(&segments);
     let other = request(1, 1, b"x").ends("10.0.0.9:5555", "10.0.0.2:80");
     let end_ns = captured.last().expect("frames").at_ns;
+    // Beyond the TIME-WAIT of 60 s that the table keeps.
     captured.push(Captured::whole(end_ns + 61_000_000_000, other.ethernet()));
     captured.push(Captured::whole(
         end_ns + 61_000_000_001,

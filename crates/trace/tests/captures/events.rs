@@ -74,8 +74,10 @@ impl Observer for Events {
     fn bytes(&mut self, flow: FlowId, offset: u64, bytes: &[u8], carrier: &Segment) {
         self.is_open(flow);
         assert!(!bytes.is_empty());
+        // Bytes lie inside the segment that is named as theirs.
         assert!(carrier.offset <= offset && offset + bytes.len() as u64 <= carrier.end());
         let stream = self.streams.entry((flow, carrier.direction)).or_default();
+        // The promise of `Observer`: in order, each byte once.
         assert_eq!(stream.end, offset, "bytes go on where the last ended");
         stream.end += bytes.len() as u64;
         if self.keep {

@@ -52,6 +52,8 @@ fn pcap_in_both_byte_orders_and_units() {
         for unit_ns in [1, 1000] {
             let bytes = pcap(big, unit_ns, 1, &frames);
             assert_eq!(records(&bytes), (expected.clone(), None));
+            // Our reading and writing could share a misunderstanding; Wireshark does
+            // not.
             confirm(&bytes, "order.pcap");
         }
     }
@@ -223,6 +225,8 @@ fn a_cut_file_keeps_what_was_read_and_names_the_place() {
         for end in (head + 1)..bytes.len() {
             let (read, damage) = match Reader::new(&bytes[..end]) {
                 Ok(_) => records(&bytes[..end]),
+                // A cut inside the file header is an error, which has a test of its
+                // own.
                 Err(_) => continue,
             };
             assert_eq!(read, whole[..read.len()]);
@@ -246,6 +250,7 @@ fn damage_in_the_middle_ends_the_reading_there() {
     let frames = frames();
     let mut bytes = pcap(false, 1, 1, &frames);
     let second = 24 + 16 + frames[0].data.len();
+    // The captured length of the second record.
     bytes[second + 8..second + 12].fill(0xFF);
     let (read, damage) = records(&bytes);
     let (offset, reason) = damage.expect("damage");
@@ -335,6 +340,7 @@ impl Read for Dribble<'_> {
         if self.1.is_multiple_of(7) {
             return Err(io::ErrorKind::Interrupted.into());
         }
+        // Never 0 before the end: that would mean the end of the file.
         let step = (self.1 % 5)
             .min(buffer.len())
             .min(self.0.len())

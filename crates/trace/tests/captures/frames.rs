@@ -87,6 +87,8 @@ impl Segment {
         bytes.push(((20 + self.options.len()) / 4 * 16) as u8);
         bytes.push(self.flags);
         bytes.extend(self.window.to_be_bytes());
+        // Checksum and urgent pointer. Checksums are not verified: a card fills them in
+        // after the capture.
         bytes.extend([0; 4]);
         bytes.extend(&self.options);
         bytes.extend(&self.payload);
@@ -115,6 +117,7 @@ pub fn ipv4(from: [u8; 4], to: [u8; 4], protocol: u8, options: &[u8], body: &[u8
     let total = (header + body.len()) as u16;
     let mut bytes = vec![0x40 | (header / 4) as u8, 0];
     bytes.extend(total.to_be_bytes());
+    // Identification, Don't Fragment, TTL 64, protocol, checksum.
     bytes.extend([0, 0, 0x40, 0, 64, protocol, 0, 0]);
     bytes.extend(from);
     bytes.extend(to);
@@ -166,6 +169,7 @@ impl Captured {
 /// Frames 1 ms apart.
 pub fn spaced(segments: &[Segment]) -> Vec<Captured> {
     let frames = segments.iter().map(Segment::ethernet).enumerate();
+    // Far from 0 and with room for microseconds: both file formats hold it exactly.
     let at_ns = |number: usize| 1_700_000_000_000_000_000 + number as u64 * 1_000_000;
     frames
         .map(|(number, data)| Captured::whole(at_ns(number), data))
@@ -191,6 +195,7 @@ fn half(number: u16, big: bool) -> [u8; 2] {
 
 /// A pcap file; `unit_ns` is 1 or 1000.
 pub fn pcap(big: bool, unit_ns: u64, link_type: u16, frames: &[Captured]) -> Vec<u8> {
+    // Magic numbers of draft-ietf-opsawg-pcap section 4.
     let magic = if unit_ns == 1 {
         0xA1B2_3C4D
     } else {

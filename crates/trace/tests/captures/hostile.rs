@@ -26,6 +26,7 @@ fn good() -> Vec<Vec<u8>> {
 proptest! {
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        // It must return: panics, endless loops and broken promises fail inside.
         fuzz_capture(&bytes);
         fuzz_flows(&bytes);
     }

@@ -77,6 +77,7 @@ fn ethernet_with_and_without_tags() {
         let two = [&[0, 7, 0x81, 0x00, 0, 9][..], &inner].concat();
         reads(ETHERNET, v6, 22, |ip| ethernet(0x88A8, &put(&two, &ip)));
         reads(ETHERNET, v6, 22, |ip| ethernet(0x9100, &put(&two, &ip)));
+        // LLC and SNAP (RFC 1042): DSAP, SSAP, control, organisation 0.
         let snap = [&[0xAA, 0xAA, 3, 0, 0, 0][..], &inner].concat();
         reads(ETHERNET, v6, 22, |ip| {
             ethernet(ip.len() as u16 + 8, &put(&snap, &ip))
@@ -174,6 +175,7 @@ fn what_ethernet_adds_to_short_frames_is_no_payload() {
 fn a_length_of_zero_means_the_whole_frame() {
     // Segmentation is left to the card: more than 16 bits could be there.
     let mut packet = request(1, 1, &vec![7; 70_000]).ip();
+    // The total length of IPv4.
     packet[2..4].fill(0);
     assert_eq!(one(ethernet(0x0800, &packet)).1, [(20, 70_000)]);
     let mut frame = request(1, 1, &[7; 100]);
@@ -212,6 +214,7 @@ fn everything_else_is_counted_by_what_it_is() {
     );
     let second = {
         let mut packet = ipv4(A, B, 6, &[], &[7; 64]);
+        // Fragment offset, in units of 8 bytes.
         packet[6..8].copy_from_slice(&185u16.to_be_bytes());
         ethernet(0x0800, &packet)
     };

@@ -48,6 +48,7 @@ fn loopback_is_captured_once_and_read_as_wireshark_reads_it() {
         .expect("calls");
     let recorded = tap.end();
     let (summary, events) = agree(&file);
+    // With drops the comparison below would fail for another reason.
     assert_eq!(recorded.kernel.drops, 0, "the test is small");
     assert_eq!(summary.drops, Some(0));
     assert_eq!(summary.packets, recorded.packets);
@@ -101,6 +102,7 @@ fn frames_are_cut_by_the_kernel_and_the_rest_is_a_gap() {
     let port = serve(&namespace, "127.0.0.1");
     let file = folder.file("cut.pcapng");
     let options = Options {
+        // The smallest that is allowed: all headers, and little else.
         snap_bytes: 114,
         ..Options::of("lo")
     };

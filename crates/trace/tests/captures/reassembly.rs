@@ -11,6 +11,7 @@ const ETHERNET: u16 = 1;
 
 fn original(bytes: usize) -> Vec<u8> {
     let mut state = 1u64;
+    // Pseudo-random bytes: a shift by any number of positions would be seen.
     let mut next = || {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -90,6 +91,7 @@ proptest! {
         let (_, events) = read(&capture(77, &stream, &pieces));
         let request = events.stream(0, Direction::Request);
         let end = seen.iter().rposition(|seen| *seen).map_or(0, |last| last + 1);
+        // What was lost at the end leaves no trace, as nothing acknowledges it.
         prop_assert_eq!(request.end, end as u64);
         let mut is_gap = vec![false; end];
         for (at, bytes) in &request.gaps {

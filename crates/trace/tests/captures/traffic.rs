@@ -69,6 +69,7 @@ pub fn switch_offloads_off(name: &str) {
     // linux/ethtool.h: ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO.
     for command in [0x1f, 0x24, 0x2c] {
         // struct ethtool_value
+        // The command, and 0 to switch it off.
         let mut value: [u32; 2] = [command, 0];
         let mut request = libc::ifreq {
             ifr_name: [0; libc::IFNAMSIZ],
@@ -106,6 +107,8 @@ impl Tap {
                 Recording::begin(capture, out, options.snap_bytes, &name).expect("a head");
             sender.send(()).expect("the test waits");
             while !stopped.load(Ordering::SeqCst) {
+                // Polled instead of awaited: a late reader must lose nothing within the
+                // ring.
                 recording.drain().expect("a file");
                 thread::sleep(Duration::from_millis(1));
             }
@@ -180,6 +183,8 @@ pub fn call(address: &str, port: u16, call: Call) {
     stream.set_nodelay(true).expect("a socket");
     for round in 1..=call.rounds {
         let close = call.end == EndedBy::Server && round == call.rounds;
+        // The client decides what both sides send, so that one server serves every
+        // test.
         let mut request = (call.request_bytes as u32).to_be_bytes().to_vec();
         request.extend((call.reply_bytes as u32).to_be_bytes());
         request.push(u8::from(close));

@@ -62,6 +62,7 @@ fn every_transformation_is_judged_alike() {
         cut.flows.gap_bytes + cut.flows.stream_bytes,
         whole.flows.stream_bytes
     );
+    // Without the first packets, handshake included: the capture begins in the middle.
     let from_7th: Vec<String> = (1..7).map(|number| number.to_string()).collect();
     let words: Vec<&str> = from_7th.iter().map(String::as_str).collect();
     agree(&edited(&folder, &original, "middle", &words));
@@ -133,6 +134,7 @@ fn one_direction_alone() {
         // The other side is known by what was acknowledged.
         for ((flow, _), stream) in half.streams.iter().filter(|(key, _)| key.1 != direction) {
             let gaps: u64 = stream.gaps.iter().map(|gap| gap.1).sum();
+            // Acknowledgments alone show how long the other stream was.
             assert_eq!(gaps, stream.end, "{flow}");
         }
     }

@@ -205,6 +205,7 @@ pub fn agree(capture: &Path) -> (Summary, Events) {
             "{row:?} {segment:?}"
         );
         assert_eq!(segment.at_ns, row.at_ns, "{row:?}");
+        // Packet by packet: equal sums could hide two errors that cancel out.
         agree_on_kind(row, segment.kind);
     }
     agree_on_counts(&of_tcp, &summary);
@@ -224,6 +225,7 @@ fn agree_on_kind(row: &Row, kind: SegmentKind) {
         row.retransmission,
         row.out_of_order,
         // A probe that is sent again is a retransmission first.
+        // Our kinds are exclusive; Wireshark's flags are not.
         (row.keep_alive || row.window_probe) && !row.retransmission && !row.out_of_order,
     );
     assert_eq!(ours, theirs, "{row:?} {kind:?}");

@@ -32,6 +32,7 @@ fn request(version: Version, order: ByteOrder, id: u32, expected: bool) -> Vec<u
     let mut writer = Writer::new(order, &mut content, HEADER_BYTES);
     if version == Version::V12 {
         writer.ulong(id);
+        // Response flags (3: the reply is awaited) and three reserved octets.
         for octet in [if expected { 3 } else { 0 }, 0, 0, 0] {
             writer.octet(octet);
         }
@@ -39,6 +40,7 @@ fn request(version: Version, order: ByteOrder, id: u32, expected: bool) -> Vec<u
         writer.octets(b"key").expect("short");
         writer.string("directDebit").expect("short");
         writer.ulong(0);
+        // GIOP 1.2 aligns the body on 8 octets (section 9.4.2).
         writer.align(8);
     } else {
         writer.ulong(0);

@@ -91,6 +91,7 @@ fn unary(client: &mut Side, server: &mut Side, stream: u32, path: &str) -> [Vec<
 }
 
 fn greeting() -> Vec<u8> {
+    // Six octets: identifier and value (RFC 9113 section 6.5.1); the value is 65,536.
     let window = [0, setting::INITIAL_WINDOW_SIZE as u8, 0, 1, 0, 0];
     [&PREFACE[..], &frame(kind::SETTINGS, 0, 0, &window)].concat()
 }
@@ -168,6 +169,8 @@ fn padding_priority_and_continuations_are_overhead() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let block = client.request("/a.B/C");
     let (first, rest) = block.split_at(7);
+    // Pad length, stream dependency and weight, the block, the padding (RFC 9113
+    // section 6.2).
     let padded = [&[3, 0, 0, 0, 0, 0][..], first, &[0; 3]].concat();
     let flags = flag::PADDED | flag::PRIORITY;
     let data = [&[4][..], &message(CONTENT), &[0; 4]].concat();

@@ -58,6 +58,8 @@ fn paired(played: &Played) -> Vec<u64> {
         .map(|exchange| {
             let number = exchange.request.message_bytes;
             let reply = exchange.reply.expect("a whole reply");
+            // The length of the body is the number of the call: a wrong pair is seen at
+            // once.
             assert_eq!(reply.message_bytes, number, "its own reply: {exchange:?}");
             number
         })
@@ -105,6 +107,8 @@ fn after_a_lost_reply_calls_are_paired_again() {
 #[test]
 fn however_much_is_lost_nothing_is_paired_wrongly() {
     for words in SPOKEN {
+        // All 243 ways in which five calls can be seen whole, or lack their request or
+        // reply.
         for pattern in 0..3_usize.pow(5) {
             let digit = |place: u32| pattern / 3_usize.pow(place) % 3;
             let mut seen: Vec<Seen> = (0..5)

@@ -24,6 +24,7 @@ fn words() -> impl Strategy<Value = Vec<u8>> {
         b"5\nhello",
         b"\x16\x03\x03\0\x04abcd\x17\x03\x03\0\x02ab",
     ];
+    // Mostly well-formed parts: noise alone is never recognised as a protocol.
     let known = prop::sample::select(known).prop_map(<[u8]>::to_vec);
     let noise = prop::collection::vec(any::<u8>(), 1..60);
     prop_oneof![4 => known, 1 => noise]

@@ -47,6 +47,7 @@ impl Tape {
             sent: Vec::new(),
             now_ns: 1_000_000_000,
             port: 40_000,
+            // Sequence numbers that differ by side, so that a mix-up is seen.
             next: [1_000_001, 5_000_001],
             snap: usize::MAX,
         }
@@ -201,6 +202,7 @@ impl Tape {
             let packet = Packet {
                 number,
                 at_ns: sent.at_ns,
+                // Ethernet, IPv4 and TCP without options: 14 + 20 + 20 bytes.
                 wire_bytes: 54 + sent.payload.len() as u32,
                 link_header_bytes: 14,
                 ip_header_bytes: 20,
@@ -297,6 +299,7 @@ impl Played {
             let both = direction.pure_tcp.packets.packets + direction.data.packets.packets;
             assert_eq!(both, direction.all.packets.packets);
         }
+        // `begun` and `concluded` come in pairs; the load meter relies on it.
         assert_eq!(self.heard.in_flight, 0, "every call that began is over");
         assert_eq!(
             self.dissection.exchanges.count,

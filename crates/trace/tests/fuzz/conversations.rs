@@ -100,6 +100,7 @@ fn grpc() -> Vec<Action> {
     ]);
     let reply = block(&[(":status", "200"), ("content-type", "application/grpc")]);
     let trailers = block(&[("grpc-status", "0")]);
+    // A whole unary call with padding, so that the fuzzer begins inside every branch.
     let (last, whole) = (flag::END_STREAM, flag::END_HEADERS);
     let mut asked = PREFACE.to_vec();
     write_frame(&mut asked, kind::SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]);

@@ -98,6 +98,7 @@ fn blocks(frames: &[Captured]) -> Vec<u8> {
 
 /// Which, flags, length, cut, distance, scale, acknowledged, time.
 fn scripts() -> Vec<(&'static str, Vec<u8>)> {
+    // A handshake, data both ways, and both FINs.
     let orderly = [
         [0, SYN, 0, 0, 128, 0, 0, 0],
         [4, SYN | ACK, 0, 0, 128, 0, 125, 0],
@@ -106,6 +107,7 @@ fn scripts() -> Vec<(&'static str, Vec<u8>)> {
         [0, FIN | ACK, 0, 0, 128, 0, 125, 0],
         [4, FIN | ACK, 0, 0, 128, 0, 125, 0],
     ];
+    // Overlaps, holes, jumps by up to 2^31 and times that leap.
     let jumbled = [
         [1, ACK, 50, 0, 128, 0, 125, 0],
         [1, ACK, 50, 0, 228, 0, 125, 0],

@@ -15,6 +15,7 @@ fn direction() -> impl Strategy<Value = Direction> {
 }
 
 fn number() -> impl Strategy<Value = u64> {
+    // Collisions, plausible times, and the edge at which sums would overflow.
     prop_oneof![0..20u64, 0..3_000_000_000u64, Just(u64::MAX)]
 }
 
@@ -132,6 +133,7 @@ proptest! {
             observe(&mut diagnosis, *flow, event, ordinal as u64);
         }
         for finding in diagnosis.findings() {
+            // What every reader of the document relies on, whatever the capture holds.
             prop_assert!(finding.occurrences >= finding.exchanges);
             prop_assert!(finding.examples.len() as u64 <= finding.occurrences);
             prop_assert!(finding.ms_total >= 0.0 && finding.ms_total.is_finite());

@@ -58,9 +58,13 @@ impl Link {
     /// Sum of twelve uniform numbers, cut at four standard deviations.
     fn round_trip(&mut self) -> u64 {
         let uniform = |seed: &mut u64| {
+            // A linear congruential generator with Knuth's multiplier; the upper 53
+            // bits become a number below 1.
             *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (*seed >> 11) as f64 / (1u64 << 53) as f64
         };
+        // Irwin-Hall: the sum of twelve uniform numbers has variance 1 and is close to
+        // normal.
         let sum: f64 = (0..12).map(|_| uniform(&mut self.seed)).sum();
         (self.mean + self.deviation * (sum - 6.0).clamp(-4.0, 4.0)) as u64
     }
@@ -98,6 +102,7 @@ fn jitter_is_no_thinking() {
         for calls in [30, 200] {
             let found = waits_found(deviation, calls, |_| 0);
             let share = found as f64 / (20 * calls) as f64;
+            // At most one call in a hundred may be a false finding.
             assert!(share <= 0.01, "{deviation} us, {calls} calls: {share}");
         }
     }

@@ -88,6 +88,7 @@ impl Timeline {
             client: "10.0.0.1:40000".parse().expect("an address"),
             server: "10.0.0.2:80".parse().expect("an address"),
             from_syn,
+            // Ethernet's MTU of 1500 less 40 bytes of headers.
             mss: [Some(1460); 2],
         };
         (self.sent, self.acknowledged, self.ordinal) = ([0; 2], [0; 2], 0);
@@ -140,6 +141,8 @@ impl Timeline {
 
     fn blank(&mut self, side: Direction, after_us: u64) -> Segment {
         self.us += after_us;
+        // Hidden packets are counted, too, so that numbers in assertions do not depend
+        // on what is hidden.
         self.packet += 1;
         let mut segment = blank(self.us * 1_000, side);
         segment.packet = self.packet;
@@ -160,6 +163,7 @@ impl Timeline {
     }
 
     pub(crate) fn ack(&mut self, side: Direction, after_us: u64) -> &mut Self {
+        // As kernels do: each packet acknowledges all that has come.
         self.acknowledged[side as usize] = self.sent[side.opposite() as usize];
         let segment = self.blank(side, after_us);
         self.observe(segment)
@@ -190,6 +194,7 @@ impl Timeline {
     /// Several full segments, 10 us apart.
     pub(crate) fn burst(&mut self, side: Direction, segments: u32, after_us: u64) -> &mut Self {
         for place in 0..segments {
+            // 1460 less the timestamps option.
             self.data(side, 1448, if place == 0 { after_us } else { 10 });
         }
         self

@@ -22,6 +22,7 @@ fn held_reply_far(timeline: &mut Timeline, way_us: [u64; 2], delay_us: u64, answ
         .ack(C, delay_us)
         .data(S, 211, answer_us)
         .ack(C, client_us);
+    // Seen from the capture: request, reply head, acknowledgment, reply body.
     let first = client_us + 50 + server_us;
     let times = (first, first + delay_us + answer_us);
     timeline.exchange(mark, (client_us + 50, client_us + 50), Some(times));

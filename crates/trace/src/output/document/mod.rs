@@ -186,6 +186,8 @@ impl From<Packets> for Class {
     fn from(packets: Packets) -> Class {
         Class {
             ip_bytes: packets.ip_bytes(),
+            // Without preamble, checksum and gap of Ethernet (24 bytes per frame),
+            // which no capture holds.
             bytes: packets.ip_bytes() + packets.link_header_bytes,
             packets,
         }
@@ -210,6 +212,8 @@ impl From<&Account> for Direction {
             rst: rst.into(),
             ack: ack.into(),
             data: data.into(),
+            // Not a class of its own: each of these packets is in one of the classes
+            // above, too.
             retransmitted: retransmitted.into(),
             payload: account.into(),
             units: account.units(),

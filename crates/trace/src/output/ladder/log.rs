@@ -78,6 +78,7 @@ impl Log {
     }
 
     pub(super) fn layer(&mut self, layer: Layer, bytes: u32, packet: u64) {
+        // From the end: layers are reported of the newest packets.
         let found = if self.tail.front().is_some_and(|step| step.packet <= packet) {
             self.tail.iter_mut().rfind(|step| step.packet == packet)
         } else {
@@ -106,6 +107,7 @@ impl Log {
         }
         self.head.retain(|step| step.packet >= packet);
         self.tail.retain(|step| step.packet >= packet);
+        // `push` uses the tail only when the head is full.
         let room = (END_PACKETS_MAX - self.head.len()).min(self.tail.len());
         self.head.extend(self.tail.drain(..room));
         self.omitted = 0;
@@ -133,6 +135,7 @@ impl Log {
         let steps = self.steps().filter(|step| packets.contains(&step.packet));
         let steps: Vec<Step> = steps.copied().collect();
         steps.first()?;
+        // From the first FIN on, later data included: it belongs to the closing.
         let end = steps.iter().position(Step::is_end);
         let (exchange, tear_down) = steps.split_at(end.unwrap_or(steps.len()));
         Some(Ladder {

@@ -61,6 +61,8 @@ impl Ladders {
     #[inline]
     pub(crate) fn segment(&mut self, flow: FlowId, segment: &Segment) {
         if let Some(log) = self.logs.get_mut(flow) {
+            // The connection at hand is given up: looking for the longest log would
+            // cost a search per packet.
             if self.steps >= STEPS_MAX && !log.is_over() {
                 self.steps -= log.abandon();
             }
@@ -99,6 +101,8 @@ impl Ladders {
 
     pub(crate) fn exchange(&mut self, exchange: &Exchange) {
         let flow = exchange.flow;
+        // By connection and number: exchanges are reported in another order than they
+        // begin.
         let is_requested = self.requested_exchange == Some((flow, exchange.ordinal));
         let latency_ns = exchange.latency_ns();
         let Some(log) = self.logs.get_mut(flow) else {
@@ -119,6 +123,8 @@ impl Ladders {
             latency_ns,
             is_requested,
         };
+        // It waits for its last packets: the acknowledgment of the reply is one of
+        // them.
         if log.ended_without_overlap() && exchange.ending != Ending::Unseen {
             log.finished = Some(followed);
             return;

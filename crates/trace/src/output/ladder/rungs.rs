@@ -43,6 +43,7 @@ pub(super) fn rungs(ladder: &Ladder) -> Vec<Rung> {
 }
 
 fn micros(at_ns: u64, since_ns: u64) -> f64 {
+    // Signed: packets of merged captures are not in order of time.
     let ns = i128::from(at_ns) - i128::from(since_ns);
     ns as f64 / 1e3
 }
@@ -98,6 +99,8 @@ fn delay(step: &Step, before: &[(Phase, &Step)]) -> Option<u64> {
     }
     let (_, last) = before
         .iter()
+        // Each packet of its own side acknowledges, too: only payload after the last of
+        // them still waits for an acknowledgment.
         .rfind(|(_, earlier)| earlier.direction == step.direction || earlier.bytes > 0)?;
     let is_payload = last.direction != step.direction;
     is_payload.then(|| step.at_ns.saturating_sub(last.at_ns))

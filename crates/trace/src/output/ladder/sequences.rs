@@ -40,6 +40,7 @@ impl Sums {
     }
 
     fn spread(&self) -> Spread {
+        // Of the sample: n - 1 degrees of freedom.
         let freedom = self.n.saturating_sub(1).max(1) as f64;
         Spread {
             mean: self.mean_us,
@@ -100,6 +101,7 @@ impl Sequences {
             self.key.push(signature(step));
             self.taken.push((step.at_ns, step.bytes));
         }
+        // One more was taken than is allowed, to see this.
         if self.taken.len() > PACKETS_MAX {
             return false;
         }
@@ -121,6 +123,7 @@ impl Sequences {
     pub(super) fn most_common(&self) -> (InterarrivalOf, Vec<Position>) {
         let count = |sums: &[Sums]| sums.first().map_or(0, |sums| sums.n);
         let best = self.sums.iter();
+        // Ties by the key, so that the same capture gives the same document.
         let best = best.max_by_key(|(key, sums)| (count(sums), std::cmp::Reverse((*key).clone())));
         let of = InterarrivalOf {
             exchanges: best.map_or(0, |(_, sums)| count(sums)),

@@ -56,6 +56,7 @@ impl Known {
         self.place = Some(call.place);
         let mut numberings = self.numbering.iter_mut();
         if let Some(of_it) = numberings.find(|known| ordinal >= known.from) {
+            // Never negative: a capture lacks calls, it does not add any.
             of_it.ordinal_offset = call.ordinal.checked_sub(ordinal);
         }
     }
@@ -113,6 +114,7 @@ impl Flows {
         };
         let is_syn = segment.flags.has(Flags::SYN);
         let asks = segment.direction == Direction::Request;
+        // Payload of the server, not acknowledgments: those come from its kernel.
         known.is_answered |= !asks && segment.bytes > 0;
         let at = segment.at_ns;
         known.handshake = match (known.handshake, is_syn, asks) {

@@ -110,6 +110,7 @@ impl<R: Read> CallLog<R> {
     /// so that it is no call. False at the end of the file.
     fn read_line(&mut self) -> io::Result<bool> {
         self.line.clear();
+        // One more byte than a line may have, to see that it is too long.
         let room = LINE_BYTES_MAX as u64 + 1;
         let mut bounded = (&mut self.input).take(room);
         if bounded.read_until(b'\n', &mut self.line)? == 0 {
@@ -142,6 +143,7 @@ fn parse(line: &[u8], names: &mut Vec<String>) -> Option<Call> {
         b"1" => true,
         _ => return None,
     };
+    // A first byte of 0 stands for none: the call failed, or has no reply.
     let is_in_order = intended <= sent && sent <= done && sent > 0;
     let is_possible = |stamp: u64| stamp == 0 || (sent..=done).contains(&stamp);
     if cells.next().is_some() || !is_in_order || !is_possible(first_byte) {
@@ -161,6 +163,7 @@ fn parse(line: &[u8], names: &mut Vec<String>) -> Option<Call> {
 }
 
 fn number(cell: &[u8]) -> Option<u64> {
+    // `parse` alone would accept a plus sign, which the log never has.
     let is_number = !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
     let text = std::str::from_utf8(cell).ok().filter(|_| is_number)?;
     text.parse().ok()

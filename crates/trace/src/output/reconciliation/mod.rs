@@ -60,6 +60,7 @@ impl<R: Read> Reconciler<R> {
         self.read(u64::MAX);
         let mut document = self.pairs.document(|number| self.log.name(number));
         document.calls.damaged_lines = self.log.damaged;
+        // A log that could not be read to its end is still compared as far as it goes.
         document.calls.error = self.log.error;
         (document, self.diagnosis)
     }
@@ -91,6 +92,8 @@ impl<R: Read> Observer for Reconciler<R> {
     }
 
     fn segment(&mut self, flow: FlowId, segment: &Segment) {
+        // Both sources advance together, so that memory is bounded by how far they are
+        // apart.
         self.read(segment.at_ns);
         self.pairs.segment(flow, segment);
         self.diagnosis.segment(flow, segment);

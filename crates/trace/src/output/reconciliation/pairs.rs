@@ -87,6 +87,7 @@ impl Pairs {
 
     pub(super) fn call(&mut self, call: Call) {
         self.counts.0.logged += 1;
+        // Unix sockets have no packets to compare with.
         if call.port == 0 {
             self.counts.0.without_port += 1;
             return;
@@ -168,10 +169,13 @@ impl Pairs {
                 .map(|(place, _)| place);
         }
         let (place, _) = matching.next()?;
+        // Of two candidates neither is guessed.
         matching.next().is_none().then_some(place)
     }
 
     fn compare(&mut self, call: &Call, packets: &Packets) {
+        // The engine reports a one-way call as well done without a reply; a lost reply
+        // is an error there.
         let is_one_way = packets.reply.is_none() && call.ok;
         if !packets.is_whole || packets.reply.is_none() && !is_one_way {
             self.counts.0.unanswered += 1;
@@ -303,6 +307,8 @@ fn packets(exchange: &Exchange, known: &Known, attributions: &[Attribution]) -> 
 
 fn clock_bounds([write, read]: &[Signed; 2]) -> Option<ClockBounds> {
     Some(ClockBounds {
+        // A write precedes its packet, and a packet the read of its bytes: clocks that
+        // violate either differ by at least that much.
         low: -(write.least_ns()? as f64) / 1e3,
         high: read.least_ns()? as f64 / 1e3,
     })

@@ -99,6 +99,8 @@ impl Parts {
         let mut ns = [None; PHASES];
         let mut behind = 0;
         for (phase, from, to) in phase_intervals(call, request, reply) {
+            // `behind` keeps a stall from being subtracted twice where stamps
+            // contradict each other and phases overlap.
             let stalled = overlap(&within, from.max(behind), to);
             ns[phase as usize] = Some(to.saturating_sub(from) - stalled);
             behind = behind.max(to);
@@ -109,6 +111,7 @@ impl Parts {
         Parts {
             response_ns,
             ns,
+            // Negative where phases overlap: clocks of engine and capture differ.
             residual_ns: response_ns as i64 - explained as i64,
         }
     }

@@ -89,6 +89,8 @@ impl Signed {
         if below + above == 0.0 {
             None
         } else if wanted < below {
+            // The histogram holds absolute values, so the most negative ones are its
+            // largest.
             let size = self.below.quantile_ns(1.0 - wanted / below);
             Some(-(size as i64))
         } else {

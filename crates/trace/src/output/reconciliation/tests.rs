@@ -97,6 +97,7 @@ impl Play {
         let text = format!("{HEAD}\n{}\n", self.lines.join("\n"));
         let log = CallLog::new(Cursor::new(text)).expect("a log");
         let mut reconciler = Reconciler::new(log, Diagnosis::default());
+        // A first packet, so that the capture's span covers the calls.
         let now = std::iter::once(&Event::Packet(0, Direction::Request, Flags::ACK, BEGIN));
         for event in now.chain(&self.events) {
             observe(&mut reconciler, event);
@@ -177,6 +178,7 @@ fn balanced(found: &Reconciliation) {
     assert_eq!(of_operations, calls.matched);
     for one in found.operations.iter().chain(all) {
         let parts: f64 = one.phases.iter().map(|part| part.spent.mean_us).sum();
+        // The invariant of the document: phases and residual are the response time.
         let whole = parts + one.residual.mean_us;
         let off = (whole - one.response.mean_us).abs();
         assert!(off <= 1e-9 * one.response.mean_us.max(1.0), "{one:?}");
