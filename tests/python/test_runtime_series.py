@@ -223,6 +223,14 @@ def test_a_damaged_file_is_reported(tmp_path: Path, content: bytes) -> None:
         series.read(tmp_path / series.NAME)
 
 
+def test_a_value_that_is_no_number_is_reported(tmp_path: Path) -> None:
+    found = Series()
+    found.add(4 * SECOND_NS, {"threads": float("nan")})
+    found.write(tmp_path / series.NAME)
+    with pytest.raises(UnreadableSeries, match="threads has the value nan"):
+        series.read(tmp_path / series.NAME)
+
+
 def test_call_means_need_calls() -> None:
     points = {
         "call_seconds_total": [(0.0, 0.0), (1.0, 2.0), (2.0, 2.0)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +24,9 @@ from wirelab.cli.options import (
     postgres_url,
 )
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
+
+if TYPE_CHECKING:
+    from wirelab.run.progress import Progress
 
 DEMO = Path(__file__).parent.parent / "experiments" / "demo.yaml"
 
@@ -132,18 +136,19 @@ def _run(file: Path, directory: DirectoryOptions, options: RunOptions, *, as_jso
             retry_failed=directory.retry_failed,
             postgres=options.postgres,
         )
-    tested = EXIT_OK
-    if test_findings:
-        from wirelab.run import adaptive as intervention
-
-        try:
-            made = intervention.intervene(
-                folder,
-                progress=progress,
-                unverified=options.unverified,
-                postgres=options.postgres,
-            )
-            tested = EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]
-        except UsageError as error:  # what was measured is shown too
-            progress.note(f"nothing was tested: {error.message}")
+        tested = _tested(folder, watched, options) if test_findings else EXIT_OK
     return results.show(finished, as_json=as_json, told=progress.told) or tested
+
+
+def _tested(folder: Path, progress: Progress, options: RunOptions) -> int:
+    """Tests what the packets show; the exit code. What was measured is shown in any case."""
+    from wirelab.run import adaptive as intervention
+
+    try:
+        made = intervention.intervene(
+            folder, progress=progress, unverified=options.unverified, postgres=options.postgres
+        )
+    except UsageError as error:
+        progress.note(f"nothing was tested: {error.message}")
+        return EXIT_OK
+    return EXIT_FAILED if made.failed else EXIT_BY_VERDICT[made.outcome.verdict]

@@ -7,7 +7,7 @@ Decimal and binary prefixes are told apart: 1 kB = 1,000 B, 1 KiB = 1,024 B
 from __future__ import annotations
 
 import re
-from math import isinf
+from math import isclose, isinf
 
 from wirelab.errors import UnitError
 
@@ -26,7 +26,8 @@ def parse_bytes(text: object) -> int:
     """``"150 kB"`` -> 150000. Raises :class:`UnitError` for fractions of a byte too."""
     number, unit = _split(text, tuple(BYTES), "a size", "14 B, 150 kB, 3 MB or 64 KiB")
     size = number * BYTES[unit]
-    if size != round(size):
+    # 262466.9 kB is a whole number of bytes; the product of two floats is not exactly one.
+    if not isclose(size, round(size), rel_tol=1e-12):
         raise UnitError(f"{text!r} is not a whole number of bytes")
     return round(size)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,8 @@ def read(path: Path) -> dict[str, Points]:
         rows = zip(columns["time_s"], columns["name"], columns["value"], strict=True)
         found: dict[str, Points] = {}
         for time_s, name, value in rows:
+            if not (isfinite(time_s) and isfinite(value)):
+                raise ValueError(f"{name} has the value {value} at {time_s} s")
             found.setdefault(str(name), []).append((float(time_s), float(value)))
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise UnreadableSeries(f"{path}: {error}") from error
