@@ -56,8 +56,8 @@ MANY = ("MIN", "MAX", "digits", ":.1f")
 def test_reports_and_terminals_count_by_one_rule() -> None:
     """Not even one of something stands before a plural."""
     source = Path(counting.__file__).parents[1]
-    files = [*(source / "report").glob("*.py"), *(source / "wrap").glob("*.py")]
-    files += [source / "checks" / "wire.py", source / "run" / "completeness.py"]
+    files = [*(source / "report").rglob("*.py"), *(source / "wrap").rglob("*.py")]
+    files += [source / "checks" / "wire.py", source / "run" / "finished.py"]
     found = [
         f"{file.name}: {line.strip()}"
         for file in files
