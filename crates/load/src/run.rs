@@ -17,8 +17,10 @@ use crate::record::process::{Usage, open_files_max, pin};
 use crate::record::result::{Fault, Outcome, Process, Progress};
 use crate::request::workload::Prepared;
 use crate::schedule::arrivals::Arrivals;
-use crate::schedule::demand::{Demand, Numbers};
+use crate::schedule::demand::{Behaviour, Demand, Numbers};
 use crate::schedule::quota::Quota;
+use crate::schedule::stages::Stages;
+use crate::schedule::think::Think;
 use crate::schedule::warmup::{SAMPLE_NS, Warmup};
 use crate::shared::{Shared, Span};
 use crate::spec::{self, share};
@@ -87,7 +89,7 @@ fn warm(plan: &Plan) -> bool {
 /// How many calls a group's window is to hold. One call more closes it, where calls come
 /// whether or not others have ended, or are under way already when it opens.
 fn quota(group: &plan::Group, warm: bool) -> Option<Arc<Quota>> {
-    let open = !matches!(group.load, Load::Closed { .. });
+    let open = !group.load.is_closed();
     match group.window {
         Window::DurationS(_) => None,
         Window::Calls { calls, .. } => Some(Arc::new(Quota::new(calls, warm || open))),
@@ -167,7 +169,7 @@ fn groups_of(
 fn own_users(load: &Load, index: u32, threads: u32) -> u32 {
     match load {
         Load::Closed { users, .. } => share(u64::from(*users), index, threads) as u32,
-        Load::Constant { .. } | Load::Poisson { .. } => 0,
+        _ => 0,
     }
 }
 
@@ -183,9 +185,26 @@ fn demand_of(
     } = numbers;
     match (&group.load, Arrivals::of(&group.load, index, threads)) {
         (_, Some(arrivals)) => Demand::open(arrivals, numbers, quota, began),
-        (load @ Load::Closed { think_s, .. }, None) => {
+        (
+            load @ Load::Closed {
+                think_s,
+                think,
+                calls_per_pause,
+                iterations,
+                stages,
+                seed,
+                ..
+            },
+            None,
+        ) => {
             let users = own_users(load, index, threads);
-            Demand::closed(users, numbers, ns(*think_s), quota, began)
+            let behaviour = Behaviour {
+                think: Think::new(*think_s, *think, *seed, index),
+                calls_per_pause: *calls_per_pause,
+                iterations: *iterations,
+                stages: (!stages.is_empty()).then(|| Stages::new(0.0, stages)),
+            };
+            Demand::closed(users, numbers, behaviour, quota, began)
         }
         (_, None) => unreachable!("open loads have arrivals"),
     }

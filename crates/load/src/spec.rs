@@ -11,7 +11,7 @@ use crate::connection::tls_files::Secure;
 use crate::fault;
 use crate::group::Spec;
 use crate::plan::legality::{check_group, check_socket};
-use crate::plan::{Group, Load, Plan, Warmup, Window};
+use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
 use crate::reactor::clock::ns;
 use crate::record::result::Fault;
 use crate::request::object::Object;
@@ -194,38 +194,130 @@ fn check_times(group: &Group) -> Result<(), Fault> {
     }
 }
 
+/// Calls under way at most, of a load that can be made.
 fn in_flight_max(load: &Load) -> Result<usize, Fault> {
-    let limit = match *load {
-        Load::Closed { users: 0, .. } => return refuse("users = 0", "ask for at least one user"),
-        Load::Closed { users, .. } if users > USERS_MAX => {
-            return refuse(
-                format!("users = {users}"),
-                format!("use {USERS_MAX} users at most"),
-            );
-        }
-        Load::Closed { think_s, .. } if !(0.0..=1e6).contains(&think_s) => {
-            return refuse(format!("think_s = {think_s}"), "use seconds, 0 or more");
-        }
-        Load::Constant { rate, .. } | Load::Poisson { rate, .. }
-            if !(rate > 0.0 && rate <= 1e8) =>
-        {
-            return refuse(
-                format!("rate = {rate:?}"),
-                "use calls per second above 0, at most 100,000,000",
-            );
+    match load {
+        Load::Closed {
+            users,
+            think_s,
+            calls_per_pause,
+            iterations,
+            stages,
+            ..
+        } => {
+            check_users(*users)?;
+            if !(0.0..=1e6).contains(think_s) {
+                return refuse(format!("think_s = {think_s}"), "use seconds, 0 or more");
+            }
+            if *calls_per_pause == 0 || *iterations == Some(0) {
+                return refuse(
+                    format!("calls_per_pause = {calls_per_pause}, iterations = {iterations:?}"),
+                    "use 1 or more",
+                );
+            }
+            if !stages.is_empty() {
+                check_stages(stages, f64::from(*users), "users")?;
+            }
+            Ok(*users as usize)
         }
         Load::Constant {
-            in_flight_max: 0, ..
+            rate,
+            in_flight_max,
         }
         | Load::Poisson {
-            in_flight_max: 0, ..
+            rate,
+            in_flight_max,
+            ..
         } => {
-            return refuse("in_flight_max = 0: no call could be made", "use 1 or more");
+            check_rate(*rate)?;
+            places(*in_flight_max)
         }
-        Load::Closed { users, .. } => users,
-        Load::Constant { in_flight_max, .. } | Load::Poisson { in_flight_max, .. } => in_flight_max,
-    };
-    Ok(limit as usize)
+        Load::Stages {
+            from,
+            stages,
+            in_flight_max,
+            ..
+        } => {
+            if !(0.0..=RATE_MAX).contains(from) {
+                return refuse(
+                    format!("from = {from:?}"),
+                    "use calls per second, 0 or more",
+                );
+            }
+            check_stages(stages, RATE_MAX, "calls per second")?;
+            places(*in_flight_max)
+        }
+        Load::Bursts {
+            calls,
+            rate,
+            gap_s,
+            in_flight_max,
+            ..
+        } => {
+            rate.map_or(Ok(()), check_rate)?;
+            let pauses = (0.0..=1e6).contains(gap_s) && (*gap_s > 0.0 || rate.is_some());
+            if *calls == 0 || !pauses {
+                return refuse(
+                    format!("bursts of calls = {calls} with gap_s = {gap_s:?}"),
+                    "use 1 call or more, and a gap above 0 where calls of a burst arrive at once",
+                );
+            }
+            places(*in_flight_max)
+        }
+    }
+}
+
+/// Calls per second at most.
+const RATE_MAX: f64 = 1e8;
+
+/// Stages that a load may have.
+const STAGES_MAX: usize = 10_000;
+
+fn check_users(users: u32) -> Result<(), Fault> {
+    match users {
+        0 => refuse("users = 0", "ask for at least one user"),
+        1..=USERS_MAX => Ok(()),
+        _ => refuse(
+            format!("users = {users}"),
+            format!("use {USERS_MAX} users at most"),
+        ),
+    }
+}
+
+fn check_rate(rate: f64) -> Result<(), Fault> {
+    match rate > 0.0 && rate <= RATE_MAX {
+        true => Ok(()),
+        false => refuse(
+            format!("rate = {rate:?}"),
+            "use calls per second above 0, at most 100,000,000",
+        ),
+    }
+}
+
+/// Stages whose levels are at most `most`, and that are not over at once.
+fn check_stages(stages: &[Stage], most: f64, unit: &str) -> Result<(), Fault> {
+    let legal =
+        |stage: &Stage| (0.0..=most).contains(&stage.to) && (0.0..=1e6).contains(&stage.duration_s);
+    if stages.len() > STAGES_MAX || !stages.iter().all(legal) {
+        return refuse(
+            format!("stages: one of {} is not legal", stages.len()),
+            format!("use at most {STAGES_MAX} stages of 0 to {most} {unit} and 0 s or more"),
+        );
+    }
+    match stages.iter().any(|stage| stage.duration_s > 0.0) {
+        true => Ok(()),
+        false => refuse(
+            "stages: they take no time",
+            "give one stage a duration above 0",
+        ),
+    }
+}
+
+fn places(in_flight_max: u32) -> Result<usize, Fault> {
+    match in_flight_max {
+        0 => refuse("in_flight_max = 0: no call could be made", "use 1 or more"),
+        most => Ok(most as usize),
+    }
 }
 
 fn connections_max(stack: &Stack, in_flight_max: usize, threads: u32) -> Result<usize, Fault> {

@@ -86,8 +86,19 @@ class ClosedLoad(
 ):
     """Users who send their next call when the last has ended."""
 
+    calls_per_pause: int = 1
+    """Calls that a user makes back to back before each pause."""
+    iterations: int | None = None
+    """Calls after which a user ends; absent: it goes on."""
+    seed: int = 0
+    """Seed of the pauses."""
+    stages: tuple[Stage, ...] = ()
+    """How many of the users call, over time, from 0 at the beginning: user k, counted from 0,
+    while the level is above k. Empty: all of them, always."""
+    think: ThinkTime = "constant"
+    """How pauses are distributed."""
     think_s: float = 0.0
-    """Pause of a user between calls, in seconds."""
+    """Mean pause of a user between calls, in seconds."""
     users: int
     """Number of users."""
 
@@ -107,6 +118,52 @@ class ConstantLoad(
     """Calls in flight at most; the others wait in an unbounded queue."""
     rate: float
     """Calls per second."""
+
+
+class StagesLoad(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="stages",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """A rate that changes over time in straight lines."""
+
+    from_: float = msgspec.field(name="from", default=0.0)
+    """Calls per second at the beginning."""
+    in_flight_max: int
+    """Calls in flight at most; the others wait in an unbounded queue."""
+    seed: int | None = None
+    """Seed of exponential gaps; absent: even gaps."""
+    stages: tuple[Stage, ...]
+    """The rate over time, calls per second. Nothing arrives after the last stage."""
+
+
+class BurstsLoad(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="bursts",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Bursts of arrivals with gaps between them."""
+
+    calls: int
+    """Calls of a burst."""
+    gap_s: float
+    """Seconds from the last arrival of a burst to the first of the next, on average."""
+    gaps: ThinkTime = "constant"
+    """How gaps are distributed."""
+    in_flight_max: int
+    """Calls in flight at most; the others wait in an unbounded queue."""
+    rate: float | None = None
+    """Calls per second within a burst; absent: all arrive at once."""
+    seed: int = 0
+    """Seed of the gaps."""
 
 
 class PoissonLoad(
@@ -224,6 +281,17 @@ class Stack(
     """what carries them; tcp: a stream of bytes without HTTP"""
     work: Literal["decode", "frame"] | None = None
     """decode: every reply in full; frame: status, length and frame only"""
+
+
+class Stage(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A level that is reached in a straight line."""
+
+    duration_s: float
+    """How long it takes, in seconds; 0: at once."""
+    to: float
+    """The level at its end: users, or calls per second."""
 
 
 class Tls(
@@ -370,8 +438,11 @@ class GrpcWorkload(
     """Path of the .proto file that defines it; needed for `message`."""
 
 
-Load = ClosedLoad | ConstantLoad | PoissonLoad
+Load = ClosedLoad | ConstantLoad | StagesLoad | BurstsLoad | PoissonLoad
 """The arrival process."""
+
+ThinkTime = Literal["constant", "exponential", "uniform"]
+"""The distribution of pauses and gaps around their mean."""
 
 Wait = Literal["sleep", "adaptive", "spin"]
 """How threads wait. Time spent spinning is reported apart (`spin_s` of the result)."""

@@ -88,10 +88,7 @@ impl Document {
                 expect_status: None,
                 expect_length: None,
             },
-            load: Load::Closed {
-                users: 1,
-                think_s: 0.0,
-            },
+            load: Load::closed(1),
             window: Window::Calls {
                 calls: 1,
                 max_s: 1.0,

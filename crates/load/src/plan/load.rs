@@ -11,9 +11,25 @@ pub enum Load {
     Closed {
         /// Number of users.
         users: u32,
-        /// Pause of a user between calls, in seconds.
+        /// Mean pause of a user between calls, in seconds.
         #[serde(default)]
         think_s: f64,
+        /// How pauses are distributed.
+        #[serde(default)]
+        think: ThinkTime,
+        /// Calls that a user makes back to back before each pause.
+        #[serde(default = "one")]
+        calls_per_pause: u32,
+        /// Calls after which a user ends; absent: it goes on.
+        #[serde(default)]
+        iterations: Option<u32>,
+        /// How many of the users call, over time, from 0 at the beginning: user k, counted
+        /// from 0, while the level is above k. Empty: all of them, always.
+        #[serde(default)]
+        stages: Vec<Stage>,
+        /// Seed of the pauses.
+        #[serde(default)]
+        seed: u64,
     },
     /// Evenly spaced arrivals.
     Constant {
@@ -21,6 +37,37 @@ pub enum Load {
         rate: f64,
         /// Calls in flight at most; the others wait in an unbounded queue.
         in_flight_max: u32,
+    },
+    /// A rate that changes over time in straight lines.
+    Stages {
+        /// Calls per second at the beginning.
+        #[serde(default)]
+        from: f64,
+        /// The rate over time, calls per second. Nothing arrives after the last stage.
+        stages: Vec<Stage>,
+        /// Calls in flight at most; the others wait in an unbounded queue.
+        in_flight_max: u32,
+        /// Seed of exponential gaps; absent: even gaps.
+        #[serde(default)]
+        seed: Option<u64>,
+    },
+    /// Bursts of arrivals with gaps between them.
+    Bursts {
+        /// Calls of a burst.
+        calls: u32,
+        /// Calls per second within a burst; absent: all arrive at once.
+        #[serde(default)]
+        rate: Option<f64>,
+        /// Seconds from the last arrival of a burst to the first of the next, on average.
+        gap_s: f64,
+        /// How gaps are distributed.
+        #[serde(default)]
+        gaps: ThinkTime,
+        /// Calls in flight at most; the others wait in an unbounded queue.
+        in_flight_max: u32,
+        /// Seed of the gaps.
+        #[serde(default)]
+        seed: u64,
     },
     /// Arrivals with exponential gaps.
     Poisson {
@@ -31,6 +78,55 @@ pub enum Load {
         /// Seed of the gaps.
         seed: u64,
     },
+}
+
+/// A level that is reached in a straight line.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// The level at its end: users, or calls per second.
+    pub to: f64,
+    /// How long it takes, in seconds; 0: at once.
+    pub duration_s: f64,
+}
+
+/// The distribution of pauses and gaps around their mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkTime {
+    /// Always the mean.
+    #[default]
+    Constant,
+    /// Exponential.
+    Exponential,
+    /// Uniform from half to one and a half of the mean.
+    Uniform,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Load {
+    /// A closed load without pauses.
+    #[must_use]
+    pub fn closed(users: u32) -> Load {
+        Load::Closed {
+            users,
+            think_s: 0.0,
+            think: ThinkTime::Constant,
+            calls_per_pause: 1,
+            iterations: None,
+            stages: Vec::new(),
+            seed: 0,
+        }
+    }
+
+    /// Whether calls wait for the end of others.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Load::Closed { .. })
+    }
 }
 
 /// How long the measured window lasts.

@@ -84,6 +84,7 @@ impl Merged {
         let (load, rate_planned_per_s) = match group.load {
             Load::Closed { .. } => ("closed", None),
             Load::Constant { rate, .. } | Load::Poisson { rate, .. } => ("open", Some(rate)),
+            Load::Stages { .. } | Load::Bursts { .. } => ("open", None),
         };
         let errors = recorder.failures();
         let calls_planned = match group.window {

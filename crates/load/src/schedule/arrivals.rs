@@ -4,6 +4,8 @@
 use wirelab_contract::texts::SplitMix64;
 
 use crate::plan::Load;
+use crate::schedule::stages::Stages;
+use crate::schedule::think::Think;
 
 /// The share of one thread in an open load's schedule.
 ///
@@ -29,6 +31,38 @@ pub enum Arrivals {
         /// Source of the gaps.
         random: SplitMix64,
     },
+    /// A rate that changes over time: the i-th arrival comes when the area under the rate
+    /// reaches i. With exponential gaps that area is the sum of exponential variables
+    /// (time change of a Poisson process; Ross, Stochastic Processes, section 2.4).
+    Stages {
+        /// The rate, arrivals per second of the whole load.
+        stages: Stages,
+        /// Area of this thread's last arrival.
+        area: f64,
+        /// Area between two arrivals of this thread, on average.
+        step: f64,
+        /// Source of exponential gaps; None: even gaps.
+        random: Option<SplitMix64>,
+        /// The first arrival of even gaps has not been given yet.
+        first: bool,
+    },
+    /// Bursts. Every thread goes through all of them, and takes its share.
+    Bursts {
+        /// Arrivals of a burst.
+        calls: u64,
+        /// Nanoseconds between two arrivals of a burst.
+        gap_ns: f64,
+        /// Gaps between bursts.
+        gaps: Think,
+        /// Offset of the burst under way.
+        start_ns: f64,
+        /// Number of the burst under way.
+        burst: u64,
+        /// Number of the next arrival of this thread, in the whole load.
+        next: u64,
+        /// Number of threads.
+        step: u64,
+    },
 }
 
 impl Arrivals {
@@ -36,20 +70,54 @@ impl Arrivals {
     #[must_use]
     pub fn of(load: &Load, thread: u32, threads: u32) -> Option<Arrivals> {
         let (thread, step) = (u64::from(thread), u64::from(threads));
-        match *load {
+        match load {
             Load::Closed { .. } => None,
+            Load::Stages {
+                from, stages, seed, ..
+            } => Some(Arrivals::Stages {
+                stages: Stages::new(*from, stages),
+                area: match seed {
+                    Some(_) => 0.0,
+                    None => thread as f64,
+                },
+                step: step as f64,
+                random: seed.map(|seed| of_thread(seed, thread)),
+                first: seed.is_none(),
+            }),
+            Load::Bursts {
+                calls,
+                rate,
+                gap_s,
+                gaps,
+                seed,
+                ..
+            } => Some(Arrivals::Bursts {
+                calls: u64::from(*calls),
+                gap_ns: rate.map_or(0.0, |rate| 1e9 / rate),
+                // The same gaps on every thread.
+                gaps: Think::new(*gap_s, *gaps, *seed, 0),
+                start_ns: 0.0,
+                burst: 0,
+                next: thread,
+                step,
+            }),
             Load::Constant { rate, .. } => Some(Arrivals::Constant {
-                gap_ns: 1e9 / rate,
+                gap_ns: 1e9 / *rate,
                 next: thread,
                 step,
             }),
             Load::Poisson { rate, seed, .. } => Some(Arrivals::Poisson {
-                gap_ns: 1e9 / rate * step as f64,
+                gap_ns: 1e9 / *rate * step as f64,
                 at_ns: 0.0,
-                random: SplitMix64::new(seed ^ thread.wrapping_mul(0xA076_1D64_78BD_642F)),
+                random: of_thread(*seed, thread),
             }),
         }
     }
+}
+
+/// A source of random numbers of one thread's own.
+fn of_thread(seed: u64, thread: u64) -> SplitMix64 {
+    SplitMix64::new(seed ^ thread.wrapping_mul(0xA076_1D64_78BD_642F))
 }
 
 impl Iterator for Arrivals {
@@ -71,6 +139,38 @@ impl Iterator for Arrivals {
                 *at_ns += -(1.0 - random.unit()).ln() * *gap_ns;
                 Some(*at_ns as u64)
             }
+            Arrivals::Stages {
+                stages,
+                area,
+                step,
+                random,
+                first,
+            } => {
+                match random {
+                    Some(random) => *area += -(1.0 - random.unit()).ln() * *step,
+                    None if std::mem::take(first) => {}
+                    None => *area += *step,
+                }
+                Some((stages.time_of(*area)? * 1e9) as u64)
+            }
+            Arrivals::Bursts {
+                calls,
+                gap_ns,
+                gaps,
+                start_ns,
+                burst,
+                next,
+                step,
+            } => {
+                while *next / *calls > *burst {
+                    let length_ns = (*calls - 1) as f64 * *gap_ns;
+                    *start_ns += length_ns + gaps.next_ns() as f64;
+                    *burst += 1;
+                }
+                let at = *start_ns + (*next % *calls) as f64 * *gap_ns;
+                *next += *step;
+                Some(at as u64)
+            }
         }
     }
 }
@@ -78,6 +178,7 @@ impl Iterator for Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{Stage, ThinkTime};
 
     fn constant(rate: f64) -> Load {
         Load::Constant {
@@ -98,6 +199,70 @@ mod tests {
                 .enumerate()
                 .all(|(i, at)| *at == i as u64 * 1_000_000)
         );
+    }
+
+    fn of_all_threads(load: &Load, threads: u32, each: usize) -> Vec<u64> {
+        let mut all: Vec<u64> = (0..threads)
+            .flat_map(|thread| Arrivals::of(load, thread, threads).unwrap().take(each))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn a_rate_over_time_has_its_arrivals_in_every_stage() {
+        let stage = |to, duration_s| Stage { to, duration_s };
+        let load = |seed| Load::Stages {
+            from: 0.0,
+            stages: vec![stage(1000.0, 10.0), stage(1000.0, 5.0), stage(0.0, 0.0)],
+            in_flight_max: 1,
+            seed,
+        };
+        for (seed, tolerance) in [(None, 3), (Some(11), 5 * 71)] {
+            let all = of_all_threads(&load(seed), 3, 20_000);
+            let within = |from: u64, to: u64| {
+                let range = from * 1_000_000_000..to * 1_000_000_000;
+                all.iter().filter(|at| range.contains(at)).count() as i64
+            };
+            // Areas; with exponential gaps within five standard deviations.
+            for (from, to, planned) in [(0, 5, 1250), (5, 10, 3750), (10, 15, 5000)] {
+                let made = within(from, to);
+                assert!(
+                    (made - planned).abs() <= tolerance,
+                    "{seed:?} {from} {made}"
+                );
+            }
+            assert_eq!(within(15, 1000), 0);
+        }
+    }
+
+    #[test]
+    fn bursts_have_their_length_and_their_gaps() {
+        let load = |rate, gaps| Load::Bursts {
+            calls: 5,
+            rate,
+            gap_s: 1.0,
+            gaps,
+            in_flight_max: 1,
+            seed: 3,
+        };
+        let even = of_all_threads(&load(Some(1000.0), ThinkTime::Constant), 2, 10);
+        let expected = (0..4_u64)
+            .flat_map(|burst| (0..5_u64).map(move |k| burst * 1_004_000_000 + k * 1_000_000));
+        assert_eq!(even, expected.collect::<Vec<_>>());
+        let at_once = of_all_threads(&load(None, ThinkTime::Exponential), 3, 5000);
+        let starts: Vec<u64> = at_once.chunks(5).map(|burst| burst[0]).collect();
+        assert!(
+            at_once
+                .chunks(5)
+                .all(|burst| burst.iter().all(|at| *at == burst[0]))
+        );
+        let gaps = starts
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) as f64 / 1e9);
+        let mean = gaps.sum::<f64>() / (starts.len() - 1) as f64;
+        // Five standard errors of 3000 exponential gaps.
+        assert!((mean - 1.0).abs() < 0.1, "{mean}");
     }
 
     #[test]
@@ -161,16 +326,6 @@ mod tests {
 
     #[test]
     fn closed_loads_have_no_schedule() {
-        assert!(
-            Arrivals::of(
-                &Load::Closed {
-                    users: 1,
-                    think_s: 0.0
-                },
-                0,
-                1
-            )
-            .is_none()
-        );
+        assert!(Arrivals::of(&Load::closed(1), 0, 1).is_none());
     }
 }

@@ -4,9 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use crate::plan::ThinkTime;
 use crate::reactor::clock::UNSET;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::quota::Quota;
+use crate::schedule::stages::Stages;
+use crate::schedule::think::Think;
 use crate::shared::Span;
 
 /// In no sequence, or in one that has not begun.
@@ -50,7 +53,17 @@ pub(crate) struct Demand {
     admitted: VecDeque<Waiting>,
     /// Users in their pause, or before their first call: when it ends, and who.
     thinking: BinaryHeap<Reverse<(u64, u32)>>,
-    think_ns: u64,
+    think: Think,
+    /// Calls that a user makes before each pause.
+    calls_per_pause: u32,
+    /// Calls after which a user ends.
+    iterations: u32,
+    /// Calls that each user has ended, by its place in this thread; kept where a pause or an
+    /// end depends on it.
+    made: Vec<u32>,
+    /// How many users call, over time; None: all of them, always.
+    presence: Option<Presence>,
+    numbers: Numbers,
     schedule: Option<Schedule>,
     /// How many calls may still arrive in the window; None: it ends by time.
     quota: Option<Arc<Quota>>,
@@ -67,6 +80,36 @@ struct Schedule {
     step: u32,
 }
 
+/// How many users call, over time.
+struct Presence {
+    stages: Stages,
+    /// When the load began, nanoseconds.
+    origin: u64,
+}
+
+impl Presence {
+    /// When the user may call next, from `at` on; None: never again.
+    fn next(&self, user: u32, at: u64) -> Option<u64> {
+        let since = at.saturating_sub(self.origin) as f64 / 1e9;
+        let active = self.stages.active_from(user, since)?;
+        // What is not later is now, whatever the division has rounded away.
+        Some(match active <= since {
+            true => at,
+            false => self.origin + (active * 1e9) as u64,
+        })
+    }
+}
+
+/// What users of a closed load do besides calling.
+#[derive(Debug, Clone)]
+pub(crate) struct Behaviour {
+    pub(crate) think: Think,
+    pub(crate) calls_per_pause: u32,
+    pub(crate) iterations: Option<u32>,
+    /// How many of the users call, over time; None: all of them, always.
+    pub(crate) stages: Option<Stages>,
+}
+
 /// Numbers of this thread's users or arrivals: the first, and the step to the next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbers {
@@ -78,17 +121,31 @@ impl Demand {
     pub(crate) fn closed(
         users: u32,
         numbers: Numbers,
-        think_ns: u64,
+        behaviour: Behaviour,
         quota: Option<Arc<Quota>>,
         now: u64,
     ) -> Demand {
         let number = |k: u32| numbers.first.wrapping_add(k.wrapping_mul(numbers.step));
+        let presence = behaviour.stages.map(|stages| Presence {
+            stages,
+            origin: now,
+        });
+        let begins = |user: u32| match &presence {
+            Some(presence) => presence.next(user, now).map(|at| Reverse((at, user))),
+            None => Some(Reverse((now, user))),
+        };
+        let counts = behaviour.iterations.is_some() || behaviour.calls_per_pause > 1;
         Demand {
             queue: VecDeque::new(),
             queue_max: 0,
             admitted: VecDeque::new(),
-            thinking: (0..users).map(|k| Reverse((now, number(k)))).collect(),
-            think_ns,
+            thinking: (0..users).filter_map(|k| begins(number(k))).collect(),
+            think: behaviour.think,
+            calls_per_pause: behaviour.calls_per_pause,
+            iterations: behaviour.iterations.unwrap_or(u32::MAX),
+            made: vec![0; if counts { users as usize } else { 0 }],
+            presence,
+            numbers,
             schedule: None,
             quota,
             admitted_at: 0,
@@ -109,7 +166,12 @@ impl Demand {
             queue_max: 0,
             admitted: VecDeque::new(),
             thinking: BinaryHeap::new(),
-            think_ns: 0,
+            think: Think::new(0.0, ThinkTime::Constant, 0, 0),
+            calls_per_pause: 1,
+            iterations: u32::MAX,
+            made: Vec::new(),
+            presence: None,
+            numbers,
             schedule: Some(Schedule {
                 arrivals,
                 origin,
@@ -129,11 +191,38 @@ impl Demand {
         if self.schedule.is_some() {
             return;
         }
-        if self.think_ns == 0 {
-            self.arrived(user, done, span);
-        } else {
-            self.thinking.push(Reverse((done + self.think_ns, user)));
-            self.note_full();
+        if self.think.is_none() && self.made.is_empty() && self.presence.is_none() {
+            return self.arrived(user, done, span);
+        }
+        self.goes_on(user, done, span);
+    }
+
+    /// The same of a user who may pause, or end, or is not wanted for some time.
+    fn goes_on(&mut self, user: u32, done: u64, span: Span) {
+        let place = user.wrapping_sub(self.numbers.first) / self.numbers.step;
+        let made = self.made.get_mut(place as usize).map_or(0, |made| {
+            *made += 1;
+            *made
+        });
+        if made >= self.iterations {
+            return;
+        }
+        let pauses = !self.think.is_none() && made.is_multiple_of(self.calls_per_pause);
+        let next = match pauses {
+            true => done + self.think.next_ns(),
+            false => done,
+        };
+        let next = match &self.presence {
+            Some(presence) => presence.next(user, next),
+            None => Some(next),
+        };
+        match next {
+            Some(at) if at <= done => self.arrived(user, at, span),
+            Some(at) => {
+                self.thinking.push(Reverse((at, user)));
+                self.note_full();
+            }
+            None => {}
         }
     }
 
@@ -300,7 +389,7 @@ impl Demand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Load;
+    use crate::plan::{Load, Stage};
 
     const ALWAYS: Span = Span {
         start: 0,
@@ -309,13 +398,23 @@ mod tests {
 
     const NUMBERS: Numbers = Numbers { first: 0, step: 1 };
 
+    /// Users who only pause.
+    fn steady(think_s: f64) -> Behaviour {
+        Behaviour {
+            think: Think::new(think_s, ThinkTime::Constant, 0, 0),
+            calls_per_pause: 1,
+            iterations: None,
+            stages: None,
+        }
+    }
+
     fn quota(calls: u64) -> Option<Arc<Quota>> {
         Some(Arc::new(Quota::new(calls, true)))
     }
 
     /// All of them have arrived.
     fn closed(users: u32, quota: Option<Arc<Quota>>, now: u64, span: Span) -> Demand {
-        let mut closed = Demand::closed(users, NUMBERS, 0, quota, now);
+        let mut closed = Demand::closed(users, NUMBERS, steady(0.0), quota, now);
         closed.arrive(now, span, |_, _| {});
         closed
     }
@@ -368,7 +467,7 @@ mod tests {
 
     #[test]
     fn think_time_moves_the_intended_time() {
-        let mut users = Demand::closed(1, NUMBERS, 50, None, 0);
+        let mut users = Demand::closed(1, NUMBERS, steady(50e-9), None, 0);
         users.arrive(0, ALWAYS, |_, _| {});
         assert!(users.next(ALWAYS).is_some());
         users.call_ended(0, 100, ALWAYS);
@@ -459,7 +558,7 @@ mod tests {
         assert_eq!(users.next(WARM), None);
         assert_eq!((full_at(&users), users.own(WARM).end), (Some(3700), 3700));
 
-        let mut thinking = Demand::closed(1, NUMBERS, 500, quota(1), 3000);
+        let mut thinking = Demand::closed(1, NUMBERS, steady(500e-9), quota(1), 3000);
         thinking.arrive(3000, WARM, |_, _| {});
         assert!(thinking.next(WARM).is_some());
         thinking.call_ended(0, 3100, WARM);
@@ -506,7 +605,7 @@ mod tests {
 
     #[test]
     fn what_goes_on_goes_first_after_the_window_too() {
-        let mut users = Demand::closed(2, Numbers { first: 1, step: 3 }, 0, quota(2), 5);
+        let mut users = Demand::closed(2, Numbers { first: 1, step: 3 }, steady(0.0), quota(2), 5);
         users.arrive(5, ALWAYS, |_, _| {});
         let first = users.next(ALWAYS).unwrap();
         assert_eq!(first, Waiting::arrival(1, 5));
@@ -524,5 +623,85 @@ mod tests {
         assert!(users.exhausted() && users.waiting());
         assert_eq!(users.next(over), Some(second));
         assert_eq!(users.next(over), None);
+    }
+
+    /// Intended times of all calls of users whose calls take `service` nanoseconds.
+    fn played(mut demand: Demand, service: u64, until: u64) -> Vec<(u32, u64)> {
+        let (mut calls, mut under_way, mut now) = (Vec::new(), Vec::new(), 0);
+        while now <= until {
+            demand.arrive(now, ALWAYS, |_, _| {});
+            under_way.retain(|(user, done): &(u32, u64)| {
+                if *done <= now {
+                    demand.call_ended(*user, *done, ALWAYS);
+                }
+                *done > now
+            });
+            while let Some(waiting) = demand.next(ALWAYS) {
+                calls.push((waiting.user, waiting.intended));
+                under_way.push((waiting.user, now + service));
+            }
+            now += 1_000_000;
+        }
+        calls
+    }
+
+    #[test]
+    fn a_user_ends_after_its_iterations() {
+        let behaviour = Behaviour {
+            iterations: Some(3),
+            ..steady(0.0)
+        };
+        let calls = played(
+            Demand::closed(2, NUMBERS, behaviour, None, 0),
+            1_000_000,
+            50_000_000,
+        );
+        for user in [0, 1] {
+            assert_eq!(calls.iter().filter(|(who, _)| *who == user).count(), 3);
+        }
+    }
+
+    #[test]
+    fn a_user_pauses_after_each_burst_of_calls() {
+        let behaviour = Behaviour {
+            calls_per_pause: 3,
+            ..steady(0.020)
+        };
+        let calls = played(
+            Demand::closed(1, NUMBERS, behaviour, None, 0),
+            1_000_000,
+            60_000_000,
+        );
+        let at: Vec<u64> = calls.iter().map(|(_, at)| at / 1_000_000).collect();
+        assert_eq!(at, [0, 1, 2, 23, 24, 25, 46, 47, 48]);
+    }
+
+    #[test]
+    fn users_come_and_go_with_the_stages() {
+        let stage = |to, duration_s| Stage { to, duration_s };
+        let stages = [stage(4.0, 0.4), stage(4.0, 0.4), stage(0.0, 0.4)];
+        let behaviour = Behaviour {
+            stages: Some(Stages::new(0.0, &stages)),
+            ..steady(0.0)
+        };
+        let demand = Demand::closed(4, NUMBERS, behaviour, None, 0);
+        let calls = played(demand, 10_000_000, 2_000_000_000);
+        let users_at = |ms: u64| {
+            let slot = ms * 1_000_000..(ms + 10) * 1_000_000;
+            calls.iter().filter(|(_, at)| slot.contains(at)).count()
+        };
+        // Achieved against planned, in every stage.
+        for (ms, users) in [
+            (50, 1),
+            (150, 2),
+            (350, 4),
+            (600, 4),
+            (850, 4),
+            (950, 3),
+            (1150, 1),
+        ] {
+            assert_eq!(users_at(ms), users, "{ms} ms");
+        }
+        assert_eq!(users_at(1250), 0);
     }
 }

@@ -3,4 +3,6 @@
 pub mod arrivals;
 pub(crate) mod demand;
 pub(crate) mod quota;
+pub mod stages;
+pub mod think;
 pub(crate) mod warmup;

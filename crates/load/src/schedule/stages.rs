@@ -1,0 +1,181 @@
+//! A level that changes over time in straight lines: users of a closed load, or the rate of
+//! an open one (k6's ramping executors, JMeter's stepping thread group).
+
+use crate::plan::Stage;
+
+/// A piecewise linear level. Times are seconds since the load began.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stages {
+    /// Start, level there, end, level there. Their times are contiguous.
+    segments: Vec<Segment>,
+    /// The level after the last segment.
+    last: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Segment {
+    start: f64,
+    from: f64,
+    end: f64,
+    to: f64,
+}
+
+impl Segment {
+    fn level(&self, at: f64) -> f64 {
+        match self.end > self.start {
+            true => self.from + (self.to - self.from) * (at - self.start) / (self.end - self.start),
+            false => self.to,
+        }
+    }
+
+    /// The area under the segment: arrivals, where the level is a rate.
+    fn area(&self) -> f64 {
+        f64::midpoint(self.from, self.to) * (self.end - self.start)
+    }
+
+    /// When the area since its start is `wanted`, which is at most [`Segment::area`].
+    fn time_of(&self, wanted: f64) -> f64 {
+        let slope = match self.end > self.start {
+            true => (self.to - self.from) / (self.end - self.start),
+            false => return self.end,
+        };
+        // from t + slope t^2 / 2 = wanted, solved in the form that does not cancel where the
+        // slope is small (Press et al., Numerical Recipes, 5.6).
+        let root = (self.from * self.from + 2.0 * slope * wanted)
+            .max(0.0)
+            .sqrt();
+        let sum = self.from + root;
+        match sum > 0.0 {
+            true => self.start + 2.0 * wanted / sum,
+            // Nothing is wanted, at a level of 0.
+            false => self.start,
+        }
+    }
+}
+
+impl Stages {
+    /// Begins at the level `from` and goes through `stages`. A stage of 0 s is a step.
+    #[must_use]
+    pub fn new(from: f64, stages: &[Stage]) -> Stages {
+        let (mut start, mut level) = (0.0, from);
+        let mut segments = Vec::new();
+        for stage in stages {
+            let end = start + stage.duration_s;
+            segments.push(Segment {
+                start,
+                from: level,
+                end,
+                to: stage.to,
+            });
+            (start, level) = (end, stage.to);
+        }
+        Stages {
+            segments,
+            last: level,
+        }
+    }
+
+    /// The level at a time; the last one after the end.
+    #[must_use]
+    pub fn level(&self, at: f64) -> f64 {
+        let segment = self.segments.iter().find(|segment| at < segment.end);
+        segment.map_or(self.last, |segment| segment.level(at))
+    }
+
+    /// When the area under the level reaches `wanted`: the time of the arrival of that
+    /// number. None: not before the end.
+    #[must_use]
+    pub fn time_of(&self, wanted: f64) -> Option<f64> {
+        let mut left = wanted;
+        for segment in &self.segments {
+            let area = segment.area();
+            if left < area {
+                return Some(segment.time_of(left));
+            }
+            left -= area;
+        }
+        None
+    }
+
+    /// The first time, from `at` on, at which the level is above `user`: when user number
+    /// `user`, counted from 0, may call. None: never again.
+    #[must_use]
+    pub fn active_from(&self, user: u32, at: f64) -> Option<f64> {
+        let user = f64::from(user);
+        for segment in self.segments.iter().filter(|segment| segment.end > at) {
+            let first = at.max(segment.start);
+            if segment.level(first) > user {
+                return Some(first);
+            }
+            if segment.to > user {
+                let rise = (user - segment.from) / (segment.to - segment.from);
+                return Some(first.max(segment.start + rise * (segment.end - segment.start)));
+            }
+        }
+        let end = self.segments.last().map_or(0.0, |segment| segment.end);
+        (self.last > user).then_some(at.max(end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stages(from: f64, of: &[(f64, f64)]) -> Stages {
+        let stage = |(to, duration_s): &(f64, f64)| Stage {
+            to: *to,
+            duration_s: *duration_s,
+        };
+        Stages::new(from, &of.iter().map(stage).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn users_start_one_after_another_and_leave_in_the_reverse_order() {
+        let ramp = stages(0.0, &[(4.0, 8.0), (4.0, 10.0), (0.0, 4.0)]);
+        for (user, start) in [(0, 0.0), (1, 2.0), (2, 4.0), (3, 6.0)] {
+            assert_eq!(ramp.active_from(user, 0.0), Some(start));
+        }
+        assert_eq!(ramp.active_from(4, 0.0), None);
+        // While the level holds they go on at once; as it falls they stop.
+        assert_eq!(ramp.active_from(3, 12.5), Some(12.5));
+        assert_eq!(ramp.active_from(3, 19.5), None);
+        assert_eq!(ramp.active_from(0, 20.9), Some(20.9));
+        assert_eq!(ramp.active_from(0, 22.0), None);
+    }
+
+    #[test]
+    fn steps_hold_and_a_pause_ends_when_the_level_rises_again() {
+        let steps = stages(
+            0.0,
+            &[(2.0, 0.0), (2.0, 5.0), (0.0, 0.0), (0.0, 5.0), (1.0, 0.0)],
+        );
+        assert_eq!(steps.active_from(1, 0.0), Some(0.0));
+        assert_eq!(steps.active_from(1, 5.0), None);
+        assert_eq!(steps.active_from(0, 6.0), Some(10.0));
+        assert_eq!(steps.active_from(0, 60.0), Some(60.0));
+    }
+
+    #[test]
+    fn arrivals_of_a_ramp_follow_its_area() {
+        // 0 to 10 per second in 10 s: 50 arrivals, the k-th at sqrt(2 k).
+        let ramp = stages(0.0, &[(10.0, 10.0), (10.0, 1.0), (0.0, 2.0)]);
+        for k in [0.0, 2.0, 8.0, 32.0, 49.0] {
+            let at = ramp.time_of(k).unwrap();
+            assert!((at - (2.0_f64 * k).sqrt()).abs() < 1e-9, "{k}: {at}");
+        }
+        assert!((ramp.time_of(55.0).unwrap() - 10.5).abs() < 1e-9);
+        // Falling: 60 arrivals before, then 10 t - 2.5 t^2.
+        assert!((ramp.time_of(67.5).unwrap() - 12.0).abs() < 1e-9);
+        assert_eq!(ramp.time_of(70.0), None);
+        assert_eq!(
+            (ramp.level(5.0), ramp.level(12.0), ramp.level(99.0)),
+            (5.0, 5.0, 0.0)
+        );
+    }
+
+    #[test]
+    fn a_level_that_hardly_changes_loses_no_digits() {
+        let flat = stages(1e6, &[(1e6 + 1e-6, 100.0)]);
+        assert!((flat.time_of(5e7).unwrap() - 50.0).abs() < 1e-9);
+    }
+}
