@@ -9,7 +9,7 @@ use std::process::Command;
 const ROOT: &str = "../..";
 
 /// The contracts, by the names of their sources.
-const CONTRACTS: [&str; 4] = ["transfer", "charging", "calendar", "records"];
+const CONTRACTS: [&str; 5] = ["transfer", "charging", "calendar", "records", "petclinic"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     generate_clients()?;

@@ -199,7 +199,7 @@ class Store(
     hello_bytes: int = 14
     """Size of the text that Hello and HelloBytes answer, in bytes; at most 64 MiB."""
     kind: StoreKind = "memory"
-    """Records: where rows are kept."""
+    """Records and petclinic: where rows are kept."""
     password: str | None = None
     """With binding soap: the password that it must carry."""
     pool: int | None = None
@@ -207,8 +207,8 @@ class Store(
     timeout_ms: int = 2000
     """How long a call waits for a free connection and for the database, in milliseconds."""
     url: str | None = None
-    """Records with sqlite: the path of the file, which is made anew; with postgres: the
-    database's URL."""
+    """With sqlite: the path of the file, which is made anew; with postgres: the database's
+    URL."""
     username: str | None = None
     """With binding soap: who a request's UsernameToken must name; null: no token is needed."""
 
@@ -274,7 +274,7 @@ SoapVersion = Literal["1.1", "1.2"]
 """The version of SOAP."""
 
 StoreKind = Literal["memory", "sqlite", "h2", "hsqldb", "postgres"]
-"""Where a service of records keeps its rows."""
+"""Where a service of records or petclinic keeps its rows."""
 
 TokenCache = Literal["names", "names+texts"]
 """What both ends of a connection of token-xml cache."""

@@ -26,10 +26,12 @@ pub const TELEPHONE_MAX: usize = 20;
 pub const DESCRIPTION_MAX: usize = 255;
 
 /// A request whose fields can be checked without any state.
-pub(crate) trait Checked {
+pub trait Checked {
     /// Whether every field is within its limits.
     fn valid(&self) -> bool;
 
+    /// Refuses a request of which a field breaks its limit.
+    ///
     /// # Errors
     /// [`ApplicationError::Invalid`].
     fn check(&self) -> Result<(), ApplicationError> {

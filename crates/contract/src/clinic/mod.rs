@@ -1,7 +1,7 @@
 //! The clinic of `petclinic`: its rows at the start, the limits of its requests, the tables
 //! in memory, and its HTTP routes.
 
-pub(crate) mod limits;
+pub mod limits;
 pub mod routes;
 pub mod seed;
 pub(crate) mod tables;

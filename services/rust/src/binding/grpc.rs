@@ -151,6 +151,7 @@ impl<O: Unary> UnaryService<O::Request> for UnaryHandler<O> {
             let found = state.answer::<O>(request.into_inner(), corruptor.as_ref());
             found.await.map(Response::new).map_err(|error| match error {
                 CallError::Application(text) => Status::invalid_argument(text),
+                CallError::NotFound(text) => Status::not_found(text),
                 CallError::Unavailable => Status::unavailable(DATABASE_UNAVAILABLE),
             })
         })

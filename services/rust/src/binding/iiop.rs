@@ -247,7 +247,7 @@ impl Serve<'_> {
         let reply_to = self.request.reply_to;
         match found {
             Ok(reply) => reply_to.result(&mut out, &reply)?,
-            Err(CallError::Application(text)) => {
+            Err(CallError::Application(text) | CallError::NotFound(text)) => {
                 let exception = UserException {
                     id: UserException::application_error_id(self.state.contract.name()),
                     message: Some(text),
@@ -278,7 +278,10 @@ impl<'a> UnaryVisitor for Serve<'a> {
                 return marshal();
             };
             let found = self.state.answer::<O>(request, self.corruptor).await;
-            let refused = matches!(found, Err(CallError::Application(_)));
+            let refused = matches!(
+                found,
+                Err(CallError::Application(_) | CallError::NotFound(_))
+            );
             let Ok(mut message) = self.write::<O>(found) else {
                 return marshal();
             };

@@ -2,6 +2,7 @@
 
 pub(crate) mod exposition;
 mod own_process;
+mod series;
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use wirelab_contract::{Contract, Operation};
 
 use crate::faults::FaultAction;
-use exposition::Series;
+use series::Series;
 
 /// Counters of one service process.
 #[derive(Debug)]

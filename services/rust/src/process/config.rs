@@ -101,9 +101,9 @@ pub struct Store {
     pub accounts: u32,
     /// What each account holds at the start, in the smallest unit of money.
     pub balance: u32,
-    /// Records: where rows are kept.
+    /// Records and petclinic: where rows are kept.
     pub kind: StoreKind,
-    /// Records with sqlite: the path of the file, which is made anew; with postgres: the
+    /// With sqlite: the path of the file, which is made anew; with postgres: the
     /// database's URL.
     pub url: Option<String>,
     /// Connections to the database at most; null: the library's default.
@@ -132,7 +132,7 @@ impl Default for Store {
     }
 }
 
-/// Where a service of records keeps its rows.
+/// Where a service of records or petclinic keeps its rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StoreKind {

@@ -115,7 +115,7 @@ async fn serve(
     shutdown: &Shutdown,
 ) -> Result<(), StartError> {
     // Before the port is open: whoever can connect finds the tables reset.
-    let database = Database::open(&config.store).await?;
+    let database = Database::open(&config.store, contract).await?;
     let store_pool = database.as_ref().map(Database::connections_max);
     let state = Arc::new(ServiceState::new(&config, contract, database));
     let gate = config

@@ -37,7 +37,7 @@ const BALANCE_MAX: u32 = i32::MAX as u32;
 pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
     let contract: Contract = config.contract.parse().map_err(|_| {
         let message = format!("there is no contract {:?} here", config.contract);
-        let remedy = "use contract=transfer, charging, calendar or records";
+        let remedy = "use contract=transfer, charging, calendar, records or petclinic";
         Refusal::new("contract", message, remedy)
     })?;
     // From the general to the special: the first refusal should name the widest mistake.
@@ -82,7 +82,7 @@ struct Offer {
     transports: Vec<Transport>,
     compression: Vec<Compression>,
     security: Vec<Security>,
-    /// Stores of `records`.
+    /// Stores of the contracts that keep rows.
     stores: Vec<StoreKind>,
     contracts: Vec<String>,
 }
@@ -99,15 +99,21 @@ fn names<T: ToString>(values: &[T]) -> String {
 fn check_offer(config: &ServiceConfig, contract: Contract) -> Result<(), Refusal> {
     let stack = &config.stack;
     let binding = stack.binding;
-    let offer = MANIFEST
-        .serves
-        .iter()
-        .find(|offer| offer.binding == binding);
+    let name = contract.to_string();
+    let of_binding = || {
+        MANIFEST
+            .serves
+            .iter()
+            .filter(|offer| offer.binding == binding)
+    };
+    // A binding may be offered in parts, by contract; where none has it, the first says so.
+    let offer = of_binding()
+        .find(|offer| offer.contracts.contains(&name))
+        .or_else(|| of_binding().next());
     let offer = offer.ok_or_else(|| {
         let message = format!("the service in Rust does not serve {binding}");
         Refusal::new("stack.binding", message, "see service.json")
     })?;
-    let contract = contract.to_string();
     let stores: Vec<&str> = offer.stores.iter().map(|store| store.name()).collect();
     offered("store.kind", binding, &config.store.kind.name(), &stores)?;
     offered("stack.codec", binding, &stack.codec, &offer.codecs)?;
@@ -124,7 +130,7 @@ fn check_offer(config: &ServiceConfig, contract: Contract) -> Result<(), Refusal
         &offer.compression,
     )?;
     offered("stack.security", binding, &stack.security, &offer.security)?;
-    offered("contract", binding, &contract, &offer.contracts)
+    offered("contract", binding, &name, &offer.contracts)
 }
 
 fn offered<T: PartialEq + ToString>(
@@ -252,7 +258,7 @@ fn check_store(config: &ServiceConfig) -> Result<(), Refusal> {
     ))
 }
 
-/// Refuses what the store of `records` cannot be.
+/// Refuses what the store of rows cannot be.
 fn check_database(store: &Store, mutant: bool, contract: Contract) -> Result<(), Refusal> {
     let refuse = |option, message: &str, remedy| Err(Refusal::new(option, message, remedy));
     if store.kind == StoreKind::Memory {
@@ -270,12 +276,12 @@ fn check_database(store: &Store, mutant: bool, contract: Contract) -> Result<(),
             ),
         };
     }
-    if contract != Contract::Records {
+    if !matches!(contract, Contract::Records | Contract::Petclinic) {
         let message = format!("{contract} keeps its state in memory");
         return refuse(
             "store.kind",
             &message,
-            "use store.kind=memory or contract=records",
+            "use store.kind=memory, or contract=records or petclinic",
         );
     }
     // A mutant changes what the canonical model answers, and the model has no database.

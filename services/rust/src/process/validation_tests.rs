@@ -25,6 +25,9 @@ fn what_can_be_honoured_is_not_refused() {
         r#"{"listen": "unix:/tmp/x", "faults": {"hang": {"every": 1}}}"#,
         r#"{"stack": {"binding": "rest", "codec": "text", "transport": "http/2"}}"#,
         r#"{"faults": {"delay_us": 1, "delay_operation": "Hello"}}"#,
+        r#"{"contract": "petclinic"}"#,
+        r#"{"contract": "petclinic", "store": {"kind": "sqlite", "url": "/tmp/rows"}}"#,
+        r#"{"contract": "petclinic", "stack": {"binding": "rest", "codec": "json", "transport": "http/2"}}"#,
     ] {
         assert_eq!(refused(changes), None, "{changes}");
     }
@@ -33,7 +36,18 @@ fn what_can_be_honoured_is_not_refused() {
 #[test]
 fn what_cannot_be_honoured_is_refused_by_name() {
     for (changes, option) in [
-        (r#"{"contract": "petclinic"}"#, "contract"),
+        (
+            r#"{"contract": "petclinic", "stack": {"binding": "iiop", "codec": "cdr", "transport": "tcp"}}"#,
+            "contract",
+        ),
+        (
+            r#"{"contract": "petclinic", "stack": {"binding": "rest", "codec": "xml", "transport": "http/1.1"}}"#,
+            "stack.codec",
+        ),
+        (
+            r#"{"contract": "petclinic", "store": {"kind": "postgres", "url": "postgres://x/y"}}"#,
+            "store.kind",
+        ),
         (r#"{"contrct": "transfer"}"#, "contrct"),
         (r#"{"store": {"accounts": 0}}"#, "store.accounts"),
         (r#"{"store": {"balance": 2147483648}}"#, "store.balance"),

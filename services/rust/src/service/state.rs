@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wirelab_contract::{Contract, Operation, State, Unary};
+use wirelab_stack::Binding;
 
 use super::CallError;
 use super::database::Database;
@@ -30,7 +31,7 @@ pub(crate) struct ServiceState {
     pub(crate) stack: Stack,
     /// What the contract's operations work on.
     pub(crate) model: State,
-    /// Where the rows of `records` are, when not in `model`.
+    /// Where the rows of `records` and `petclinic` are, when not in `model`.
     pub(crate) database: Option<Database>,
     /// Counters.
     pub(crate) metrics: Arc<Metrics>,
@@ -166,12 +167,19 @@ impl ServiceState {
             (None, Some(database)) => database.answer::<O>(request).await,
             (Some(mutation), _) => mutation
                 .answer::<O>(&self.model, request)
-                .map_err(CallError::Application),
+                .map_err(CallError::from_text),
         };
         match found {
             Ok(reply) => Ok(corrupt(reply, corruptor)),
             Err(CallError::Application(text)) => {
                 Err(CallError::Application(corrupt_text(text, corruptor)))
+            }
+            // REST has no body there, and so no text that could be wrong.
+            Err(CallError::NotFound(text)) if self.stack.binding == Binding::Rest => {
+                Err(CallError::NotFound(text))
+            }
+            Err(CallError::NotFound(text)) => {
+                Err(CallError::NotFound(corrupt_text(text, corruptor)))
             }
             Err(CallError::Unavailable) => Err(CallError::Unavailable),
         }

@@ -30,6 +30,10 @@ pub mod generated {
         tonic::include_proto!("wirelab.calendar.v1");
     }
 
+    pub mod petclinic {
+        tonic::include_proto!("wirelab.petclinic.v1");
+    }
+
     pub mod records {
         tonic::include_proto!("wirelab.records.v1");
     }

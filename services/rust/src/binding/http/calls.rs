@@ -150,7 +150,8 @@ fn is_application_error<B>(grpc: bool, response: &Response<B>) -> bool {
         // A gRPC error without a message is "trailers-only": its status is a header field
         // (gRPC over HTTP/2, Responses).
         let status = response.headers().get(GRPC_STATUS);
-        status.is_some_and(|status| status == "3")
+        // INVALID_ARGUMENT, and NOT_FOUND of petclinic.
+        status.is_some_and(|status| status == "3" || status == "5")
     } else {
         response.extensions().get::<IsApplicationError>().is_some()
     }

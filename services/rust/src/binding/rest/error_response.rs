@@ -7,7 +7,7 @@ use crate::binding::http::calls::IsApplicationError;
 use crate::codec::Representation as _;
 use crate::service::CallError;
 use crate::service::state::ServiceState;
-use wirelab_contract::DATABASE_UNAVAILABLE;
+use wirelab_contract::{Contract, DATABASE_UNAVAILABLE};
 use wirelab_stack::Codec;
 
 /// An answer that is no reply.
@@ -17,6 +17,8 @@ pub(crate) struct ErrorResponse {
     codec: Codec,
     body: Vec<u8>,
     application: bool,
+    /// The field `errors`, which petclinic demands of an invalid request.
+    errors: bool,
 }
 
 impl ErrorResponse {
@@ -28,6 +30,7 @@ impl ErrorResponse {
             codec,
             body: codec.write_error(state.contract, &text.into()),
             application: false,
+            errors: false,
         }
     }
 
@@ -35,6 +38,13 @@ impl ErrorResponse {
     pub(crate) fn of_call(state: &ServiceState, error: CallError) -> Self {
         match error {
             CallError::Application(text) => ErrorResponse::application(state, text),
+            CallError::NotFound(_) => ErrorResponse {
+                status: StatusCode::NOT_FOUND,
+                codec: state.stack.codec,
+                body: Vec::new(),
+                application: true,
+                errors: false,
+            },
             CallError::Unavailable => {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 ErrorResponse::new(state, status, DATABASE_UNAVAILABLE)
@@ -49,17 +59,26 @@ impl ErrorResponse {
             mutation.bytes(&mut problem.body);
         }
         problem.application = true;
+        problem.errors = state.contract == Contract::Petclinic;
         problem
     }
 }
 
 impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
+        let without_body = self.body.is_empty();
         let mut response = (self.status, self.body).into_response();
-        let content_type = HeaderValue::from_static(self.codec.content_type());
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, content_type);
+        let fields = response.headers_mut();
+        if without_body {
+            // axum names a type for bytes, whether there are any or not.
+            fields.remove(header::CONTENT_TYPE);
+        } else {
+            let content_type = HeaderValue::from_static(self.codec.content_type());
+            fields.insert(header::CONTENT_TYPE, content_type);
+        }
+        if self.errors {
+            fields.insert("errors", HeaderValue::from_static("invalid request"));
+        }
         if self.application {
             response.extensions_mut().insert(IsApplicationError);
         }

@@ -2,6 +2,7 @@
 
 mod error_response;
 mod negotiation;
+mod petclinic;
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Extension, Router};
 use serde::Serialize;
 use wirelab_contract::{Contract, Operation, Unary, UnaryVisitor, ops};
@@ -29,6 +30,9 @@ type Fault = Option<Extension<Corruptor>>;
 
 /// The operation that a request asks for, if any.
 pub(crate) fn operation(target: RequestTarget<'_>) -> Option<Operation> {
+    if target.contract == Contract::Petclinic {
+        return petclinic::operation(target.method, target.path);
+    }
     Operation::all_of(target.contract)
         .find(|operation| operation.rest() == Some((target.method, target.path)))
 }
@@ -50,8 +54,10 @@ pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
 }
 
 fn add_route(router: Router<Arc<ServiceState>>, operation: Operation) -> Router<Arc<ServiceState>> {
-    match (operation.rest(), operation.visit_unary(Handler)) {
-        (Some((_, path)), Some(handler)) => router.route(path, handler),
+    match (operation.route(), operation.visit_unary(Handler)) {
+        (Some(route), Some(handler)) => {
+            router.route(&format!("{}{}", route.prefix, route.template), handler)
+        }
         _ => router,
     }
 }
@@ -63,6 +69,15 @@ impl UnaryVisitor for Handler {
     type Output = MethodRouter<Arc<ServiceState>>;
 
     fn visit<O: Unary>(self) -> Self::Output {
+        if O::OPERATION.contract() == Contract::Petclinic {
+            let handler = petclinic::unary::<O>;
+            return match O::OPERATION.route().map(|route| route.method) {
+                Some("POST") => post(handler),
+                Some("PUT") => put(handler),
+                Some("DELETE") => delete(handler),
+                _ => get(handler).head(wrong_method),
+            };
+        }
         match O::OPERATION.rest() {
             // axum answers HEAD by GET's handler unless told otherwise; the contract has no HEAD.
             Some(("GET", _)) if O::OPERATION == Operation::Hello => get(hello).head(wrong_method),
@@ -159,8 +174,11 @@ async fn wrong_method(State(state): Shared, uri: Uri) -> impl IntoResponse {
     )
 }
 
-fn right_method(contract: Contract, wanted: &str) -> Option<&'static str> {
+fn right_method(contract: Contract, wanted: &str) -> Option<String> {
+    if contract == Contract::Petclinic {
+        return petclinic::methods(wanted);
+    }
     Operation::all_of(contract)
         .filter_map(Operation::rest)
-        .find_map(|(method, path)| (path == wanted).then_some(method))
+        .find_map(|(method, path)| (path == wanted).then(|| method.to_owned()))
 }

@@ -45,8 +45,9 @@ impl<M: Message> FromRequest<Arc<ServiceState>> for Sent<M> {
         request: Request,
         state: &Arc<ServiceState>,
     ) -> Result<Self, ErrorResponse> {
-        if request.method() == Method::GET {
-            // A GET has no content (RFC 9110 section 9.3.1); its request message has no fields.
+        if matches!(*request.method(), Method::GET | Method::DELETE) {
+            // Content has no meaning there (RFC 9110 sections 9.3.1 and 9.3.5): the fields of the
+            // request message, where it has any, are in the path.
             return Ok(Sent(M::default()));
         }
         let codec = state.stack.codec;

@@ -115,7 +115,7 @@ impl From<Fault> for Refused {
 impl From<CallError> for Refused {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Application(text) => Refused {
+            CallError::Application(text) | CallError::NotFound(text) => Refused {
                 fault: Fault::client(text),
                 application: true,
             },

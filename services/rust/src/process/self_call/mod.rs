@@ -102,6 +102,7 @@ pub(super) fn with_request<W: WithRequest>(contract: Contract, with: W) -> W::Ou
         Call::CreditControl(request) => with.with(&call, request),
         Call::Deploy(request) => with.with(&call, request),
         Call::CountAllocations(request) => with.with(&call, request),
+        Call::ListPetTypes(request) => with.with(&call, request),
         _ => with.with(&call, &HelloRequest {}),
     }
 }

@@ -75,12 +75,18 @@ fn rest<M: Message>(
     message: &M,
 ) -> Request<Full<Bytes>> {
     let codec = config.stack.codec;
-    let (method, path) = operation.rest().expect("no stream is harmless");
-    let body = match method {
-        "GET" => Vec::new(),
-        _ => codec.write(message),
+    let route = operation.route().expect("no stream is harmless");
+    let body = match route.has_body() {
+        false => Vec::new(),
+        true => codec.write(message),
     };
-    request(method, path, &[("content-type", codec.media_type())], body)
+    let path = route.path(message);
+    request(
+        route.method,
+        &path,
+        &[("content-type", codec.media_type())],
+        body,
+    )
 }
 
 fn soap<M: Message>(

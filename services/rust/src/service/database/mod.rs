@@ -1,4 +1,7 @@
-//! The tables of `records` in SQLite or PostgreSQL, on sqlx (contracts/README.md, records).
+//! The tables of `records` in SQLite or PostgreSQL, and those of `petclinic` in SQLite, on sqlx
+//! (contracts/README.md, records and petclinic).
+
+mod petclinic;
 
 use std::any::Any;
 use std::future::Future;
@@ -16,7 +19,7 @@ use wirelab_contract::records::{
     AllocateReply, AllocateRequest, CountAllocationsReply, FindAllocationReply,
     FindAllocationRequest, Team,
 };
-use wirelab_contract::{ApplicationError, Operation, Unary, complain};
+use wirelab_contract::{ApplicationError, Contract, Operation, Unary, complain};
 
 use super::CallError;
 use crate::process::config::{Store, StoreKind};
@@ -74,7 +77,7 @@ impl Database {
     ///
     /// # Errors
     /// When the database cannot be opened.
-    pub(crate) async fn open(store: &Store) -> Result<Option<Self>, Refusal> {
+    pub(crate) async fn open(store: &Store, contract: Contract) -> Result<Option<Self>, Refusal> {
         let url = store.url.as_deref().unwrap_or_default();
         let timeout = Duration::from_millis(store.timeout_ms);
         let pool = match store.kind {
@@ -87,12 +90,12 @@ impl Database {
             timeout,
             unavailable: AtomicBool::new(false),
         };
-        let reset = database.reset().await;
+        let reset = database.reset(contract).await;
         reset.map_err(|error| unusable(url, &error))?;
         Ok(Some(database))
     }
 
-    async fn reset(&self) -> sqlx::Result<()> {
+    async fn reset(&self, contract: Contract) -> sqlx::Result<()> {
         // The next group is one more than the largest in SQLite; PostgreSQL has to be told.
         let key = match self.pool {
             Pool::Sqlite(_) => "integer PRIMARY KEY AUTOINCREMENT".to_owned(),
@@ -102,7 +105,10 @@ impl Database {
             ),
         };
         // The values are the contract's own constants, none of which holds a quote.
-        let script = AssertSqlSafe(schema(&key));
+        let script = AssertSqlSafe(match contract {
+            Contract::Petclinic => petclinic::schema::script(),
+            _ => schema(&key),
+        });
         on_pool!(&self.pool, pool => sqlx::raw_sql(script).execute(pool).await.map(drop))
     }
 
@@ -121,7 +127,7 @@ impl Database {
         }
     }
 
-    /// The reply to a request of `records`.
+    /// The reply to a request of `records` or `petclinic`.
     pub(crate) async fn answer<O: Unary>(
         &self,
         request: O::Request,
@@ -130,8 +136,23 @@ impl Database {
             Operation::Allocate => self.allocate(&same(request)).await.map(same),
             Operation::FindAllocation => self.find(&same(request)).await.map(same),
             Operation::CountAllocations => self.count().await.map(same),
+            other if other.contract() == Contract::Petclinic => self.petclinic::<O>(request).await,
             other => unreachable!("{other} has no table"),
         }
+    }
+
+    async fn petclinic<O: Unary>(&self, request: O::Request) -> Result<O::Reply, CallError> {
+        let Pool::Sqlite(pool) = &self.pool else {
+            unreachable!("service.json offers petclinic no other database");
+        };
+        let answered = self.within_timeout(async {
+            match petclinic::answer::<O>(pool, request).await {
+                Ok(reply) => Ok(Ok(reply)),
+                Err(petclinic::Failure::Application(error)) => Ok(Err(error)),
+                Err(petclinic::Failure::Database(error)) => Err(error),
+            }
+        });
+        Ok(answered.await??)
     }
 
     async fn allocate(&self, request: &AllocateRequest) -> Result<AllocateReply, CallError> {
@@ -292,6 +313,8 @@ async fn sqlite(path: &str, store: &Store, timeout: Duration) -> sqlx::Result<Sq
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
+        // Off in SQLite unless a connection asks for it (sqlite.org/foreignkeys.html, section 2).
+        .foreign_keys(true)
         .busy_timeout(timeout);
     pool_options(store, timeout).connect_with(options).await
 }
@@ -334,7 +357,10 @@ mod tests {
         let (store, folder) = store("rows");
         for _ in 0..2 {
             // The second time the file exists.
-            let database = Database::open(&store).await.unwrap().unwrap();
+            let database = Database::open(&store, Contract::Records)
+                .await
+                .unwrap()
+                .unwrap();
             assert_eq!(database.count().await.unwrap().count, 10_001);
             let request = allocations::sample();
             let reply = database.allocate(&request).await.unwrap();
@@ -361,7 +387,10 @@ mod tests {
     #[tokio::test]
     async fn a_full_pool_is_unavailable_within_the_timeout_and_recovers() {
         let (store, folder) = store("pool");
-        let database = Database::open(&store).await.unwrap().unwrap();
+        let database = Database::open(&store, Contract::Records)
+            .await
+            .unwrap()
+            .unwrap();
         let Pool::Sqlite(pool) = &database.pool else {
             panic!("another driver");
         };

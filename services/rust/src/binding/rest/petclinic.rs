@@ -1,0 +1,284 @@
+//! REST for petclinic: routes with parameters, lists as arrays, replies without a body
+//! (contracts/README.md, petclinic).
+
+use std::any::Any;
+use std::sync::{Arc, LazyLock};
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequest, Request, State};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use wirelab_contract::clinic::routes::{ReplyBody, Route};
+use wirelab_contract::petclinic::{
+    AddPetToOwnerRequest, AddVisitToOwnerRequest, DeleteOwnerRequest, DeletePetRequest,
+    DeletePetTypeRequest, DeleteSpecialtyRequest, DeleteVetRequest, DeleteVisitRequest,
+    GetOwnerRequest, GetOwnersPetRequest, GetPetRequest, GetPetTypeRequest, GetSpecialtyRequest,
+    GetVetRequest, GetVisitRequest, ListOwnersRequest, UpdateOwnerRequest, UpdatePetRequest,
+    UpdatePetTypeRequest, UpdateSpecialtyRequest, UpdateVetRequest, UpdateVisitRequest,
+};
+use wirelab_contract::{ApplicationError, Contract, Message, Operation, Unary};
+use wirelab_stack::Codec;
+
+use super::error_response::ErrorResponse;
+use super::negotiation::{Acceptable, Sent};
+use super::{Fault, Shared, represented};
+use crate::binding::http::BODY_LIMIT;
+use crate::codec::Representation as _;
+use crate::service::CallError;
+use crate::service::state::ServiceState;
+
+/// The routes of petclinic. Made once: a request is compared with up to 33 of them.
+static ROUTES: LazyLock<Vec<(Operation, Route)>> = LazyLock::new(|| {
+    Operation::all_of(Contract::Petclinic)
+        .filter_map(|operation| Some((operation, operation.route()?)))
+        .collect()
+});
+
+/// The operation that a request asks for, if any.
+pub(super) fn operation(method: &str, path: &str) -> Option<Operation> {
+    // An empty parameter matches no route of the router either.
+    let asked = |route: &Route| {
+        let parameters = route.parameters(path);
+        parameters.is_some_and(|all| all.iter().all(|(_, value)| !value.is_empty()))
+    };
+    ROUTES
+        .iter()
+        .find(|(_, route)| route.method == method && asked(route))
+        .map(|(operation, _)| *operation)
+}
+
+/// The methods of a path, as `Allow` lists them.
+pub(super) fn methods(path: &str) -> Option<String> {
+    let methods: Vec<&str> = ROUTES
+        .iter()
+        .filter(|(_, route)| route.parameters(path).is_some())
+        .map(|(_, route)| route.method)
+        .collect();
+    (!methods.is_empty()).then(|| methods.join(", "))
+}
+
+/// Answers one operation.
+pub(super) async fn unary<O: Unary>(
+    _: Acceptable,
+    State(state): Shared,
+    fault: Fault,
+    RoutedRequest(request): RoutedRequest<O>,
+) -> Response {
+    match state.answer::<O>(request, fault.as_deref()).await {
+        Ok(reply) => replied::<O>(&state, &reply),
+        Err(error) => ErrorResponse::of_call(&state, error).into_response(),
+    }
+}
+
+fn replied<O: Unary>(state: &ServiceState, reply: &O::Reply) -> Response {
+    let route = route::<O>();
+    let codec = state.stack.codec;
+    let mut response = match route.reply {
+        // No content type: there is no content whose type it could be.
+        ReplyBody::Empty => Body::empty().into_response(),
+        ReplyBody::List if codec == Codec::Json => {
+            represented(state, only_list(codec.write(reply)))
+        }
+        ReplyBody::List | ReplyBody::Message => represented(state, codec.write(reply)),
+    };
+    *response.status_mut() =
+        StatusCode::from_u16(route.status).expect("the statuses of the routes are legal");
+    if let Some(location) = route.location(reply) {
+        let location = HeaderValue::try_from(location).expect("a path of ASCII characters");
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
+/// The array in `{"name":[…]}`, without a second serialization: these messages have one field,
+/// whose name has no colon.
+fn only_list(object: Vec<u8>) -> Bytes {
+    let object = Bytes::from(object);
+    let start = memchr::memchr(b':', &object).map_or(0, |colon| colon + 1);
+    object.slice(start..object.len() - 1)
+}
+
+fn route<O: Unary>() -> Route {
+    let route = O::OPERATION.route();
+    route.expect("petclinic has no streams")
+}
+
+/// A request's message: its body, where it has one, and the parameters of its path and query,
+/// which outrank the body.
+pub(super) struct RoutedRequest<O: Unary>(O::Request);
+
+impl<O: Unary> FromRequest<Arc<ServiceState>> for RoutedRequest<O> {
+    type Rejection = ErrorResponse;
+
+    async fn from_request(
+        request: Request,
+        state: &Arc<ServiceState>,
+    ) -> Result<Self, ErrorResponse> {
+        let uri = request.uri().clone();
+        let request = match state.stack.codec {
+            Codec::Json if O::OPERATION == Operation::AddPetType => {
+                without_id(request, state).await?
+            }
+            _ => request,
+        };
+        let Sent(mut message) = Sent::<O::Request>::from_request(request, state).await?;
+        set_parameters(&route::<O>(), &uri, &mut message)
+            .map_err(|text| ErrorResponse::new(state, StatusCode::BAD_REQUEST, text))?;
+        Ok(RoutedRequest(message))
+    }
+}
+
+/// What the message AddPetTypeRequest does not have, and its JSON must not have either.
+#[derive(Deserialize)]
+struct Identified {
+    #[serde(default)]
+    id: Option<serde_json::Number>,
+}
+
+/// The request, if its JSON has no id or 0.
+async fn without_id(request: Request, state: &ServiceState) -> Result<Request, ErrorResponse> {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, BODY_LIMIT).await.map_err(|error| {
+        ErrorResponse::new(state, StatusCode::PAYLOAD_TOO_LARGE, error.to_string())
+    })?;
+    // What cannot be read here cannot be read as a message either, which then reports it.
+    if let Ok(Identified { id: Some(id) }) = serde_json::from_slice(&body)
+        && id.as_i64() != Some(0)
+    {
+        let error = CallError::from(ApplicationError::Invalid);
+        return Err(ErrorResponse::of_call(state, error));
+    }
+    Ok(Request::from_parts(parts, body.into()))
+}
+
+/// Sets the fields that the path and the query name.
+fn set_parameters<M: Message>(route: &Route, uri: &Uri, message: &mut M) -> Result<(), String> {
+    for (name, text) in route.parameters(uri.path()).unwrap_or_default() {
+        let value = text.parse::<i32>();
+        let value = value.map_err(|_| format!("{name} must be an int32, not {text:?}"))?;
+        set_number(message, name, value);
+    }
+    if let (Some(name), Some(query)) = (route.query, uri.query()) {
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        if let Some((_, value)) = pairs.find(|(key, _)| key == name)
+            && let Some(owners) = (message as &mut dyn Any).downcast_mut::<ListOwnersRequest>()
+        {
+            owners.last_name = value.into_owned();
+        }
+    }
+    Ok(())
+}
+
+/// Expands to one cast per type, of which the compiler keeps the one that applies: a detour over
+/// a map of fields would cost each call an allocation per field.
+macro_rules! set_fields {
+    ($message:ident, $name:ident, $value:ident; $($request:ty { $($field:ident: $key:literal),* })*) => {
+        $(
+            if let Some(request) = (&mut *$message as &mut dyn Any).downcast_mut::<$request>() {
+                match $name {
+                    $($key => request.$field = $value,)*
+                    other => unreachable!("{other} is no field in a path"),
+                }
+            }
+        )*
+    };
+}
+
+fn set_number<M: Message>(message: &mut M, name: &str, value: i32) {
+    set_fields! { message, name, value;
+        GetPetTypeRequest { id: "id" }
+        UpdatePetTypeRequest { id: "id" }
+        DeletePetTypeRequest { id: "id" }
+        GetPetRequest { id: "id" }
+        UpdatePetRequest { id: "id" }
+        DeletePetRequest { id: "id" }
+        GetOwnerRequest { id: "id" }
+        UpdateOwnerRequest { id: "id" }
+        DeleteOwnerRequest { id: "id" }
+        AddPetToOwnerRequest { owner_id: "ownerId" }
+        AddVisitToOwnerRequest { owner_id: "ownerId", pet_id: "petId" }
+        GetOwnersPetRequest { owner_id: "ownerId", pet_id: "petId" }
+        GetSpecialtyRequest { id: "id" }
+        UpdateSpecialtyRequest { id: "id" }
+        DeleteSpecialtyRequest { id: "id" }
+        GetVetRequest { id: "id" }
+        UpdateVetRequest { id: "id" }
+        DeleteVetRequest { id: "id" }
+        GetVisitRequest { id: "id" }
+        UpdateVisitRequest { id: "id" }
+        DeleteVisitRequest { id: "id" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every parameter of every path is a field of the operation's request.
+    struct SetAll(Operation);
+
+    impl wirelab_contract::UnaryVisitor for SetAll {
+        type Output = ();
+
+        fn visit<O: Unary>(self) {
+            let route = route::<O>();
+            let filled = route
+                .template
+                .split('/')
+                .map(|part| match part.starts_with('{') {
+                    true => "2147483647",
+                    false => part,
+                });
+            let path = route.prefix.to_owned() + &filled.collect::<Vec<_>>().join("/");
+            assert_eq!(operation(route.method, &path), Some(self.0));
+            let mut message = O::Request::default();
+            let uri: Uri = path.parse().unwrap();
+            set_parameters(&route, &uri, &mut message).unwrap();
+            assert_eq!(route.path(&message), path, "{}", self.0);
+            if route.template.contains('{') {
+                let uri: Uri = path.replace("2147483647", "2147483648").parse().unwrap();
+                let refused = set_parameters(&route, &uri, &mut message).unwrap_err();
+                assert!(refused.contains("must be an int32"), "{refused}");
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_of_paths_are_fields_of_requests() {
+        for operation in Operation::all_of(Contract::Petclinic) {
+            operation.visit_unary(SetAll(operation)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_query_is_percent_decoded() {
+        let route = Operation::ListOwners.route().unwrap();
+        for (query, expected) in [
+            ("?lastName=Da%20v%26%C3%A9", "Da v&é"),
+            ("?other=1&lastName=Davis", "Davis"),
+            ("?lastName=", ""),
+            ("?other=Davis", ""),
+            ("", ""),
+        ] {
+            let mut message = ListOwnersRequest::default();
+            let uri: Uri = format!("/petclinic/api/owners{query}").parse().unwrap();
+            set_parameters(&route, &uri, &mut message).unwrap();
+            assert_eq!(message.last_name, expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_path_lists_all_its_methods() {
+        let methods = |path| methods(path).unwrap_or_default();
+        assert_eq!(methods("/petclinic/api/vets/3"), "GET, PUT, DELETE");
+        assert_eq!(methods("/petclinic/api/owners/1/pets"), "POST");
+        assert_eq!(methods("/petclinic/api"), "");
+    }
+
+    #[test]
+    fn the_only_list_of_an_object_is_an_array() {
+        let list = only_list(br#"{"vets":[{"id":1}]}"#.to_vec());
+        assert_eq!(list, br#"[{"id":1}]"#.as_slice());
+    }
+}
