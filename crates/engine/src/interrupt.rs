@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::process::{Signal, set_parent_process_death_signal};
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// The flag that the first signal raises.
@@ -16,16 +18,8 @@ pub(crate) fn flag() -> &'static AtomicBool {
 
 /// Ends this process with its parent, so that none is left behind.
 pub(crate) fn die_with_parent() {
-    // SAFETY: this prctl takes one number.
-    unsafe {
-        libc::prctl(
-            libc::PR_SET_PDEATHSIG,
-            libc::SIGTERM as usize,
-            0usize,
-            0usize,
-            0usize,
-        )
-    };
+    // It fails only for a number that is no signal.
+    let _set = set_parent_process_death_signal(Some(Signal::TERM));
 }
 
 extern "C" fn on_signal(_signal: libc::c_int) {

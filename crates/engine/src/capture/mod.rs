@@ -6,7 +6,6 @@ mod waiting;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufWriter, ErrorKind, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -166,11 +165,8 @@ fn create(path: &Path) -> Result<io::Result<File>, Refusal> {
 
 /// Lets writes wait for whoever reads a pipe.
 fn blocking(file: File) -> io::Result<File> {
-    // SAFETY: no pointers; the descriptor is open for as long as `file` is.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
-        0 => Ok(file),
-        _ => Err(io::Error::last_os_error()),
-    }
+    rustix::io::ioctl_fionbio(&file, false)?;
+    Ok(file)
 }
 
 fn unwritable(path: &str, error: &io::Error) -> Refusal {

@@ -1,9 +1,13 @@
 //! Waiting for packets, and for the order to stop.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// What ends a capture; a signal always does.
 pub(super) enum Stop {
@@ -31,50 +35,40 @@ pub(super) fn wait(source: &impl AsFd, stop: &Stop, interrupted: &AtomicBool) ->
     if wait.is_zero() {
         return Ok(true);
     }
-    let watched = |fd| libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
+    let input = io::stdin();
     let mut both = [
-        watched(source.as_fd().as_raw_fd()),
-        watched(libc::STDIN_FILENO),
+        PollFd::new(source, PollFlags::IN),
+        PollFd::new(&input, PollFlags::IN),
     ];
     let count = match stop {
         Stop::AtEndOfInput => 2,
         Stop::At(_) | Stop::AtSignal => 1,
     };
-    // SAFETY: the kernel reads and writes the first `count` of two structs.
-    let ready = unsafe { libc::poll(both.as_mut_ptr(), count, wait.as_millis().max(1) as i32) };
-    if ready < 0 {
-        let error = io::Error::last_os_error();
-        return match error.kind() {
-            io::ErrorKind::Interrupted => Ok(false),
-            _ => Err(error),
-        };
+    // WAIT_MAX bounds it: the conversion cannot fail.
+    let timeout = Timespec::try_from(wait.max(Duration::from_millis(1))).ok();
+    match poll(&mut both[..count], timeout.as_ref()) {
+        Err(Errno::INTR) => return Ok(false),
+        Err(error) => return Err(error.into()),
+        Ok(_) => {}
     }
     let [packets, input] = both;
-    if packets.revents & (libc::POLLERR | libc::POLLNVAL) != 0 {
+    if packets
+        .revents()
+        .intersects(PollFlags::ERR | PollFlags::NVAL)
+    {
         return Err(io::Error::other("the interface went away or down"));
     }
-    Ok(input.revents != 0 && input_ended()?)
+    Ok(!input.revents().is_empty() && input_ended()?)
 }
 
 /// What more comes on standard input has no meaning.
 fn input_ended() -> io::Result<bool> {
     let mut unread = [0u8; 256];
-    // SAFETY: the kernel writes at most the buffer's length to it.
-    let read = unsafe { libc::read(libc::STDIN_FILENO, unread.as_mut_ptr().cast(), unread.len()) };
-    match read {
-        0 => Ok(true),
-        1.. => Ok(false),
-        _ => {
-            let error = io::Error::last_os_error();
-            match error.kind() {
-                io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => Ok(false),
-                _ => Err(error),
-            }
-        }
+    // Not by std, which buffers: bytes that it took would hide the end from poll(2).
+    match rustix::io::read(io::stdin(), &mut unread) {
+        Ok(0) => Ok(true),
+        Ok(_) | Err(Errno::INTR | Errno::AGAIN) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -83,18 +77,12 @@ pub(super) fn pin(cores: &[usize]) -> io::Result<()> {
     if cores.is_empty() {
         return Ok(());
     }
-    // SAFETY: a set of bits, for which zeros are a value.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let mut set = CpuSet::new();
     for core in cores {
-        if *core >= libc::CPU_SETSIZE as usize {
+        if *core >= CpuSet::MAX_CPU {
             return Err(io::Error::other(format!("there is no core {core}")));
         }
-        // SAFETY: the bit is within the set.
-        unsafe { libc::CPU_SET(*core, &mut set) };
+        set.set(*core);
     }
-    // SAFETY: the kernel reads a set of the size given.
-    match unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(sched_setaffinity(None, &set)?)
 }

@@ -112,7 +112,7 @@ impl Connection {
     }
 
     pub(crate) fn register(&self, poll: &Poll, token: u64) -> io::Result<()> {
-        poll.add(self.socket.raw(), token, self.interest)
+        poll.add(&self.socket, token, self.interest)
     }
 
     /// Calls that may be begun on it now; without `keep` one in its life.
@@ -351,7 +351,7 @@ impl Connection {
         };
         if wanted != self.interest {
             self.interest = wanted;
-            poll.modify(self.socket.raw(), token, wanted)?;
+            poll.modify(&self.socket, token, wanted)?;
         }
         Ok(())
     }

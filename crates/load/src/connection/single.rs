@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wirelab_contract::{Call, Operation};
 use wirelab_stack::{Binding, Codec, Compression};
 use wirelab_wire::codec::{MessageFormat, Unsupported};
@@ -339,18 +340,17 @@ fn wait(socket: &Socket, write: bool, deadline: Instant) -> Result<(), String> {
     if left.is_zero() {
         return Err("no complete reply in time".into());
     }
-    let events = if write {
-        libc::POLLIN | libc::POLLOUT
-    } else {
-        libc::POLLIN
+    let events = match write {
+        true => PollFlags::IN | PollFlags::OUT,
+        false => PollFlags::IN,
     };
-    let mut watched = libc::pollfd {
-        fd: socket.raw(),
-        events,
-        revents: 0,
+    // At most a second, so that a deadline is noticed without an event.
+    let ms = left.as_millis().clamp(1, 1_000) as i64;
+    let timeout = Timespec {
+        tv_sec: ms / 1_000,
+        tv_nsec: ms % 1_000 * 1_000_000,
     };
-    let ms = left.as_millis().clamp(1, 1_000) as i32;
-    // SAFETY: one pollfd, alive through the call.
-    unsafe { libc::poll(&mut watched, 1, ms) };
+    // A signal ends the wait early; the caller tries again until the deadline.
+    let _ready = poll(&mut [PollFd::new(socket, events)], Some(&timeout));
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! epoll, level-triggered, with nanosecond timeouts where the kernel has them.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use crate::reactor::clock::now_ns;
 
@@ -15,11 +17,11 @@ pub(crate) enum Interest {
 }
 
 impl Interest {
-    fn bits(self) -> u32 {
-        let read = (libc::EPOLLIN | libc::EPOLLRDHUP) as u32;
+    fn flags(self) -> EventFlags {
+        let read = EventFlags::IN | EventFlags::RDHUP;
         match self {
             Interest::Read => read,
-            Interest::ReadWrite => read | libc::EPOLLOUT as u32,
+            Interest::ReadWrite => read | EventFlags::OUT,
         }
     }
 }
@@ -58,38 +60,21 @@ pub(crate) struct Poll {
 
 impl Poll {
     pub(crate) fn new() -> io::Result<Poll> {
-        // SAFETY: no pointers; a valid descriptor or -1 comes back.
-        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: `fd` was just opened and is owned by nobody else.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Poll {
-            fd,
+            fd: epoll::create(CreateFlags::CLOEXEC)?,
             events: vec![libc::epoll_event { events: 0, u64: 0 }; 512],
             precise: true,
         })
     }
 
-    pub(crate) fn add(&self, fd: RawFd, token: u64, interest: Interest) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, fd, token, interest)
+    pub(crate) fn add(&self, fd: impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
+        let data = EventData::new_u64(token);
+        Ok(epoll::add(&self.fd, fd, data, interest.flags())?)
     }
 
-    pub(crate) fn modify(&self, fd: RawFd, token: u64, interest: Interest) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, fd, token, interest)
-    }
-
-    fn control(&self, op: i32, fd: RawFd, token: u64, interest: Interest) -> io::Result<()> {
-        let mut event = libc::epoll_event {
-            events: interest.bits(),
-            u64: token,
-        };
-        // SAFETY: `event` lives through the call; the kernel checks the descriptors.
-        match unsafe { libc::epoll_ctl(self.fd.as_raw_fd(), op, fd, &mut event) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+    pub(crate) fn modify(&self, fd: impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
+        let data = EventData::new_u64(token);
+        Ok(epoll::modify(&self.fd, fd, data, interest.flags())?)
     }
 
     /// Waits until something is ready or `timeout_ns` has passed, and returns
@@ -135,6 +120,8 @@ impl Poll {
         }
     }
 
+    // Not by rustix: without its feature linux_5_11 it rounds timeouts up to milliseconds, and
+    // with it, nothing of the workspace runs on older kernels.
     fn wait_precise(&mut self, timeout_ns: u64) -> i32 {
         let timeout = libc::timespec {
             tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,

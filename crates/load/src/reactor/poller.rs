@@ -72,7 +72,6 @@ impl Poller {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -84,7 +83,7 @@ mod tests {
     fn socket_in_poll() -> (Poll, UnixStream, UnixStream) {
         let poll = Poll::new().expect("an epoll instance");
         let (near, far) = UnixStream::pair().expect("a pair of sockets");
-        poll.add(near.as_raw_fd(), 7, Interest::Read)
+        poll.add(&near, 7, Interest::Read)
             .expect("a descriptor to wait for");
         (poll, near, far)
     }

@@ -61,7 +61,7 @@ impl Report {
     /// As connect(2) says.
     pub(crate) fn connect(&mut self, poll: &Poll, token: u64, now: u64) -> io::Result<()> {
         let socket = Socket::connect(&self.target, SocketOptions::default())?;
-        poll.add(socket.raw(), token, Interest::ReadWrite)?;
+        poll.add(&socket, token, Interest::ReadWrite)?;
         self.line = Some(Line {
             socket,
             started: now,
@@ -83,7 +83,7 @@ impl Report {
             return Err(error);
         }
         line.open = true;
-        poll.modify(line.socket.raw(), token, Interest::Read)
+        poll.modify(&line.socket, token, Interest::Read)
     }
 
     /// Reads once, as much as `input` takes, and returns what was reported.
