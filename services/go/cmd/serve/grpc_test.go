@@ -145,7 +145,7 @@ func uploadChunks(t *testing.T, client pb.TransferClient, data []byte, chunk int
 	}
 	for len(data) > 0 {
 		n := min(chunk, len(data))
-		// EOF: the service has answered already; CloseAndRecv says what.
+		// EOF: the service has answered already; CloseAndRecv returns the reply.
 		if err := stream.Send(&pb.UploadChunk{Data: data[:n]}); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {

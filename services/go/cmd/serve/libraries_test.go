@@ -52,7 +52,7 @@ func checkRoles(t *testing.T, config options, rows []library) {
 	}
 }
 
-// checkVersions holds the ready line against what the binary's file says.
+// checkVersions compares the ready line with the build information of the binary's file.
 func checkVersions(t *testing.T, versions map[string]string, p *process) {
 	t.Helper()
 	for _, row := range p.Libraries {

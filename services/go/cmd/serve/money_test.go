@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// books are what concurrent callers were told of a service's money.
+// books are the replies to concurrent callers about a service's money.
 type books struct {
 	t       *testing.T
 	p       *process
-	by      speaker
+	by      clientStack
 	change  atomic.Int64
 	numbers sync.Map
 }
@@ -58,13 +58,13 @@ func (b *books) teller(seed uint64, steps int) {
 }
 
 // TestMoneyOverTheWire: callers at once on three accounts of every stack; the
-// sum of balances, as the metrics have it, moves by what the callers were told.
+// sum of balances, as the metrics have it, moves by the replies.
 func TestMoneyOverTheWire(t *testing.T) {
 	const tellers, steps, accounts, balance = 4, 60, 3, 1_000
-	for _, speaker := range speakers() {
-		t.Run(speaker.name, func(t *testing.T) {
-			p := start(t, speaker.config.with("contract", "charging").with("store.accounts", accounts).with("store.balance", balance))
-			books := &books{t: t, p: p, by: speaker}
+	for _, clientStack := range clientStacks() {
+		t.Run(clientStack.name, func(t *testing.T) {
+			p := start(t, clientStack.config.with("contract", "charging").with("store.accounts", accounts).with("store.balance", balance))
+			books := &books{t: t, p: p, by: clientStack}
 			var done sync.WaitGroup
 			for seed := range tellers {
 				done.Go(func() { books.teller(uint64(seed), steps) })

@@ -184,7 +184,7 @@ func (p *process) exitCode(t *testing.T, within time.Duration) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-func TestReadySaysWhatWasSet(t *testing.T) {
+func TestReadyReportsWhatWasSet(t *testing.T) {
 	p := start(t, restJSON.with("processors", 1).with("collector.gogc", 50).
 		with("collector.memory_limit_bytes", 1<<30).with("socket.tcp_window", 40_000).
 		with("socket.nagle", true), "GOGC=7", "GOMAXPROCS=2", "GOMEMLIMIT=12345678")
@@ -263,7 +263,7 @@ func TestRefusals(t *testing.T) {
 		"every address":          {restJSON.with("listen", "0.0.0.0:0"), "listen", "loopback"},
 		"no host":                {restJSON.with("listen", ":0"), "listen", "loopback"},
 		"foreign host":           {restJSON.with("listen", "192.0.2.1:80"), "listen", "loopback"},
-		"beside the links":       {restJSON.with("listen", "198.20.0.0:80"), "listen", "198.18.0.0/15"},
+		"above the links":        {restJSON.with("listen", "198.20.0.0:80"), "listen", "198.18.0.0/15"},
 		"below the links":        {restJSON.with("listen", "198.17.255.255:80"), "listen", "198.18.0.0/15"},
 		"metrics on a link":      {restJSON.with("metrics_listen", "198.18.0.2:0"), "metrics_listen", "loopback"},
 		"no port":                {restJSON.with("listen", "127.0.0.1"), "listen", "loopback"},
@@ -336,7 +336,7 @@ func checkRefused(t *testing.T, line, option, word string) {
 		t.Errorf("refused %+v, want option %q", p.Refused, option)
 	}
 	if !strings.Contains(p.Refused.Message+p.Refused.Remedy, word) {
-		t.Errorf("%+v does not speak of %q", p.Refused, word)
+		t.Errorf("%+v does not mention %q", p.Refused, word)
 	}
 	if code := p.exitCode(t, 5*time.Second); code != 2 {
 		t.Errorf("exit code %d, want 2", code)

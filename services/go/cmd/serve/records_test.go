@@ -31,10 +31,10 @@ func storedIn(t *testing.T, config options) options {
 // TestRecordsOverEveryStack makes the three operations, and one error of each, over
 // every stack, in memory and on SQLite.
 func TestRecordsOverEveryStack(t *testing.T) {
-	for _, speaker := range speakers() {
+	for _, clientStack := range clientStacks() {
 		for _, kind := range []string{"memory", "sqlite"} {
-			t.Run(speaker.name+" "+kind, func(t *testing.T) {
-				config := speaker.config.with("contract", "records")
+			t.Run(clientStack.name+" "+kind, func(t *testing.T) {
+				config := clientStack.config.with("contract", "records")
 				if kind == "sqlite" {
 					config = storedIn(t, config)
 				}
@@ -48,7 +48,7 @@ func TestRecordsOverEveryStack(t *testing.T) {
 					{"Allocate", `{"name":"","id":0,"courseCode":""}`, "", "name must not be empty"},
 					{"FindAllocation", `{"groupId":879254}`, "", "no such group"},
 				} {
-					checkStep(t, p, speaker, step.operation, step.request, step.reply, step.problem)
+					checkStep(t, p, clientStack, step.operation, step.request, step.reply, step.problem)
 				}
 			})
 		}
@@ -56,7 +56,7 @@ func TestRecordsOverEveryStack(t *testing.T) {
 }
 
 // checkStep makes a call of contract records; request and reply are JSON.
-func checkStep(t *testing.T, p *process, by speaker, operation, request, reply, problem string) {
+func checkStep(t *testing.T, p *process, by clientStack, operation, request, reply, problem string) {
 	t.Helper()
 	var want any
 	if reply != "" {
@@ -166,15 +166,15 @@ func lockSQLite(t *testing.T, path string) (release func()) {
 // checkRecovered allocates over the service's own stack.
 func checkRecovered(t *testing.T, p *process, config options) {
 	t.Helper()
-	for _, speaker := range speakers() {
-		of := speaker.config
+	for _, clientStack := range clientStacks() {
+		of := clientStack.config
 		if of["stack.binding"] != config["stack.binding"] || of["stack.codec"] != config["stack.codec"] ||
 			of["stack.transport"] != config["stack.transport"] || !sameSOAP(of, config) {
 			continue
 		}
 		var reply struct{ TeamDetails struct{ Member2 string } }
 		like := `{"message":"","teamDetails":` + aliceTeam + `}`
-		got, problem := speaker.call(t, p, "records", "Allocate", decodeExactly(t, []byte(allocateAlice)),
+		got, problem := clientStack.call(t, p, "records", "Allocate", decodeExactly(t, []byte(allocateAlice)),
 			decodeExactly(t, []byte(like)))
 		text, err := json.Marshal(got)
 		if err != nil {
@@ -185,7 +185,7 @@ func checkRecovered(t *testing.T, p *process, config options) {
 		}
 		return
 	}
-	t.Fatalf("no speaker of %v", config)
+	t.Fatalf("no clientStack of %v", config)
 }
 
 // sameSOAP: a configuration without a version is of SOAP 1.1.

@@ -73,7 +73,7 @@ func mustCall(t *testing.T, p *process, transport, method, path string, body []b
 	return answer
 }
 
-// hello calls Hello over whatever the service speaks.
+// hello calls Hello over whatever the service's binding.
 func hello(p *process, config options) error {
 	if config["stack.binding"] == "grpc" {
 		return helloGRPC(p, config)
@@ -112,7 +112,7 @@ func TestHelloAsText(t *testing.T) {
 }
 
 // TestEndOfMessageChunked: net/http sets the length of a body that it can hold
-// back, and `set` says up to which size.
+// back, and `set` states up to which size.
 func TestEndOfMessageChunked(t *testing.T) {
 	for bytes, chunked := range map[int]bool{14: false, 2048: false, 2049: true, 3_000_000: true} {
 		p := start(t, restText.with("stack.end_of_message", "chunked").with("store.hello_bytes", bytes))

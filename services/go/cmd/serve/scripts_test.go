@@ -25,23 +25,23 @@ func TestScripts(t *testing.T) {
 	if len(scripts) < 10 {
 		t.Fatalf("only %d scripts", len(scripts))
 	}
-	for _, speaker := range speakers() {
+	for _, clientStack := range clientStacks() {
 		for _, script := range scripts {
-			t.Run(speaker.name+": "+script.Contract+", "+script.Name, func(t *testing.T) {
-				config := speaker.config.with("contract", script.Contract)
+			t.Run(clientStack.name+": "+script.Contract+", "+script.Name, func(t *testing.T) {
+				config := clientStack.config.with("contract", script.Contract)
 				for key, value := range script.Store {
 					config = config.with("store."+key, value)
 				}
 				p, numbers := start(t, config), numbers{}
 				for i, step := range script.Steps {
-					step.play(t, i, p, speaker, script.Contract, numbers)
+					step.play(t, i, p, clientStack, script.Contract, numbers)
 				}
 			})
 		}
 	}
 }
 
-func (s *step) play(t *testing.T, at int, p *process, by speaker, contract string, known numbers) {
+func (s *step) play(t *testing.T, at int, p *process, by clientStack, contract string, known numbers) {
 	t.Helper()
 	var want any
 	if s.Reply != nil {
@@ -107,16 +107,16 @@ func (n numbers) learn(t *testing.T, pattern, got any) {
 func TestOperationVectorsOverEveryStack(t *testing.T) {
 	var vectors []*operationVector
 	readVectors(t, "operations.json", &vectors)
-	for _, speaker := range speakers() {
-		p, checked := start(t, speaker.config), 0
+	for _, clientStack := range clientStacks() {
+		p, checked := start(t, clientStack.config), 0
 		for _, vector := range vectors {
 			// Repeated records and large files are for a binding each.
 			if vector.Operation == "Download" || vector.RecordsRepeated > 0 || vector.DataPatternBytes > 1<<20 {
 				continue
 			}
 			checked++
-			t.Run(speaker.name+": "+vector.Operation+", "+vector.Name, func(t *testing.T) {
-				vector.playOver(t, p, speaker)
+			t.Run(clientStack.name+": "+vector.Operation+", "+vector.Name, func(t *testing.T) {
+				vector.playOver(t, p, clientStack)
 			})
 		}
 		if checked < 5 {
@@ -125,7 +125,7 @@ func TestOperationVectorsOverEveryStack(t *testing.T) {
 	}
 }
 
-func (v *operationVector) playOver(t *testing.T, p *process, by speaker) {
+func (v *operationVector) playOver(t *testing.T, p *process, by clientStack) {
 	t.Helper()
 	var message any = v.submit
 	if v.Operation == "Upload" {

@@ -53,7 +53,7 @@ func soapBody(t *testing.T, rpc bool, contract, operation string, request any) s
 	return fmt.Sprintf(`<q:%s xmlns:q="urn:wirelab:%s:v1">%s</q:%[1]s>`, name, contract, form.fieldsXML(t, request, true))
 }
 
-func speakSOAP(t *testing.T, p *process, version string, rpc bool, contract, operation string, request, want any) (any, string) {
+func callSOAP(t *testing.T, p *process, version string, rpc bool, contract, operation string, request, want any) (any, string) {
 	t.Helper()
 	namespace := "urn:wirelab:" + contract + ":v1"
 	body := enveloped(version, "", soapBody(t, rpc, contract, operation, request))
@@ -211,7 +211,7 @@ func checkSOAP(t *testing.T, answer *reply, version string, row soapRow) {
 }
 
 // TestOneMessageOfTwoOperations: Hello and HelloBytes take the same message, so
-// that in document/literal only the action tells them apart.
+// that in document/literal only the action distinguishes them.
 func TestOneMessageOfTwoOperations(t *testing.T) {
 	p := start(t, soapOnly)
 	text := enveloped("1.1", "", `<HelloRequest xmlns="urn:wirelab:transfer:v1"/>`)
@@ -236,15 +236,15 @@ func TestUsernameToken(t *testing.T) {
 			header string
 			ok     bool
 		}{
-			"right":         {usernameToken("Jürgen", "p &amp; w", "PasswordText"), true},
-			"no type":       {strings.Replace(usernameToken("Jürgen", "p &amp; w", "PasswordText"), "Type=", "Of=", 1), true},
-			"beside others": {`<a xmlns="urn:a"/>` + usernameToken("Jürgen", "p &amp; w", "PasswordText"), true},
-			"wrong user":    {usernameToken("Jurgen", "p &amp; w", "PasswordText"), false},
-			"wrong":         {usernameToken("Jürgen", "p", "PasswordText"), false},
-			"digest":        {usernameToken("Jürgen", "p &amp; w", "PasswordDigest"), false},
-			"no password":   {`<w:Security xmlns:w="` + wsse + `"><w:UsernameToken><w:Username>Jürgen</w:Username></w:UsernameToken></w:Security>`, false},
-			"none":          {"", false},
-			"another block": {`<w:Security xmlns:w="urn:w"><w:UsernameToken/></w:Security>`, false},
+			"right":          {usernameToken("Jürgen", "p &amp; w", "PasswordText"), true},
+			"no type":        {strings.Replace(usernameToken("Jürgen", "p &amp; w", "PasswordText"), "Type=", "Of=", 1), true},
+			"next to others": {`<a xmlns="urn:a"/>` + usernameToken("Jürgen", "p &amp; w", "PasswordText"), true},
+			"wrong user":     {usernameToken("Jurgen", "p &amp; w", "PasswordText"), false},
+			"wrong":          {usernameToken("Jürgen", "p", "PasswordText"), false},
+			"digest":         {usernameToken("Jürgen", "p &amp; w", "PasswordDigest"), false},
+			"no password":    {`<w:Security xmlns:w="` + wsse + `"><w:UsernameToken><w:Username>Jürgen</w:Username></w:UsernameToken></w:Security>`, false},
+			"none":           {"", false},
+			"another block":  {`<w:Security xmlns:w="urn:w"><w:UsernameToken/></w:Security>`, false},
 		} {
 			t.Run(version+" "+name, func(t *testing.T) {
 				answer := mustCall(t, p, "http/1.1", "POST", "/charging/soap", []byte(enveloped(version, row.header, credit)),

@@ -21,7 +21,7 @@ import (
 	pb "wirelab/services/go/transferpb"
 )
 
-// readVectors reads a file of contracts/vectors, whose README says what it holds.
+// readVectors reads a file of contracts/vectors, whose README describes it.
 func readVectors(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile("../../../../contracts/vectors/" + name)

@@ -40,7 +40,7 @@ func booked(changes ...func(*pb.BookRequest)) *pb.BookRequest {
 }
 
 // TestErrorsInTheOrderOfTheContract breaks one rule after the other, from the
-// last to the first: each time the earlier one is told.
+// last to the first: each time the earlier one is returned.
 func TestErrorsInTheOrderOfTheContract(t *testing.T) {
 	diary := newDiary()
 	for i := range OwnersMax {

@@ -27,7 +27,7 @@ func (l *ledger) checkInvariant(t *testing.T) {
 	}
 }
 
-// teller makes random calls and keeps books of what it was told.
+// teller makes random calls and keeps books of the replies it got.
 type teller struct {
 	ledger     *ledger
 	random     *rand.Rand
@@ -97,7 +97,7 @@ func (b *teller) settle(amount int32) {
 }
 
 // TestMoneyIsNeitherLostNorMade: many callers at once on few accounts; the sum
-// of balances moves by what they were told, and no number is given twice.
+// of balances moves by the replies, and no number is given twice.
 func TestMoneyIsNeitherLostNorMade(t *testing.T) {
 	const tellers, steps, accounts, balance = 8, 5_000, 4, 1_000
 	ledger := newLedger(accounts, balance)
@@ -136,7 +136,7 @@ type row struct {
 	want    error
 }
 
-// TestErrorsInTheOrderOfTheContract: of several errors, the first is told, and
+// TestErrorsInTheOrderOfTheContract: of several errors, the first is returned, and
 // nothing has changed.
 func TestErrorsInTheOrderOfTheContract(t *testing.T) {
 	ledger := newLedger(2, 1_000)
@@ -170,7 +170,7 @@ func TestErrorsInTheOrderOfTheContract(t *testing.T) {
 		{&pb.ConfirmActionRequest{Cn: reply.GetCn() + 1}, ErrConfirmation},
 	}
 	checkRows(t, ledger, rows)
-	// With no room for another action, that is what is told, at its place.
+	// With no room for another action, that error is returned, at its place.
 	ledger.unconfirmedMax, ledger.reservationsMax = 1, 1
 	checkRows(t, ledger, append(rows[:len(rows)-1],
 		row{&pb.CreditRequest{Id: 1, Am: 1}, ErrUnconfirmed},

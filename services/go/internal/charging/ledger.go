@@ -1,6 +1,10 @@
 package charging
 
-import "sync"
+import (
+	"errors"
+	"math"
+	"sync"
+)
 
 // ledger holds everything. One lock makes every operation atomic; they are a
 // few map operations long, so that several locks would cost more than they save.
@@ -68,4 +72,18 @@ func (l *ledger) money() int64 {
 		sum += int64(l.accounts[i].balance)
 	}
 	return sum
+}
+
+// errNumbers is not an application error: the contract has no word for it.
+var errNumbers = errors.New("all 2147483647 numbers were given; start the service again")
+
+// numbers gives each positive int32 once.
+type numbers struct{ last int32 }
+
+func (n *numbers) next() (int32, error) {
+	if n.last == math.MaxInt32 {
+		return 0, errNumbers
+	}
+	n.last++
+	return n.last, nil
 }

@@ -123,7 +123,7 @@ type Body interface {
 // Text is written by fmt.Fprint, which copies it once. io.WriteString would feed it
 // to net/http in pieces of 2 KiB, each of which costs system calls: at 3 MB that took
 // about three times the CPU. The study does not print what its service called; the
-// rate it reached at 3 MB speaks for this way.
+// rate it reached at 3 MB supports this way.
 type Text string
 
 // Len implements Body.

@@ -1,4 +1,4 @@
-// Package contract says what a contract is made of, without a wire: operations
+// Package contract defines what a contract consists of, without a wire: operations
 // on generated messages, and errors whose texts belong to it. Every binding
 // serves any contract from this one table (contracts/README.md).
 package contract

@@ -9,7 +9,7 @@ import (
 	pb "wirelab/services/go/transferpb"
 )
 
-// TestListsEndAtTheirBound: at the bound, one beyond, and beside what only
+// TestListsEndAtTheirBound: at the bound, one beyond, and next to what only
 // looks like items.
 func TestListsEndAtTheirBound(t *testing.T) {
 	submit, item := &pb.SubmitRequest{}, "\x12\x00"

@@ -40,13 +40,13 @@ func (c *Calls) Enter() Call {
 	return Call{c, -1, time.Now()}
 }
 
-// Is says which operation the call is of; it returns after the injected delay,
+// Is sets the operation of the call; it returns after the injected delay,
 // if there is one.
 func (call *Call) Is(operation int) {
 	call.operation = operation
 	call.calls.operations[operation].begun.Add(1)
 	if delay := call.calls.delay; delay != nil {
-		delay.inflict(time.Now())
+		delay.wait(time.Now())
 	}
 }
 

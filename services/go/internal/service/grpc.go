@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"time"
@@ -11,7 +12,11 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/encoding"
+	protocodec "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"wirelab/services/go/internal/compression"
 	"wirelab/services/go/internal/contract"
@@ -145,4 +150,24 @@ func (s *grpcServer) stop(grace time.Duration) {
 	case <-time.After(grace):
 		s.server.Stop()
 	}
+}
+
+// protoCodec is grpc-go's own codec, but that it counts the items of lists
+// before they are decoded.
+type protoCodec struct{ encoding.CodecV2 }
+
+func newProtoCodec() protoCodec { return protoCodec{encoding.GetCodecV2(protocodec.Name)} }
+
+// Unmarshal implements encoding.CodecV2.
+func (protoCodec) Unmarshal(data mem.BufferSlice, into any) error {
+	message, ok := into.(proto.Message)
+	if !ok {
+		return fmt.Errorf("%T is no message", into)
+	}
+	buffer := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer buffer.Free()
+	if err := contract.CheckProtobuf(message, buffer.ReadOnlyData()); err != nil {
+		return err
+	}
+	return proto.Unmarshal(buffer.ReadOnlyData(), message)
 }

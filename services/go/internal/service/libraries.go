@@ -27,7 +27,7 @@ const (
 )
 
 // projectVersion is the version of wirelab: the linker sets it, as the build
-// command of service.json says.
+// command of service.json states.
 var projectVersion = "development"
 
 // The packages on the request path, by axis. net/http has HTTP/2 within it;

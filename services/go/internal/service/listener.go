@@ -24,16 +24,18 @@ type Listener struct {
 	first    atomic.Pointer[socketState]
 	// closeDelay is 0 where connections are closed at once.
 	closeDelay time.Duration
-	hurry      *hurry
+	// stopping is done when accepting ends.
+	stopping context.Context
+	stop     context.CancelFunc
 }
 
-// socketState is what the kernel says of an accepted TCP socket.
+// socketState is the state in the kernel of an accepted TCP socket.
 type socketState struct {
 	Nagle        bool
 	ReceiveBytes int
 }
 
-// network splits a configured address into what package net wants.
+// network splits a configured address into the arguments of package net.
 func network(address string) (kind, where string) {
 	if path, isUnix := strings.CutPrefix(address, unixPrefix); isUnix {
 		return "unix", path
@@ -55,8 +57,9 @@ func listen(ctx context.Context, config *Config, accepted *atomic.Int64) (*Liste
 	if err != nil {
 		return nil, err
 	}
+	stopping, stop := context.WithCancel(context.Background())
 	return &Listener{Listener: inner, nagle: config.Socket.Nagle, accepted: accepted,
-		closeDelay: time.Duration(config.Stack.CloseDelayMs) * time.Millisecond, hurry: newHurry()}, nil
+		closeDelay: time.Duration(config.Stack.CloseDelayMs) * time.Millisecond, stopping: stopping, stop: stop}, nil
 }
 
 func open(ctx context.Context, options net.ListenConfig, option, address string) (net.Listener, error) {
@@ -89,7 +92,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		}
 		l.accepted.Add(1)
 		if l.closeDelay > 0 {
-			return &patient{conn, l.closeDelay, l.hurry.channel}, nil
+			return &delayedClose{conn, l.closeDelay, l.stopping.Done()}, nil
 		}
 		return conn, nil
 	}
@@ -97,7 +100,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 
 // Close ends accepting, and the waiting of connections that are to be closed.
 func (l *Listener) Close() error {
-	l.hurry.up()
+	l.stop()
 	return l.Listener.Close()
 }
 
@@ -174,4 +177,24 @@ func address(listener net.Listener) string {
 		return unixPrefix + at.String()
 	}
 	return listener.Addr().String()
+}
+
+// delayedClose is a connection that is closed a while after the service has ended
+// it: the peer has what was sent, but not yet the end.
+type delayedClose struct {
+	net.Conn
+	delay time.Duration
+	// stopping ends all waiting.
+	stopping <-chan struct{}
+}
+
+// Close implements net.Conn.
+func (c *delayedClose) Close() error {
+	timer := time.NewTimer(c.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.stopping:
+	}
+	return c.Conn.Close()
 }

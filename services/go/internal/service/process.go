@@ -80,7 +80,7 @@ func run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	return serve(ctx, config, stdout)
 }
 
-// serve starts what the configuration asks for, says so, and waits for ctx.
+// serve starts what the configuration asks for, prints the ready line, and waits for ctx.
 func serve(ctx context.Context, config *Config, stdout io.Writer) error {
 	setRuntime(config)
 	security, err := newSecurity(config)
@@ -176,7 +176,7 @@ func newServer(config *Config, of *contract.Contract, calls *Calls, security *se
 	return newREST(config, of, calls, own)
 }
 
-// unlessStopped passes over errors that only say that the stop came early.
+// unlessStopped passes over errors that only report that the stop came early.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

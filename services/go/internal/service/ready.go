@@ -18,7 +18,7 @@ const (
 	restWindow = 1 << 20
 )
 
-// Ready is the line that says that the service can be called.
+// Ready is the line which states that the service can be called.
 type Ready struct {
 	Ready     bool      `json:"ready"`
 	Address   string    `json:"address"`

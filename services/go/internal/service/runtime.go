@@ -28,7 +28,7 @@ func setRuntime(config *Config) {
 	debug.SetMemoryLimit(limit)
 }
 
-// runtimeState is what the runtime says is set now.
+// runtimeState is the current setting of the runtime.
 func runtimeState() (processors int, gogc int64, memoryLimitBytes *int64) {
 	samples := []metrics.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(samples)

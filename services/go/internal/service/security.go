@@ -2,11 +2,17 @@ package service
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
+	"math/big"
 	"os"
 	"sync/atomic"
+	"time"
 )
 
 // security is TLS (RFC 8446, RFC 5246) on both ends: the service's own, and
@@ -34,7 +40,7 @@ func newSecurity(config *Config) (*security, error) {
 		Certificates:     []tls.Certificate{own},
 		MinVersion:       tls.VersionTLS12,
 		NextProtos:       alpn(config.Stack.Transport),
-		VerifyConnection: speaks(config.Stack.Transport),
+		VerifyConnection: requireHTTP2(config.Stack.Transport),
 	}}
 	s.client = &tls.Config{
 		// What the service shows to itself must be its own certificate, whoever
@@ -64,12 +70,12 @@ func alpn(transport string) []string {
 	return []string{"http/1.1"}
 }
 
-// speaks refuses a client that does not name HTTP/2 where only that is served;
+// requireHTTP2 refuses a client that does not name HTTP/2 where only that is served;
 // net/http would answer it in HTTP/1.1.
-func speaks(transport string) func(tls.ConnectionState) error {
+func requireHTTP2(transport string) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		if transport == "http/2" && state.NegotiatedProtocol != "h2" {
-			return errors.New("this service speaks HTTP/2 only: offer h2 by ALPN")
+			return errors.New("this service serves HTTP/2 only: offer h2 by ALPN")
 		}
 		return nil
 	}
@@ -86,11 +92,11 @@ func (s *security) demandCertificates(file string) error {
 	if err != nil {
 		return &Refusal{"tls.client_ca", err.Error(), "name a file in PEM with the authority that signs clients' certificates"}
 	}
-	passing, leaf, err := passingCertificate()
+	certificate, leaf, err := selfCallCertificate()
 	if err != nil {
 		return err
 	}
-	s.client.Certificates = []tls.Certificate{passing}
+	s.client.Certificates = []tls.Certificate{certificate}
 	s.server.ClientAuth, s.server.ClientCAs = tls.RequireAndVerifyClientCert, authorities
 	s.strict = s.server.Clone()
 	starting := s.server.Clone()
@@ -107,4 +113,31 @@ func (s *security) forgetSelf() {
 		s.openings.Store(s.strict)
 	}
 	s.client = nil
+}
+
+// selfCallCertificateLife is longer than a service needs to call itself.
+const selfCallCertificateLife = time.Hour
+
+// selfCallCertificate is one that nobody else has the key of, for the service's
+// call to itself with mtls: it does not have a client's.
+func selfCallCertificate() (tls.Certificate, *x509.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "wirelab-go-service"},
+		NotBefore:    now.Add(-selfCallCertificateLife),
+		NotAfter:     now.Add(selfCallCertificateLife),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	leaf, err := x509.ParseCertificate(der)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, leaf, err
 }

@@ -13,7 +13,7 @@ import (
 	"wirelab/services/go/internal/soap"
 )
 
-// soapServer serves a contract at one path; the envelope says which operation.
+// soapServer serves a contract at one path; the envelope names the operation.
 type soapServer struct {
 	*web
 	endpoint *soap.Endpoint
@@ -47,7 +47,7 @@ func (s *soapServer) serve(w http.ResponseWriter, request *http.Request) {
 	case request.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		s.plain(w, request, http.StatusMethodNotAllowed, path+" takes POST only")
-	// The other version's type is read on, for it is to be told VersionMismatch.
+	// The other version's type is accepted here, because its answer is VersionMismatch.
 	case !hasMediaType(request.Header, soap.V11.MediaType, soap.V12.MediaType):
 		s.plain(w, request, http.StatusUnsupportedMediaType, "this service reads "+s.endpoint.Version.MediaType)
 	default:
@@ -102,7 +102,7 @@ func (s *soapServer) envelope(w http.ResponseWriter, request *http.Request, call
 	return s.endpoint.Reply(operation, answer), nil
 }
 
-// action is what the request's header says that it is to do, or empty.
+// action is the action in the request's header, or empty.
 func (s *soapServer) action(header http.Header) string {
 	if s.endpoint.Version == soap.V12 {
 		_, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))

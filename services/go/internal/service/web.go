@@ -68,7 +68,7 @@ func (s *web) shaped(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if s.http10 {
 			request.Proto, request.ProtoMajor, request.ProtoMinor = "HTTP/1.0", 1, 0
-			// Else a client that asks for keep-alive is told that it has it.
+			// Else a client that asks for keep-alive is promised it.
 			w.Header().Set("Connection", "close")
 		}
 		if s.endMessage == "until-close" {
@@ -127,9 +127,9 @@ func (s *web) serveOn(listener net.Listener) error {
 }
 
 func (s *web) stop(grace time.Duration) {
-	patience, cancel := context.WithTimeout(context.Background(), grace)
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	if s.server.Shutdown(patience) != nil {
+	if s.server.Shutdown(ctx) != nil {
 		_ = s.server.Close() // what is cut off here has had its grace
 	}
 }

@@ -18,7 +18,7 @@ const (
 	MustUnderstand
 )
 
-// Fault is a reply that says why there is no other.
+// Fault is a reply that reports why there is no other.
 type Fault struct {
 	Code Code
 	Text string

@@ -113,7 +113,7 @@ func (e *Endpoint) checkEnvelope(root xml.Name) error {
 	case root.Local != "Envelope":
 		return senderFault("the root element is %.80s, not Envelope", root.Local)
 	case root.Space != e.Version.Namespace:
-		return &Fault{VersionMismatch, "this service speaks SOAP " + e.Version.Name + ", not namespace " +
+		return &Fault{VersionMismatch, "this service serves SOAP " + e.Version.Name + ", not namespace " +
 			shortened(root.Space)}
 	}
 	return nil
@@ -124,7 +124,7 @@ func (e *Endpoint) is(part *xml.StartElement, name string) bool {
 }
 
 // operation finds what a body's element and an action ask for. Two operations
-// may take the same message; then only the action tells them apart.
+// may take the same message; then only the action distinguishes them.
 func (e *Endpoint) operation(element xml.Name, action string) (int, error) {
 	candidates := 0
 	found := -1

@@ -77,7 +77,7 @@ func TestStringsKeepEveryLegalCharacter(t *testing.T) {
 	}
 }
 
-// submitted is what every accepted document below says.
+// submitted is the message of every accepted document below.
 func submitted() *transferpb.SubmitRequest {
 	return &transferpb.SubmitRequest{Batch: " b\r\n", Records: []*transferpb.Record{{Id: -5, Quantity: 7, Item: "<a>"}, {}}}
 }

@@ -19,30 +19,30 @@ import (
 	_ "wirelab/services/go/chargingpb"
 )
 
-// speaker calls operations over one stack. Requests and replies are values of
+// clientStack calls operations over one stack. Requests and replies are values of
 // the JSON mapping; problem is the text of an application error.
-type speaker struct {
+type clientStack struct {
 	name   string
 	config options
 	call   func(t *testing.T, p *process, contract, operation string, request, want any) (reply any, problem string)
 }
 
-// speakers are all the ways in which the service speaks every contract.
-func speakers() []speaker {
-	rows := []speaker{
-		{"rest json", restJSON, speakJSON},
-		{"rest json http/2", stack("rest", "json", "http/2"), speakJSON},
-		{"rest protobuf", stack("rest", "protobuf", "http/1.1"), speakProtobuf},
-		{"rest xml", stack("rest", "xml", "http/1.1"), speakXML},
-		{"rest xml http/1.0", stack("rest", "xml", "http/1.0").with("stack.end_of_message", "until-close"), speakXML},
-		{"grpc", grpcOnly, speakGRPC},
+// clientStacks are all stacks over which the service is called.
+func clientStacks() []clientStack {
+	rows := []clientStack{
+		{"rest json", restJSON, callJSON},
+		{"rest json http/2", stack("rest", "json", "http/2"), callJSON},
+		{"rest protobuf", stack("rest", "protobuf", "http/1.1"), callProtobuf},
+		{"rest xml", stack("rest", "xml", "http/1.1"), callXML},
+		{"rest xml http/1.0", stack("rest", "xml", "http/1.0").with("stack.end_of_message", "until-close"), callXML},
+		{"grpc", grpcOnly, callGRPC},
 	}
 	for _, codec := range []string{"soap-literal", "soap-rpc"} {
 		for version := range envelopes {
 			config := stack("soap", codec, "http/1.1").with("stack.soap", version)
-			rows = append(rows, speaker{codec + " " + version, config,
+			rows = append(rows, clientStack{codec + " " + version, config,
 				func(t *testing.T, p *process, contract, operation string, request, want any) (any, string) {
-					return speakSOAP(t, p, version, codec == "soap-rpc", contract, operation, request, want)
+					return callSOAP(t, p, version, codec == "soap-rpc", contract, operation, request, want)
 				}})
 		}
 	}
@@ -78,7 +78,7 @@ func exchange(t *testing.T, p *process, contract, operation, mediaType, body str
 	return answer, answer.StatusCode == 200
 }
 
-func speakJSON(t *testing.T, p *process, contract, operation string, request, _ any) (any, string) {
+func callJSON(t *testing.T, p *process, contract, operation string, request, _ any) (any, string) {
 	t.Helper()
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -135,7 +135,7 @@ func jsonOf(t *testing.T, message proto.Message) any {
 	return value
 }
 
-func speakProtobuf(t *testing.T, p *process, contract, operation string, request, _ any) (any, string) {
+func callProtobuf(t *testing.T, p *process, contract, operation string, request, _ any) (any, string) {
 	t.Helper()
 	body, err := proto.Marshal(protobufRequest(t, contract, operation, request))
 	if err != nil {
@@ -157,7 +157,7 @@ func speakProtobuf(t *testing.T, p *process, contract, operation string, request
 	return jsonOf(t, message), ""
 }
 
-func speakGRPC(t *testing.T, p *process, contract, operation string, request, _ any) (any, string) {
+func callGRPC(t *testing.T, p *process, contract, operation string, request, _ any) (any, string) {
 	t.Helper()
 	connection, err := dialGRPC(p)
 	if err != nil {
@@ -177,7 +177,7 @@ func speakGRPC(t *testing.T, p *process, contract, operation string, request, _ 
 	return jsonOf(t, message), ""
 }
 
-func speakXML(t *testing.T, p *process, contract, operation string, request, want any) (any, string) {
+func callXML(t *testing.T, p *process, contract, operation string, request, want any) (any, string) {
 	t.Helper()
 	namespace := "urn:wirelab:" + contract + ":v1"
 	form, root := style{namespace: namespace}, requestName(operation)

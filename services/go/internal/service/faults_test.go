@@ -82,7 +82,7 @@ func TestDelaysAreCountedFromManySides(t *testing.T) {
 func TestDelayIsNeverShorter(t *testing.T) {
 	for _, us := range []int64{1, 100, 1_999, 2_000, 5_000} {
 		start := time.Now()
-		newDelay(Faults{DelayUs: &us}).inflict(start)
+		newDelay(Faults{DelayUs: &us}).wait(start)
 		if took := time.Since(start); took < time.Duration(us)*time.Microsecond {
 			t.Errorf("%d us took %v", us, took)
 		}
